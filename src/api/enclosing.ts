@@ -57,7 +57,7 @@ export class Enclosing {
   }
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageLook> {
-    const [{ wholeFacts }, { whyTooLarge }] = await Promise.all([
+    const [{ inspectAttachment: wholeFacts }, { describeExcess: whyTooLarge }] = await Promise.all([
       import('../tools/attachments/inspect-file.ts'),
       import('../tools/attachments/attachment-limits.ts'),
     ]);

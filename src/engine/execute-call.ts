@@ -8,7 +8,7 @@ import { isNarrower } from '../policy/modes.ts';
 import type { Decision, PermissionMode } from '../protocol/permission.ts';
 import type { FileReach, ToolOutput } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
-import { withNotes } from '../tools/shared/output.ts';
+import { appendNotes } from '../tools/shared/output.ts';
 import { fitOutput } from './fit-output.ts';
 import { waitsForOthers, type ReadyCall } from './prepare-call.ts';
 import { orderOf } from './stop.ts';
@@ -45,7 +45,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (run.isParked) throw run.signal.reason;
   if (output.forced === true) run.noteForce();
   const told = output.told ?? [];
-  const noted = withNotes(output.text, ready.notes);
+  const noted = appendNotes(output.text, ready.notes);
   const text = withinToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run, call)));
   // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
   run.journal.record(

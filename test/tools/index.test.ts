@@ -89,7 +89,7 @@ test.each([
   [
     'Read',
     { file_path: 'a', path: 'b' },
-    ['path: means file_path, which is given too; send one of them'],
+    ['path: means file_path, which is given as well; send one of them'],
   ],
   [
     'Read',

@@ -6,7 +6,7 @@ import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/proto
 import { commandSandbox } from '../../src/engine/command-sandbox.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { builtinTools } from '../../src/tools/index.ts';
-import { withNotes } from '../../src/tools/shared/output.ts';
+import { appendNotes } from '../../src/tools/shared/output.ts';
 import { tempDirectory } from '../sys/temp.ts';
 
 export interface Workspace {
@@ -48,7 +48,7 @@ export function makeWorkspace(): Workspace {
       const parsed = tool(name).parse(input);
       if (!parsed.ok) return { text: parsed.issues.join('\n'), error: 'INVALID_PARAM' };
       const output = await tool(name).run(parsed.input, { ...context, ...overrides });
-      return { ...output, text: withNotes(output.text, parsed.notes) };
+      return { ...output, text: appendNotes(output.text, parsed.notes) };
     },
   };
 }

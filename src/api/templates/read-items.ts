@@ -2,7 +2,7 @@ import { MusterError, UsageError } from '../../base/errors.ts';
 import type { ItemSource, TemplateItem } from '../../protocol/template.ts';
 import { isNamedFile, readNamedFile, type NamedFileOptions } from '../../sys/named-file.ts';
 import { confirmPaths } from '../../tools/search/confirm-hits.ts';
-import { globFilter } from '../../tools/search/globs/placed-globs.ts';
+import { createGlobFilter } from '../../tools/search/globs/placed-globs.ts';
 import { listFilesInScope } from '../../tools/search/ripgrep.ts';
 import { comparePaths, type PathFilter } from '../../tools/search/search-types.ts';
 import { isLiteralGlob } from '../../tools/search/globs/split-glob.ts';
@@ -58,7 +58,7 @@ function itemsError(thrown: unknown, advice = ''): unknown {
 
 function itemFilter(pattern: string): PathFilter {
   try {
-    return globFilter(pattern);
+    return createGlobFilter(pattern);
   } catch (thrown) {
     throw itemsError(thrown);
   }

@@ -4,7 +4,7 @@ import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
 import type { FileReach, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { withNotes } from '../../tools/shared/output.ts';
+import { appendNotes } from '../../tools/shared/output.ts';
 import type { EngineDeps } from '../deps.ts';
 import { lookingPort } from '../attach.ts';
 import { isWithinCaps } from '../fit-output.ts';
@@ -106,7 +106,7 @@ export class SameReads {
     const output = await outcome(() => tool.run(input, context));
     if (output === null || this.signal.aborted) return false;
     // What was cut names a file of that task.
-    const given = withNotes(output.text, notes);
+    const given = appendNotes(output.text, notes);
     if (!isWithinCaps(given, tool, this.deps.settings.caps)) return false;
     const now = {
       text: tool.ownWords === true ? escapeTags(given) : given,

@@ -1,21 +1,21 @@
 import { isImage, type AttachmentFacts } from '../../protocol/attachment.ts';
 
 /**
- * The most that every provider takes of one file. One that is refused would stand in the conversation, and
- * each request after it would be refused, too; so the narrowest holds for all.
+ * The largest file that every provider accepts. A file that one provider refuses would stay in the conversation, and
+ * that provider would refuse each later request, too. So the lowest limit holds for all.
  *
- * Anthropic: 5 MB an image, counted in base64, and 8000 pixels a side; 100 pages a document for models with
+ * Anthropic: 5 MB for an image, measured in base64, and 8000 pixels a side; 100 pages a document for models with
  * a window of 200,000 tokens (https://platform.claude.com/docs/en/build-with-claude/vision and
- * …/pdf-support, looked up 2026-11-22). Google: 20 MB a request with what stands in it
- * (https://firebase.google.com/docs/ai-logic/input-file-requirements), of which a document may have half.
+ * …/pdf-support, as of 2026-11-22). Google: 20 MB for a request with everything in it
+ * (https://firebase.google.com/docs/ai-logic/input-file-requirements), of which a document may take half.
  */
 const IMAGE_BYTES = (5 * 1024 * 1024 * 3) / 4;
 const IMAGE_PIXELS = 8000;
 const PDF_BYTES = 7_500_000;
 const PDF_PAGES = 100;
 
-/** In words that go on after "not shown: "; null: it is not. */
-export function whyTooLarge(facts: AttachmentFacts): string | null {
+/** Says which limit an attachment exceeds, as a phrase to follow "not shown: "; null when it exceeds none. */
+export function describeExcess(facts: AttachmentFacts): string | null {
   const { bytes, width = 0, height = 0, pages = 0 } = facts;
   if (isImage(facts)) {
     if (bytes > IMAGE_BYTES) {

@@ -3,19 +3,20 @@ import { errorMessage, MusterError } from '../../base/errors.ts';
 import type { BegunShell, ShellExit, ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { CommandInDirectory } from './command-directory.ts';
 import { startCommand, supervise, type RunningCommand, type RunOutcome } from './command-run.ts';
-import { leftRunningNote } from './remaining-processes.ts';
-import { settledNotes } from './sandbox-notes.ts';
+import { describeRemainingProcesses } from './remaining-processes.ts';
+import { protectedFileNotes } from './sandbox-notes.ts';
 
+/** The interval at which protected files that the command has made are moved away. */
 const SETTLE_MS = 1_000;
 
-/** Starts a command that goes on after this call, until it ends, is stopped, or its task ends. */
+/** Starts a command that keeps running after this call, until it ends, is stopped, or its task ends. */
 export async function startInBackground(
   work: CommandInDirectory,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { id, output } = await context.shells.start({
     command: work.line,
-    begin: (write, signal) => begin(work, context, { write, signal }),
+    begin: (write, signal) => beginShell(work, context, { write, signal }),
   });
   const text = [
     `Shell ${id} runs in the background. Its output grows in ${output}`,
@@ -25,21 +26,21 @@ export async function startInBackground(
   return { text };
 }
 
-interface ShellWires {
+interface ShellConnection {
   readonly write: (chunk: Buffer) => void;
   readonly signal: AbortSignal;
 }
 
-async function begin(
+async function beginShell(
   work: CommandInDirectory,
   context: ToolContext,
-  wires: ShellWires,
+  connection: ShellConnection,
 ): Promise<BegunShell> {
-  wires.signal.throwIfAborted();
+  connection.signal.throwIfAborted();
   try {
     const running = await startCommand(work, context, { serves: true });
-    const ended = runToEnd(running, wires, context);
-    // Of one that did not start, `started` tells.
+    const ended = runToEnd(running, connection, context);
+    // If the command does not start, `started` rejects with the reason.
     ended.catch(() => {});
     await running.started;
     return { ended };
@@ -50,30 +51,30 @@ async function begin(
   }
 }
 
-/** A time-out is for calls that are waited for: a server runs as long as it is needed. */
+/** Supervises a command to its end. There is no timeout, because a server runs as long as it is needed. */
 async function runToEnd(
   running: RunningCommand,
-  { write, signal }: ShellWires,
+  { write, signal }: ShellConnection,
   context: ToolContext,
 ): Promise<ShellExit> {
   const take = (chunk: Buffer): boolean => {
     write(chunk);
     return true;
   };
-  const tell = (settled: Settlement): void => {
-    for (const note of settledNotes(settled, context)) write(Buffer.from(`${note}\n`));
+  const reportProtectedFiles = (settled: Settlement): void => {
+    for (const note of protectedFileNotes(settled, context)) write(Buffer.from(`${note}\n`));
   };
-  // Nobody is to find what it must not make while it runs, which may be long.
+  // The command may run for long, and nobody should find a protected file that it makes meanwhile.
   const settling = setInterval(() => {
-    void running.settle().then(tell);
+    void running.settle().then(reportProtectedFiles);
   }, SETTLE_MS);
   settling.unref();
   const outcome = await supervise(running, { timeoutMs: null, signal, take }).finally(() =>
     clearInterval(settling),
   );
-  tell(outcome.settled);
+  reportProtectedFiles(outcome.settled);
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
-  const note = leftRunningNote(outcome.left);
+  const note = describeRemainingProcesses(outcome.remaining);
   if (note !== null) write(Buffer.from(`${note}\n`));
   return { how: howEnded(outcome), exitCode: outcome.exitCode };
 }

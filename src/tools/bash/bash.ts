@@ -1,14 +1,14 @@
 import { byteLength } from '../../base/text.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { startInBackground } from './background.ts';
-import { commandIn } from './command-directory.ts';
+import { resolveCommandDirectory } from './command-directory.ts';
 import { runInForeground } from './foreground.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { failure } from '../shared/output.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
-/** The kernel takes no longer argument than 128 KiB. */
+/** The kernel accepts arguments of up to 128 KiB. */
 const MAX_COMMAND_BYTES = 120_000;
 
 export const bashTool = defineTool({
@@ -34,7 +34,7 @@ export const bashTool = defineTool({
           'return at once with an id, go on while it runs (servers, long builds; no &); you are told when it ends',
       },
       description: { type: 'string', description: 'what it does, in 5 to 10 words' },
-      // Other products offer it and models send it; `cd` in the command does the same and costs nothing here.
+      // Models send it because other products offer it. It is unlisted because `cd` in the command does the same.
       workdir: { type: 'string', unlisted: true },
     },
     required: ['command'],
@@ -64,7 +64,7 @@ export const bashTool = defineTool({
     current_directory: 'workdir',
   },
   describe: ({ command, workdir, run_in_background: background = false }, { cwd }) => {
-    const { line, directory } = commandIn(command, workdir, cwd);
+    const { line, directory } = resolveCommandDirectory(command, workdir, cwd);
     return {
       reads: directory === cwd ? [] : [directory],
       writes: [],
@@ -75,8 +75,8 @@ export const bashTool = defineTool({
   },
   run: async (input, context) => {
     const { timeout, run_in_background: background = false } = input;
-    const work = commandIn(input.command, input.workdir, context.cwd);
-    const refusal = unusable(input.command);
+    const work = resolveCommandDirectory(input.command, input.workdir, context.cwd);
+    const refusal = refuseCommand(input.command);
     if (refusal !== null) return refusal;
     if (!background) return await runInForeground(work, timeout ?? DEFAULT_TIMEOUT_MS, context);
     const started = await startInBackground(work, context);
@@ -85,7 +85,7 @@ export const bashTool = defineTool({
   },
 });
 
-function unusable(command: string): ToolOutput | null {
+function refuseCommand(command: string): ToolOutput | null {
   if (command.includes('\0')) return failure('INVALID_PARAM', 'command: contains a NUL character');
   if (byteLength(command) <= MAX_COMMAND_BYTES) return null;
   return failure(

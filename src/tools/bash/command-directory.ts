@@ -1,21 +1,20 @@
 import { absolutePath, displayPath } from '../../sys/paths.ts';
 
-/** A command with the directory that it runs in. */
+/** A command and the directory in which it runs. */
 export interface CommandInDirectory {
-  /** As the model wrote it: what the shell gets. */
+  /** The command as the model wrote it and the shell gets it. */
   readonly command: string;
-  /** Absolute. */
+  /** The absolute path of the directory. */
   readonly directory: string;
   /**
-   * The same as a line that is run in the working directory of the task: with a `cd` in front where the
-   * command runs elsewhere. It is what is judged, shown to people and recorded, so that rules, proofs and
-   * receipts see the directory without knowing of it.
+   * The command as a line for the working directory of the task, with a `cd` in front where the command runs in
+   * another one. Permission rules, people and the log get this line, so that they need not handle the directory.
    */
   readonly line: string;
 }
 
-/** The command of a call that may name a directory; both paths are taken from the task's directory `cwd`. */
-export function commandIn(
+/** Resolves the directory of a command. `workdir` and the result are relative to `cwd`, the directory of the task. */
+export function resolveCommandDirectory(
   command: string,
   workdir: string | undefined,
   cwd: string,
@@ -24,18 +23,18 @@ export function commandIn(
   if (directory === cwd) return { command, directory, line: command };
   const shown = displayPath(directory, cwd);
   const path = shown.startsWith('-') ? `./${shown}` : shown;
-  const rest = isOneList(command) ? command : `{\n${command}\n}`;
-  return { command, directory, line: `cd ${quoted(path, directory)} && ${rest}` };
+  const rest = isAndList(command) ? command : `{\n${command}\n}`;
+  return { command, directory, line: `cd ${quoteForShell(path, directory)} && ${rest}` };
 }
 
-/** Whether `&&` in front of the command binds all of it. Errs towards braces, which change nothing. */
-function isOneList(command: string): boolean {
+/** Whether `cd … &&` in front applies to all of the command. When in doubt it does not, and harmless braces are added. */
+function isAndList(command: string): boolean {
   const others = command.replaceAll('&&', '').replaceAll(/\d*[<>]&[\d-]|&>/g, '');
   return !/[;&\n]|\|\|/.test(others);
 }
 
-/** One word for the shell. A name with control characters is quoted for people, so its own form is used. */
-function quoted(shown: string, directory: string): string {
+/** Quotes a path for the shell. A path with control characters was escaped for display, so the original is used. */
+function quoteForShell(shown: string, directory: string): string {
   if (/^[\w@%+=:,./-]+$/.test(shown)) return shown;
   const path = shown.startsWith('"') ? directory : shown;
   return `'${path.replaceAll("'", String.raw`'\''`)}'`;

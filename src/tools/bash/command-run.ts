@@ -8,37 +8,42 @@ import type { CommandLimits, ToolContext } from '../../protocol/tool.ts';
 import { takePipe } from '../../sys/pipes.ts';
 import { spawnGroup, type ProcessGroup } from '../../sys/processes.ts';
 import type { CommandInDirectory } from './command-directory.ts';
-import { Monitor } from './command-monitor.ts';
-import { leftRunning, NONE_LEFT, stillRunning, type LeftRunning } from './remaining-processes.ts';
-import { findPlace } from '../search/search-scope.ts';
+import {
+  summarizeRemainingProcesses,
+  NO_PROCESSES,
+  findRemainingProcesses,
+  type RemainingProcesses,
+} from './remaining-processes.ts';
+import { resolveSearchTarget } from '../search/search-scope.ts';
+import { readReport, type MonitorReport } from '../../sys/sandbox/monitor-script.ts';
 
 const SHELL = '/bin/bash';
 
-/** How long the pipes may stay open after the shell has ended, before we look who holds them. */
+/** How long the pipes may stay open after the shell has ended, before the processes that hold them are looked for. */
 const PIPE_GRACE_MS = 100;
-/** An exit code above it stands for a signal, as shells have it. */
+/** Shells report a signal as an exit code above this one. */
 const SIGNAL_CODES = 128;
 
-/** A command at work. */
+/** A command that is running. */
 export interface RunningCommand {
   readonly group: ProcessGroup;
   /** The arguments of its shell. */
   readonly shell: readonly string[];
-  /** What holds it; null: nothing does. */
+  /** The limits that its sandbox sets; null without a sandbox. */
   readonly held: CommandLimits | null;
-  /** Null where it is not monitored. */
-  readonly monitor: Monitor | null;
-  /** Once the command itself runs. Rejects when it could not start. */
+  /** Null when the command is not monitored. */
+  readonly monitor: CommandMonitor | null;
+  /** Resolves once the command itself runs. Rejects when it could not start. */
   readonly started: Promise<void>;
-  /** Puts aside what it has made and may not leave. */
+  /** Moves away the protected files that it has made. */
   settle(): Promise<Settlement>;
   release(): void;
 }
 
-/** What is on the disk may go while a sandbox is laid over it: then another one is laid. */
-const MOST_TRIES = 4;
+/** How often a sandbox is set up. It fails when files that it is to cover are deleted meanwhile. */
+const MAX_ATTEMPTS = 4;
 
-/** Starts a command in its directory. Throws MusterError when that is not there, or may not be entered. */
+/** Starts a command in its directory. Throws MusterError when the directory does not exist or may not be entered. */
 export async function startCommand(
   work: CommandInDirectory,
   context: ToolContext,
@@ -46,22 +51,22 @@ export async function startCommand(
 ): Promise<RunningCommand> {
   for (let tries = 1; ; tries += 1) {
     const running = await tryToStart(work, context, options);
-    if (tries === MOST_TRIES || (await hasBegun(running, context.signal))) return running;
+    if (tries === MAX_ATTEMPTS || (await hasBegun(running, context.signal))) return running;
     await running.group.end();
     running.release();
   }
 }
 
-/** False: its sandbox could not be made, and nothing of it has run. Whoever gets it sees all else. */
+/** Whether a command has begun. False only when its sandbox could not be set up, so that nothing of it has run. */
 async function hasBegun({ monitor }: RunningCommand, signal: AbortSignal): Promise<boolean> {
   if (monitor === null) return true;
-  const told = deferred<boolean>();
-  const forget = onAbort(signal, () => told.resolve(true));
+  const answer = deferred<boolean>();
+  const forget = onAbort(signal, () => answer.resolve(true));
   monitor.begun.then(
-    () => told.resolve(true),
-    () => told.resolve(false),
+    () => answer.resolve(true),
+    () => answer.resolve(false),
   );
-  return await told.promise.finally(forget);
+  return await answer.promise.finally(forget);
 }
 
 async function tryToStart(
@@ -69,9 +74,9 @@ async function tryToStart(
   context: ToolContext,
   { serves }: { readonly serves: boolean },
 ): Promise<RunningCommand> {
-  const { real: cwd, isFile } = findPlace(directory, context);
+  const { real: cwd, isFile } = resolveSearchTarget(directory, context);
   if (isFile) throw new MusterError('INVALID_PARAM', `${directory} is a file, not a directory`);
-  // One pipe for both, so that the lines come in the order in which they were written.
+  // stdout and stderr share one pipe, so that lines arrive in the order in which they were written.
   const argv = [SHELL, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
   const { file, args, env, held, settle, release } = await context.sandbox.confine(argv, {
     cwd,
@@ -82,9 +87,9 @@ async function tryToStart(
     const monitored = held?.monitored === true;
     const output = await takePipe();
     const group = spawnGroup(file, args, { cwd, env, monitored, startCheck: monitored, output });
-    const monitor = monitored ? new Monitor(group.stderr) : null;
+    const monitor = monitored ? new CommandMonitor(group.stderr) : null;
     const started = group.started.then(() => monitor?.begun);
-    // Who waits for its end hears of it, too.
+    // The error also reaches whoever waits for the end of the command.
     started.catch(() => {});
     return { group, shell: argv, held, monitor, started, settle, release };
   } catch (thrown) {
@@ -93,35 +98,37 @@ async function tryToStart(
   }
 }
 
+/** How a command ended. */
 export interface RunOutcome {
   readonly endedBy: 'itself' | 'timeout' | 'cancel' | 'output_limit';
   /** Null when a signal ended the shell. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Processes that were still there when the shell had ended; they were ended, too. */
-  readonly left: LeftRunning;
-  /** It took KILL to end it. */
+  /** Processes that still ran when the shell had ended. They were stopped, too. */
+  readonly remaining: RemainingProcesses;
+  /** Whether it had to be ended with SIGKILL. */
   readonly forced: boolean;
   readonly startError?: string;
-  /** What held it; null: nothing did. */
+  /** The limits that its sandbox set; null without a sandbox. */
   readonly held: CommandLimits | null;
-  /** What it made under protected names. */
+  /** What became of the protected files that it made. */
   readonly settled: Settlement;
 }
 
 type EndedBy = RunOutcome['endedBy'];
 
+/** The limits and the consumer of a command that is supervised. */
 export interface Supervision {
-  /** Milliseconds; null: as long as it takes. */
+  /** Timeout in milliseconds; null for none. */
   readonly timeoutMs: number | null;
   readonly signal: AbortSignal;
-  /** Gets what the command prints. False: that was too much, and the command is ended. */
+  /** Takes a chunk of output. Returns false when there is too much, and the command is ended. */
   take(chunk: Buffer): boolean;
 }
 
 /**
- * Wait for a command, take its output, and see to it that nothing of it is left when this returns:
- * on time-out, cancellation, too much output, and also when the shell ended by itself.
+ * Waits for a command and collects its output. No process of the command is left when this returns, whether it timed
+ * out, was cancelled, printed too much, or its shell ended by itself.
  */
 export async function supervise(
   running: RunningCommand,
@@ -133,7 +140,7 @@ export async function supervise(
   let ending: Promise<boolean> | undefined;
   const end = (why: EndedBy): void => {
     if (ending !== undefined) return;
-    // Too late to have ended it.
+    // Once the shell has exited, this is no longer what ended it.
     if (!hasExited) endedBy = why;
     ending = group.end();
   };
@@ -149,17 +156,18 @@ export async function supervise(
     hasExited = true;
     await Promise.race([closed, sleep(PIPE_GRACE_MS, undefined, { ref: false })]);
     const report = monitor?.report() ?? null;
-    const found = report ?? (await stillRunning(group, () => ending !== undefined));
-    const left = ending === undefined ? leftRunning(found, shell) : NONE_LEFT;
+    const found = report ?? (await findRemainingProcesses(group, () => ending !== undefined));
+    const remaining =
+      ending === undefined ? summarizeRemainingProcesses(found, shell) : NO_PROCESSES;
     ending ??= group.end();
     const forced = await ending;
     await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
     const settled = await running.settle();
     if (report?.begun === false && endedBy === 'itself') return notStarted(report.problem, held);
-    // A monitor tells of a signal by a number, and of one that was sent by us it is known.
+    // The monitor reports a signal as a number. When the signal came from here, that number is not an exit code.
     const byNumber = report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODES;
     const exitCode = byNumber ? null : exit.code;
-    return { endedBy, exitCode, signal: exit.signal, left, forced, held, settled };
+    return { endedBy, exitCode, signal: exit.signal, remaining, forced, held, settled };
   } catch (thrown) {
     return notStarted(errorMessage(thrown), held);
   } finally {
@@ -173,11 +181,11 @@ export async function supervise(
 
 function notStarted(startError: string, held: CommandLimits | null): RunOutcome {
   const settled = { removed: [], fromCommits: [] };
-  const nothing = { exitCode: null, signal: null, left: NONE_LEFT, forced: false, settled };
+  const nothing = { exitCode: null, signal: null, remaining: NO_PROCESSES, forced: false, settled };
   return { ...nothing, endedBy: 'itself', startError, held };
 }
 
-/** Resolves when nobody holds the pipes any more. */
+/** Resolves when no process holds the pipes any more. */
 function collect(
   { group, monitor }: RunningCommand,
   take: (chunk: Buffer) => void,
@@ -190,7 +198,44 @@ function drain(stream: Readable, take: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve) => {
     stream.on('data', take);
     stream.once('close', resolve);
-    // A pipe that breaks has nothing more to say; how the command ended is told by its exit.
+    // After an error no more output comes; the exit says how the command ended.
     stream.once('error', () => resolve());
   });
+}
+
+/** The most characters that are kept of what the monitor writes; a report is a few short lines. */
+const MAX_REPORT_CHARACTERS = 4096;
+
+/** Reads the reports of the process outside the sandbox that starts and watches the command inside it. */
+export class CommandMonitor {
+  /** Resolves once the command runs; rejects when it will not run. */
+  readonly begun: Promise<void>;
+  /** Resolves when the monitor has ended. */
+  readonly closed: Promise<void>;
+  private received = '';
+
+  constructor(stderr: Readable) {
+    const begun = deferred<void>();
+    const closed = deferred<void>();
+    this.begun = begun.promise;
+    this.closed = closed.promise;
+    // The error also reaches whoever waits for the end of the command.
+    this.begun.catch(() => {});
+    stderr.on('data', (chunk: Buffer) => {
+      this.received = (this.received + chunk.toString('utf8')).slice(0, MAX_REPORT_CHARACTERS);
+      if (this.report().begun) begun.resolve();
+    });
+    const close = (): void => {
+      begun.reject(new Error(this.report().problem));
+      closed.resolve();
+    };
+    stderr.once('close', close);
+    // After an error no more output comes; the exit says how the command ended.
+    stderr.once('error', close);
+  }
+
+  /** The report as far as it has come. */
+  report(): MonitorReport {
+    return readReport(this.received);
+  }
 }

@@ -3,23 +3,19 @@ import { plainText } from '../../sys/plain-text.ts';
 import type { CommandInDirectory } from './command-directory.ts';
 import { describeRun, type RunLimits } from './run-result.ts';
 import { startCommand, supervise, type RunOutcome } from './command-run.ts';
-import { CommandOutput } from './output-buffer.ts';
+import { OutputBuffer } from './output-buffer.ts';
 import { failure } from '../shared/output.ts';
 
 const PROGRESS_MS = 250;
 
-/** Runs a command to its end, its time-out (ms) or a cancellation, and gives what it printed. */
+/** Runs a command until it ends, `timeout` milliseconds pass or the call is cancelled, and returns its output. */
 export async function runInForeground(
   work: CommandInDirectory,
   timeout: number,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const timeoutMs = Math.min(timeout, context.caps.toolMs);
-  const output = new CommandOutput(
-    context.caps,
-    () => context.spillPath(),
-    context.redactBytes?.(),
-  );
+  const output = new OutputBuffer(context.caps, () => context.spillPath(), context.redactBytes?.());
   const showProgress = progressShower(context);
   try {
     const outcome = await supervise(await startCommand(work, context, { serves: false }), {
@@ -31,11 +27,11 @@ export async function runInForeground(
         return !output.isOverSpill;
       },
     });
-    const place = { cwd: work.directory, roots: context.roots };
+    const location = { cwd: work.directory, roots: context.roots };
     return toOutput(work.line, outcome, output, {
       timeoutMs,
       maxBytes: context.caps.resultBytes,
-      place,
+      location,
     });
   } finally {
     output.close();
@@ -45,7 +41,7 @@ export async function runInForeground(
 function toOutput(
   command: string,
   outcome: RunOutcome,
-  output: CommandOutput,
+  output: OutputBuffer,
   limits: RunLimits,
 ): ToolOutput {
   const text = describeRun(outcome, output, limits);
@@ -63,13 +59,13 @@ function toOutput(
   }
 }
 
-/** Shows the last line of what comes, at most one each PROGRESS_MS. */
+/** Creates a function that shows the last line of each chunk as progress, at most once in PROGRESS_MS. */
 function progressShower({ clock, progress }: ToolContext): (chunk: Buffer) => void {
-  let told = -Infinity;
+  let shownAt = -Infinity;
   return (chunk) => {
     const now = clock.monotonic();
-    if (now - told < PROGRESS_MS) return;
-    told = now;
+    if (now - shownAt < PROGRESS_MS) return;
+    shownAt = now;
     const line = lastLine(chunk);
     if (line !== '') progress(line);
   };

@@ -3,18 +3,18 @@ import { errorMessage } from '../../base/errors.ts';
 import { KEEP_BYTES, type ByteFilter, type ToolCaps } from '../../protocol/tool.ts';
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-/** For the lines that describe the run. */
+/** The room that is kept for the lines that describe the run. */
 const NOTE_BYTES = 1000;
 
 /**
- * What a command writes: the beginning and the end in memory, together within `resultBytes`; once that
- * is not enough, the whole in the spill file, up to `spillBytes`.
+ * Holds the output of a command. The beginning and the end stay in memory, together within `resultBytes`. Longer
+ * output is written to the spill file, up to `spillBytes`.
  */
-export class CommandOutput {
+export class OutputBuffer {
   total = 0;
-  /** Where the whole is; absent while it fits into memory. */
+  /** The path of the spill file; undefined while the output fits into memory. */
   spilledTo: string | undefined;
-  /** Why the spill file could not be written (disk full); the command goes on. */
+  /** Why the spill file could not be written, for example a full disk. The command goes on. */
   spillProblem: string | undefined;
 
   readonly #caps: ToolCaps;
@@ -27,7 +27,7 @@ export class CommandOutput {
   #tailBytes = 0;
   #spill: number | undefined;
 
-  /** What is spilled passes through the filter. */
+  /** `filter` redacts secrets from what is written to the spill file. */
   constructor(caps: ToolCaps, spillPath: () => string, filter: ByteFilter = KEEP_BYTES) {
     this.#caps = caps;
     this.#spillPath = spillPath;
@@ -52,12 +52,12 @@ export class CommandOutput {
     this.#addToTail(chunk.subarray(toHead.length));
   }
 
-  /** The raw bytes kept: `left` of them are missing between head and tail. */
-  kept(): { readonly head: Buffer; readonly tail: Buffer; readonly left: number } {
+  /** Returns the bytes in memory, and how many are missing between `head` and `tail`. */
+  kept(): { readonly head: Buffer; readonly tail: Buffer; readonly missing: number } {
     const tail = Buffer.concat(this.#tail);
     const end = tail.subarray(Math.max(0, tail.length - this.#half));
-    const left = this.total - this.#headBytes - end.length;
-    return { head: Buffer.concat(this.#head), tail: end, left };
+    const missing = this.total - this.#headBytes - end.length;
+    return { head: Buffer.concat(this.#head), tail: end, missing };
   }
 
   close(): void {

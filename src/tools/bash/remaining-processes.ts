@@ -4,37 +4,38 @@ import { plural } from '../../base/text.ts';
 import { describeProcesses, type RunningProcess } from '../../sys/process-table.ts';
 import type { ProcessGroup } from '../../sys/processes.ts';
 
-/** How long what is ending by itself may take for it, before it counts as left. */
+/** How long processes that are ending by themselves may take before they count as remaining. */
 const GRACE_MS = 300;
-const LOOK_MS = 50;
-/** Command lines in the note. */
-const MOST_NAMED = 4;
+const POLL_MS = 50;
+/** The most command lines that the note names. */
+const MAX_NAMED = 4;
 const NAME_CHARS = 80;
 
-/** Processes of a command that were there when its shell had ended. */
+/** Processes of a command that were found when its shell had ended. */
 interface FoundProcesses {
   readonly left: number;
-  /** The first of them. */
+  /** Details of the first of them. */
   readonly processes: readonly RunningProcess[];
 }
 
-export interface LeftRunning {
+/** Processes that a command left running in the background. */
+export interface RemainingProcesses {
   readonly count: number;
-  /** Command lines, of the first of them. */
+  /** The command lines of the first of them. */
   readonly commands: readonly string[];
 }
 
-export const NONE_LEFT: LeftRunning = { count: 0, commands: [] };
+export const NO_PROCESSES: RemainingProcesses = { count: 0, commands: [] };
 
-/** The processes of a group that do not end by themselves soon. `isEnding`: they are being ended, and nobody asks. */
-export async function stillRunning(
+/** Finds the processes of a group that do not end by themselves soon. Stops waiting once `isEnding` says that they are being stopped. */
+export async function findRemainingProcesses(
   group: Pick<ProcessGroup, 'members'>,
   isEnding: () => boolean,
 ): Promise<FoundProcesses> {
   const giveUpAt = performance.now() + GRACE_MS;
   let pids = group.members() ?? [];
   while (pids.length > 0 && performance.now() < giveUpAt && !isEnding()) {
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
     pids = group.members() ?? [];
   }
   const processes = describeProcesses(pids);
@@ -42,13 +43,13 @@ export async function stillRunning(
 }
 
 /**
- * What the user's command has left, by the processes found. A subshell that only waits for its own children is
- * part of the shell (`shell`: its arguments), and its children stand for it. Pure.
+ * Picks the processes that belong to the user's command. A subshell that only waits for its children is not counted,
+ * because its children are; it is recognized by `shell`, the arguments of the shell.
  */
-export function leftRunning(
+export function summarizeRemainingProcesses(
   { left, processes }: FoundProcesses,
   shell: readonly string[],
-): LeftRunning {
+): RemainingProcesses {
   const own = oneLine(shell.join(' '));
   const parents = new Set(processes.map(({ parent }) => parent));
   const isShell = ({ command }: RunningProcess): boolean =>
@@ -60,18 +61,18 @@ export function leftRunning(
   };
 }
 
-/** Control characters, and what hides or turns text around, become harmless. */
+/** Escapes control characters, and characters that hide or reverse text. */
 function oneLine(text: string): string {
-  // A character may have been cut in two.
-  const whole = text.replace(/\uFFFD+$/, '');
-  return terminalText(whole.replaceAll(/\s+/g, ' ').trim(), 'exact');
+  // The last character may have been cut.
+  const complete = text.replace(/\uFFFD+$/, '');
+  return terminalText(complete.replaceAll(/\s+/g, ' ').trim(), 'exact');
 }
 
-/** What of a command was still there when its shell had ended; null for nothing. */
-export function leftRunningNote({ count, commands }: LeftRunning): string | null {
+/** The note on processes that still ran when the shell had ended; null when there were none. */
+export function describeRemainingProcesses({ count, commands }: RemainingProcesses): string | null {
   if (count === 0) return null;
   const were = plural(count, 'process was', 'processes were');
-  const known = commands.filter((command) => command !== '').slice(0, MOST_NAMED);
+  const known = commands.filter((command) => command !== '').slice(0, MAX_NAMED);
   const names = known.map((command) => JSON.stringify(cut(command)));
   if (names.length > 0 && names.length < count) names.push('…');
   const which = names.length === 0 ? '' : `: ${names.join(', ')}`;

@@ -1,6 +1,6 @@
 import { plural } from '../../base/text.ts';
-import { withLineEnd } from '../shared/file-text.ts';
-import { namedLines } from '../shared/named-lines.ts';
+import { convertLineEnds } from '../shared/file-text.ts';
+import { formatLineNumbers } from '../shared/output.ts';
 import { explainMiss } from './near-miss.ts';
 
 /** One replacement of an exact text. */
@@ -8,24 +8,25 @@ export interface TextEdit {
   readonly old_string: string;
   readonly new_string: string;
   readonly replace_all?: boolean | undefined;
-  /** How often the text must stand in the file; each of them is replaced. */
+  /** How often the text must occur in the file; each occurrence is replaced. */
   readonly expected_replacements?: number | undefined;
 }
 
+/** The result of an edit. */
 export type EditResult =
-  /** `lines`: where the replaced texts began, in the text before this edit, from 1. */
+  /** `lines` are the lines, from 1, at which the replaced texts began before this edit. */
   | { readonly ok: true; readonly text: string; readonly lines: readonly number[] }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Replace an exact text that stands once in `text`, or everywhere with `replace_all`. A line end in
- * it matches those of the file, whichever they are; new lines get `lineEnd`.
+ * Replaces an exact text that occurs once in `text`, or all its occurrences with `replace_all`. A line end in it
+ * matches LF and CRLF; new lines get `lineEnd`.
  */
 export function applyEdit(text: string, edit: TextEdit, lineEnd: '\n' | '\r\n'): EditResult {
-  const refused = unusable(edit, text);
-  if (refused !== undefined) return { ok: false, problem: refused };
+  const problem = describeUnusable(edit, text);
+  if (problem !== undefined) return { ok: false, problem };
   if (edit.old_string === '') {
-    return { ok: true, text: withLineEnd(edit.new_string, lineEnd), lines: [1] };
+    return { ok: true, text: convertLineEnds(edit.new_string, lineEnd), lines: [1] };
   }
   const matches = [...text.matchAll(exactPattern(edit.old_string))];
   if (matches.length === 0) return { ok: false, problem: explainMiss(text, edit.old_string) };
@@ -35,12 +36,12 @@ export function applyEdit(text: string, edit: TextEdit, lineEnd: '\n' | '\r\n'):
   );
   const { expected_replacements: expected } = edit;
   if (expected !== undefined && expected !== matches.length) {
-    return { ok: false, problem: notAsExpected(lines, expected) };
+    return { ok: false, problem: describeUnexpectedCount(lines, expected) };
   }
   if (matches.length > 1 && edit.replace_all !== true && expected === undefined) {
-    return { ok: false, problem: notUnique(lines) };
+    return { ok: false, problem: describeNotUnique(lines) };
   }
-  const replacement = withLineEnd(edit.new_string, lineEnd);
+  const replacement = convertLineEnds(edit.new_string, lineEnd);
   let result = '';
   let end = 0;
   for (const match of matches) {
@@ -50,8 +51,8 @@ export function applyEdit(text: string, edit: TextEdit, lineEnd: '\n' | '\r\n'):
   return { ok: true, text: result + text.slice(end), lines };
 }
 
-/** An empty text stands in an empty file, and nowhere else. */
-function unusable(
+/** Says why an edit cannot be applied; undefined when it can. An empty old text only matches an empty file. */
+function describeUnusable(
   { old_string: before, new_string: after }: TextEdit,
   text: string,
 ): string | undefined {
@@ -67,7 +68,7 @@ function exactPattern(literal: string): RegExp {
   return new RegExp(escaped.replaceAll(/\r?\n/g, String.raw`\r?\n`), 'g');
 }
 
-/** Line numbers, from 1, of rising positions in the text. */
+/** The line numbers, from 1, of ascending positions in a text. */
 function lineNumbers(text: string, positions: readonly number[]): number[] {
   let line = 1;
   let at = 0;
@@ -81,11 +82,11 @@ function lineNumbers(text: string, positions: readonly number[]): number[] {
   });
 }
 
-function notUnique(lines: readonly number[]): string {
-  return `old_string stands ${lines.length} times, at ${namedLines(lines)}: add lines around it until it is unique, or set replace_all.`;
+function describeNotUnique(lines: readonly number[]): string {
+  return `old_string occurs ${lines.length} times, at ${formatLineNumbers(lines)}: add lines around it until it is unique, or set replace_all.`;
 }
 
-function notAsExpected(lines: readonly number[], expected: number): string {
+function describeUnexpectedCount(lines: readonly number[], expected: number): string {
   const found = plural(lines.length, 'time');
-  return `old_string stands ${found}, at ${namedLines(lines)}, and expected_replacements is ${expected}.`;
+  return `old_string occurs ${found}, at ${formatLineNumbers(lines)}, and expected_replacements is ${expected}.`;
 }

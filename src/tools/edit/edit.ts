@@ -4,23 +4,26 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { plural } from '../../base/text.ts';
 import type { ProposedEdit } from '../../protocol/question.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import { nameResolver, type ArgumentAliases } from '../shared/arguments.ts';
+import { createNameResolver, type ArgumentAliases } from '../shared/arguments.ts';
 import { readForChange, writeChange } from '../shared/change-file.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { applyEdit, type TextEdit } from './apply-edit.ts';
 import {
-  CELL,
-  EDIT,
+  CELL_FIELDS,
+  EDIT_FIELDS,
   EDIT_ALIASES,
   FILE_PATH,
   FILE_PATH_ALIASES,
 } from '../shared/common-arguments.ts';
-import { decodeForEdit, encodeLike, type FileText } from '../shared/file-text.ts';
-import { namedLines } from '../shared/named-lines.ts';
-import { namesCells, type CellEdit, type NotebookResult } from '../notebook/cell-edit.ts';
-import { isNotebookPath } from '../notebook/notebook-path.ts';
-import { failure } from '../shared/output.ts';
-import { withSuggestion } from '../shared/path-suggestions.ts';
+import { decodeForEdit, encodeLikeFile, type DecodedFile } from '../shared/file-text.ts';
+import { formatLineNumbers, failure } from '../shared/output.ts';
+import {
+  isCellEdit,
+  type CellEdit,
+  type NotebookEditResult,
+  isNotebookPath,
+} from '../notebook/cell-edit.ts';
+import { addPathSuggestion } from '../shared/path-suggestions.ts';
 
 const ALIASES: ArgumentAliases = { ...FILE_PATH_ALIASES, ...EDIT_ALIASES };
 
@@ -33,27 +36,32 @@ const tool = defineTool({
     'Replace an exact text in a file that you have read. old_string must match white space and all, without line numbers, and stand once in the file (or set replace_all).',
   input: {
     type: 'object',
-    properties: { file_path: FILE_PATH, ...EDIT, ...CELL },
+    properties: { file_path: FILE_PATH, ...EDIT_FIELDS, ...CELL_FIELDS },
     required: ['file_path', 'old_string', 'new_string'],
     ignored: ['instruction', 'instructions'],
     fixed: { command: ['str_replace'], dry_run: [false] },
   },
   aliases: ALIASES,
-  describe: (input, { cwd }) => accessOfEdit(input.file_path, cwd),
-  proposes: ({ file_path, ...edit }, { cwd }) => proposedEdits(file_path, [edit], cwd),
+  describe: (input, { cwd }) => describeEditAccess(input.file_path, cwd),
+  proposes: ({ file_path, ...edit }, { cwd }) => proposeEdits(file_path, [edit], cwd),
   run: ({ file_path, ...edit }, context) => editFile(file_path, [edit], context),
 });
 
-/** A call that names a cell need not give the text that it replaces: the whole cell is meant. */
+/** The tool, for which old_string may be absent in a call that names a cell: such a call replaces the full cell. */
 export const editTool: typeof tool = {
   ...tool,
-  parse: (input) => tool.parse(isJsonObject(input) ? withWholeCell(input) : input),
+  parse: (input) => tool.parse(isJsonObject(input) ? withDefaultTexts(input) : input),
 };
 
-function withWholeCell(input: JsonObject): JsonObject {
-  const nameOf = nameResolver(['old_string', 'new_string', ...Object.keys(CELL)], ALIASES);
-  const given = new Map(Object.entries(input).map(([key, value]) => [nameOf(key)?.name, value]));
-  if (!Object.keys(CELL).some((name) => given.has(name))) return input;
+function withDefaultTexts(input: JsonObject): JsonObject {
+  const resolveName = createNameResolver(
+    ['old_string', 'new_string', ...Object.keys(CELL_FIELDS)],
+    ALIASES,
+  );
+  const given = new Map(
+    Object.entries(input).map(([key, value]) => [resolveName(key)?.name, value]),
+  );
+  if (!Object.keys(CELL_FIELDS).some((name) => given.has(name))) return input;
   const isDeletion = given.get('edit_mode') === 'delete';
   return {
     ...input,
@@ -62,12 +70,14 @@ function withWholeCell(input: JsonObject): JsonObject {
   };
 }
 
-export function accessOfEdit(filePath: string, cwd: string) {
+/** The access that an edit of a file needs. */
+export function describeEditAccess(filePath: string, cwd: string) {
   const path = absolutePath(filePath, cwd);
   return { reads: [path], writes: [path], commands: [], hosts: [] };
 }
 
-export function proposedEdits(
+/** The changes that edits would make, for the person who is asked for permission. */
+export function proposeEdits(
   filePath: string,
   edits: readonly CellEdit[],
   cwd: string,
@@ -80,23 +90,23 @@ function isEverywhere({ replace_all, expected_replacements = 1 }: TextEdit): boo
   return replace_all ?? expected_replacements > 1;
 }
 
-/** Of a whole cell it is not known here what it holds: it is called by its name. */
+/** The texts before and after an edit. The content of a full cell is not known here, so the cell is named instead. */
 function proposedTexts(edit: CellEdit): Pick<ProposedEdit, 'before' | 'after'> {
   const { old_string: before, new_string: after, cell_id: id, cell_type: type } = edit;
-  if (before !== '' || !namesCells(edit)) return { before, after };
+  if (before !== '' || !isCellEdit(edit)) return { before, after };
   switch (edit.edit_mode ?? 'replace') {
     case 'replace':
       return { before: `[all of cell ${id ?? '?'}]`, after };
     case 'delete':
       return { before: `[all of cell ${id ?? '?'}]`, after: '' };
     case 'insert': {
-      const place = `[${id === undefined ? 'before the first cell' : `behind cell ${id}`}]`;
-      return { before: place, after: `${place}\n[new ${type ?? 'code'} cell]\n${after}` };
+      const position = `[${id === undefined ? 'before the first cell' : `after cell ${id}`}]`;
+      return { before: position, after: `${position}\n[new ${type ?? 'code'} cell]\n${after}` };
     }
   }
 }
 
-/** Apply edits one after the other, each to what the one before left; all or none are written. */
+/** Applies edits one after the other, each to the result of the one before. Either all or none are written. */
 export async function editFile(
   filePath: string,
   edits: readonly CellEdit[],
@@ -114,15 +124,15 @@ export async function editFile(
     const result = apply(edited, edit);
     if (!result.ok) {
       const { problem } = result;
-      // Lines of the file stand alone.
+      // After lines of the file the sentence gets a line of its own.
       const unchanged = `${problem.includes('\n') ? '\n' : ' '}Nothing was changed.`;
       return failure('INVALID_PARAM', `${shown}: ${which}${problem}${unchanged}`);
     }
     edited = result.text;
     done.push(result.done);
   }
-  const bytes = encodeLike(shown, edited, file);
-  const content = { text: edited, former: file.text, bytes };
+  const bytes = encodeLikeFile(shown, edited, file);
+  const content = { text: edited, previous: file.text, bytes };
   const { change, lost } = await writeChange(path, before, content, context);
   return {
     text: `Edited ${shown}: ${done.join('; ')}.${lost}`,
@@ -130,24 +140,24 @@ export async function editFile(
   };
 }
 
-type Editor = (text: string, edit: CellEdit) => NotebookResult;
+type Editor = (text: string, edit: CellEdit) => NotebookEditResult;
 
-function textEditor({ lineEnd }: FileText): Editor {
+function textEditor({ lineEnd }: DecodedFile): Editor {
   return (text, edit) => {
-    if (namesCells(edit)) return { ok: false, problem: NO_NOTEBOOK };
+    if (isCellEdit(edit)) return { ok: false, problem: NOT_A_NOTEBOOK };
     const result = applyEdit(text, edit, lineEnd);
     if (!result.ok) return result;
     const { lines } = result;
-    const done = `${plural(lines.length, 'replacement')} at ${namedLines(lines)}`;
+    const done = `${plural(lines.length, 'replacement')} at ${formatLineNumbers(lines)}`;
     return { ok: true, text: result.text, done };
   };
 }
 
-const NO_NOTEBOOK =
-  'cell_id, cell_type and edit_mode are for notebooks (.ipynb of nbformat 4), and this is none.';
+const NOT_A_NOTEBOOK =
+  'cell_id, cell_type and edit_mode are for notebooks (.ipynb of nbformat 4), and this file is not one.';
 
-/** Edits of a notebook are edits of its cells; a file that only has the name of one is edited as text. */
-async function notebookEditor(file: FileText): Promise<Editor> {
+/** An editor for the cells of a notebook. A file that only has the name of a notebook is edited as text. */
+async function notebookEditor(file: DecodedFile): Promise<Editor> {
   const { parseNotebook } = await import('../notebook/notebook.ts');
   const { editNotebook } = await import('../notebook/edit-notebook.ts');
   const asText = textEditor(file);
@@ -163,14 +173,14 @@ async function readExisting(path: string, edits: readonly CellEdit[], context: T
   } catch (thrown) {
     const isMissing = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
     const [first] = edits;
-    const fills = first?.old_string === '' && !namesCells(first);
-    if (isMissing && fills) throw pointToWrite(path, context, thrown);
-    throw withSuggestion(thrown, path, context);
+    const fills = first?.old_string === '' && !isCellEdit(first);
+    if (isMissing && fills) throw missingFileError(path, context, thrown);
+    throw addPathSuggestion(thrown, path, context);
   }
 }
 
-/** Making a file is for Write alone: rules that keep a task from Write do not bind Edit. */
-function pointToWrite(path: string, { cwd }: ToolContext, cause: MusterError): MusterError {
-  const message = `${displayPath(path, cwd)} does not exist. Edit changes files that exist: to make it, use Write with file_path and content.`;
+/** The error for an edit that would make a file. Only Write may do that, because rules may forbid Write alone. */
+function missingFileError(path: string, { cwd }: ToolContext, cause: MusterError): MusterError {
+  const message = `${displayPath(path, cwd)} does not exist. Edit only changes existing files: use Write with file_path and content to make it.`;
   return new MusterError('NOT_FOUND', message, { cause });
 }

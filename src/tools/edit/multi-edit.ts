@@ -1,8 +1,8 @@
 import { defineTool } from '../shared/define-tool.ts';
-import { accessOfEdit, editFile, proposedEdits } from './edit.ts';
+import { describeEditAccess, editFile, proposeEdits } from './edit.ts';
 import {
-  CELL,
-  EDIT,
+  CELL_FIELDS,
+  EDIT_FIELDS,
   EDIT_ALIASES,
   FILE_PATH,
   FILE_PATH_ALIASES,
@@ -24,7 +24,7 @@ export const multiEditTool = defineTool({
         minItems: 1,
         items: {
           type: 'object',
-          properties: { ...EDIT, ...CELL },
+          properties: { ...EDIT_FIELDS, ...CELL_FIELDS },
           required: ['old_string', 'new_string'],
         },
       },
@@ -33,7 +33,7 @@ export const multiEditTool = defineTool({
     fixed: { dry_run: [false] },
   },
   aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES, changes: 'edits' },
-  describe: (input, { cwd }) => accessOfEdit(input.file_path, cwd),
-  proposes: ({ file_path, edits }, { cwd }) => proposedEdits(file_path, edits, cwd),
+  describe: (input, { cwd }) => describeEditAccess(input.file_path, cwd),
+  proposes: ({ file_path, edits }, { cwd }) => proposeEdits(file_path, edits, cwd),
   run: ({ file_path, edits }, context) => editFile(file_path, edits, context),
 });

@@ -1,22 +1,22 @@
 import { truncate } from '../../base/text.ts';
-import { firstDifference, type Difference } from './first-difference.ts';
-import { namedLines } from '../shared/named-lines.ts';
+import { findFirstDifference, type TextDifference } from './first-difference.ts';
+import { formatLineNumbers } from '../shared/output.ts';
 
-/** One way in which a text that a model writes differs from the text of a file, though it looks the same. */
-interface Likeness {
-  /** In words that follow "but for". */
+/** One way in which the text of a model can differ from the text of a file although both look the same. */
+interface LookalikeRule {
+  /** A phrase that follows "except for". */
   readonly name: string;
-  /** Takes the difference out of one line. */
+  /** Removes the difference from one line. */
   fold(line: string): string;
 }
 
-const CASE: Likeness = { name: 'upper and lower case', fold: (line) => line.toLowerCase() };
+const CASE: LookalikeRule = { name: 'upper and lower case', fold: (line) => line.toLowerCase() };
 
-/** Full-width forms, ligatures, circled and raised numbers, fractions, letters of mathematics. */
+/** Full-width forms, ligatures, circled and raised numbers, fractions, mathematical letters. */
 const COMPATIBLE =
   /[\u00B2\u00B3\u00B9\u00BC-\u00BE\u2070-\u209F\u2150-\u215F\u2460-\u24FF\uFB00-\uFB06\uFF01-\uFF0C\uFF0E-\uFF5E\u{1D400}-\u{1D7FF}]/gu;
 
-/** Characters as they stand in HTML. */
+/** Characters as they are written in HTML. */
 const REFERENCES: Readonly<Record<string, string>> = {
   '&lt;': '<',
   '&gt;': '>',
@@ -26,18 +26,18 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
-const ESCAPES: Likeness = {
+const ESCAPES: LookalikeRule = {
   name: 'backslashes in front of quotes',
   fold: (line) => line.replaceAll(/\\(["'`])/g, '$1'),
 };
 
-const HTML: Likeness = {
+const HTML: LookalikeRule = {
   name: 'characters written as in HTML (&lt;)',
   fold: (line) =>
     line.replaceAll(/&(?:lt|gt|quot|#39|apos|amp);/g, (each) => REFERENCES[each] ?? each),
 };
 
-const LIKENESSES: readonly Likeness[] = [
+const LOOKALIKE_RULES: readonly LookalikeRule[] = [
   ESCAPES,
   HTML,
   {
@@ -68,7 +68,7 @@ const LIKENESSES: readonly Likeness[] = [
     name: 'no-break or other special blanks',
     fold: (line) => line.replaceAll(/[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/g, ' '),
   },
-  // Blanks, tabs, indentation, line ends, and what stands in front of them.
+  // Spaces, tabs, indentation, and white space before line ends.
   {
     name: 'white space',
     fold: (line) => line.replaceAll(/[ \t\r\f\v]+/g, ' ').replaceAll(/^ | $/g, ''),
@@ -78,20 +78,20 @@ const LIKENESSES: readonly Likeness[] = [
 ];
 
 const PLAIN_ASCII = /^[\x20-\x5F\x61-\x7E\t]*$/;
-const MAX_PLACES = 3;
-/** Beyond these the search for near misses ends: it is a courtesy, and must not take long. */
+const MAX_SHOWN_MATCHES = 3;
+/** Limits of the search for near misses, which must not take long because it only improves an error. */
 const MAX_FOUND = 11;
 const MAX_COMPARED = 5_000_000;
-const MAX_LIKE_FIRST = 100;
+const MAX_SIMILAR = 100;
 const MAX_SHOWN_LINE = 120;
 const MAX_SHOWN_LINES = 8;
 
-/** A line with everything taken out that may differ in a near miss. */
-function foldLine(line: string, without?: Likeness): string {
-  return LIKENESSES.reduce((text, each) => (each === without ? text : each.fold(text)), line);
+/** Removes everything from a line that may differ in a near miss. */
+function foldLine(line: string, without?: LookalikeRule): string {
+  return LOOKALIKE_RULES.reduce((text, each) => (each === without ? text : each.fold(text)), line);
 }
 
-/** As `foldLine`, faster for most lines. */
+/** Does the same as `foldLine`, and is faster for most lines. */
 function foldQuickly(line: string): string {
   if (!PLAIN_ASCII.test(line)) return foldLine(line);
   return HTML.fold(ESCAPES.fold(line))
@@ -102,7 +102,7 @@ function foldQuickly(line: string): string {
     .toLowerCase();
 }
 
-/** The lines of a text that is looked for, without the empty ones around them. */
+/** The lines of the text to find, without empty lines around them. */
 function blockOf(wanted: string): readonly string[] {
   const lines = wanted.split(/\r?\n/);
   const hasText = (line: string): boolean => foldLine(line) !== '';
@@ -111,39 +111,40 @@ function blockOf(wanted: string): readonly string[] {
 }
 
 /**
- * Says why a text was not found in a file: which lines would match but for differences that are easily
- * overlooked, and what exactly differs first; or else which lines are like its first one. Nothing is ever
- * replaced on the strength of this.
+ * Explains why a text was not found in a file: it names the lines that would match except for differences that are
+ * easily overlooked, and the first of these differences, or else the lines that resemble the first line of the text.
+ * Nothing is ever replaced because of this.
  */
 export function explainMiss(text: string, wanted: string): string {
   const lines = text.split(/\r?\n/);
   const block = blockOf(wanted);
   const folded = lines.map(foldQuickly);
   const wantedFolded = block.map((line) => foldLine(line));
-  const places = placesOf(folded, wantedFolded);
-  const [place] = places;
-  if (place !== undefined) return nearMiss(lines, block, { places, wanted });
+  const positions = findBlock(folded, wantedFolded);
+  if (positions.length > 0) return describeNearMiss(lines, block, { positions, wanted });
   if (/^\s*\d+\t/.test(wanted)) {
-    return 'old_string was not found: it begins with a line number of Read. Leave number and tab out.';
+    return 'old_string was not found: it begins with a line number of Read. Leave out the number and the tab.';
   }
-  return likeFirstLine(lines, block);
+  return describeSimilarLines(lines, block);
 }
 
-/** Indexes of the lines at which a folded block stands; its first and last line may be parts of lines. */
-function placesOf(lines: readonly string[], block: readonly string[]): readonly number[] {
+/** The indexes of the lines at which a folded block begins. Its first and last line may be parts of lines. */
+function findBlock(lines: readonly string[], block: readonly string[]): readonly number[] {
   const found: number[] = [];
   let compared = 0;
   const last = block.length === 0 ? -1 : lines.length - block.length;
   for (let at = 0; at <= last && found.length < MAX_FOUND && compared < MAX_COMPARED; at += 1) {
-    const differs = block.findIndex((_, index) => !standsIn(lines[at + index] ?? '', block, index));
+    const differs = block.findIndex(
+      (_, index) => !lineMatches(lines[at + index] ?? '', block, index),
+    );
     if (differs === -1) found.push(at);
     compared += differs === -1 ? block.length : differs + 1;
   }
   return found;
 }
 
-/** Whether a line holds that line of a block as the block would stand there. */
-function standsIn(line: string, block: readonly string[], index: number): boolean {
+/** Whether a line contains one line of a block at the position that a match needs. */
+function lineMatches(line: string, block: readonly string[], index: number): boolean {
   const wanted = block[index] ?? '';
   const last = block.length - 1;
   if (last === 0) return line.includes(wanted);
@@ -151,69 +152,72 @@ function standsIn(line: string, block: readonly string[], index: number): boolea
   return index === last ? line.startsWith(wanted) : line === wanted;
 }
 
-function nearMiss(
+function describeNearMiss(
   lines: readonly string[],
   block: readonly string[],
-  { places, wanted }: { readonly places: readonly number[]; readonly wanted: string },
+  { positions, wanted }: { readonly positions: readonly number[]; readonly wanted: string },
 ): string {
-  const shown = places.slice(0, MAX_PLACES);
+  const shown = positions.slice(0, MAX_SHOWN_MATCHES);
   const first = shown[0] ?? 0;
   const region = lines.slice(first, first + block.length);
-  const which = namedLines(places.map((at) => at + 1));
-  const difference = firstDifference(region, block, { line: first + 1, fold: foldLine });
+  const which = formatLineNumbers(positions.map((at) => at + 1));
+  const difference = findFirstDifference(region, block, { line: first + 1, fold: foldLine });
   const what = difference === null ? '' : ` At ${difference.text}.`;
   const isLast = first + block.length === lines.length && wanted.endsWith('\n');
   const around = isLast
-    ? 'the line end behind it, which the file does not have'
+    ? 'the line end after it, which the file does not have'
     : 'empty lines around it';
-  const names = differences(region, block) || around;
+  const names = describeDifferences(region, block) || around;
   return [
-    `old_string was not found; ${which} would match but for ${names}.${what} Copy it exactly as it stands in the file:`,
-    ...shown.flatMap((at) => numbered(lines, at, { count: block.length, difference })),
+    `old_string was not found; ${which} would match except for ${names}.${what} Copy it exactly as it stands in the file:`,
+    ...shown.flatMap((at) => numberLines(lines, at, { count: block.length, difference })),
   ].join('\n');
 }
 
-/** The likenesses without which the block does not match. */
-function differences(region: readonly string[], block: readonly string[]): string {
-  const matters = LIKENESSES.filter((each) => {
+/** Names the kinds of differences that keep the block from matching. */
+function describeDifferences(region: readonly string[], block: readonly string[]): string {
+  const matters = LOOKALIKE_RULES.filter((each) => {
     const fold = (line: string): string => foldLine(line, each);
     const wanted = block.map(fold);
-    return !region.every((line, index) => standsIn(fold(line), wanted, index));
+    return !region.every((line, index) => lineMatches(fold(line), wanted, index));
   });
-  const changes = (each: Likeness): boolean =>
+  const changes = (each: LookalikeRule): boolean =>
     [...region, ...block].some((line) => each.fold(line) !== line);
-  const names = (matters.length === 0 ? LIKENESSES.filter(changes) : matters).map(
+  const names = (matters.length === 0 ? LOOKALIKE_RULES.filter(changes) : matters).map(
     ({ name }) => name,
   );
   const last = names.at(-1) ?? '';
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
 }
 
-function numbered(
+function numberLines(
   lines: readonly string[],
   from: number,
-  { count, difference = null }: { readonly count: number; readonly difference?: Difference | null },
+  {
+    count,
+    difference = null,
+  }: { readonly count: number; readonly difference?: TextDifference | null },
 ): readonly string[] {
   const shown = lines.slice(from, from + Math.min(count, MAX_SHOWN_LINES));
   const more = count > MAX_SHOWN_LINES ? [`… up to line ${from + count}`] : [];
   return [
     ...shown.map((line, index) => {
       const number = from + index + 1;
-      return `${number}\t${shownPart(line, number === difference?.line ? difference.column : 1)}`;
+      return `${number}\t${shownLine(line, number === difference?.line ? difference.column : 1)}`;
     }),
     ...more,
   ];
 }
 
-/** A line, or of a long one the part around a column. */
-function shownPart(line: string, column: number): string {
+/** A line or, when it is long, the part of it around a column. */
+function shownLine(line: string, column: number): string {
   const text = line.trimEnd();
   const from = column < MAX_SHOWN_LINE ? 0 : column - 1 - MAX_SHOWN_LINE / 2;
   return `${from === 0 ? '' : '…'}${truncate(text.slice(from), MAX_SHOWN_LINE)}`;
 }
 
-/** Where the first line stands, or one like it, and how far the block goes on from there. */
-function likeFirstLine(lines: readonly string[], block: readonly string[]): string {
+/** Describes the lines that resemble the first line of the block, and how far the block matches from there. */
+function describeSimilarLines(lines: readonly string[], block: readonly string[]): string {
   const folded = lines.map((line) => foldLine(line, CASE));
   const wantedFolded = block.map((line) => foldLine(line, CASE));
   const first = wantedFolded[0] ?? '';
@@ -223,31 +227,33 @@ function likeFirstLine(lines: readonly string[], block: readonly string[]): stri
   };
   const near: { readonly at: number; readonly same: number }[] = [];
   for (let at = 0; at < folded.length; at += 1) {
-    if (isLike(folded[at] ?? '', first)) near.push({ at, same: sameFrom(at) });
-    if (near.length === MAX_LIKE_FIRST) break;
+    if (isSimilar(folded[at] ?? '', first)) near.push({ at, same: sameFrom(at) });
+    if (near.length === MAX_SIMILAR) break;
   }
-  if (near.length === 0) return 'old_string was not found, nor any line like its first one.';
+  if (near.length === 0) return 'old_string was not found, and no line resembles its first line.';
   const longest = near.toSorted((a, b) => b.same - a.same)[0];
-  const head = 'old_string was not found as a whole.';
+  const head = 'old_string was not found completely.';
   if (longest !== undefined && longest.same > 1 && longest.same < block.length) {
     const { at, same } = longest;
     const differing = at + same + 1;
     const there = lines[differing - 1];
     const end = there === undefined ? 'the file ends' : `line ${differing} differs`;
-    const shown = there === undefined ? [] : numbered(lines, differing - 1, { count: 1 });
+    const shown = there === undefined ? [] : numberLines(lines, differing - 1, { count: 1 });
     const wanted = truncate(block[same] ?? '', MAX_SHOWN_LINE);
     return [
-      `${head} Its first ${same} lines stand at line ${at + 1}, then ${end}:`,
+      `${head} Its first ${same} lines are at line ${at + 1}, then ${end}:`,
       ...shown,
       `and old_string has: ${wanted}`,
     ].join('\n');
   }
-  const shown = near.slice(0, MAX_PLACES).flatMap(({ at }) => numbered(lines, at, { count: 1 }));
-  return [`${head} Its first line is like:`, ...shown].join('\n');
+  const shown = near
+    .slice(0, MAX_SHOWN_MATCHES)
+    .flatMap(({ at }) => numberLines(lines, at, { count: 1 }));
+  return [`${head} These lines resemble its first line:`, ...shown].join('\n');
 }
 
-/** A brace alone is like nothing. */
-function isLike(line: string, first: string): boolean {
+/** Whether a line resembles the first line of the block. A short line such as a brace resembles nothing longer. */
+function isSimilar(line: string, first: string): boolean {
   if (line === '' || first === '') return false;
   return line.includes(first) || (line.length * 2 > first.length && first.includes(line));
 }

@@ -3,7 +3,7 @@ import { truncate } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { fitLines } from '../shared/output.ts';
 import { listFilesInScope } from '../search/ripgrep.ts';
-import { contentScope, findPlace } from '../search/search-scope.ts';
+import { contentScope, resolveSearchTarget } from '../search/search-scope.ts';
 import { rankPlaces, type RankedPlace, type Ranking } from './rank.ts';
 import { openWorkspace } from './workspace-index.ts';
 
@@ -25,8 +25,8 @@ export async function findPlaces(
   context: ToolContext,
   indexDirectory: string | null,
 ): Promise<ToolOutput> {
-  const place = findPlace(context.cwd, context);
-  const filters = { accepts: [], nameGlobs: [], looksForOtherNames: true } as const;
+  const place = resolveSearchTarget(context.cwd, context);
+  const filters = { accepts: [], nameGlobs: [], checksOtherNames: true } as const;
   const scope = contentScope(context.cwd, place, filters, context);
   const limits = {
     maxFiles: MAX_FILES,

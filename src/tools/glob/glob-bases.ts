@@ -1,52 +1,57 @@
 import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { KeptBack } from '../shared/withheld-counter.ts';
-import { findPlace } from '../search/search-scope.ts';
-import { placedFilter, placeGlobs, type PlacedGlob } from '../search/globs/placed-globs.ts';
+import { WithheldCounter } from '../shared/withheld-counter.ts';
+import { resolveSearchTarget } from '../search/search-scope.ts';
+import { createPathFilter, placeGlobs, type PlacedGlob } from '../search/globs/placed-globs.ts';
 import type { PathFilter, SearchScope } from '../search/search-types.ts';
 
-/** Directories that the globs of one call may begin in. */
+/** The most directories in which the globs of one call may begin. */
 const MAX_BASES = 20;
 
+/** A call of Glob. */
 export interface GlobSearch {
   readonly list: string;
-  /** Absolute; a file is a place to search, too. */
+  /** The absolute path of the directory to search, or of a single file. */
   readonly directory: string;
   readonly includesIgnored: boolean;
 }
 
-/** A directory in which the globs of a call are looked for. */
+/** A directory in which globs of a call begin. */
 export interface GlobBase {
-  /** Absolute, as it was asked for. */
+  /** The absolute path as the call names it. */
   readonly asked: string;
   readonly real: string;
   readonly scope: SearchScope;
-  readonly kept: KeptBack;
-  /** Whether a path relative to it is meant, kept back or not. */
+  readonly withheld: WithheldCounter;
+  /** Whether the globs match a path relative to the directory, withheld or not. */
   readonly matches: PathFilter;
 }
 
+/** The directories of a call that could be opened. */
 export interface OpenedBases {
   readonly bases: readonly GlobBase[];
-  /** What is wrong with those that are not there, where others are. */
+  /** Notes on the directories that do not exist, when others do. */
   readonly missing: readonly string[];
 }
 
-/** The directories that a list of globs begins in, absolute. Never throws. */
-export function basesOf(globs: readonly PlacedGlob[], directory: string): readonly string[] {
+/** The absolute paths of the directories in which globs begin. Never throws. */
+export function baseDirectories(
+  globs: readonly PlacedGlob[],
+  directory: string,
+): readonly string[] {
   const bases = globs.filter(({ excludes }) => !excludes).map(({ base }) => base);
   return bases.length === 0 ? [directory] : [...new Set(bases)];
 }
 
-/** Throws what is wrong with the globs or, where none of them can be looked for, with the first directory. */
+/** Opens the directories in which globs begin. Throws MusterError for unusable globs, or when no directory exists. */
 export function openBases(
   globs: readonly PlacedGlob[],
   search: GlobSearch,
   context: ToolContext,
 ): OpenedBases {
   requireNoParents(globs);
-  const all = basesOf(globs, search.directory);
+  const all = baseDirectories(globs, search.directory);
   if (all.length > MAX_BASES) {
     throw new MusterError(
       'INVALID_PARAM',
@@ -55,7 +60,7 @@ export function openBases(
   }
   const bases: GlobBase[] = [];
   const missing: MusterError[] = [];
-  // Of bases within each other the same files come up, which count once.
+  // When one base is inside another, both list the same files, and each file must count once.
   const seen = all.length === 1 ? undefined : new Set<string>();
   for (const base of all) {
     try {
@@ -71,9 +76,11 @@ export function openBases(
 }
 
 function requireNoParents(globs: readonly PlacedGlob[]): void {
-  if (globs.every(({ glob, isWholeList }) => isWholeList || !glob.split('/').includes('..')))
-    return;
-  throw new MusterError('INVALID_PARAM', 'pattern: has .. after a wildcard; valid: .. in front');
+  if (globs.every(({ glob, isFullList }) => isFullList || !glob.split('/').includes('..'))) return;
+  throw new MusterError(
+    'INVALID_PARAM',
+    'pattern: has .. after a wildcard; valid: .. only at the start',
+  );
 }
 
 interface BaseOptions {
@@ -87,22 +94,22 @@ function openBase(
   { globs, search, seen }: BaseOptions,
   context: ToolContext,
 ): GlobBase {
-  const { real, isFile } = findPlace(asked, context);
+  const { real, isFile } = resolveSearchTarget(asked, context);
   const { roots } = context;
   const common = { roots, nameGlobs: [], includesIgnored: search.includesIgnored };
   if (isFile) return fileBase(asked, real, { search, common });
-  const matches = placedFilter(globs, asked);
-  const kept = new KeptBack(context.withheldBelow({ asked, real }));
+  const matches = createPathFilter(globs, asked);
+  const withheld = new WithheldCounter(context.withheldBelow({ asked, real }));
   const accepts: PathFilter = (path) => {
     if (seen !== undefined) {
-      const whole = join(asked, path);
-      if (seen.has(whole)) return false;
-      seen.add(whole);
+      const absolute = join(asked, path);
+      if (seen.has(absolute)) return false;
+      seen.add(absolute);
     }
-    // Kept back first: their number must not depend on what is looked for.
-    return !kept.holds(path) && matches(path);
+    // Withheld files are counted first, so that their number does not depend on the pattern.
+    return !withheld.countWithheld(path) && matches(path);
   };
-  return { asked, real, kept, matches, scope: { ...common, directory: real, accepts } };
+  return { asked, real, withheld, matches, scope: { ...common, directory: real, accepts } };
 }
 
 interface FileOptions {
@@ -110,14 +117,20 @@ interface FileOptions {
   readonly common: Omit<SearchScope, 'directory' | 'accepts'>;
 }
 
-/** The globs are about its name. */
+/** Makes the base of a single file, to whose name the globs apply. */
 function fileBase(asked: string, real: string, { search, common }: FileOptions): GlobBase {
   if (asked !== search.directory) {
     throw new MusterError('INVALID_PARAM', `${asked} is a file, not a directory`);
   }
   const parent = dirname(asked);
-  const isMeant = placedFilter(placeGlobs(search.list, parent), parent)(basename(asked));
-  const accepts = (): boolean => isMeant;
+  const isMatch = createPathFilter(placeGlobs(search.list, parent), parent)(basename(asked));
+  const accepts = (): boolean => isMatch;
   const scope = { ...common, directory: dirname(real), file: basename(real), accepts };
-  return { asked: parent, real: dirname(real), kept: new KeptBack(null), matches: accepts, scope };
+  return {
+    asked: parent,
+    real: dirname(real),
+    withheld: new WithheldCounter(null),
+    matches: accepts,
+    scope,
+  };
 }

@@ -3,50 +3,55 @@ import { plural, truncate } from '../../base/text.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { displayPath } from '../../sys/paths.ts';
 import { openBases, type GlobBase, type GlobSearch } from './glob-bases.ts';
-import { namesOf } from '../grep/no-match-notes.ts';
 import { namedNotes } from '../search/named-file-notes.ts';
 import { SEARCH_TIME_MS, unreadableNotes } from '../search/search-scope.ts';
 import { confirmPaths } from '../search/confirm-hits.ts';
-import { placedFilter, placeGlobs, type PlacedGlob } from '../search/globs/placed-globs.ts';
+import { createPathFilter, placeGlobs, type PlacedGlob } from '../search/globs/placed-globs.ts';
 import { listFilesInScope } from '../search/ripgrep.ts';
-import { comparePaths, type ListResult, type SearchLimits } from '../search/search-types.ts';
+import {
+  comparePaths,
+  summarizePaths,
+  type ListResult,
+  type SearchLimits,
+} from '../search/search-types.ts';
 
 const MAX_SHOWN = 1000;
-/** More than this is not even sorted. */
+/** The most files that are listed and sorted. */
 const MAX_LISTED = 200_000;
-/** For looking at what ignore files left out, where nothing was found. */
+/** The time for listing ignored files when nothing was found, in milliseconds. */
 const IGNORED_TIME_MS = 2000;
 const MAX_IGNORED_NAMED = 10;
 const MAX_NOTE_CHARACTERS = 200;
-/** Beyond it nobody is told which globs of a list found nothing. */
+/** The most comparisons for finding out which globs of a list matched nothing. */
 const MAX_COMPARISONS = 1_000_000;
 
+/** The files that a call of Glob has found. */
 export interface GlobListing {
-  /** The first paths, absolute, in path order. */
+  /** The first absolute paths, in path order. */
   readonly first: readonly string[];
   readonly total: number;
-  /** How many of the first were gone before they could be shown. */
+  /** The number of the first paths that were gone before they could be shown. */
   readonly gone: number;
   readonly stopped: ListResult['stopped'];
-  /** Where was searched, for a message. */
-  readonly place: string;
+  /** The directory that was searched, for a message. */
+  readonly directory: string;
   readonly notes: readonly string[];
 }
 
 interface BaseResult extends ListResult {
   readonly base: GlobBase;
-  /** Absolute, as the base was asked for. */
+  /** Absolute paths below the base as the call names it. */
   readonly paths: readonly string[];
 }
 
-/** The files that a list of globs matches. Throws what is wrong with the globs, or with where they lead. */
+/** Lists the files that a list of globs matches. Throws MusterError for unusable globs and directories. */
 export async function listGlobs(search: GlobSearch, context: ToolContext): Promise<GlobListing> {
   const globs = placeGlobs(search.list, search.directory);
   const { bases, missing } = openBases(globs, search, context);
   const results = await listBases(bases, limitsOf(SEARCH_TIME_MS, context));
-  const isFruitless = results.every(({ paths, stopped }) => paths.length === 0 && !stopped);
-  const mayHide = isFruitless && !search.includesIgnored;
-  const ignored = mayHide ? await ignoredNotes(bases, context) : [];
+  const isEmpty = results.every(({ paths, stopped }) => paths.length === 0 && !stopped);
+  const mayBeIgnored = isEmpty && !search.includesIgnored;
+  const ignored = mayBeIgnored ? await ignoredNotes(bases, context) : [];
   const sorted = results.flatMap(({ paths }) => paths).toSorted(comparePaths);
   const stopped = results.find((each) => each.stopped !== undefined)?.stopped;
   const first = sorted.slice(0, MAX_SHOWN);
@@ -55,14 +60,16 @@ export async function listGlobs(search: GlobSearch, context: ToolContext): Promi
   const named =
     ignored.length > 0
       ? []
-      : await Promise.all(bases.map((base) => namedIn(base, { globs, search, found, context })));
+      : await Promise.all(
+          bases.map((base) => notesOnNamed(base, { globs, search, found, context })),
+        );
   const unmatched = sorted.length > 0 && stopped === undefined ? unmatchedNotes(globs, sorted) : [];
   return {
     first: first.filter((path) => confirmed.has(path)),
     total: sorted.length,
     gone: first.length - confirmed.size,
     stopped,
-    place: bases.length === 1 ? (bases[0]?.asked ?? search.directory) : search.directory,
+    directory: bases.length === 1 ? (bases[0]?.asked ?? search.directory) : search.directory,
     notes: [
       ...unmatched,
       ...missing,
@@ -89,7 +96,7 @@ function limitsOf(timeMs: number, { signal }: ToolContext): SearchLimits {
   return { maxFiles: MAX_LISTED, maxMatches: MAX_LISTED, maxMatchesPerFile: 1, timeMs, signal };
 }
 
-/** Those that are still there, and reached through no link. */
+/** The paths of files that still exist and can be reached without a link. */
 function confirmedAmong(
   first: readonly string[],
   results: readonly BaseResult[],
@@ -104,7 +111,7 @@ function confirmedAmong(
   );
 }
 
-/** How many ignored files match, where nothing else does. */
+/** Counts the ignored files that match, for a call that has found nothing. */
 async function ignoredNotes(
   bases: readonly GlobBase[],
   context: ToolContext,
@@ -116,30 +123,30 @@ async function ignoredNotes(
   });
   const listed = await listBases(everything, limitsOf(IGNORED_TIME_MS, context));
   const paths = [...new Set(listed.flatMap((each) => each.paths))];
-  const isWhole = listed.every(({ stopped }) => stopped === undefined);
+  const isComplete = listed.every(({ stopped }) => stopped === undefined);
   if (paths.length === 0) {
     const seconds = IGNORED_TIME_MS / 1000;
-    return isWhole ? [] : [`[ignored files were only looked at for ${seconds} s]`];
+    return isComplete ? [] : [`[ignored files were only searched for ${seconds} s]`];
   }
   const show = (path: string): string => displayPath(path, context.cwd);
-  const count = `${isWhole ? '' : 'at least '}${plural(paths.length, 'file')}`;
-  const names = namesOf(paths, show, MAX_IGNORED_NAMED);
+  const count = `${isComplete ? '' : 'at least '}${plural(paths.length, 'file')}`;
+  const names = summarizePaths(paths, show, MAX_IGNORED_NAMED);
   const verb = paths.length === 1 ? 'matches' : 'match';
   return [
     `[${count} ignored by .gitignore or the like ${verb} (${names}): set include_ignored to list them]`,
   ];
 }
 
-interface Listed {
+interface NamedContext {
   readonly globs: readonly PlacedGlob[];
   readonly search: GlobSearch;
   readonly found: ReadonlySet<string>;
   readonly context: ToolContext;
 }
 
-function namedIn(
+function notesOnNamed(
   base: GlobBase,
-  { globs, search, found, context }: Listed,
+  { globs, search, found, context }: NamedContext,
 ): Promise<readonly string[]> {
   const own = globs.filter((glob) => glob.base === base.asked);
   const { asked, real } = base;
@@ -152,25 +159,25 @@ function namedIn(
   );
 }
 
-/** Which globs of a list found nothing, where others did. */
+/** Names the globs of a list that matched nothing when others did. */
 function unmatchedNotes(globs: readonly PlacedGlob[], found: readonly string[]): readonly string[] {
-  const wanted = globs.filter(({ excludes, isWholeList }) => !excludes && !isWholeList);
+  const wanted = globs.filter(({ excludes, isFullList }) => !excludes && !isFullList);
   if (wanted.length < 2 || wanted.length * found.length > MAX_COMPARISONS) return [];
-  const isFruitless = (glob: PlacedGlob): boolean => {
-    const matches = placedFilter([glob], '/');
+  const isEmpty = (glob: PlacedGlob): boolean => {
+    const matches = createPathFilter([glob], '/');
     return !found.some((path) => matches(path.slice(1)));
   };
-  const fruitless = wanted.filter(isFruitless);
-  const isOneName = globs.some((glob) => glob.isWholeList && !isFruitless(glob));
-  if (fruitless.length === 0 || isOneName) return [];
-  const texts = fruitless.map(({ text }) => text).join(', ');
+  const unmatched = wanted.filter(isEmpty);
+  const isOneName = globs.some((glob) => glob.isFullList && !isEmpty(glob));
+  if (unmatched.length === 0 || isOneName) return [];
+  const texts = unmatched.map(({ text }) => text).join(', ');
   return [`[no file matches ${truncate(texts, MAX_NOTE_CHARACTERS)}]`];
 }
 
 function baseNotes({ base, unreadable }: BaseResult, context: ToolContext): readonly string[] {
   const show = (path: string): string => displayPath(join(base.asked, path), context.cwd);
   return [
-    ...base.kept.notes(['file', 'files']),
+    ...base.withheld.notes(['file', 'files']),
     ...unreadableNotes(unreadable, show, context.withheldBelow(base)),
   ];
 }

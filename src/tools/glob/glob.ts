@@ -2,12 +2,11 @@ import { byteLength, plural, truncate } from '../../base/text.ts';
 import { absolutePath, displayPath } from '../../sys/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { DIRECTORY, DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
-import { basesOf } from './glob-bases.ts';
+import { baseDirectories } from './glob-bases.ts';
 import type { GlobListing } from './glob-listing.ts';
-import { takingGlobLists } from '../search/glob-lists.ts';
+import { acceptGlobLists, formatGlobList } from '../search/globs/glob-list.ts';
 import { fitLines } from '../shared/output.ts';
 import { SEARCH_TIME_MS } from '../search/search-scope.ts';
-import { shownGlobs } from '../search/globs/glob-list.ts';
 import { placeGlobs, requireUsableGlob } from '../search/globs/placed-globs.ts';
 
 const NOTE_BYTES = 200;
@@ -38,7 +37,7 @@ const glob = defineTool({
     no_ignore: 'include_ignored',
   },
   describe: (input, { cwd }) => ({
-    reads: readsOf(input, cwd),
+    reads: searchedDirectories(input, cwd),
     writes: [],
     commands: [],
     hosts: [],
@@ -50,35 +49,40 @@ const glob = defineTool({
     const { listGlobs } = await import('./glob-listing.ts');
     const found = await listGlobs({ list: input.pattern, directory, includesIgnored }, context);
     const show = (path: string): string => displayPath(path, context.cwd);
-    const said = fitLines(found.notes, Math.floor(context.caps.resultBytes / 4)).lines;
-    const noteBytes = NOTE_BYTES + byteLength(said.join('\n'));
+    const foundNotes = fitLines(found.notes, Math.floor(context.caps.resultBytes / 4)).lines;
+    const noteBytes = NOTE_BYTES + byteLength(foundNotes.join('\n'));
     const fitted = fitLines(found.first.map(show), context.caps.resultBytes - noteBytes);
-    const notes = [...describeRest(found, fitted.lines.length + found.gone), ...said];
+    const notes = [...describeRest(found, fitted.lines.length + found.gone), ...foundNotes];
     if (found.total === 0 && found.stopped === undefined) {
-      const where = show(found.place);
+      const where = show(found.directory);
       notes.unshift(
-        `[no file matches ${truncate(shownGlobs(input.pattern), MAX_PATTERN_SHOWN)} in ${where}]`,
+        `[no file matches ${truncate(formatGlobList(input.pattern), MAX_PATTERN_SHOWN)} in ${where}]`,
       );
     }
     return { text: [...fitted.lines, ...notes].join('\n') };
   },
 });
 
-/** It also takes the globs as a list. */
-export const globTool = takingGlobLists(glob, ['pattern', 'glob', 'glob_pattern', 'patterns']);
+/** The tool, which also accepts its globs as a list. */
+export const globTool = acceptGlobLists(glob, ['pattern', 'glob', 'glob_pattern', 'patterns']);
 
-function readsOf(input: { readonly pattern: string; readonly path?: string }, cwd: string) {
+function searchedDirectories(
+  input: { readonly pattern: string; readonly path?: string },
+  cwd: string,
+) {
   const directory = absolutePath(input.path ?? '.', cwd);
-  return basesOf(placeGlobs(input.pattern, directory), directory);
+  return baseDirectories(placeGlobs(input.pattern, directory), directory);
 }
 
 function describeRest(found: GlobListing, shown: number): string[] {
-  const left = found.total - shown;
+  const remaining = found.total - shown;
   if (found.stopped === 'time') {
     return [
       `[stopped after ${SEARCH_TIME_MS / 1000} s: there may be more; search a smaller directory]`,
     ];
   }
   const more = found.stopped === 'limit' ? 'more than ' : '';
-  return left > 0 ? [`[${more}${plural(left, 'more file')}: narrow the pattern or the path]`] : [];
+  return remaining > 0
+    ? [`[${more}${plural(remaining, 'more file')}: narrow the pattern or the path]`]
+    : [];
 }

@@ -39,8 +39,8 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A glob for the files of a language, or of several with commas between them; an unknown one is taken for an
- * extension. Throws INVALID_PARAM for what can be neither.
+ * Returns a glob for the files of a language, or of several with commas between them. An unknown language is taken for
+ * an extension. Throws INVALID_PARAM for text that cannot be either.
  */
 export function fileTypeGlob(type: string): string {
   const names = type
@@ -50,10 +50,10 @@ export function fileTypeGlob(type: string): string {
   const extensions = names.flatMap(extensionsOf);
   const isUsable = extensions.every((each) => /^[\p{L}\p{N}_+#-][\p{L}\p{N}_+#.-]*$/u.test(each));
   if (!isUsable || names.length === 0 || type.length > MAX_TYPE_CHARACTERS) {
-    const valid = 'a language or an extension, as ts, py or md';
+    const valid = 'a language or an extension, such as ts, py or md';
     throw new MusterError(
       'INVALID_PARAM',
-      `type: ${JSON.stringify(truncate(type, 60))} is none; valid: ${valid}`,
+      `type: ${JSON.stringify(truncate(type, 60))} is not a file type; valid: ${valid}`,
     );
   }
   return extensions.length > 1 ? `*.{${extensions.join(',')}}` : `*.${extensions.join('')}`;

@@ -3,31 +3,31 @@ import type { ToolContext } from '../../protocol/tool.ts';
 import { absolutePath, displayPath } from '../../sys/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
-import { takingGlobLists } from '../search/glob-lists.ts';
-import { describeHits, type OutputMode } from './format-matches.ts';
-import type { FruitlessSearch } from './no-match-notes.ts';
+import { acceptGlobLists } from '../search/globs/glob-list.ts';
+import { formatMatches, type OutputMode } from './format-matches.ts';
+import type { EmptySearch } from './no-match-notes.ts';
 import {
   contentScope,
-  countKeptBack,
-  findPlace,
+  countWithheldFiles,
+  resolveSearchTarget,
   SEARCH_TIME_MS,
   unreadableNotes,
   type ContentFilters,
 } from '../search/search-scope.ts';
 import {
-  globFilter,
-  globsWithin,
-  placedFilter,
+  createGlobFilter,
+  placeGlobsWithin,
+  createPathFilter,
   requireUsableGlob,
   type PlacedGlob,
 } from '../search/globs/placed-globs.ts';
 import { requireUsablePattern } from '../search/pattern-error.ts';
 import { isLiteralGlob } from '../search/globs/split-glob.ts';
 import type { SearchLimits, SearchResult } from '../search/search-types.ts';
-import { spillText } from '../shared/spill-text.ts';
+import { spillText } from '../shared/output.ts';
 
 const MAX_HITS = 1000;
-/** In count mode: what is counted in one file. */
+/** The most matches that count mode counts in one file. */
 const MAX_COUNTED = 10_000;
 const MAX_CONTEXT = 50;
 
@@ -99,35 +99,36 @@ const grep = defineTool({
   async run(input, context) {
     requireUsablePattern(input.pattern);
     const path = absolutePath(input.path ?? '.', context.cwd);
-    const place = findPlace(path, context);
+    const target = resolveSearchTarget(path, context);
     const mode = input.output_mode ?? 'files_with_matches';
     const filters = await fileFilters(input, path);
-    const scope = contentScope(path, place, filters, context);
+    const scope = contentScope(path, target, filters, context);
     const show = (file: string): string => displayPath(join(scope.directory, file), context.cwd);
-    const around = (lines = input.context ?? 0): number =>
+    const contextLines = (lines = input.context ?? 0): number =>
       mode === 'content' ? Math.min(lines, MAX_CONTEXT) : 0;
     const query = {
       pattern: input.pattern,
       ignoreCase: input.ignore_case ?? false,
       multiline: input.multiline ?? false,
-      before: around(input.before),
-      after: around(input.after),
+      before: contextLines(input.before),
+      after: contextLines(input.after),
     };
     const limits = limitsOf(mode, input.head_limit ?? MAX_HITS, context);
-    const asked = { ...place, asked: path, includesIgnored: input.include_ignored ?? false };
-    const kept = await countKeptBack(asked, limits, context);
+    const includesIgnored = input.include_ignored ?? false;
+    const listed = { ...target, asked: path, includesIgnored };
+    const withheldCounter = await countWithheldFiles(listed, limits, context);
     const { searchFilesInScope } = await import('../search/ripgrep.ts');
     const result = await searchFilesInScope(query, scope, limits);
-    const search = { asked: path, place, query, scope, filters, show };
-    const leftOut = await reasons(result, search, context);
-    const withheld = context.withheldBelow({ asked: path, real: place.real });
+    const search = { asked: path, target, query, scope, filters, show };
+    const exclusions = await exclusionNotes(result, search, context);
+    const withheld = context.withheldBelow({ asked: path, real: target.real });
     const notes = [
-      ...leftOut,
-      ...kept.notes(['file', 'files']),
+      ...exclusions,
+      ...withheldCounter.notes(['file', 'files']),
       ...unreadableNotes(result.unreadable, show, withheld),
     ];
     return {
-      text: describeHits(
+      text: formatMatches(
         { ...result, limits },
         {
           mode,
@@ -136,44 +137,47 @@ const grep = defineTool({
           pattern: input.pattern,
           where: displayPath(path, context.cwd),
           notes,
-          keepWhole: (text) => spillText(text, context),
+          saveAll: (text) => spillText(text, context),
         },
       ),
     };
   },
 });
 
-export const grepTool = takingGlobLists(grep, ['glob', 'globs', 'include']);
+export const grepTool = acceptGlobLists(grep, ['glob', 'globs', 'include']);
 
-/** Notes on what was not searched: all of it where nothing was found, otherwise only what the caller named. */
-async function reasons(
+/**
+ * Notes on files that were not searched. They cover all of these files where nothing was found, and otherwise only
+ * those that the glob names.
+ */
+async function exclusionNotes(
   found: SearchResult,
-  search: FruitlessSearch & { readonly filters: FileFilters },
+  search: EmptySearch & { readonly filters: FileFilters },
   context: ToolContext,
 ): Promise<readonly string[]> {
-  const { asked, place, scope, filters, show } = search;
+  const { asked, target, scope, filters, show } = search;
   if (scope.file !== undefined) {
-    const { isBinaryFile } = await import('../search/sniff.ts');
+    const { isBinaryFile } = await import('../search/decode-text.ts');
     const isBinary = isBinaryFile(scope.file, scope);
     return isBinary ? [`[${show(scope.file)} is binary, and was searched as text]`] : [];
   }
   if (found.files.length === 0 && found.stopped === undefined) {
-    const { leftOutNotes } = await import('./no-match-notes.ts');
-    const leftOut = await leftOutNotes(search, context);
-    if (leftOut.length > 0) return leftOut;
+    const { noMatchNotes } = await import('./no-match-notes.ts');
+    const notes = await noMatchNotes(search, context);
+    if (notes.length > 0) return notes;
   }
   const named = filters.globs.filter((glob) => isLiteralGlob(glob.text));
   if (named.length === 0) return [];
   const { namedNotes } = await import('../search/named-file-notes.ts');
-  const all = {
+  const namedSearch = {
     asked,
-    real: place.real,
+    real: target.real,
     found: new Set(found.files.map(({ path }) => join(asked, path))),
     includesIgnored: scope.includesIgnored === true,
     readsContents: true,
     show: (path: string) => displayPath(path, context.cwd),
   };
-  return namedNotes(named, all, context);
+  return namedNotes(named, namedSearch, context);
 }
 
 interface FileChoice {
@@ -186,7 +190,7 @@ interface FileFilters extends ContentFilters {
   readonly globs: readonly PlacedGlob[];
 }
 
-/** What the engine filters by, and globs for bare names that let it skip files early. */
+/** The filters for glob and type, and the globs for bare names with which ripgrep skips files early. */
 async function fileFilters(choice: FileChoice, directory: string): Promise<FileFilters> {
   const { glob, type, include_ignored: includesIgnored = false } = choice;
   if (glob === undefined && type === undefined) {
@@ -195,21 +199,21 @@ async function fileFilters(choice: FileChoice, directory: string): Promise<FileF
   if (glob !== undefined) requireUsableGlob(glob, 'glob');
   const { fileTypeGlob } = await import('./file-types.ts');
   const nameGlobs = type === undefined ? [] : [fileTypeGlob(type)];
-  const globs = glob === undefined ? [] : globsWithin(glob, directory);
-  const byGlob = globs.length === 0 ? [] : [placedFilter(globs, directory)];
-  const byType = nameGlobs.map((each) => globFilter(each));
+  const globs = glob === undefined ? [] : placeGlobsWithin(glob, directory);
+  const byGlob = globs.length === 0 ? [] : [createPathFilter(globs, directory)];
+  const byType = nameGlobs.map((each) => createGlobFilter(each));
   return { accepts: [...byGlob, ...byType], nameGlobs, globs, includesIgnored };
 }
 
-function limitsOf(mode: OutputMode, wanted: number, context: ToolContext): SearchLimits {
-  const most = Math.min(wanted, MAX_HITS);
+function limitsOf(mode: OutputMode, headLimit: number, context: ToolContext): SearchLimits {
+  const max = Math.min(headLimit, MAX_HITS);
   const common = { timeMs: SEARCH_TIME_MS, signal: context.signal };
   switch (mode) {
     case 'content':
-      return { ...common, maxFiles: MAX_HITS, maxMatches: most, maxMatchesPerFile: most };
+      return { ...common, maxFiles: MAX_HITS, maxMatches: max, maxMatchesPerFile: max };
     case 'files_with_matches':
-      return { ...common, maxFiles: most, maxMatches: MAX_HITS, maxMatchesPerFile: 1 };
+      return { ...common, maxFiles: max, maxMatches: MAX_HITS, maxMatchesPerFile: 1 };
     case 'count':
-      return { ...common, maxFiles: most, maxMatches: Infinity, maxMatchesPerFile: MAX_COUNTED };
+      return { ...common, maxFiles: max, maxMatches: Infinity, maxMatchesPerFile: MAX_COUNTED };
   }
 }

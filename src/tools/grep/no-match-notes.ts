@@ -4,14 +4,14 @@ import { plural } from '../../base/text.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import {
   isWanted,
-  leftOutReasons,
+  exclusionReasons,
   type ContentFilters,
-  type FoundPlace,
-  type LeftOutReason,
+  type SearchTarget,
+  type ExclusionReason,
 } from '../search/search-scope.ts';
 import {
-  comparePaths,
   MAX_SEARCHED_BYTES,
+  summarizePaths,
   type FileHits,
   type SearchLimits,
   type SearchQuery,
@@ -19,16 +19,16 @@ import {
 } from '../search/search-types.ts';
 import { listFilesInScope, searchFilesInScope } from '../search/ripgrep.ts';
 
-/** For looking at what a search without a match had left out. */
+/** The time for searching the files that a search without a match had left out, in milliseconds. */
 const TIME_MS = 2000;
 const MAX_FILES = 1000;
 const MAX_MATCHES_PER_FILE = 1000;
-/** Paths that a note names. */
-const MAX_NAMED = 3;
 
-export interface FruitlessSearch {
+/** A search of a directory that found nothing. */
+export interface EmptySearch {
+  /** The directory as the call names it; absolute. */
   readonly asked: string;
-  readonly place: FoundPlace;
+  readonly target: SearchTarget;
   readonly query: SearchQuery;
   readonly scope: SearchScope;
   readonly filters: ContentFilters;
@@ -36,11 +36,11 @@ export interface FruitlessSearch {
 }
 
 /**
- * What a search of a directory that found nothing had left out, as notes in brackets: the matches in ignored and in
- * binary files, and the files that are not searched, whatever is in them.
+ * Describes what a search without a match had left out, as notes in brackets: the matches in ignored and in binary
+ * files, and the files that are never searched in a directory.
  */
-export async function leftOutNotes(
-  search: FruitlessSearch,
+export async function noMatchNotes(
+  search: EmptySearch,
   context: ToolContext,
 ): Promise<readonly string[]> {
   const limits: SearchLimits = {
@@ -58,17 +58,17 @@ export async function leftOutNotes(
 }
 
 async function matchingNotes(
-  { query, scope, show }: FruitlessSearch,
+  { query, scope, show }: EmptySearch,
   limits: SearchLimits,
 ): Promise<readonly string[]> {
   const everything = { ...scope, includesIgnored: true, includesBinary: true };
-  const plain = { ...query, before: 0, after: 0 };
-  const { files, stopped } = await searchFilesInScope(plain, everything, limits);
+  const withoutContext = { ...query, before: 0, after: 0 };
+  const { files, stopped } = await searchFilesInScope(withoutContext, everything, limits);
   const [binary, ignored] = [true, false].map((isBinary) =>
     files.filter((file) => (file.isBinary === true) === isBinary),
   );
   const isTimeUp =
-    stopped === 'time' ? [`[ignored files were only looked at for ${TIME_MS / 1000} s]`] : [];
+    stopped === 'time' ? [`[ignored files were only searched for ${TIME_MS / 1000} s]`] : [];
   return [
     ...matchNote('ignored by .gitignore or the like', ignored ?? [], { stopped, show }).map(
       (note) => `[${note}: set include_ignored to search them, or name one as path]`,
@@ -83,13 +83,13 @@ async function matchingNotes(
 function matchNote(
   kind: string,
   files: readonly FileHits[],
-  { stopped, show }: { readonly stopped: string | undefined } & Pick<FruitlessSearch, 'show'>,
+  { stopped, show }: { readonly stopped: string | undefined } & Pick<EmptySearch, 'show'>,
 ): readonly string[] {
   if (files.length === 0) return [];
   const isLimited = files.some(({ matches }) => matches >= MAX_MATCHES_PER_FILE);
   const count = files.reduce((sum, { matches }) => sum + matches, 0);
   const least = stopped !== undefined || isLimited ? 'at least ' : '';
-  const names = namesOf(
+  const names = summarizePaths(
     files.map(({ path }) => path),
     show,
   );
@@ -98,13 +98,13 @@ function matchNote(
   ];
 }
 
-type Unsearched = Exclude<LeftOutReason, 'rule'> | 'large';
+type UnsearchedReason = Exclude<ExclusionReason, 'rule'> | 'large';
 
 interface UnsearchedKind {
-  readonly reason: Unsearched;
-  /** What so many of them are called. */
+  readonly reason: UnsearchedReason;
+  /** Names a number of such files. */
   readonly describe: (count: number) => string;
-  /** How they can be searched all the same. */
+  /** How such a file can be searched nevertheless. */
   readonly advice: string;
 }
 
@@ -127,19 +127,19 @@ const UNSEARCHED: readonly UnsearchedKind[] = [
   },
 ];
 
-/** Counted by their names alone, so that the numbers tell nothing of what is in the files. */
+/** Counts files by their names alone, so that the numbers reveal nothing of their content. */
 async function unsearchedNotes(
-  { asked, place, scope, filters, show }: FruitlessSearch,
+  { asked, target, scope, filters, show }: EmptySearch,
   { limits, context }: { readonly limits: SearchLimits; readonly context: ToolContext },
 ): Promise<readonly string[]> {
-  const reasonOf = leftOutReasons(asked, place, context);
-  const byReason = new Map<Unsearched, string[]>();
-  let wanted = 0;
+  const reasonOf = exclusionReasons(asked, target, context);
+  const byReason = new Map<UnsearchedReason, string[]>();
+  let matching = 0;
   const accepts = (path: string): boolean => {
     if (!isWanted(filters, path)) return false;
-    const reason = reasonOf(path) ?? (isLarge(join(place.real, path)) ? 'large' : undefined);
+    const reason = reasonOf(path) ?? (isLarge(join(target.real, path)) ? 'large' : undefined);
     if (reason === 'rule') return false;
-    wanted += 1;
+    matching += 1;
     if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), path]);
     return false;
   };
@@ -147,24 +147,12 @@ async function unsearchedNotes(
   const notes = UNSEARCHED.flatMap(({ reason, describe, advice }) => {
     const paths = byReason.get(reason);
     if (paths === undefined) return [];
-    return `[not searched: ${describe(paths.length)} (${namesOf(paths, show)}): ${advice}]`;
+    return `[not searched: ${describe(paths.length)} (${summarizePaths(paths, show)}): ${advice}]`;
   });
-  const isUnmatched = wanted === 0 && filters.accepts.length > 0 && stopped === undefined;
-  return isUnmatched ? ['[no file there has a name that glob and type ask for]'] : notes;
+  const isUnmatched = matching === 0 && filters.accepts.length > 0 && stopped === undefined;
+  return isUnmatched ? ['[no file there has a name that matches glob and type]'] : notes;
 }
 
 function isLarge(path: string): boolean {
   return (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_SEARCHED_BYTES;
-}
-
-/** A few of the paths, those nearest to the top first. */
-export function namesOf(
-  paths: readonly string[],
-  show: (path: string) => string,
-  most = MAX_NAMED,
-): string {
-  const depth = (path: string): number => path.split('/').length;
-  const sorted = paths.toSorted((a, b) => depth(a) - depth(b) || comparePaths(a, b));
-  const named = sorted.slice(0, most).map(show).join(', ');
-  return paths.length > most ? `${named} and ${paths.length - most} more` : named;
 }

@@ -1,29 +1,29 @@
 import { MusterError } from '../../base/errors.ts';
 import { INDEX_NAME } from './index-file.ts';
 
-/** Bytes of one note, as a call may leave it. */
+/** The largest size that a call may give a note, in bytes. */
 const NOTE_BYTES = 65_536;
-/** Bytes of all notes of a directory. */
+/** The largest size of all notes of a directory together, in bytes. */
 export const DIRECTORY_BYTES = 1_048_576;
-/** Notes of a directory, its index not counted. */
+/** The most notes of a directory, not counting its index. */
 const DIRECTORY_NOTES = 200;
 
-/** Sizes of a note in bytes; null: it is not there. */
+/** The sizes of a note in bytes before and after a change; `before` is null for a new note. */
 export interface NoteSizes {
   readonly name: string;
   readonly before: number | null;
   readonly after: number;
 }
 
-/** Throws LIMIT_EXCEEDED, naming the limit. What makes a note no longer never does. */
+/** Throws LIMIT_EXCEEDED, naming the limit, for a change that would exceed one. A change that makes no note longer is always allowed. */
 export function requireRoom(
   { name, before, after }: NoteSizes,
   { notes, bytes }: { readonly notes: readonly unknown[]; readonly bytes: number },
 ): void {
-  const most = `${name} would have ${after} bytes, and memory_note_bytes = ${NOTE_BYTES} is the limit: put it into several notes`;
+  const noteProblem = `${name} would have ${after} bytes, and memory_note_bytes = ${NOTE_BYTES} is the limit: put it into several notes`;
   const all = bytes - (before ?? 0) + after;
   const isLonger = before === null || after > before;
-  if (isLonger && after > NOTE_BYTES) throw new MusterError('LIMIT_EXCEEDED', most);
+  if (isLonger && after > NOTE_BYTES) throw new MusterError('LIMIT_EXCEEDED', noteProblem);
   if (isLonger && all > DIRECTORY_BYTES) {
     throw new MusterError(
       'LIMIT_EXCEEDED',

@@ -17,12 +17,12 @@ const ALIASES = {
   new_text: 'new',
 };
 
-/** What they have in common: notes are no effects, and go by the definition's list of tools alone. */
+/** The common part of all definitions: notes have no effects that need permission, and a definition's list of tools decides on them. */
 const NOTES = { kind: 'meta', aliases: ALIASES, describe: () => NO_ACCESS } as const;
 
 /**
- * The tools for Muster's own notes, in the order of a request. What they do is loaded with the first
- * call: most runs have none.
+ * The tools for Muster's own notes, in the order in which a request lists them. Their code is loaded at the first
+ * call, because most runs make none.
  */
 export const MEMORY_TOOL_SET: readonly AnyTool[] = [
   defineTool({
@@ -31,7 +31,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     replay: 'pure',
     description: 'Lasting notes. scope: user, project, local',
     input: { type: 'object', properties: { scope: SCOPE }, required: [] },
-    run: async (input, context) => (await import('./run.ts')).listMemory(input, context),
+    run: async (input, context) => (await import('./run.ts')).listMemoryNotes(input, context),
   }),
   defineTool({
     ...NOTES,
@@ -43,7 +43,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
       properties: { file: FILE, scope: SCOPE, offset: { type: 'integer', minimum: 1 } },
       required: ['file'],
     },
-    run: async (input, context) => (await import('./run.ts')).readMemory(input, context),
+    run: async (input, context) => (await import('./run.ts')).readMemoryNote(input, context),
   }),
   defineTool({
     ...NOTES,
@@ -55,7 +55,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
       properties: { file: FILE, text: { type: 'string' }, scope: SCOPE },
       required: ['file', 'text'],
     },
-    run: async (input, context) => (await import('./run.ts')).writeMemory(input, context),
+    run: async (input, context) => (await import('./run.ts')).writeMemoryNote(input, context),
   }),
   defineTool({
     ...NOTES,
@@ -72,7 +72,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
       },
       required: ['file', 'old', 'new'],
     },
-    run: async (input, context) => (await import('./run.ts')).patchMemory(input, context),
+    run: async (input, context) => (await import('./run.ts')).patchMemoryNote(input, context),
   }),
   defineTool({
     ...NOTES,
@@ -84,7 +84,7 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
       properties: { file: FILE, text: { type: 'string' }, scope: SCOPE },
       required: ['file', 'text'],
     },
-    run: async (input, context) => (await import('./run.ts')).appendMemory(input, context),
+    run: async (input, context) => (await import('./run.ts')).appendMemoryNote(input, context),
   }),
   defineTool({
     ...NOTES,
@@ -92,6 +92,6 @@ export const MEMORY_TOOL_SET: readonly AnyTool[] = [
     replay: 'opaque',
     description: 'Delete one',
     input: { type: 'object', properties: { file: FILE, scope: SCOPE }, required: ['file'] },
-    run: async (input, context) => (await import('./run.ts')).deleteMemory(input, context),
+    run: async (input, context) => (await import('./run.ts')).deleteMemoryNote(input, context),
   }),
 ];

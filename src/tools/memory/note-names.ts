@@ -5,24 +5,27 @@ import { INDEX_NAME } from './index-file.ts';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.md$/;
 const SHOWN = 100;
 
-/** Whether a file of this name is a note, also one that a person has made. */
+/** Whether a file of this name is a note, whoever made it. */
 export function isNoteName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** The file that is meant; `.md` may be left out. Throws INVALID_PARAM. */
-export function noteName(word: string): string {
-  const name = word.toLowerCase().endsWith('.md') ? `${word.slice(0, -3)}.md` : `${word}.md`;
+/** Returns the file name of a note; `.md` may be left out. Throws INVALID_PARAM for a name that no note can have. */
+export function parseNoteName(text: string): string {
+  const name = text.toLowerCase().endsWith('.md') ? `${text.slice(0, -3)}.md` : `${text}.md`;
   if (name.toLowerCase() === INDEX_NAME.toLowerCase()) return INDEX_NAME;
   if (isNoteName(name)) return name;
   throw new MusterError(
     'INVALID_PARAM',
-    `file: ${JSON.stringify(word.slice(0, SHOWN))} is no name of a note; valid: letters, digits, -, _ and . (no directory), at most 99 characters, as in build.md`,
+    `file: ${JSON.stringify(text.slice(0, SHOWN))} is not the name of a note; valid: letters, digits, -, _ and . (no directory), at most 99 characters, as in build.md`,
   );
 }
 
-/** Throws INVALID_PARAM where something else is there that has this name, on some file systems at least. */
-export function requireFree(
+/**
+ * Throws INVALID_PARAM where the name belongs to something that is not a note, or differs only by case from
+ * another name, which some file systems take for the same.
+ */
+export function requireFreeName(
   name: string,
   there: {
     readonly notes: readonly { readonly name: string }[];
@@ -32,7 +35,7 @@ export function requireFree(
   if (there.others.includes(name)) {
     throw new MusterError(
       'INVALID_PARAM',
-      `file: ${name} is a link, or no regular file: choose another name`,
+      `file: ${name} is a link, or not a regular file: choose another name`,
     );
   }
   const names = [...there.notes.map((note) => note.name), ...there.others];

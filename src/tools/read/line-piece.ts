@@ -2,20 +2,21 @@ import { isUtf8 } from 'node:buffer';
 
 const NEWLINE = 10;
 
+/** The part of a line that is wanted. */
 export interface LinePieceOptions {
-  /** Number of the line, from 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
-  /** Its first byte that is wanted, from 1. */
+  /** The first byte of the line to show, from 1. */
   readonly column: number;
   readonly maxBytes: number;
 }
 
 /**
- * Takes the bytes of a file as they come and keeps a piece of one line, however long that is. It begins and
- * ends with a whole character, so that pieces put together are the line.
+ * Takes the chunks of a file and keeps a piece of one line, however long the line is. The piece begins and ends with a
+ * complete character, so that consecutive pieces together make the line.
  */
 export class LinePiece {
-  /** Bytes of the line seen so far. */
+  /** The number of bytes of the line so far. */
   lineBytes = 0;
   readonly #options: LinePieceOptions;
   #line = 1;
@@ -27,17 +28,17 @@ export class LinePiece {
     this.#options = options;
   }
 
-  /** Nothing more of the file need be looked at. */
+  /** Whether no more of the file is needed. */
   get isFull(): boolean {
     return this.#isOver || this.#keptBytes === this.#options.maxBytes;
   }
 
-  /** The end of the line was seen. */
+  /** Whether the end of the line was reached. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** The file has that line. */
+  /** Whether the file has that line. */
   get isThere(): boolean {
     return this.#line > this.#options.line || this.lineBytes > 0;
   }
@@ -54,12 +55,12 @@ export class LinePiece {
     }
   }
 
-  /** The piece is not valid UTF-8: its odd bytes became U+FFFD. */
-  get lossy(): boolean {
+  /** Whether the piece is not valid UTF-8, so that bytes became U+FFFD. */
+  get hasInvalidBytes(): boolean {
     return !isUtf8(this.#part().bytes);
   }
 
-  /** The piece as text, its first byte and the one behind its last, both from 1. */
+  /** Returns the piece as text, with its first byte and the byte after its last, both from 1. */
   piece(): { readonly text: string; readonly first: number; readonly next: number } {
     const { bytes, from } = this.#part();
     const text = bytes.toString('utf8').replace(/\r$/, '').replaceAll('\0', '\u2400');
@@ -67,12 +68,12 @@ export class LinePiece {
     return { text, first, next: first + bytes.length };
   }
 
-  /** Whole characters, and how many bytes of another one stand in front of them. */
+  /** Returns the complete characters, and the number of bytes before them that belong to an earlier one. */
   #part(): { readonly bytes: Buffer; readonly from: number } {
     const bytes = Buffer.concat(this.#kept);
     const isEnd = this.#options.column - 1 + bytes.length >= this.lineBytes;
-    const from = leftover(bytes);
-    const to = isEnd ? bytes.length : Math.max(from + 1, wholeEnd(bytes));
+    const from = leadingContinuations(bytes);
+    const to = isEnd ? bytes.length : Math.max(from + 1, lastCharacterEnd(bytes));
     return { bytes: bytes.subarray(from, to), from };
   }
 
@@ -87,15 +88,15 @@ export class LinePiece {
   }
 }
 
-/** Bytes at the beginning that belong to a character before it: at most three can. */
-function leftover(bytes: Buffer): number {
+/** The number of bytes at the beginning, at most three, that belong to an earlier character. */
+function leadingContinuations(bytes: Buffer): number {
   let at = 0;
   while (at < 3 && isContinuation(bytes[at])) at += 1;
   return isContinuation(bytes[at]) ? 0 : at;
 }
 
-/** Where the last character that is whole ends. */
-export function wholeEnd(bytes: Buffer): number {
+/** The end of the last complete character. */
+export function lastCharacterEnd(bytes: Buffer): number {
   for (let back = 1; back <= 4 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte < 0x80) return bytes.length;

@@ -1,12 +1,13 @@
 import { MusterError } from '../../base/errors.ts';
 import type { ArgumentAliases } from '../shared/arguments.ts';
 
-/** Other ways to say which lines are wanted, as the read tools of other products have them. */
-export const LINES = {
+/** Other arguments for the lines to read, which models know from other products. */
+export const LINE_FIELDS = {
   end_line: { type: 'integer', minimum: 1, unlisted: true },
   view_range: { type: 'array', items: { type: 'integer', minimum: -1 }, unlisted: true },
 } as const;
 
+/** Other names of the arguments for lines. */
 export const LINE_ALIASES: ArgumentAliases = {
   start_line: 'offset',
   start_line_one_indexed: 'offset',
@@ -17,8 +18,9 @@ export const LINE_ALIASES: ArgumentAliases = {
   num_lines: 'limit',
 };
 
+/** The lines to read. */
 export interface LineRange {
-  /** Number of the first line, from 1. */
+  /** The number of the first line, from 1. */
   readonly first: number;
   readonly count: number;
 }
@@ -30,10 +32,10 @@ interface LineArguments {
   readonly view_range?: readonly number[] | undefined;
 }
 
-/** The lines that a call asks for, `most` where it does not say how many. Throws INVALID_PARAM. */
-export function wantedLines(input: LineArguments, most: number): LineRange {
+/** Determines the lines that a call asks for; `max` is their number where the call gives none. Throws INVALID_PARAM. */
+export function resolveLineRange(input: LineArguments, max: number): LineRange {
   const { view_range: range } = input;
-  if (range === undefined) return linesFrom(input, most);
+  if (range === undefined) return linesFrom(input, max);
   const [first, last] = range;
   if (range.length !== 2 || first === undefined || first < 1) {
     throw invalid(
@@ -41,19 +43,19 @@ export function wantedLines(input: LineArguments, most: number): LineRange {
     );
   }
   if (input.offset !== undefined || input.limit !== undefined || input.end_line !== undefined) {
-    throw invalid('view_range: says which lines, and so does another argument; send one of them');
+    throw invalid('view_range: another argument gives the lines, too; send one of them');
   }
-  return linesFrom(last === -1 ? { offset: first } : { offset: first, end_line: last }, most);
+  return linesFrom(last === -1 ? { offset: first } : { offset: first, end_line: last }, max);
 }
 
-function linesFrom({ offset, limit, end_line: last }: LineArguments, most: number): LineRange {
+function linesFrom({ offset, limit, end_line: last }: LineArguments, max: number): LineRange {
   const first = offset ?? 1;
-  if (last === undefined) return { first, count: limit ?? most };
+  if (last === undefined) return { first, count: limit ?? max };
   if (limit !== undefined && limit !== last - first + 1) {
-    throw invalid('end_line: says how many lines, and so does limit; send one of them');
+    throw invalid('end_line: limit gives another number of lines; send one of them');
   }
   if (last < first) {
-    throw invalid(`end_line: line ${last} comes before the first line wanted, ${first}`);
+    throw invalid(`end_line: line ${last} comes before the first line, ${first}`);
   }
   return { first, count: last - first + 1 };
 }

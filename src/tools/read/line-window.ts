@@ -1,35 +1,35 @@
 import { isUtf8 } from 'node:buffer';
 import { byteLength, truncate } from '../../base/text.ts';
-import { wholeEnd } from './line-piece.ts';
+import { lastCharacterEnd } from './line-piece.ts';
 
-/** A longer line is cut; what is cut off is read with `column`. */
+/** The length above which a line is cut. The rest of it can be read with `column`. */
 const MAX_LINE_CHARACTERS = 2000;
 const NEWLINE = 10;
-/** What is replaced or left out; U+FFFD may stand for bytes that are no UTF-8. */
-const NOT_PLAIN = /[\0\uFFFD]|\r$/;
-/** UTF-8 takes at most four bytes a character. */
+/** Characters that are replaced or left out. U+FFFD may stand for bytes that are not UTF-8. */
+const NEEDS_CARE = /[\0\uFFFD]|\r$/;
+/** UTF-8 needs at most four bytes for a character. */
 const KEPT_LINE_BYTES = MAX_LINE_CHARACTERS * 4;
 
 export interface LineWindowOptions {
-  /** Number of the first line wanted, from 1. */
+  /** The number of the first line, from 1. */
   readonly first: number;
   readonly count: number;
-  /** For all numbered lines together. */
+  /** The size limit of all numbered lines together. */
   readonly maxBytes: number;
 }
 
 /**
- * Takes the bytes of a file as they come and keeps a window of numbered lines (`12<TAB>text`), so
- * that a file of any size is read in bounded memory. Line ends are left out.
+ * Takes the chunks of a file and keeps a window of numbered lines (`12<TAB>text`), so that a file of any size is read
+ * in bounded memory. Line ends are left out.
  */
 export class LineWindow {
   readonly lines: string[] = [];
-  /** Lines seen so far, whole ones. */
+  /** The number of complete lines so far. */
   total = 0;
   cutLines = 0;
-  /** Some line is not valid UTF-8: its odd bytes became U+FFFD. */
-  lossy = false;
-  /** The window ended because of `maxBytes`, before `count`. */
+  /** Whether some line was not valid UTF-8, so that bytes became U+FFFD. */
+  hasInvalidBytes = false;
+  /** Whether the window ended because of `maxBytes`, before `count` lines. */
   outOfBytes = false;
 
   readonly #options: LineWindowOptions;
@@ -42,7 +42,7 @@ export class LineWindow {
     this.#options = options;
   }
 
-  /** Number of the first line after the window. */
+  /** The number of the first line after the window. */
   get next(): number {
     return this.#options.first + this.lines.length;
   }
@@ -68,21 +68,21 @@ export class LineWindow {
   }
 
   /**
-   * A line that lies whole in its chunk and is shown as it is, as nearly all are: without buffers of its own.
-   * False: it is none.
+   * Takes a line that lies completely in its chunk and is shown unchanged, as nearly all are, without copying bytes.
+   * Returns false for any other line.
    */
   #takePlain(chunk: Buffer, start: number, end: number): boolean {
     if (this.#lineBytes > 0 || end - start > MAX_LINE_CHARACTERS) return false;
     if (this.#wantsLine()) {
       const text = chunk.toString('utf8', start, end);
-      if (NOT_PLAIN.test(text)) return false;
+      if (NEEDS_CARE.test(text)) return false;
       this.#add(text);
     }
     this.total += 1;
     return true;
   }
 
-  /** A last line without a line end counts, too. */
+  /** Ends the file: the last line counts even without a line end. */
   end(): void {
     if (this.#lineBytes > 0) this.#endLine();
   }
@@ -96,7 +96,7 @@ export class LineWindow {
     this.#keptBytes += part.length;
   }
 
-  /** The beginning of a line that goes on in the next chunk, when the bytes of this one are gone. */
+  /** Copies the beginning of a line that continues in the next chunk, which reuses the memory of this one. */
   #keepRest(piece: Buffer): void {
     this.#append(piece);
     const last = this.#kept.pop();
@@ -130,16 +130,16 @@ export class LineWindow {
     const complete = this.#keptBytes === this.#lineBytes;
     const [first, ...more] = this.#kept;
     const kept = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#kept);
-    const bytes = complete ? kept : kept.subarray(0, wholeEnd(kept));
+    const bytes = complete ? kept : kept.subarray(0, lastCharacterEnd(kept));
     const isText = isUtf8(bytes);
-    if (!isText) this.lossy = true;
+    if (!isText) this.hasInvalidBytes = true;
     const raw = bytes.toString('utf8');
     const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
     const text = line.replaceAll('\0', '\u2400');
     const shown = truncate(text, MAX_LINE_CHARACTERS);
     if (complete && shown.length === text.length) return text;
     this.cutLines += 1;
-    // Of what is no UTF-8 it is not known how many bytes are shown: no fewer than characters.
+    // Without valid UTF-8 the number of bytes shown is unknown, but it is at least the number of characters.
     const bytesShown = isText ? byteLength(raw.slice(0, shown.length)) : MAX_LINE_CHARACTERS;
     const rest = `offset ${this.total + 1}, column ${bytesShown + 1}`;
     return `${shown}… [line cut: ${this.#lineBytes} bytes; the rest: ${rest}]`;

@@ -6,24 +6,24 @@ import type { OpenFile } from '../../sys/open-in-roots.ts';
 import { absolutePath, displayPath } from '../../sys/paths.ts';
 import { fileChunks, withFile } from '../../sys/read-file.ts';
 import { defineTool } from '../shared/define-tool.ts';
-import { CELL, FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from '../shared/common-arguments.ts';
-import { binaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
+import { CELL_FIELDS, FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from '../shared/common-arguments.ts';
+import { detectBinaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
 import { MAX_EDIT_BYTES, statFingerprint } from '../shared/file-content.ts';
 import { LinePiece, type LinePieceOptions } from './line-piece.ts';
 import { LineWindow } from './line-window.ts';
-import { isNotebookPath } from '../notebook/notebook-path.ts';
+import { isNotebookPath } from '../notebook/cell-edit.ts';
 import { failure } from '../shared/output.ts';
-import { withSuggestion } from '../shared/path-suggestions.ts';
+import { addPathSuggestion } from '../shared/path-suggestions.ts';
 import {
   ByteCensus,
   markedEncoding,
   Transcoder,
   type TextEncoding,
 } from '../shared/text-encoding.ts';
-import { LINE_ALIASES, LINES, wantedLines, type LineRange } from './line-range.ts';
+import { LINE_ALIASES, LINE_FIELDS, resolveLineRange, type LineRange } from './line-range.ts';
 
 const DEFAULT_LINES = 2000;
-/** For the notes after the lines. */
+/** The room that is kept for notes after the lines. */
 const NOTE_BYTES = 600;
 const ENCODING_NOTES: Readonly<Record<TextEncoding, string | null>> = {
   'UTF-8': null,
@@ -32,7 +32,7 @@ const ENCODING_NOTES: Readonly<Record<TextEncoding, string | null>> = {
   'windows-1252':
     '[the file is not UTF-8: read as windows-1252 (Latin-1), which Edit and Write keep]',
 };
-const LOSSY = '[not valid UTF-8: odd bytes are shown as \uFFFD]';
+const INVALID_BYTES_NOTE = '[not valid UTF-8: invalid bytes are shown as \uFFFD]';
 
 export const readTool = defineTool({
   name: 'Read',
@@ -47,8 +47,8 @@ export const readTool = defineTool({
       offset: { type: 'integer', minimum: 1, description: 'first line, from 1' },
       limit: { type: 'integer', minimum: 1 },
       column: { type: 'integer', minimum: 1 },
-      ...LINES,
-      cell_id: CELL.cell_id,
+      ...LINE_FIELDS,
+      cell_id: CELL_FIELDS.cell_id,
     },
     required: ['file_path'],
     fixed: { command: ['view'], encoding: UTF_8 },
@@ -63,7 +63,7 @@ export const readTool = defineTool({
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);
     const { column, cell_id: cellId } = input;
-    const { first, count } = wantedLines(input, DEFAULT_LINES);
+    const { first, count } = resolveLineRange(input, DEFAULT_LINES);
     try {
       return await withFile(path, context, async (file) => {
         if (column !== undefined) return await readPiece(file, { line: first, column }, context);
@@ -71,24 +71,24 @@ export const readTool = defineTool({
         return cells ?? (await readLines(file, { first, count }, context));
       });
     } catch (thrown) {
-      throw withSuggestion(thrown, path, context);
+      throw addPathSuggestion(thrown, path, context);
     }
   },
 });
 
-/** The cells of a notebook; null: the file is none. Throws INVALID_PARAM where a cell of it was asked for. */
+/** Shows the cells of a notebook; null for a file that is not one. Throws INVALID_PARAM when the call names a cell of such a file. */
 async function readCells(
   file: OpenFile,
-  wanted: LineRange & { readonly cellId: string | undefined },
+  range: LineRange & { readonly cellId: string | undefined },
   context: ToolContext,
 ): Promise<ToolOutput | null> {
   const maxBytes = context.caps.readBytes - NOTE_BYTES;
   const cells = isNotebookPath(file.real)
     ? await (
         await import('../notebook/read-notebook.ts')
-      ).readNotebook(file, { ...wanted, maxBytes }, context)
+      ).readNotebook(file, { ...range, maxBytes }, context)
     : null;
-  if (cells !== null || wanted.cellId === undefined) return cells;
+  if (cells !== null || range.cellId === undefined) return cells;
   const shown = displayPath(file.real, context.cwd);
   throw new MusterError('INVALID_PARAM', `cell_id: ${shown} is not a notebook`);
 }
@@ -99,65 +99,69 @@ async function readLines(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const maxBytes = context.caps.readBytes - NOTE_BYTES;
-  const { taker: window, ...fed } = await feedDecoded(
+  const { reader: window, ...scan } = await scanDecoded(
     file,
     () => new LineWindow({ ...range, maxBytes }),
     context,
   );
-  if (fed.binary !== null) return fed.binary;
-  if (!fed.stopped) window.end();
-  return textOutput(file, fed, describeWindow(window, range, fed));
+  if (scan.binary !== null) return scan.binary;
+  if (!scan.stopped) window.end();
+  return textOutput(file, scan, describeWindow(window, range, scan));
 }
 
 async function readPiece(
   file: OpenFile,
-  wanted: Pick<LinePieceOptions, 'line' | 'column'>,
+  position: Pick<LinePieceOptions, 'line' | 'column'>,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const maxBytes = context.caps.resultBytes - NOTE_BYTES;
-  const { taker: piece, ...fed } = await feedDecoded(
+  const { reader: piece, ...scan } = await scanDecoded(
     file,
-    () => new LinePiece({ ...wanted, maxBytes }),
+    () => new LinePiece({ ...position, maxBytes }),
     context,
   );
-  return fed.binary ?? textOutput(file, fed, describePiece(piece, wanted, fed));
+  return scan.binary ?? textOutput(file, scan, describePiece(piece, position, scan));
 }
 
-interface Taker {
+/** Takes the text of a file in chunks of UTF-8. */
+interface ByteReader {
+  /** Whether it needs no more chunks. */
   readonly isFull: boolean;
-  readonly lossy: boolean;
+  readonly hasInvalidBytes: boolean;
   push(chunk: Buffer): void;
 }
 
-interface Fed {
+/** The result of passing a file to a reader. */
+interface FileScan {
+  /** The number of bytes that were read. */
   readonly size: number;
-  /** Not all of the file was looked at. */
+  /** Whether the end of the file was not reached. */
   readonly stopped: boolean;
-  /** What the file is known by. */
+  /** The fingerprint of the file. */
   readonly hash: string;
   readonly encoding: TextEncoding;
-  /** What came of a file that is no text; null: it is. */
+  /** The output for a binary file; null for text. */
   readonly binary: ToolOutput | null;
 }
 
 /**
- * Passes a file through to a taker, as UTF-8. Whether one without a byte order mark is UTF-8 shows only where the
- * taker meets something else: then it is looked at whole, and passed to a new taker in its own encoding.
+ * Passes a file to a reader as UTF-8. A file without a byte order mark is first taken for UTF-8. When the reader finds
+ * invalid bytes and the file turns out to be windows-1252, it is passed to a new reader in that encoding.
  */
-async function feedDecoded<T extends Taker>(
+async function scanDecoded<T extends ByteReader>(
   file: OpenFile,
-  makeTaker: () => T,
+  makeReader: () => T,
   context: ToolContext,
-): Promise<Fed & { readonly taker: T }> {
-  const taker = makeTaker();
-  const fed = await feed(file, taker, { context });
-  const mayBeOther = fed.binary === null && fed.encoding === 'UTF-8' && taker.lossy;
-  if (!mayBeOther || !(await isWindows1252(file, context))) return { ...fed, taker };
-  const other = makeTaker();
-  return { ...(await feed(file, other, { context, encoding: 'windows-1252' })), taker: other };
+): Promise<FileScan & { readonly reader: T }> {
+  const reader = makeReader();
+  const scan = await scanFile(file, reader, { context });
+  const mayBeOther = scan.binary === null && scan.encoding === 'UTF-8' && reader.hasInvalidBytes;
+  if (!mayBeOther || !(await isWindows1252(file, context))) return { ...scan, reader };
+  const other = makeReader();
+  return { ...(await scanFile(file, other, { context, encoding: 'windows-1252' })), reader: other };
 }
 
-/** Of a large file only the first part is looked at. */
+/** Whether a file is windows-1252. Only the first part of a large file is checked. */
 async function isWindows1252(file: OpenFile, { signal }: ToolContext): Promise<boolean> {
   const census = new ByteCensus();
   let size = 0;
@@ -169,12 +173,12 @@ async function isWindows1252(file: OpenFile, { signal }: ToolContext): Promise<b
   return census.isWindows1252;
 }
 
-/** Passes a file through; of a large one only as much as is wanted. */
-async function feed(
+/** Passes a file to a reader. A large file is read only until the reader is full. */
+async function scanFile(
   file: OpenFile,
-  taker: Taker,
+  reader: ByteReader,
   { context, encoding: known }: { readonly context: ToolContext; readonly encoding?: TextEncoding },
-): Promise<Fed> {
+): Promise<FileScan> {
   const hash = createHash('sha256');
   const mayStopEarly = file.stats.size > BigInt(MAX_EDIT_BYTES);
   let encoding: TextEncoding = known ?? 'UTF-8';
@@ -182,7 +186,7 @@ async function feed(
   let size = 0;
   let stopped = false;
   for await (const chunk of fileChunks(file, context.signal)) {
-    const kind = size === 0 ? binaryKind(chunk.subarray(0, SAMPLE_BYTES)) : undefined;
+    const kind = size === 0 ? detectBinaryKind(chunk.subarray(0, SAMPLE_BYTES)) : undefined;
     if (kind !== undefined) {
       const binary = await binaryFile(file, { kind, head: chunk }, context);
       return { size, stopped: true, hash: '', encoding, binary };
@@ -194,17 +198,17 @@ async function feed(
     }
     size += chunk.length;
     if (!mayStopEarly) hash.update(chunk);
-    taker.push(transcoder.push(chunk));
-    stopped = mayStopEarly && taker.isFull;
+    reader.push(transcoder.push(chunk));
+    stopped = mayStopEarly && reader.isFull;
     if (stopped) break;
   }
-  if (!stopped) taker.push(transcoder.end());
+  if (!stopped) reader.push(transcoder.end());
   const fingerprint = mayStopEarly ? statFingerprint(file) : hash.digest('hex');
   context.files.remember(file.real, fingerprint);
   return { size, stopped, hash: fingerprint, encoding, binary: null };
 }
 
-function textOutput(file: OpenFile, { hash, encoding }: Fed, text: string): ToolOutput {
+function textOutput(file: OpenFile, { hash, encoding }: FileScan, text: string): ToolOutput {
   const note = ENCODING_NOTES[encoding];
   return {
     text: note === null ? text : `${text}\n${note}`,
@@ -217,8 +221,8 @@ async function binaryFile(
   { kind, head }: { readonly kind: string; readonly head: Buffer },
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { showFile } = await import('./show-attachment.ts');
-  const output = await showFile(file, Buffer.from(head), context);
+  const { showAttachment } = await import('./show-attachment.ts');
+  const output = await showAttachment(file, Buffer.from(head), context);
   if (output !== null) return output;
   const shown = displayPath(file.real, context.cwd);
   return failure(
@@ -230,10 +234,10 @@ async function binaryFile(
 function describeWindow(
   window: LineWindow,
   range: LineRange,
-  file: Pick<Fed, 'size' | 'stopped'>,
+  file: Pick<FileScan, 'size' | 'stopped'>,
 ): string {
-  const isWhole = !file.stopped && window.total === 0;
-  if (file.size === 0 || isWhole) return '[the file is empty]';
+  const hasNoLines = !file.stopped && window.total === 0;
+  if (file.size === 0 || hasNoLines) return '[the file is empty]';
   if (window.lines.length === 0 && !window.outOfBytes) {
     return `[the file has only ${plural(window.total, 'line')}: nothing at offset ${range.first}]`;
   }
@@ -241,20 +245,20 @@ function describeWindow(
 }
 
 function notes(window: LineWindow, stopped: boolean): string[] {
-  const told: string[] = [];
+  const found: string[] = [];
   if (stopped || window.next <= window.total) {
     const of = stopped ? '' : ` of ${window.total}`;
     const why = window.outOfBytes ? ' (the size limit of one Read)' : '';
-    told.push(`[up to line ${window.next - 1}${of}${why}; read on with offset ${window.next}]`);
+    found.push(`[up to line ${window.next - 1}${of}${why}; read on with offset ${window.next}]`);
   }
-  if (window.lossy) told.push(LOSSY);
-  return told;
+  if (window.hasInvalidBytes) found.push(INVALID_BYTES_NOTE);
+  return found;
 }
 
 function describePiece(
   piece: LinePiece,
   { line, column }: Pick<LinePieceOptions, 'line' | 'column'>,
-  { stopped }: Pick<Fed, 'stopped'>,
+  { stopped }: Pick<FileScan, 'stopped'>,
 ): string {
   const { text, first, next } = piece.piece();
   const { lineBytes } = piece;
@@ -266,6 +270,6 @@ function describePiece(
   const of = `${stopped && !piece.isOver ? 'at least ' : ''}${lineBytes}`;
   const rest = next > lineBytes ? '' : `; read on with offset ${line}, column ${next}`;
   const notes = [`[line ${line}, bytes ${first} to ${next - 1} of ${of}${rest}]`];
-  if (piece.lossy) notes.push(LOSSY);
+  if (piece.hasInvalidBytes) notes.push(INVALID_BYTES_NOTE);
   return [`${line}\t${text}`, ...notes].join('\n');
 }

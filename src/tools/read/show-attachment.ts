@@ -2,32 +2,32 @@ import { describeAttachment, isImage, type AttachmentFacts } from '../../protoco
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { OpenFile } from '../../sys/open-in-roots.ts';
 import { displayPath } from '../../sys/paths.ts';
-import { fileChunks } from '../../sys/read-file.ts';
+import { readOpenFile } from '../shared/file-content.ts';
 import { failure } from '../shared/output.ts';
-import { whyTooLarge } from '../attachments/attachment-limits.ts';
-import { announcedFacts, wholeFacts } from '../attachments/inspect-file.ts';
+import { describeExcess } from '../attachments/attachment-limits.ts';
+import { detectAttachment, inspectAttachment } from '../attachments/inspect-file.ts';
 
 /**
- * An image or a document for the model to see as it is; null: the file is neither. What can't be shown is
- * told in one line: what it is, why not, what to do. `head`: its first bytes.
+ * Attaches an image or a PDF document for the model; null for any other file. `head` is the beginning of the file. When
+ * it cannot be shown, the output says in one line what the file is, why it is not shown, and what to do.
  */
-export async function showFile(
+export async function showAttachment(
   file: OpenFile,
   head: Buffer,
   context: ToolContext,
 ): Promise<ToolOutput | null> {
-  const announced = announcedFacts(head, Number(file.stats.size));
-  if (announced === null) return null;
+  const detected = detectAttachment(head, Number(file.stats.size));
+  if (detected === null) return null;
   const shown = displayPath(file.real, context.cwd);
-  const early = await whyNot(announced, context);
-  if (early !== null) return notShown(shown, announced, early);
-  const bytes = await wholeFile(file, announced.bytes, context);
-  const facts = bytes === null ? 'it has grown while it was read' : wholeFacts(bytes);
+  const refusal = await refusalOf(detected, context);
+  if (refusal !== null) return notShown(shown, detected, refusal);
+  const bytes = await readOpenFile(file, detected.bytes, context.signal);
+  const facts = bytes === null ? 'it has grown while it was read' : inspectAttachment(bytes);
   if (bytes === null || typeof facts === 'string') {
-    return notShown(shown, announced, `${facts}. Look at it with a program (Bash)`);
+    return notShown(shown, detected, `${facts}. Look at it with a program (Bash)`);
   }
   const attachment =
-    whyTooLarge(facts) ?? (await context.attach?.add(facts, bytes)) ?? NOTHING_SHOWN;
+    describeExcess(facts) ?? (await context.attach?.add(facts, bytes)) ?? CANNOT_ATTACH;
   if (typeof attachment === 'string') return notShown(shown, facts, attachment);
   context.files.remember(file.real, attachment.blob);
   return {
@@ -37,30 +37,17 @@ export async function showFile(
   };
 }
 
-const NOTHING_SHOWN = 'nothing can be shown here';
+const CANNOT_ATTACH = 'attachments cannot be shown here';
 
-async function whyNot(facts: AttachmentFacts, { attach }: ToolContext): Promise<string | null> {
-  return whyTooLarge(facts) ?? (attach === undefined ? NOTHING_SHOWN : await attach.refusal(facts));
+/** Says why an attachment cannot be shown, before it is read; null when it may be. */
+async function refusalOf(facts: AttachmentFacts, { attach }: ToolContext): Promise<string | null> {
+  return (
+    describeExcess(facts) ?? (attach === undefined ? CANNOT_ATTACH : await attach.refusal(facts))
+  );
 }
 
-function notShown(shown: string, facts: AttachmentFacts, why: string): ToolOutput {
+function notShown(shown: string, facts: AttachmentFacts, reason: string): ToolOutput {
   const otherwise = isImage(facts) ? '' : ' For its text use a program, such as pdftotext (Bash).';
-  const text = `${shown}: ${describeAttachment(facts)}. Not shown: ${why}.${otherwise}`;
+  const text = `${shown}: ${describeAttachment(facts)}. Not shown: ${reason}.${otherwise}`;
   return failure('INVALID_PARAM', text);
-}
-
-/** Null: there is more of it than it said. */
-async function wholeFile(
-  file: OpenFile,
-  size: number,
-  { signal }: ToolContext,
-): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let read = 0;
-  for await (const chunk of fileChunks(file, signal)) {
-    read += chunk.length;
-    if (read > size) return null;
-    chunks.push(Buffer.from(chunk));
-  }
-  return Buffer.concat(chunks);
 }

@@ -5,20 +5,20 @@ import { MusterError } from '../../base/errors.ts';
 import { namesIn } from '../../sys/directory-names.ts';
 import type { HeldDirectory } from '../../sys/held-directory.ts';
 import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
-import { decodeText, firstNul, isUtf32 } from './decode-text.ts';
+import { decodeSearchedText, firstNul, isUtf32 } from './decode-text.ts';
 import {
   isBinaryAt,
   isLossyName,
   MAX_SEARCHED_BYTES,
-  placeFound,
+  openPlaceOf,
   type FileHits,
   type SearchScope,
 } from './search-types.ts';
 
 /**
- * The hits of an engine that opens files by their names, as far as they stand in files inside the roots:
- * a directory that was a link for a moment would have led it anywhere. Each file is opened once more,
- * through no link, and must hold the lines that were found. What changed meanwhile goes, too.
+ * Keeps only hits in files inside the roots. ripgrep opens files by their names, so a directory that was a link for a
+ * moment could have led it anywhere. Each file is opened again, through no link, and must contain the lines that were
+ * found. Hits in files that changed meanwhile are dropped, too.
  */
 export async function confirmHits(
   found: readonly FileHits[],
@@ -33,22 +33,22 @@ export async function confirmHits(
       }
       return [];
     });
-    // Others get their turn, and a signal is seen.
+    // Let other work run, and notice a cancellation.
     await setImmediate();
     signal.throwIfAborted();
   }
   return found.flatMap((hits) => confirmed.get(hits) ?? []);
 }
 
-/** None where the file does not hold the lines, or is not opened. */
+/** Returns the hits when the file can be opened and contains the lines, and otherwise an empty list. */
 function confirmedHits(
   directory: HeldDirectory,
   hits: FileHits,
   scope: SearchScope,
 ): readonly FileHits[] {
-  return orNone(() => {
+  return emptyOnError(() => {
     const bytes = bytesOf(directory, join(scope.directory, hits.path), scope);
-    const held = decodeText(bytes).split('\n');
+    const held = decodeSearchedText(bytes).split('\n');
     if (!hits.lines.every(({ number, text }) => withoutReturn(held[number - 1]) === text))
       return [];
     const isBinary = !isUtf32(bytes) && isBinaryAt(firstNul(bytes), scope);
@@ -56,9 +56,9 @@ function confirmedHits(
   });
 }
 
-/** Empty where the file is too large to be searched. */
+/** Reads a file; returns an empty buffer when it is too large to be searched. */
 function bytesOf(directory: HeldDirectory, path: string, scope: SearchScope): Buffer {
-  const { fd, stats } = openHeldFile(directory, path, placeFound(scope, path));
+  const { fd, stats } = openHeldFile(directory, path, openPlaceOf(scope, path));
   try {
     return stats.size > MAX_SEARCHED_BYTES ? Buffer.alloc(0) : readFileSync(fd);
   } finally {
@@ -70,12 +70,12 @@ function withoutReturn(line: string | undefined): string | undefined {
   return line?.endsWith('\r') === true ? line.slice(0, -1) : line;
 }
 
-/** The same for names alone, relative to the directory of the scope: those of regular files. */
+/** Keeps only the paths, relative to the directory of the scope, of regular files that can be reached without a link. */
 export function confirmPaths(found: readonly string[], scope: SearchScope): readonly string[] {
   return confirmNames(found, scope, (stats) => stats.isFile());
 }
 
-/** The same for names of anything. */
+/** Keeps only the paths of entries of any kind that can be reached without a link. */
 export function confirmEntries(found: readonly string[], scope: SearchScope): readonly string[] {
   return confirmNames(found, scope, () => true);
 }
@@ -88,7 +88,7 @@ function confirmNames(
   const confirmed = new Set<string>();
   for (const [directory, paths] of Map.groupBy(found, (path) => dirname(path))) {
     const held = inHeld(directory, scope, (at) => {
-      // A name that is not UTF-8 leads nowhere, and is looked for among those that are listed.
+      // A name that is not UTF-8 cannot be opened, so it is compared with the listed names.
       const listed = paths.some(isLossyName) ? namesIn(at.at('.')) : [];
       return paths.filter((path) => {
         const name = basename(path);
@@ -102,21 +102,21 @@ function confirmNames(
   return found.filter((path) => confirmed.has(path));
 }
 
-/** In a directory of the scope, relative to it, that is held and no link; nothing when it is one. */
+/** Acts in a directory of the scope that is held open. Returns nothing when the directory is a link or is gone. */
 function inHeld<T>(
   directory: string,
   scope: SearchScope,
   act: (held: HeldDirectory) => readonly T[],
 ): readonly T[] {
-  const whole = join(scope.directory, directory);
-  return orNone(() => inDirectory(whole, placeFound(scope, whole), act));
+  const path = join(scope.directory, directory);
+  return emptyOnError(() => inDirectory(path, openPlaceOf(scope, path), act));
 }
 
-function orNone<T>(attempt: () => readonly T[]): readonly T[] {
+function emptyOnError<T>(attempt: () => readonly T[]): readonly T[] {
   try {
     return attempt();
   } catch (thrown) {
-    // Not to be opened, or gone: what was found there is not shown.
+    // It may not be opened, or is gone: what was found there is not shown.
     if (thrown instanceof MusterError) return [];
     throw thrown;
   }

@@ -6,9 +6,9 @@ import { fileKind } from '../../sys/file-errors.ts';
 import { inDirectory } from '../../sys/open-in-roots.ts';
 import { isInside } from '../../sys/paths.ts';
 import { isSecretPath } from '../../sys/secret-paths.ts';
-import { namedPath, type PlacedGlob } from './globs/placed-globs.ts';
+import { literalPath, type PlacedGlob } from './globs/placed-globs.ts';
 import { listFilesInScope } from './ripgrep.ts';
-import { isBinaryFile } from './sniff.ts';
+import { isBinaryFile } from './decode-text.ts';
 import { MAX_SEARCHED_BYTES, NEVER_SEARCHED, type SearchScope } from './search-types.ts';
 
 /** The time for finding out which of the named paths are ignored, in milliseconds. */
@@ -73,7 +73,7 @@ function pathsNotFound(
 ): readonly NamedPath[] {
   const withheld = context.withheldBelow(search);
   return globs.flatMap((glob) => {
-    const path = glob.excludes || glob.isWholeList ? undefined : namedPath(glob);
+    const path = glob.excludes || glob.isFullList ? undefined : literalPath(glob);
     if (path === undefined || path === search.asked || !isInside(search.asked, path)) return [];
     const below = relative(search.asked, path);
     if (withheld?.(below) !== undefined || isFound(path, search.found)) return [];

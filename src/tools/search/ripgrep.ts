@@ -1,18 +1,14 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { confirmEntries, confirmHits } from './confirm-hits.ts';
-import { foundLines, textOf } from './ripgrep-output.ts';
+import { HitCollector } from './ripgrep-output.ts';
 import { parentIgnoreArguments } from './parent-ignore-files.ts';
 import { patternError } from './pattern-error.ts';
 import { ripgrepPath, runRipgrep, type RipgrepRun } from './ripgrep-process.ts';
-import { readUtf32 } from './sniff.ts';
+import { readUtf32 } from './decode-text.ts';
 import {
-  BINARY_SAMPLE_BYTES,
   isLossyName,
   MAX_SEARCHED_BYTES,
   NEVER_SEARCHED,
-  unreadableOf,
-  type FileHits,
-  type FoundLine,
+  unreadableField,
   type ListResult,
   type SearchLimits,
   type SearchQuery,
@@ -47,7 +43,7 @@ export async function listFilesInScope(
   return {
     paths,
     ...whyStopped(run, paths.length >= limits.maxFiles),
-    ...unreadableOf(confirmEntries(unreadableIn(run.stderr), scope)),
+    ...unreadableField(confirmEntries(unreadableIn(run.stderr), scope)),
   };
 }
 
@@ -60,7 +56,7 @@ export async function searchFilesInScope(
   scope: SearchScope,
   limits: SearchLimits,
 ): Promise<SearchResult> {
-  const collector = new Collector(scope, limits);
+  const collector = new HitCollector(scope, limits);
   // ripgrep would take UTF-32 for UTF-16, so it gets the decoded text.
   const input = readUtf32(scope);
   const where = input === undefined ? scopeArguments(scope) : ['--', '-'];
@@ -80,7 +76,7 @@ export async function searchFilesInScope(
   return {
     files: await confirmHits(collector.files, scope, limits.signal),
     ...whyStopped(run, full),
-    ...unreadableOf(confirmEntries([...unreadableIn(run.stderr), ...lossy], scope)),
+    ...unreadableField(confirmEntries([...unreadableIn(run.stderr), ...lossy], scope)),
   };
 }
 
@@ -131,76 +127,4 @@ function searchArguments(query: SearchQuery, scope: SearchScope, limits: SearchL
     ...(query.multiline ? ['--multiline', '--multiline-dotall'] : []),
     `--regexp=${query.pattern}`,
   ];
-}
-
-/** Collects the hits from ripgrep's JSON lines. A file counts once it has ended and has turned out to be text. */
-class Collector {
-  readonly files: FileHits[] = [];
-  hasSummary = false;
-  readonly #scope: SearchScope;
-  readonly #limits: SearchLimits;
-  #matches = 0;
-  #path = '';
-  #accepted = false;
-  #lines: FoundLine[] = [];
-  #fileMatches = 0;
-
-  constructor(scope: SearchScope, limits: SearchLimits) {
-    this.#scope = scope;
-    this.#limits = limits;
-  }
-
-  get isFull(): boolean {
-    const { maxFiles, maxMatches } = this.#limits;
-    return this.files.length >= maxFiles || this.#matches >= maxMatches;
-  }
-
-  /** Takes one JSON line. Returns false when no more are needed. */
-  take(record: string): boolean {
-    if (record === '') return true;
-    const event: unknown = JSON.parse(record);
-    if (!isJsonObject(event) || !isJsonObject(event['data'])) return true;
-    const data = event['data'];
-    switch (event['type']) {
-      case 'begin':
-        // The path of text that is piped in is `<stdin>`.
-        this.#begin(this.#scope.file ?? textOf(data['path']).replace(/^\.\//, ''));
-        return true;
-      case 'match':
-        this.#fileMatches += 1;
-        this.#add(data, { matches: true });
-        return true;
-      case 'context':
-        this.#add(data, { matches: false });
-        return true;
-      case 'end':
-        this.#end(data['binary_offset']);
-        return !this.isFull;
-      case 'summary':
-        this.hasSummary = true;
-        return true;
-      default:
-        return true;
-    }
-  }
-
-  #begin(path: string): void {
-    this.#path = path;
-    this.#accepted = this.#scope.accepts(path);
-    this.#lines = [];
-    this.#fileMatches = 0;
-  }
-
-  #add(data: JsonObject, kind: { readonly matches: boolean }): void {
-    const first = data['line_number'];
-    if (!this.#accepted || typeof first !== 'number') return;
-    this.#lines.push(...foundLines(data, { first, matches: kind.matches }));
-  }
-
-  #end(binaryOffset: JsonValue | undefined): void {
-    const binary = typeof binaryOffset === 'number' && binaryOffset < BINARY_SAMPLE_BYTES;
-    if (!this.#accepted || binary || this.#fileMatches === 0) return;
-    this.#matches += this.#fileMatches;
-    this.files.push({ path: this.#path, lines: this.#lines, matches: this.#fileMatches });
-  }
 }

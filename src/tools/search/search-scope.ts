@@ -6,8 +6,8 @@ import { placeInRoots } from '../../sys/open-in-roots.ts';
 import { fileError, fileKind } from '../../sys/file-errors.ts';
 import { pathHasForeignNames } from '../../sys/hard-links.ts';
 import { isSecretPath } from '../../sys/secret-paths.ts';
-import { KeptBack } from '../shared/withheld-counter.ts';
-import { withSuggestion } from '../shared/path-suggestions.ts';
+import { WithheldCounter } from '../shared/withheld-counter.ts';
+import { addPathSuggestion } from '../shared/path-suggestions.ts';
 import { isLiteralGlob } from './globs/split-glob.ts';
 import {
   MAX_SEARCHED_BYTES,
@@ -16,16 +16,18 @@ import {
   type SearchScope,
 } from './search-types.ts';
 
-/** For one search, all of it. */
+/** The time limit of one search, in milliseconds. */
 export const SEARCH_TIME_MS = 10_000;
 
-export interface FoundPlace {
+/** The directory or file that a call searches. */
+export interface SearchTarget {
+  /** The absolute path without links. */
   readonly real: string;
   readonly isFile: boolean;
 }
 
-/** A directory, or a regular file, inside the roots. Throws what is wrong with it. */
-export function findPlace(path: string, context: ToolContext): FoundPlace {
+/** Resolves a path to a directory or a regular file inside the roots. Throws MusterError for any other path. */
+export function resolveSearchTarget(path: string, context: ToolContext): SearchTarget {
   try {
     const { real } = placeInRoots(path, context);
     const stats = lstatSync(real);
@@ -41,7 +43,7 @@ export function findPlace(path: string, context: ToolContext): FoundPlace {
     }
     return { real, isFile: stats.isFile() };
   } catch (thrown) {
-    const error = withSuggestion(fileError(path, thrown), path, context);
+    const error = addPathSuggestion(fileError(path, thrown), path, context);
     if (!(error instanceof MusterError) || error.code !== 'NOT_FOUND' || isLiteralGlob(path))
       throw error;
     const advice =
@@ -50,33 +52,34 @@ export function findPlace(path: string, context: ToolContext): FoundPlace {
   }
 }
 
+/** The filters of a content search. */
 export interface ContentFilters {
   readonly accepts: readonly PathFilter[];
   readonly nameGlobs: readonly string[];
-  /** Who opens what is found looks itself for its other names: it is not looked at twice. */
-  readonly looksForOtherNames?: true;
+  /** Whether the caller itself checks files for other names (hard links) when it opens them. */
+  readonly checksOtherNames?: true;
   readonly includesIgnored?: boolean;
 }
 
 /**
- * The scope of a content search. What is found by walking and is secret, has other names outside or is
- * kept back by a rule stays out; a file that was named itself is searched, because whoever judged the
- * call knew. Nothing is said about which of those had matched: that would already tell what is in them.
+ * Makes the scope of a content search. In a directory, files that hold secrets, have other names outside or are
+ * withheld by a rule are left out. A file that the call names is searched, because the permission decision was about
+ * it. The result never says which of the files left out would match, because that would reveal their content.
  */
 export function contentScope(
   path: string,
-  place: FoundPlace,
+  target: SearchTarget,
   filters: ContentFilters,
   context: ToolContext,
 ): SearchScope {
   const { roots } = context;
-  const { real } = place;
-  if (place.isFile) {
+  const { real } = target;
+  if (target.isFile) {
     const mayHaveOtherNames = context.judged.get(path)?.mayHaveOtherNames === true;
     const file = { directory: dirname(real), file: basename(real), mayHaveOtherNames };
     return { ...file, roots, accepts: () => true, nameGlobs: [] };
   }
-  const reasonOf = leftOutReasons(path, place, context, filters);
+  const reasonOf = exclusionReasons(path, target, context, filters);
   return {
     directory: real,
     roots,
@@ -86,57 +89,58 @@ export function contentScope(
   };
 }
 
+/** Whether all filters accept a path. */
 export function isWanted({ accepts }: Pick<ContentFilters, 'accepts'>, path: string): boolean {
   return accepts.every((filter) => filter(path));
 }
 
-/** Why a file that was found by walking is not searched. */
-export type LeftOutReason = 'secret' | 'other_names' | 'rule';
+/** The reasons for which a file in a searched directory is not searched. */
+export type ExclusionReason = 'secret' | 'other_names' | 'rule';
 
-/** Why a file below a directory is not searched, whatever it holds; undefined: it is. */
-export function leftOutReasons(
+/** Returns a function that says why a file below a directory is not searched; undefined when it is. */
+export function exclusionReasons(
   asked: string,
-  { real }: FoundPlace,
+  { real }: SearchTarget,
   context: ToolContext,
-  { looksForOtherNames }: Pick<ContentFilters, 'looksForOtherNames'> = {},
-): (path: string) => LeftOutReason | undefined {
+  { checksOtherNames }: Pick<ContentFilters, 'checksOtherNames'> = {},
+): (path: string) => ExclusionReason | undefined {
   const withheld = context.withheldBelow({ asked, real });
   return (path) => {
     if (withheld?.(path) !== undefined) return 'rule';
     const whole = join(real, path);
     if (isSecretPath(whole)) return 'secret';
-    return looksForOtherNames !== true && pathHasForeignNames(whole) ? 'other_names' : undefined;
+    return checksOtherNames !== true && pathHasForeignNames(whole) ? 'other_names' : undefined;
   };
 }
 
 /**
- * What rules keep back of all the files of a directory, whatever is looked for in them: counted by
- * their names, so that the number tells nothing of what they hold.
+ * Counts all files of a directory that rules withhold, whatever the search looks for, so that the number reveals
+ * nothing of their content.
  */
-export async function countKeptBack(
-  place: FoundPlace & { readonly asked: string; readonly includesIgnored?: boolean },
+export async function countWithheldFiles(
+  target: SearchTarget & { readonly asked: string; readonly includesIgnored?: boolean },
   limits: SearchLimits,
   context: ToolContext,
-): Promise<KeptBack> {
-  const kept = new KeptBack(
-    place.isFile ? null : context.withheldBelow({ asked: place.asked, real: place.real }),
+): Promise<WithheldCounter> {
+  const counter = new WithheldCounter(
+    target.isFile ? null : context.withheldBelow({ asked: target.asked, real: target.real }),
   );
-  if (!kept.isNeeded) return kept;
+  if (!counter.hasRules) return counter;
   const accepts: PathFilter = (path) => {
-    kept.holds(path);
+    counter.countWithheld(path);
     return false;
   };
-  const { real: directory, includesIgnored = false } = place;
+  const { real: directory, includesIgnored = false } = target;
   const scope = { directory, includesIgnored, roots: context.roots, accepts, nameGlobs: [] };
   const { listFilesInScope } = await import('./ripgrep.ts');
   await listFilesInScope(scope, limits);
-  return kept;
+  return counter;
 }
 
-/** At most so many are named. */
-const MOST_UNREADABLE = 5;
+/** The most unreadable paths that a note names. */
+const MAX_UNREADABLE_NAMED = 5;
 
-/** What could not be looked into, as a note in brackets; what rules keep back is not named. */
+/** Makes a note on the paths that could not be read, without those that rules withhold. */
 export function unreadableNotes(
   unreadable: readonly string[] | undefined,
   show: (path: string) => string,
@@ -144,7 +148,8 @@ export function unreadableNotes(
 ): readonly string[] {
   const all = (unreadable ?? []).filter((path) => withheld?.(path) === undefined);
   if (all.length === 0) return [];
-  const named = all.slice(0, MOST_UNREADABLE).map(show).join(', ');
-  const rest = all.length > MOST_UNREADABLE ? ` and ${all.length - MOST_UNREADABLE} more` : '';
+  const named = all.slice(0, MAX_UNREADABLE_NAMED).map(show).join(', ');
+  const rest =
+    all.length > MAX_UNREADABLE_NAMED ? ` and ${all.length - MAX_UNREADABLE_NAMED} more` : '';
   return [`[could not be read: ${named}${rest}]`];
 }

@@ -3,60 +3,60 @@ import { truncate } from '../../base/text.ts';
 import type { ObjectSchema, ValueSchema } from './schema.ts';
 
 /**
- * Other name → canonical name, for the arguments of a tool and of the objects in its lists. A canonical name
- * with `!` in front is that of the opposite: `case_sensitive` for `!ignore_case`.
+ * Maps other names of arguments to the canonical ones, for a tool and for the objects in its lists. A `!` in front of
+ * the canonical name marks an opposite: `case_sensitive` is `!ignore_case`.
  */
 export type ArgumentAliases = Readonly<Record<string, string>>;
 
-/** What was found while arguments were read. Both lists grow. */
+/** Collects what is found while arguments are read. Both lists grow. */
 export interface ArgumentReport {
-  /** What is wrong, a sentence each. */
+  /** Errors, one sentence each. */
   readonly issues: string[];
-  /** What was changed to make a call possible, a sentence each, for its result. */
+  /** Changes that made the call possible, one sentence each, to be added to its result. */
   readonly notes: string[];
 }
 
-/** Fields that every tool accepts and none obeys: a call says in them why it is made. */
+/** Arguments that every tool accepts and ignores: models give the purpose of a call in them. */
 export const ALWAYS_IGNORED: readonly string[] = ['description', 'explanation'];
-/** Code points of an unknown name that its error repeats, and how many names it repeats. */
-const SHOWN_NAME = 80;
-const SHOWN_NAMES = 10;
+/** The most code points of an unknown name that an error repeats, and the most names. */
+const MAX_NAME_LENGTH = 80;
+const MAX_NAMES = 10;
 
 /**
- * A model's arguments as the schema names and types them. Other names become the canonical ones, whatever
- * their case and however their words are joined. `null` counts as absent, and so does an empty text or list
- * in an optional field. A number, boolean or list that came as a string is read as what it says, and a number
- * out of range becomes the nearest one that is valid, with a note. A name that means nothing here is an issue.
- * A value of the wrong type stays as it is, for the check to refuse.
+ * Converts the arguments of a model's call to the names and types of the schema. Other names become the canonical
+ * ones, whatever their case and however their words are joined. `null` counts as absent, and so does an empty text or
+ * list in an optional field. A number, boolean or list that came as a string is parsed. A number out of range becomes
+ * the nearest valid one, with a note. An unknown name is an issue. A value of the wrong type stays as it is, and
+ * `matchesSchema` refuses it.
  */
-export function readArguments(
+export function normalizeArguments(
   input: JsonObject,
   { aliases, schema, at = '' }: ArgumentsToRead,
   report: ArgumentReport,
 ): JsonObject {
   const named = new Map<string, JsonValue>();
   const unknown: string[] = [];
-  const nameOf = nameResolver(Object.keys(schema.properties), aliases);
+  const resolveName = createNameResolver(Object.keys(schema.properties), aliases);
   for (const [key, given] of Object.entries(input)) {
-    const meant = nameOf(key);
-    const part = meant === undefined ? undefined : schema.properties[meant.name];
-    if (meant === undefined || part === undefined) {
+    const resolved = resolveName(key);
+    const part = resolved === undefined ? undefined : schema.properties[resolved.name];
+    if (resolved === undefined || part === undefined) {
       const value = given ?? null;
-      const refused = refusedExtra(key, value, schema, at);
-      if (refused === 'unknown') unknown.push(key);
-      else if (refused !== null) report.issues.push(refused);
+      const problem = checkExtraArgument(key, value, schema, at);
+      if (problem === 'unknown') unknown.push(key);
+      else if (problem !== null) report.issues.push(problem);
       continue;
     }
     if (given === undefined || given === null) continue;
-    const { name, negated } = meant;
+    const { name, negated } = resolved;
     const field = `${at}${name}`;
     const typed = coerce(given, part, { aliases, at: `${field}.` }, report);
-    const value = clamped(negated ? opposite(typed) : typed, part, field, report);
+    const value = clampNumber(negated ? opposite(typed) : typed, part, field, report);
     const isRequired = schema.required.includes(name);
     if (value === undefined || (!isRequired && countsAsAbsent(value, part))) continue;
     const other = named.get(name);
     if (other !== undefined && JSON.stringify(other) !== JSON.stringify(value)) {
-      report.issues.push(`${at}${key}: means ${name}, which is given too; send one of them`);
+      report.issues.push(`${at}${key}: means ${name}, which is given as well; send one of them`);
     }
     named.set(name, value);
   }
@@ -67,22 +67,22 @@ export function readArguments(
 interface ArgumentsToRead {
   readonly aliases: ArgumentAliases;
   readonly schema: ObjectSchema;
-  /** What stands before the name of a field in an issue: `todos.0.`. */
+  /** The prefix of field names in issues, such as `todos.0.`. */
   readonly at?: string;
 }
 
-/** The canonical name that a key means. */
-interface MeantName {
+/** The canonical name that a key stands for. */
+interface ResolvedName {
   readonly name: string;
-  /** The key names the opposite. */
+  /** Whether the key names the opposite. */
   readonly negated: boolean;
 }
 
-/** Finds the canonical name for a key: exactly, then whatever its case and its word separators are. */
-export function nameResolver(
+/** Creates a function that finds the canonical name for a key: first exactly, then ignoring case and word separators. */
+export function createNameResolver(
   names: readonly string[],
   aliases: ArgumentAliases,
-): (key: string) => MeantName | undefined {
+): (key: string) => ResolvedName | undefined {
   const exact = new Map<string, string>([
     ...Object.entries(aliases),
     ...names.map((name) => [name, name] as const),
@@ -96,22 +96,25 @@ export function nameResolver(
   };
 }
 
-/** `-A` and `-a` are two options. */
+/** Removes case and word separators, except from options: `-A` and `-a` are different ones. */
 function foldedKey(key: string): string {
   return key.startsWith('-') ? key : key.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** Why an argument that names no field is refused; null: it is accepted, and changes nothing. */
-function refusedExtra(
+/**
+ * Checks an argument that is not in the schema. Returns null when it is accepted and ignored, `unknown` for an unknown
+ * name, and otherwise an issue.
+ */
+function checkExtraArgument(
   key: string,
   value: JsonValue,
   { ignored = [], fixed = {} }: ObjectSchema,
   at: string,
 ): string | null {
-  const isPlain = (name: string): boolean => foldedKey(name) === foldedKey(key);
-  if (ignored.some(isPlain)) return null;
-  if (at === '' && ALWAYS_IGNORED.some(isPlain)) return null;
-  const name = Object.keys(fixed).find(isPlain);
+  const isSameKey = (name: string): boolean => foldedKey(name) === foldedKey(key);
+  if (ignored.some(isSameKey)) return null;
+  if (at === '' && ALWAYS_IGNORED.some(isSameKey)) return null;
+  const name = Object.keys(fixed).find(isSameKey);
   const valid = name === undefined ? undefined : fixed[name];
   if (valid === undefined) return 'unknown';
   if (isEmptyValue(value) || valid.some((each) => String(each) === String(value))) return null;
@@ -120,8 +123,8 @@ function refusedExtra(
 }
 
 function unknownNames(unknown: readonly string[], schema: ObjectSchema, at: string): string {
-  const shown = unknown.slice(0, SHOWN_NAMES).map((name) => at + truncate(name, SHOWN_NAME));
-  const more = unknown.length > SHOWN_NAMES ? ` and ${unknown.length - SHOWN_NAMES} more` : '';
+  const shown = unknown.slice(0, MAX_NAMES).map((name) => at + truncate(name, MAX_NAME_LENGTH));
+  const more = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : '';
   const what = unknown.length === 1 ? 'is not an argument' : 'are not arguments';
   const names = Object.keys(schema.properties);
   const valid = names.length === 0 ? 'there are none' : `valid: ${names.join(', ')}`;
@@ -147,19 +150,19 @@ function coerce(
   { aliases, at }: Required<Pick<ArgumentsToRead, 'aliases' | 'at'>>,
   report: ArgumentReport,
 ): JsonValue {
-  const read = typeof value === 'string' ? fromString(value, schema.type) : value;
+  const read = typeof value === 'string' ? parseText(value, schema.type) : value;
   if (schema.type !== 'array' || schema.items.type !== 'object' || !Array.isArray(read))
     return read;
   const { items } = schema;
   return read.map((item: JsonValue, index) =>
     isJsonObject(item)
-      ? readArguments(item, { aliases, schema: items, at: `${at}${index}.` }, report)
+      ? normalizeArguments(item, { aliases, schema: items, at: `${at}${index}.` }, report)
       : item,
   );
 }
 
-/** The nearest number that is valid, with a note where that is another one; undefined: it counts as absent. */
-function clamped(
+/** Returns the nearest valid number, with a note when it differs; undefined when the value counts as absent. */
+function clampNumber(
   value: JsonValue,
   schema: ValueSchema,
   field: string,
@@ -181,14 +184,14 @@ function clamped(
   return nearest;
 }
 
-/** Says that a number out of range was replaced. */
+/** Describes the replacement of a number that was out of range. */
 export function clampNote(field: string, given: number, used: number): string {
   return given < used
     ? `${field}: ${given} is below the minimum, ${used} was used`
     : `${field}: ${given} is above the maximum, ${used} was used`;
 }
 
-function fromString(text: string, type: ValueSchema['type']): JsonValue {
+function parseText(text: string, type: ValueSchema['type']): JsonValue {
   switch (type) {
     case 'integer':
       return /^-?\d+$/.test(text) ? Number(text) : text;
@@ -197,19 +200,19 @@ function fromString(text: string, type: ValueSchema['type']): JsonValue {
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : text);
     case 'array':
-      return parsedList(text) ?? text;
+      return parseList(text) ?? text;
     case 'string':
     case 'object':
       return text;
   }
 }
 
-function parsedList(text: string): JsonValue | undefined {
+function parseList(text: string): JsonValue | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
     return Array.isArray(parsed) ? parsed : undefined;
   } catch {
-    // Not JSON: the check says what it should be.
+    // Not JSON: `matchesSchema` says what the value should be.
     return undefined;
   }
 }

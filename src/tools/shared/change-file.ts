@@ -8,39 +8,44 @@ import { writeFileInRoots, type LostProperty } from '../../sys/write-file.ts';
 import { MAX_EDIT_BYTES } from './file-content.ts';
 
 /**
- * A file that is about to be changed: whole, and as this task knows it. Throws CONFLICT when the task
- * has not read it, or when it changed since.
+ * Reads a file that is about to be changed. Throws CONFLICT when the task has not read it, or when it has changed
+ * since.
  */
 export async function readForChange(path: string, context: ToolContext): Promise<WholeFile> {
-  const whole = await readKnown(path, context);
-  requireSeen(path, { real: whole.file.real, hash: whole.hash }, context);
-  return whole;
+  const content = await readExisting(path, context);
+  requireKnownVersion(path, { real: content.file.real, hash: content.hash }, context);
+  return content;
 }
 
-async function readKnown(path: string, context: ToolContext): Promise<WholeFile> {
+async function readExisting(path: string, context: ToolContext): Promise<WholeFile> {
   try {
     const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
     return await readWholeFile(path, context, options);
   } catch (thrown) {
-    if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') requireKept(path, context);
+    if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND')
+      requireNotRemoved(path, context);
     throw thrown;
   }
 }
 
-/** Of a file that is gone: throws CONFLICT, once, where another task has taken it from this one that knew it. */
-function requireKept(path: string, context: ToolContext): void {
+/** Throws CONFLICT, once, for a missing file that this task has read and another task has deleted or moved. */
+function requireNotRemoved(path: string, context: ToolContext): void {
   const real = context.judged.get(path)?.real ?? path;
   const other = context.files.removedBy(real);
   if (other === undefined || !context.files.acceptRemoval(real)) return;
   const shown = displayPath(path, context.cwd);
   throw new MusterError(
     'CONFLICT',
-    `${shown} was deleted, or moved away, by ${other} since it was read. Leave it so, or Write it if it is to be made anew.`,
+    `${shown} was deleted or moved away by ${other} since you read it. Leave it so, or use Write to make it again.`,
   );
 }
 
-/** Throws CONFLICT when this task has not read a file, or when it changed since. */
-export function requireSeen(path: string, { real, hash }: KnownFile, context: ToolContext): void {
+/** Throws CONFLICT when this task has not read a file, or when the file has changed since. */
+export function requireKnownVersion(
+  path: string,
+  { real, hash }: FileVersion,
+  context: ToolContext,
+): void {
   const seen = context.files.seen(real);
   if (seen === hash) return;
   const shown = displayPath(path, context.cwd);
@@ -52,18 +57,18 @@ export function requireSeen(path: string, { real, hash }: KnownFile, context: To
 }
 
 /**
- * For what needs not be read to be moved or deleted: throws CONFLICT when it changed since this task has
- * read it, or when another task has written it and this one has not read that.
+ * Checks a file that may be moved or deleted without having been read. Throws CONFLICT when it has changed since this
+ * task read it, or when another task has written it and this task has not read that version.
  */
-export function requireNotStale(path: string, file: KnownFile, context: ToolContext): void {
+export function requireNotStale(path: string, file: FileVersion, context: ToolContext): void {
   const { real, hash } = file;
   const isUnknown = context.files.seen(real) === undefined;
   if (isUnknown && context.files.changedBy(real, hash) === undefined) return;
-  requireSeen(path, file, context);
+  requireKnownVersion(path, file, context);
 }
 
-/** A file as it is now; `real` is absolute, `hash` as `fileFingerprint` gives it. */
-export interface KnownFile {
+/** A file in its present version. `real` is its absolute path without links, `hash` its `fileFingerprint`. */
+export interface FileVersion {
   readonly real: string;
   readonly hash: string;
 }
@@ -90,16 +95,16 @@ const LOST: Readonly<Record<LostProperty, string>> = {
   other_names: ' It had other names (hard links): they keep the old content.',
 };
 
-/** What a file is to hold. */
+/** The content that a file is to get. */
 export interface NewContent {
   readonly text: string;
-  /** The text before; of a new file an empty one. */
-  readonly former: string;
+  /** The text before; empty for a new file. */
+  readonly previous: string;
   /** The text in the encoding of the file, its byte order mark included. */
   readonly bytes: Buffer;
 }
 
-/** Write what was decided from `before` (`nothing`: a new file), and say so for the receipt. */
+/** Replaces a file whose version `before` was read, or makes a new one (`nothing`). Returns the change for the log. */
 export async function writeChange(
   path: string,
   before: WholeFile | 'nothing',
@@ -111,22 +116,22 @@ export async function writeChange(
   context.signal.throwIfAborted();
   const expected = before === 'nothing' ? before : before.file.stats;
   const after = sha256(bytes);
-  const led = before === 'nothing' ? context.judged.get(path)?.real : before.file.real;
+  const real = before === 'nothing' ? context.judged.get(path)?.real : before.file.real;
   if (before !== 'nothing' && !isSecretPath(before.file.real)) {
     await context.keepFormer?.(before.bytes);
   }
-  context.files.willWrite(led ?? path, after);
-  const { real, lost } = await writeFileInRoots(path, context, bytes, expected);
-  context.files.remember(real, after);
+  context.files.willWrite(real ?? path, after);
+  const written = await writeFileInRoots(path, context, bytes, expected);
+  context.files.remember(written.real, after);
   return {
-    change: { path: real, before: before === 'nothing' ? null : before.hash, after },
-    lost: lost.map((property) => LOST[property]).join(''),
+    change: { path: written.real, before: before === 'nothing' ? null : before.hash, after },
+    lost: written.lost.map((property) => LOST[property]).join(''),
   };
 }
 
-/** The mark stands for a secret that the model was not shown: written, it would be the secret's end. */
-function refuseRedacted(path: string, { text, former }: NewContent, context: ToolContext): void {
-  if (marksIn(text) <= marksIn(former)) return;
+/** The mark stands for a secret that was hidden from the model. Writing it would overwrite the secret. */
+function refuseRedacted(path: string, { text, previous }: NewContent, context: ToolContext): void {
+  if (!addsRedactionMark(previous, text)) return;
   const shown = displayPath(path, context.cwd);
   throw new MusterError(
     'INVALID_PARAM',
@@ -134,6 +139,7 @@ function refuseRedacted(path: string, { text, former }: NewContent, context: Too
   );
 }
 
-function marksIn(text: string): number {
-  return text.split(REDACTED).length - 1;
+/** Whether a changed text holds more marks of redacted secrets than the text before. */
+export function addsRedactionMark(before: string, after: string): boolean {
+  return after.split(REDACTED).length > before.split(REDACTED).length;
 }

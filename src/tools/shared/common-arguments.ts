@@ -1,6 +1,6 @@
 import type { ArgumentAliases } from './arguments.ts';
 
-/** Schemas and other names of the arguments that several tools take. */
+/** The argument that names a file. */
 export const FILE_PATH = { type: 'string', minLength: 1 } as const;
 
 export const FILE_PATH_ALIASES: ArgumentAliases = {
@@ -24,19 +24,19 @@ export const DIRECTORY_ALIASES: ArgumentAliases = {
   file_path: 'path',
 };
 
-/** The encodings of new text that another product's call may name: nothing else is written. */
+/** The names of the one encoding in which new files are written, as calls for other products give them. */
 export const UTF_8 = ['utf-8', 'utf8', 'UTF-8', 'UTF8'] as const;
 
-/** One replacement of an exact text. */
-export const EDIT = {
+/** The arguments of one replacement of an exact text. */
+export const EDIT_FIELDS = {
   old_string: { type: 'string' },
   new_string: { type: 'string' },
   replace_all: { type: 'boolean' },
   expected_replacements: { type: 'integer', minimum: 1, unlisted: true },
 } as const;
 
-/** What names a cell of a notebook, and what is to become of it. */
-export const CELL = {
+/** The arguments that name a cell of a notebook and say what to do with it. */
+export const CELL_FIELDS = {
   cell_id: { type: 'string', unlisted: true },
   cell_type: { type: 'string', enum: ['code', 'markdown', 'raw'], unlisted: true },
   edit_mode: { type: 'string', enum: ['replace', 'insert', 'delete'], unlisted: true },

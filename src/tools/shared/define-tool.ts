@@ -10,29 +10,30 @@ import type {
   ToolOutput,
   ValidationResult,
 } from '../../protocol/tool.ts';
-import { readArguments, type ArgumentAliases, type ArgumentReport } from './arguments.ts';
+import { normalizeArguments, type ArgumentAliases, type ArgumentReport } from './arguments.ts';
 import { failure } from './output.ts';
-import { fits, schemaJson, type ObjectSchema, type ValueOf } from './schema.ts';
+import { matchesSchema, schemaJson, type ObjectSchema, type ValueOf } from './schema.ts';
 
-/** A tool as it is written down; `defineTool` makes the Tool of it. */
+/** The definition from which `defineTool` makes a Tool. */
 export interface ToolDefinition<S extends ObjectSchema> {
   readonly name: string;
   readonly kind: ToolKind;
   readonly replay: ReplayClass;
-  /** Whether its calls wait for others. Default false. */
+  /** Whether its calls spend their time waiting. Default false. */
   readonly waits?: boolean;
   readonly ownWords?: boolean;
   readonly onlyFor?: string;
   readonly description: string;
   readonly input: S;
-  /** Other names that models give the arguments: the canonical name of each. */
+  /** The canonical names for other names that models use for arguments. */
   readonly aliases?: ArgumentAliases;
   describe(input: ValueOf<S>, at: { readonly cwd: string }): Access;
   proposes?(input: ValueOf<S>, at: { readonly cwd: string }): readonly ProposedEdit[];
-  /** What it throws as MusterError becomes an output with that code. */
+  /** Runs a call. A MusterError that it throws becomes a failed output with the same code. */
   run(input: ValueOf<S>, context: ToolContext): Promise<ToolOutput>;
 }
 
+/** Makes a Tool that reads its arguments by the schema of the definition. */
 export function defineTool<const S extends ObjectSchema>(
   definition: ToolDefinition<S>,
 ): Tool<ValueOf<S>> {
@@ -53,8 +54,12 @@ export function defineTool<const S extends ObjectSchema>(
       }
       const report: ArgumentReport = { issues: [], notes: [] };
       const { issues, notes } = report;
-      const named: unknown = readArguments(input, { aliases, schema: definition.input }, report);
-      const isUsable = fits(definition.input, named, issues) && issues.length === 0;
+      const named: unknown = normalizeArguments(
+        input,
+        { aliases, schema: definition.input },
+        report,
+      );
+      const isUsable = matchesSchema(definition.input, named, issues) && issues.length === 0;
       return isUsable ? parsed(named, notes) : { ok: false, issues };
     },
     describe: (input, at) => definition.describe(input, at),

@@ -3,12 +3,12 @@ import {
   BYTE_ORDER_MARK,
   decodeText,
   encodeText,
-  encodingOf,
+  detectEncoding,
   markedEncoding,
   type TextEncoding,
 } from './text-encoding.ts';
 
-/** As much of a file as is looked at to tell text from binary. */
+/** The bytes at the start of a file that decide whether it is text or binary. */
 export const SAMPLE_BYTES = 8192;
 
 const SIGNATURES: readonly (readonly [string, string])[] = [
@@ -27,8 +27,8 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['53514c697465', 'SQLite database'],
 ];
 
-/** What kind of binary file begins with these bytes; undefined when it is text, UTF-16 with its mark too. */
-export function binaryKind(sample: Buffer): string | undefined {
+/** Names the kind of binary file that begins with these bytes; undefined for text, including UTF-16 with its mark. */
+export function detectBinaryKind(sample: Buffer): string | undefined {
   const encoding = markedEncoding(sample);
   if (encoding !== null && isWideText(decodeText(sample, encoding))) return undefined;
   const start = sample.subarray(0, 8).toString('hex');
@@ -38,19 +38,19 @@ export function binaryKind(sample: Buffer): string | undefined {
   return binary ? 'binary data' : undefined;
 }
 
-/** Whether a beginning of UTF-16, which may end within a pair, is text. */
+/** Whether the beginning of a UTF-16 file is text. It may end in the middle of a surrogate pair. */
 function isWideText(text: string): boolean {
   return !text.includes('\0') && text.slice(0, -1).isWellFormed() && isMostlyText(codesOf(text));
 }
 
-/** What tells text from other data, as bytes. */
+/** Maps characters to bytes so that `isMostlyText` can judge them. */
 function codesOf(text: string): Buffer {
   return Buffer.from(Array.from(text, (each) => Math.min(each.charCodeAt(0), 0x80)));
 }
 
 function isMostlyText(sample: Buffer): boolean {
   let odd = 0;
-  // By index: an iterator makes an object of each byte.
+  // By index, because an iterator would allocate an object for each byte.
   for (let at = 0; at < sample.length; at += 1) {
     const byte = sample[at] ?? 0;
     const control = byte < 32 && (byte < 8 || byte > 13) && byte !== 27;
@@ -59,23 +59,23 @@ function isMostlyText(sample: Buffer): boolean {
   return odd * 10 <= sample.length;
 }
 
-/** A text file taken apart, so that an edit can put it together again as it was. */
-export interface FileText {
+/** The text of a file with the properties of the file that an edit must keep. */
+export interface DecodedFile {
   /** Without the byte order mark. */
   readonly text: string;
   readonly mark: string;
   readonly encoding: TextEncoding;
-  /** How most of its lines end. */
+  /** The line end that most lines have. */
   readonly lineEnd: '\n' | '\r\n';
 }
 
-/** Throws INVALID_PARAM for what cannot be changed as text without damage. */
-export function decodeForEdit(path: string, bytes: Buffer): FileText {
-  const kind = binaryKind(bytes.subarray(0, SAMPLE_BYTES));
+/** Decodes a file that is to be edited. Throws INVALID_PARAM for one that editing as text would damage. */
+export function decodeForEdit(path: string, bytes: Buffer): DecodedFile {
+  const kind = detectBinaryKind(bytes.subarray(0, SAMPLE_BYTES));
   if (kind !== undefined) {
     throw new MusterError('INVALID_PARAM', `${path} is ${kind}: it cannot be edited as text`);
   }
-  const encoding = encodingOf(bytes);
+  const encoding = detectEncoding(bytes);
   if (encoding === null) {
     const marked = markedEncoding(bytes) ?? 'UTF-8';
     throw new MusterError(
@@ -83,21 +83,21 @@ export function decodeForEdit(path: string, bytes: Buffer): FileText {
       `${path} is not valid ${marked}, and not windows-1252 (Latin-1) either: editing it as text would damage it. Convert it first, or use Bash.`,
     );
   }
-  const whole = decodeText(bytes, encoding);
-  const mark = whole.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
-  const text = whole.slice(mark.length);
+  const decoded = decodeText(bytes, encoding);
+  const mark = decoded.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
+  const text = decoded.slice(mark.length);
   return { text, mark, encoding, lineEnd: lineEndOf(text) };
 }
 
-/** The bytes of a changed text in the encoding of its file. Throws INVALID_PARAM for what that lacks. */
-export function encodeLike(
+/** Encodes a changed text like its file was. Throws INVALID_PARAM for a character that the encoding lacks. */
+export function encodeLikeFile(
   shown: string,
   text: string,
-  { mark, encoding }: Pick<FileText, 'mark' | 'encoding'>,
+  { mark, encoding }: Pick<DecodedFile, 'mark' | 'encoding'>,
 ): Buffer {
-  // Marked after it is encoded: the lines of an error are those of the text.
-  const marked = encodeText(shown, text, encoding);
-  return mark === '' ? marked : Buffer.concat([encodeText(shown, mark, encoding), marked]);
+  // The mark is added afterwards, so that the line in an error is a line of the text.
+  const encoded = encodeText(shown, text, encoding);
+  return mark === '' ? encoded : Buffer.concat([encodeText(shown, mark, encoding), encoded]);
 }
 
 function lineEndOf(text: string): '\n' | '\r\n' {
@@ -106,7 +106,7 @@ function lineEndOf(text: string): '\n' | '\r\n' {
   return windows * 2 > all ? '\r\n' : '\n';
 }
 
-/** The text with every line ending as the file's do; a file with plain ends takes it as it is. */
-export function withLineEnd(text: string, lineEnd: '\n' | '\r\n'): string {
+/** Gives every line of a text the line end of its file. For LF, the text is returned unchanged. */
+export function convertLineEnds(text: string, lineEnd: '\n' | '\r\n'): string {
   return lineEnd === '\n' ? text : text.replaceAll(/\r?\n/g, '\r\n');
 }

@@ -7,14 +7,14 @@ import { inDirectory } from '../../sys/open-in-roots.ts';
 import { absolutePath, displayPath } from '../../sys/paths.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 
-/** A NOT_FOUND error with the names that may have been meant; any other error as it is. */
-export function withSuggestion(thrown: unknown, path: string, at: ToolContext): unknown {
+/** Adds similar names to a NOT_FOUND error. Returns any other error unchanged. */
+export function addPathSuggestion(thrown: unknown, path: string, at: ToolContext): unknown {
   if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') return thrown;
-  const hint = suggestion(absolutePath(path, at.cwd), at);
+  const hint = describeSuggestion(absolutePath(path, at.cwd), at);
   return new MusterError('NOT_FOUND', `${thrown.message}.${hint}`, { cause: thrown });
 }
 
-function suggestion(path: string, at: ToolContext): string {
+function describeSuggestion(path: string, at: ToolContext): string {
   const parent = dirname(path);
   const resolved = resolveInRoots(parent, at.roots);
   if (!resolved.inside) return '';
@@ -25,14 +25,14 @@ function suggestion(path: string, at: ToolContext): string {
   return shown.length === 0 ? '' : ` Near it: ${shown.join(', ')}.`;
 }
 
-/** What lies in a directory that nothing keeps back; none when it cannot be opened. */
+/** The names in a directory that no rule withholds; none when it cannot be opened. */
 function readableNames(asked: string, real: string, at: ToolContext): readonly string[] {
   const withheld = at.withheldBelow({ asked, real });
   try {
     const names = inDirectory(asked, at, (directory) => namesIn(directory.at('.')));
     return withheld === null ? names : names.filter((name) => withheld(name) === undefined);
   } catch (thrown) {
-    // A suggestion is a courtesy: without a directory to look into there is none to give.
+    // Without a readable directory there is nothing to suggest.
     if (thrown instanceof MusterError) return [];
     throw thrown;
   }

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { truncate } from '../../base/text.ts';
 
 /**
- * The part of JSON Schema that tool inputs are made of. It is written as it goes to the model and
- * checked here: a schema library costs 12–15 ms of every start (import, building, conversion), which
- * is a third of what a start may cost, and words its errors for programmers.
+ * The subset of JSON Schema that tool inputs use. It is written in the form that the model gets, and checked here. A
+ * schema library would add 12 to 15 ms to every start (import, construction, conversion), a third of the time that a
+ * start may take, and it words its errors for programmers.
  */
 export type ValueSchema =
   | StringSchema
@@ -16,23 +16,23 @@ export type ValueSchema =
 
 interface Described {
   readonly description?: string;
-  /** The field is accepted, but the model is not told about it: it costs no bytes of a request. */
+  /** Whether the field is accepted without being sent to the model, so that it costs no bytes of a request. */
   readonly unlisted?: true;
 }
 interface StringSchema extends Described {
   readonly type: 'string';
   readonly enum?: readonly string[];
   readonly minLength?: 1;
-  /** An empty text in this optional field is a value. Default: it counts as absent. */
+  /** Whether an empty text in this optional field is a value. By default it counts as absent. */
   readonly emptyIsValue?: true;
 }
 interface IntegerSchema extends Described {
   readonly type: 'integer';
   readonly minimum: number;
   readonly maximum?: number;
-  /** The largest number that makes a difference, where the model need not be told of it. */
+  /** The largest number that makes a difference. Unlike `maximum` it is not sent to the model. */
   readonly clampTo?: number;
-  /** A number below the minimum counts as absent: other tools write 0 for "no limit of mine". */
+  /** Whether a number below the minimum counts as absent: models used to other tools write 0 for "no limit". */
   readonly lowIsAbsent?: true;
 }
 interface NumberSchema extends Described {
@@ -52,13 +52,13 @@ export interface ObjectSchema extends Described {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, ValueSchema>>;
   readonly required: readonly string[];
-  /** Fields of other products that make no difference to the result: accepted, and left out. */
+  /** Fields of other products that make no difference to the result. They are accepted and ignored. */
   readonly ignored?: readonly string[];
-  /** Fields of other products, with the values that ask for what is done anyway. Any other value is an error. */
+  /** Fields of other products, with the values that ask for what the tool does anyway. Any other value is an error. */
   readonly fixed?: Readonly<Record<string, readonly (string | number | boolean)[]>>;
 }
 
-/** The type of the values that fit a schema. */
+/** The type of the values that match a schema. */
 export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
   ? E
   : S extends { readonly type: 'string' }
@@ -76,10 +76,11 @@ export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
             : never;
 
 /**
- * Whether a value fits; if not, `issues` gets one sentence an issue: `field: what is wrong; valid:
- * what would be right`. Keys that the schema does not name are not looked at: `readArguments` has refused them.
+ * Whether a value matches a schema. If not, `issues` gets one sentence for each problem, in the form
+ * `field: what is wrong; valid: what would be right`. Keys that are not in the schema are not checked, because
+ * `normalizeArguments` has refused them.
  */
-export function fits<const S extends ValueSchema>(
+export function matchesSchema<const S extends ValueSchema>(
   schema: S,
   value: unknown,
   issues: string[],
@@ -90,7 +91,7 @@ export function fits<const S extends ValueSchema>(
 }
 
 function check(schema: ValueSchema, value: unknown, field: string, issues: string[]): void {
-  const wrong = whatIsWrong(schema, value);
+  const wrong = describeProblem(schema, value);
   if (wrong !== undefined) {
     issues.push(`${field === '' ? 'input' : field}: ${wrong}; valid: ${describeValid(schema)}`);
     return;
@@ -110,7 +111,7 @@ function check(schema: ValueSchema, value: unknown, field: string, issues: strin
   }
 }
 
-function whatIsWrong(schema: ValueSchema, value: unknown): string | undefined {
+function describeProblem(schema: ValueSchema, value: unknown): string | undefined {
   if (!isOfType(schema, value)) return `is of the wrong type: ${shown(value)}`;
   switch (schema.type) {
     case 'string':
@@ -175,7 +176,7 @@ function describeValid(schema: ValueSchema): string {
   }
 }
 
-/** What a model gets of a schema; all else is for the reading of its arguments. */
+/** The keys that are sent to the model. All others only control how arguments are read. */
 const SENT_KEYS: ReadonlySet<string> = new Set([
   'type',
   'properties',
@@ -189,7 +190,7 @@ const SENT_KEYS: ReadonlySet<string> = new Set([
   'minItems',
 ]);
 
-/** The schema as the JSON that goes to the model, without unlisted fields. */
+/** Converts a schema to the JSON that is sent to the model, without unlisted fields. */
 export function schemaJson(schema: ValueSchema): JsonObject {
   const entries = Object.entries(schema).filter(([key]) => SENT_KEYS.has(key));
   return Object.fromEntries(

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { MusterError } from '../../base/errors.ts';
 
-/** How the text of a file is kept. The two with 16 bits are known by their byte order mark. */
+/** The encodings that files can be read and written in. Both kinds of UTF-16 are recognized by their byte order mark. */
 export type TextEncoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'windows-1252';
 
 export const BYTE_ORDER_MARK = '\uFEFF';
 
-/** The characters that windows-1252 has for the bytes from 0x80 to 0x9F; a blank: none. */
+/** The characters of windows-1252 for the bytes from 0x80 to 0x9F. A blank marks an unused byte. */
 const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 const FIRST_OWN_BYTE = 0x80;
 const FIRST_LATIN_1_BYTE = 0xa0;
@@ -16,17 +16,17 @@ const BYTES: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** The encoding that a byte order mark of UTF-16 at the beginning tells; null: there is none. */
+/** Returns the encoding of a text that begins with a byte order mark of UTF-16; null where there is none. */
 export function markedEncoding(head: Buffer): 'UTF-16LE' | 'UTF-16BE' | null {
   const [first, second, third, fourth] = head;
   if (first === 0xfe && second === 0xff) return 'UTF-16BE';
-  // Two zeros behind it make it the mark of UTF-32.
+  // Followed by two zero bytes, the same mark is that of UTF-32.
   const isWider = third === 0 && fourth === 0;
   return first === 0xff && second === 0xfe && !isWider ? 'UTF-16LE' : null;
 }
 
-/** The encoding of a whole file that is no binary data; null: none of those that are known. */
-export function encodingOf(bytes: Buffer): TextEncoding | null {
+/** Detects the encoding of a complete text file; null when it is none of the known ones. */
+export function detectEncoding(bytes: Buffer): TextEncoding | null {
   const marked = markedEncoding(bytes);
   if (marked !== null) {
     return bytes.length % 2 === 0 && decodeText(bytes, marked).isWellFormed() ? marked : null;
@@ -37,7 +37,7 @@ export function encodingOf(bytes: Buffer): TextEncoding | null {
   return census.isWindows1252 ? 'windows-1252' : null;
 }
 
-/** The text of bytes, byte order mark and all. */
+/** Decodes a text and keeps its byte order mark. */
 export function decodeText(bytes: Buffer, encoding: TextEncoding): string {
   switch (encoding) {
     case 'UTF-8':
@@ -58,10 +58,10 @@ export function decodeText(bytes: Buffer, encoding: TextEncoding): string {
   }
 }
 
-/** The bytes of a text. Throws INVALID_PARAM, with the line, for a character that the encoding lacks. */
+/** Encodes a text. Throws INVALID_PARAM, naming the line, for a character that the encoding lacks. */
 export function encodeText(shown: string, text: string, encoding: TextEncoding): Buffer {
   const half = loneSurrogate(text);
-  if (half !== -1) throw lacking(shown, { text, at: half, encoding });
+  if (half !== -1) throw unencodableError(shown, { text, at: half, encoding });
   switch (encoding) {
     case 'UTF-8':
       return Buffer.from(text, 'utf8');
@@ -80,24 +80,27 @@ function toWindows1252(shown: string, text: string): Buffer {
     const code = text.charCodeAt(at);
     const isOwn = code < FIRST_OWN_BYTE || (code >= FIRST_LATIN_1_BYTE && code <= 0xff);
     const byte = isOwn ? code : BYTES.get(text.charAt(at));
-    if (byte === undefined) throw lacking(shown, { text, at, encoding: 'windows-1252' });
+    if (byte === undefined) throw unencodableError(shown, { text, at, encoding: 'windows-1252' });
     bytes[at] = byte;
   }
   return bytes;
 }
 
-/** Where half of a surrogate pair stands alone, which no encoding has; -1: nowhere. */
+/** The position of a lone half of a surrogate pair, which no encoding can hold; -1 if there is none. */
 function loneSurrogate(text: string): number {
   return text.isWellFormed() ? -1 : text.search(/\p{Surrogate}/u);
 }
 
-interface LackingPlace {
+interface UnencodableCharacter {
   readonly text: string;
   readonly at: number;
   readonly encoding: TextEncoding;
 }
 
-function lacking(shown: string, { text, at, encoding }: LackingPlace): MusterError {
+function unencodableError(
+  shown: string,
+  { text, at, encoding }: UnencodableCharacter,
+): MusterError {
   const code = text.codePointAt(at) ?? 0;
   const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
   const isHalf = code >= 0xd800 && code <= 0xdfff;
@@ -111,15 +114,15 @@ function lacking(shown: string, { text, at, encoding }: LackingPlace): MusterErr
   );
 }
 
-/** Bytes that windows-1252 gives no character. Other encodings use them often. */
+/** Bytes without a character in windows-1252. Other encodings use them often. */
 const UNUSED: ReadonlySet<number> = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 
-/** Looks at bytes that are no valid UTF-8, in pieces, to tell windows-1252 from damaged UTF-8 and all else. */
+/** Counts the bytes of a file that is not valid UTF-8, to tell windows-1252 from damaged UTF-8 and other data. */
 export class ByteCensus {
   private sequences = 0;
   private others = 0;
   private hasUnused = false;
-  /** Bytes that the sequence still needs, and those that it has. */
+  /** The number of bytes that the current UTF-8 sequence still needs, and the bytes that it has. */
   private missing = 0;
   private pending: number[] = [];
 
@@ -130,7 +133,7 @@ export class ByteCensus {
     }
   }
 
-  /** Most of what is not ASCII is no UTF-8, and every byte of it is a character. */
+  /** Whether most bytes beyond ASCII are not UTF-8 and each of them is a character of windows-1252. */
   get isWindows1252(): boolean {
     const isUnused = this.hasUnused || this.pending.some((byte) => UNUSED.has(byte));
     return !isUnused && this.others + this.pending.length > this.sequences;
@@ -159,7 +162,7 @@ export class ByteCensus {
   }
 }
 
-/** Turns the bytes of a file that come in pieces into UTF-8, without a byte order mark. */
+/** Converts a file, chunk by chunk, to UTF-8 without a byte order mark. */
 export class Transcoder {
   private readonly encoding: TextEncoding;
   private readonly decoder: InstanceType<typeof TextDecoder> | null;
@@ -179,7 +182,7 @@ export class Transcoder {
     return bytes.subarray(mark);
   }
 
-  /** What a last piece that was cut through leaves. */
+  /** Returns what is left of a character that the last chunk cut off. */
   end(): Buffer {
     return Buffer.from(this.decoder?.decode() ?? '', 'utf8');
   }

@@ -1,11 +1,11 @@
 import { plural } from '../../base/text.ts';
 import type { Withheld } from '../../protocol/tool.ts';
 
-/** At most so many rules are named; what the others keep back is counted together. */
-const MOST_NAMED = 5;
+/** The most rules that notes name. The files that all other rules withhold are counted together. */
+const MAX_RULES_NAMED = 5;
 
-/** Counts what rules keep back from a call, by rule, to be said in its result. */
-export class KeptBack {
+/** Counts the paths that permission rules withhold from a call, by rule, for the notes in its result. */
+export class WithheldCounter {
   readonly #withheld: Withheld | null;
   readonly #counts = new Map<string, number>();
 
@@ -13,24 +13,24 @@ export class KeptBack {
     this.#withheld = withheld;
   }
 
-  /** Whether any rule could keep something back. */
-  get isNeeded(): boolean {
+  /** Whether there is any rule that could withhold something. */
+  get hasRules(): boolean {
     return this.#withheld !== null;
   }
 
-  /** Whether a path is kept back; counted when it is. */
-  holds(path: string): boolean {
+  /** Counts a path if a rule withholds it. Returns whether one does. */
+  countWithheld(path: string): boolean {
     const rule = this.#withheld?.(path);
     if (rule === undefined) return false;
     this.#counts.set(rule, (this.#counts.get(rule) ?? 0) + 1);
     return true;
   }
 
-  /** One note a rule, in brackets: `[3 files left out: deny rule …]`. `what`: one of it, several. */
+  /** Returns one note for each rule: `[3 files left out: deny rule …]`. Takes the noun for one path and for several. */
   notes([one, several]: readonly [string, string]): readonly string[] {
     const all = [...this.#counts];
-    const named = all.slice(0, MOST_NAMED).map(([rule, count]) => [rule, count] as const);
-    const rest = all.slice(MOST_NAMED).reduce((sum, [, count]) => sum + count, 0);
+    const named = all.slice(0, MAX_RULES_NAMED).map(([rule, count]) => [rule, count] as const);
+    const rest = all.slice(MAX_RULES_NAMED).reduce((sum, [, count]) => sum + count, 0);
     const lines = rest === 0 ? named : [...named, ['other rules', rest] as const];
     return lines.map(([rule, count]) => `[${plural(count, one, several)} left out: ${rule}]`);
   }

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { announcedFacts, wholeFacts } from '../../../src/tools/attachments/inspect-file.ts';
+import {
+  detectAttachment,
+  inspectAttachment,
+} from '../../../src/tools/attachments/inspect-file.ts';
 import { gifOf, jpegOf, pdfOf, pngChunk, pngOf, webpOf } from '../../pictures.ts';
 
 const WHOLE: readonly (readonly [string, Buffer, object])[] = [
@@ -13,17 +16,17 @@ const WHOLE: readonly (readonly [string, Buffer, object])[] = [
 ];
 
 test.each(WHOLE)('%s: what it is, and how large', (_, bytes, facts) => {
-  expect(wholeFacts(bytes)).toEqual({ ...facts, bytes: bytes.length });
+  expect(inspectAttachment(bytes)).toEqual({ ...facts, bytes: bytes.length });
   const { frames: _frames, pages: _pages, ...first } = { frames: 0, pages: 0, ...facts };
-  expect(announcedFacts(bytes.subarray(0, 64), bytes.length)).toMatchObject({
+  expect(detectAttachment(bytes.subarray(0, 64), bytes.length)).toMatchObject({
     ...first,
     bytes: bytes.length,
   });
 });
 
-test.each(WHOLE)('%s: one that breaks off anywhere is not taken for whole', (_, bytes) => {
+test.each(WHOLE)('%s: a file that is cut off anywhere is not taken for complete', (_, bytes) => {
   for (let length = 0; length < bytes.length - 2; length += 1) {
-    expect(wholeFacts(bytes.subarray(0, length))).toBeTypeOf('string');
+    expect(inspectAttachment(bytes.subarray(0, length))).toBeTypeOf('string');
   }
 });
 
@@ -35,15 +38,15 @@ const CHANGED = (bytes: Buffer, at: number, to: number): Buffer => {
 
 test.each<readonly [string, Buffer, string]>([
   ['a bit that has flipped in a PNG', CHANGED(pngOf(9, 9), 45, 1), 'it is damaged'],
-  ['a PNG without a picture', noPicture(), 'there is no picture in it'],
+  ['a PNG without a picture', noPicture(), 'it contains no picture'],
   ['a PNG of no width', CHANGED(CHANGED(pngOf(9, 9), 19, 0), 29, 0), 'it is damaged'],
-  ['a JPEG that says no size', Buffer.from('ffd8ffdaffd9', 'hex'), 'it does not say its size'],
-  ['a JPEG of no height', jpegOf(9, 0), 'it does not say its size'],
+  ['a JPEG that says no size', Buffer.from('ffd8ffdaffd9', 'hex'), 'it does not give its size'],
+  ['a JPEG of no height', jpegOf(9, 0), 'it does not give its size'],
   ['a GIF of unknown blocks', CHANGED(gifOf(9, 9), 19, 7), 'it is damaged'],
-  ['a WebP that claims 4 GB', CHANGED(webpOf(9, 9), 7, 0xff), 'it breaks off'],
+  ['a WebP that claims 4 GB', CHANGED(webpOf(9, 9), 7, 0xff), 'it is cut off'],
   ['a PDF that is encrypted', pdfOf(1, '/Encrypt 9 0 R'), 'it is encrypted'],
 ])('%s', (_, bytes, flaw) => {
-  expect(wholeFacts(bytes)).toBe(flaw);
+  expect(inspectAttachment(bytes)).toBe(flaw);
 });
 
 function noPicture(): Buffer {
@@ -53,10 +56,10 @@ function noPicture(): Buffer {
 
 test('pages of which only the tree says how many there are', () => {
   const packed = '%PDF-1.5\n1 0 obj <</Type/Pages/Count 12/Kids[3 0 R]>> endobj\n%%EOF';
-  expect(wholeFacts(Buffer.from(packed))).toMatchObject({ pages: 12 });
+  expect(inspectAttachment(Buffer.from(packed))).toMatchObject({ pages: 12 });
   const linear = '%PDF-1.5\n1 0 obj <</Linearized 1/L 99/N 7/O 3>> endobj\n%%EOF';
-  expect(wholeFacts(Buffer.from(linear))).toMatchObject({ pages: 7 });
-  expect(wholeFacts(Buffer.from('%PDF-1.5\nnothing in the open\n%%EOF'))).toEqual({
+  expect(inspectAttachment(Buffer.from(linear))).toMatchObject({ pages: 7 });
+  expect(inspectAttachment(Buffer.from('%PDF-1.5\nnothing in the open\n%%EOF'))).toEqual({
     type: 'application/pdf',
     bytes: 34,
   });
@@ -80,8 +83,8 @@ test('whatever the bytes are, it is told what is there, or what is wrong, and no
   fc.assert(
     fc.property(bytes, (raw) => {
       const file = Buffer.from(raw);
-      const announced = announcedFacts(file.subarray(0, 64), file.length);
-      const whole = wholeFacts(file);
+      const announced = detectAttachment(file.subarray(0, 64), file.length);
+      const whole = inspectAttachment(file);
       if (typeof whole === 'string') {
         expect(whole).not.toBe('');
         return;

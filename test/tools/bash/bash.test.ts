@@ -80,7 +80,7 @@ test('a long output keeps its beginning and end, and the whole in a file', async
   expect(text).toMatch(/\n19999\n20000\n\[exit code 0\]$/);
   const spill = at.context.spillPath();
   expect(text).toContain(
-    `bytes left out; the whole is in ${spill}: Read it with offset, or Grep it`,
+    `bytes left out; the full output is in ${spill}: Read it with offset, or Grep it`,
   );
   const whole = `${Array.from({ length: 20_000 }, (_, index) => index + 1).join('\n')}\n`;
   expect(readFileSync(spill, 'utf8')).toBe(whole);
@@ -109,7 +109,7 @@ test('time-out: what there is, and nothing left running', async () => {
   const sleeper = `sleep ${uniqueSeconds()}`;
   const result = await at.call('Bash', { command: `echo before; ${sleeper}`, timeout: 200 });
   expect(result).toEqual({
-    text: 'before\n[stopped: not done after 200 ms; a longer timeout (up to 600000 ms) may be given]',
+    text: 'before\n[stopped: not finished after 200 ms; a longer timeout (up to 600000 ms) may be given]',
     error: 'TIMEOUT',
     facts: { commands: [{ command: `echo before; ${sleeper}`, exitCode: null }] },
   });

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { commandIn } from '../../../src/tools/bash/command-directory.ts';
+import { resolveCommandDirectory } from '../../../src/tools/bash/command-directory.ts';
 import { makeWorkspace, tool } from '../workspace.ts';
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
   ['ls', 'a\nb', "cd '/w/a\nb' && ls", '/w/a\nb'],
   ['ls', '..', 'cd / && ls', '/'],
 ])('%j in %j is judged as %j', (command, workdir, line, directory) => {
-  expect(commandIn(command, workdir, '/w')).toEqual({ command, line, directory });
+  expect(resolveCommandDirectory(command, workdir, '/w')).toEqual({ command, line, directory });
 });
 
 test('policy sees the directory: as a path that is opened, and in the command', () => {

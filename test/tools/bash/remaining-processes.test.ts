@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readReport } from '../../../src/sys/sandbox/monitor-script.ts';
 import {
-  leftRunning,
-  leftRunningNote,
-  NONE_LEFT,
+  summarizeRemainingProcesses,
+  describeRemainingProcesses,
+  NO_PROCESSES,
 } from '../../../src/tools/bash/remaining-processes.ts';
 import { needs } from '../../needs.ts';
 import { PLACES } from './sandboxed.ts';
@@ -82,7 +82,7 @@ const SHELL = ['/bin/bash', '--noprofile', '--norc', '-c', 'exec 2>&1; (sleep 3;
 const own = { pid: 10, parent: 1, command: `${SHELL.join(' ')} ` };
 
 test.each([
-  ['nothing', [], NONE_LEFT],
+  ['nothing', [], NO_PROCESSES],
   ['a program', [{ pid: 11, parent: 1, command: 'sleep 3 ' }], { count: 1, commands: ['sleep 3'] }],
   [
     'a subshell and its child',
@@ -109,22 +109,27 @@ test.each([
     { count: 1, commands: [''] },
   ],
 ])('%s', (_, processes, expected) => {
-  expect(leftRunning({ left: processes.length, processes }, SHELL)).toEqual(expected);
+  expect(summarizeRemainingProcesses({ left: processes.length, processes }, SHELL)).toEqual(
+    expected,
+  );
 });
 
 test('there may be more than are known', () => {
   const processes = [{ pid: 11, parent: 1, command: 'a' }];
-  expect(leftRunningNote(leftRunning({ left: 40, processes }, SHELL))).toBe(
-    `[40 processes were ${LEFT}: "a", …]`,
-  );
-  expect(leftRunningNote({ count: 1, commands: [''] })).toBe(`[1 process was ${LEFT}]`);
+  expect(
+    describeRemainingProcesses(summarizeRemainingProcesses({ left: 40, processes }, SHELL)),
+  ).toBe(`[40 processes were ${LEFT}: "a", …]`);
+  expect(describeRemainingProcesses({ count: 1, commands: [''] })).toBe(`[1 process was ${LEFT}]`);
 });
 
 test('the note is one short line whatever a process calls itself', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 200 })), (commands) => {
       const processes = commands.map((command, index) => ({ pid: index + 2, parent: 1, command }));
-      const note = leftRunningNote(leftRunning({ left: processes.length, processes }, SHELL)) ?? '';
+      const note =
+        describeRemainingProcesses(
+          summarizeRemainingProcesses({ left: processes.length, processes }, SHELL),
+        ) ?? '';
       expect(note.split('\n').length).toBe(1);
       expect(note.length).toBeLessThan(1500);
       // oxlint-disable-next-line no-control-regex -- what is looked for

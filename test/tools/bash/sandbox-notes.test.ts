@@ -70,7 +70,7 @@ test('tells what was taken away, and what git wrote', () => {
   };
   expect(notes('', { exitCode: 0, settled })).toEqual([
     '[git wrote protected files from commits: .vscode/settings.json]',
-    '[the sandbox took /w/.npmrc out of the workspace, since commands may not make protected files. It is kept as /data/removed/x/.npmrc for the user. Write makes such a file, and asks the user]',
+    '[the sandbox took /w/.npmrc out of the workspace, since commands may not make protected files. It is kept as /data/removed/x/.npmrc for the user. Write can make such a file after asking the user]',
     '[commands may not make protected files, and the sandbox could not take /w/.envrc out of the workspace: EBUSY: busy. Tell the user]',
   ]);
 });
@@ -82,7 +82,7 @@ test('tells what was put back, and that a repository is made by the user', () =>
     putBack: ['/w/pkg/.envrc'],
   };
   expect(notes('', { exitCode: 0, settled })).toEqual([
-    '[the sandbox put back as they were: .envrc. git may change protected files only to what a commit of the user or a remote has, and add harmless settings. What else is wanted, the user can run]',
+    '[the sandbox restored .envrc. git may change protected files only to the content of a commit of the user or of a remote, and add harmless settings. The user can run anything else]',
     '[the sandbox took .git out of the workspace, since commands may not make protected files. It is kept as /data/removed/x/.git for the user. The user can make a repository here]',
   ]);
 });

@@ -161,7 +161,7 @@ describe('Edit', () => {
       const edit = { old_string: '', new_string: 'x' };
       const input = name === 'Edit' ? edit : { edits: [edit] };
       expect(await at.call(name, { file_path: 'made.ts', ...input })).toEqual({
-        text: 'made.ts does not exist. Edit changes files that exist: to make it, use Write with file_path and content.',
+        text: 'made.ts does not exist. Edit only changes existing files: use Write with file_path and content to make it.',
         error: 'NOT_FOUND',
       });
       expect(readdirSync(at.root)).toEqual([]);
@@ -195,7 +195,7 @@ describe('Edit', () => {
     });
     expect(result).toEqual({
       text: [
-        "q.md: old_string was not found; line 2 would match but for typographic quotes and typographic dashes. At line 2, column 3 the file has ’ (U+2019), and old_string has ' (U+0027). Copy it exactly as it stands in the file:",
+        "q.md: old_string was not found; line 2 would match except for typographic quotes and typographic dashes. At line 2, column 3 the file has ’ (U+2019), and old_string has ' (U+0027). Copy it exactly as it stands in the file:",
         '2\tit’s “fine” — ok',
         'Nothing was changed.',
       ].join('\n'),
@@ -215,7 +215,7 @@ describe('Edit', () => {
         ],
       });
     expect((await edit('gone')).text).toBe(
-      'a.txt: edit 2 of 2: old_string was not found, nor any line like its first one. Nothing was changed.',
+      'a.txt: edit 2 of 2: old_string was not found, and no line resembles its first line. Nothing was changed.',
     );
     expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n');
     expect((await edit('ONE\n')).text).toBe(
@@ -232,11 +232,11 @@ describe('applyEdit', () => {
   };
 
   test.each([
-    ['a\nb\na\n', 'a', /stands 2 times, at lines 1, 3: add lines/],
-    ['if (x) {\n    y();\n}\n', 'if (x) {\n  y();\n}', /line 1 would match but for white space/],
+    ['a\nb\na\n', 'a', /occurs 2 times, at lines 1, 3: add lines/],
+    ['if (x) {\n    y();\n}\n', 'if (x) {\n  y();\n}', /line 1 would match except for white space/],
     ['one\n', '1\tone', /begins with a line number/],
-    ['const alpha = 1;\n', 'const alpha = 1;\nconst beta', /like:\n1\tconst alpha = 1;/],
-    ['one', 'zzz', /nor any line like/],
+    ['const alpha = 1;\n', 'const alpha = 1;\nconst beta', /line:\n1\tconst alpha = 1;/],
+    ['one', 'zzz', /no line resembles/],
     ['one', '', /is empty: .* use Write/],
     [
       'one\r\ntwo\r\n',

@@ -49,7 +49,7 @@ test.each([
   ['Hello', 'hello', 'upper and lower case', 'the file has "H", and old_string has "h"'],
 ])('%j is like %j', (there, wanted, name, detail) => {
   const said = explainMiss(`first\n${there}\nlast\n`, wanted);
-  expect(said).toContain(`line 2 would match but for ${name}. At line `);
+  expect(said).toContain(`line 2 would match except for ${name}. At line `);
   expect(said).toContain(detail);
   expect(said).toContain(`\n2\t${(there.split('\n')[0] ?? '').trimEnd()}`);
 });
@@ -58,7 +58,7 @@ test('several differences are all named, and up to three places shown', () => {
   const line = 'a\u00A0“b”';
   expect(explainMiss(Array(5).fill(line).join('\n'), 'a "b"')).toBe(
     [
-      'old_string was not found; lines 1, 2, 3, 4, 5 would match but for typographic quotes and no-break or other special blanks. At line 1, column 2 the file has U+00A0, and old_string has 1 blank. Copy it exactly as it stands in the file:',
+      'old_string was not found; lines 1, 2, 3, 4, 5 would match except for typographic quotes and no-break or other special blanks. At line 1, column 2 the file has U+00A0, and old_string has 1 blank. Copy it exactly as it stands in the file:',
       `1\t${line}`,
       `2\t${line}`,
       `3\t${line}`,
@@ -68,9 +68,9 @@ test('several differences are all named, and up to three places shown', () => {
 
 test('a line end that the file does not have is named', () => {
   expect(explainMiss('a\nb', 'b\n')).toBe(
-    'old_string was not found; line 2 would match but for the line end behind it, which the file does not have. Copy it exactly as it stands in the file:\n2\tb',
+    'old_string was not found; line 2 would match except for the line end after it, which the file does not have. Copy it exactly as it stands in the file:\n2\tb',
   );
-  expect(explainMiss('a\nb\nc', 'b\n\n')).toContain('but for empty lines around it. Copy');
+  expect(explainMiss('a\nb\nc', 'b\n\n')).toContain('except for empty lines around it. Copy');
 });
 
 test('the first difference is found far behind in a long line', () => {
@@ -88,7 +88,7 @@ test('of a long line the part around the difference is shown', () => {
 
 test('a block that begins as the file does says where it departs', () => {
   expect(explainMiss('a\nbb\nc\nd\n', 'a\nbb\nX\nd')).toBe(
-    'old_string was not found as a whole. Its first 2 lines stand at line 1, then line 3 differs:\n3\tc\nand old_string has: X',
+    'old_string was not found completely. Its first 2 lines are at line 1, then line 3 differs:\n3\tc\nand old_string has: X',
   );
 });
 
@@ -116,7 +116,7 @@ test('whatever is disguised is found again, and never replaced', () => {
       expect(result).toEqual({
         ok: false,
         problem: expect.stringMatching(
-          /^old_string was not found; lines? 2[ ,].*would match but for .* At line \d/,
+          /^old_string was not found; lines? 2[ ,].*would match except for .* At line \d/,
         ),
       });
     }),

@@ -38,7 +38,7 @@ describe('notes', () => {
     const { task, shared } = setUp();
     mkdirSync(join(shared, 'old.md'), { recursive: true });
     expect((await task.call('MemoryList', {})).text).toContain(
-      '[No notes, by their names or kinds: "old.md"]',
+      '[These are not notes, because of their names or kinds: "old.md"]',
     );
   });
 
@@ -191,7 +191,7 @@ describe('what is refused', () => {
     const { text, error } = await task.call('MemoryWrite', { file, text: 'x' });
     expect([error, text]).toEqual([
       'INVALID_PARAM',
-      expect.stringContaining('is no name of a note'),
+      expect.stringContaining('is not the name of a note'),
     ]);
     expect(() => statSync(shared)).toThrow('ENOENT');
   });
@@ -219,7 +219,9 @@ describe('what is refused', () => {
       undefined,
     ]);
     expect(JSON.stringify(said)).not.toContain('SECRET');
-    expect(said.at(-1)?.text).toContain('[No notes, by their names or kinds: "link.md"]');
+    expect(said.at(-1)?.text).toContain(
+      '[These are not notes, because of their names or kinds: "link.md"]',
+    );
     expect(readFileSync(join(base, 'secret.md'), 'utf8')).toBe('SECRET');
   });
 
@@ -243,7 +245,7 @@ describe('what is refused', () => {
     const { text, error } = await task.call('MemoryAppend', { file: 'a', text: 'x' });
     expect([error, text]).toEqual([
       undefined,
-      `Added to a.md in project memory. MEMORY.md is not true yet: ${join(shared, 'MEMORY.md')} is read-only: nobody may write it.`,
+      `Added to a.md in project memory. MEMORY.md is not up to date yet: ${join(shared, 'MEMORY.md')} is read-only: nobody may write it.`,
     ]);
     expect(notesIn(shared)).toEqual({ 'MEMORY.md': 'Mine.\n', 'a.md': 'x\n' });
   });
@@ -297,11 +299,11 @@ describe('what is refused', () => {
       await task.call('MemoryDelete', { file: 'MEMORY.md' }),
     ];
     expect(said.map(({ text }) => text)).toEqual([
-      'build.md: old stands 2 times, at line 1: add lines around it until it is unique. Nothing was changed.',
-      'build.md: old was not found, nor any line like its first one. Nothing was changed.',
+      'build.md: old occurs 2 times, at line 1: add lines around it until it is unique. Nothing was changed.',
+      'build.md: old was not found, and no line resembles its first line. Nothing was changed.',
       'there is no biuld.md in project memory: did you mean build.md?',
       'scope: is not known; valid: user, project, local',
-      'MEMORY.md is the index, and stays: change it with MemoryPatch',
+      'MEMORY.md is the index and cannot be deleted: change it with MemoryPatch',
     ]);
   });
 });

@@ -181,12 +181,15 @@ test.each<[Partial<CellEdit>, string]>([
   [{ edit_mode: 'delete' }, 'cell_id: is missing; it must name the cell to delete.'],
   [
     { edit_mode: 'delete', cell_id: 'plot', new_string: 'x' },
-    'edit_mode delete removes a whole cell: leave its old and new text out.',
+    'edit_mode delete removes the full cell: leave old_string and new_string out.',
   ],
-  [{ edit_mode: 'insert', old_string: 'x' }, 'old_string: a new cell has none; leave it out.'],
+  [
+    { edit_mode: 'insert', old_string: 'x' },
+    'old_string: a new cell replaces no text; leave it out.',
+  ],
   [
     { new_string: 'x' },
-    'old_string is empty: give the text to replace, or cell_id for a whole cell.',
+    'old_string is empty: give the text to replace, or cell_id for a full cell.',
   ],
   [
     { cell_id: 'plot', new_string: 'plot(x)' },
@@ -194,23 +197,23 @@ test.each<[Partial<CellEdit>, string]>([
   ],
   [
     { cell_id: 'plot', cell_type: 'raw', old_string: 'plot', new_string: 'x' },
-    'cell_type: changes with a whole cell only; leave old_string out.',
+    'cell_type: can only change when the full cell is replaced; leave old_string out.',
   ],
   [
     { old_string: 'x', new_string: 'y' },
-    'old_string stands 4 times, in cell 1 (id intro) line 2; cell 2 (id load) lines 2, 3; cell 3 (id plot) line 1: give cell_id, add lines around it until it is unique, or set replace_all.',
+    'old_string occurs 4 times, in cell 1 (id intro) line 2; cell 2 (id load) lines 2, 3; cell 3 (id plot) line 1: give cell_id, add lines around it until it is unique, or set replace_all.',
   ],
   [
     { old_string: 'x', new_string: 'y', expected_replacements: 3 },
-    'old_string stands 4 times, in cell 1 (id intro) line 2; cell 2 (id load) lines 2, 3; cell 3 (id plot) line 1, and expected_replacements is 3.',
+    'old_string occurs 4 times, in cell 1 (id intro) line 2; cell 2 (id load) lines 2, 3; cell 3 (id plot) line 1, and expected_replacements is 3.',
   ],
   [
     { old_string: 'nowhere', new_string: 'y' },
-    'old_string was not found in any cell. Edit sees the sources of cells, as Read shows them; for all else of the file use Bash.',
+    'old_string was not found in any cell. Edit only changes the sources of cells, as Read shows them; use Bash for the rest of the file.',
   ],
   [
     { old_string: 'nbformat', new_string: 'y', cell_id: 'plot' },
-    'old_string was not found in cell 3 (id plot). Edit sees the sources of cells, as Read shows them; for all else of the file use Bash.',
+    'old_string was not found in cell 3 (id plot). Edit only changes the sources of cells, as Read shows them; use Bash for the rest of the file.',
   ],
 ])('%j is refused', (edit, said) => {
   expect(problem(edit)).toBe(said);
@@ -218,7 +221,7 @@ test.each<[Partial<CellEdit>, string]>([
 
 test('a near miss names the cell and the line in it', () => {
   expect(problem({ old_string: 'Some "text"', new_string: 'x' })).toBe(
-    'cell 1 (id intro): old_string was not found; line 2 would match but for typographic quotes. At line 2, column 6 the file has “ (U+201C), and old_string has " (U+0022). Copy it exactly as it stands in the file:\n2\tSome “text”',
+    'cell 1 (id intro): old_string was not found; line 2 would match except for typographic quotes. At line 2, column 6 the file has “ (U+201C), and old_string has " (U+0022). Copy it exactly as it stands in the file:\n2\tSome “text”',
   );
 });
 
@@ -258,7 +261,7 @@ describe('the tools', () => {
         '[output]',
         '<Figure>',
         '[output: image/png, 300 bytes, left out]',
-        '[Edit replaces text in a cell. With cell_id and without old_string it replaces the whole cell, with edit_mode "insert" it makes one behind that cell (cell_type: code, markdown, raw), with "delete" it removes the cell.]',
+        '[Edit replaces text in a cell. With cell_id and without old_string it replaces the full cell, with edit_mode "insert" it makes one after that cell (cell_type: code, markdown, raw), with "delete" it removes the cell.]',
       ].join('\n'),
     );
     const part = await at.call('Read', { file_path: 'a.ipynb', offset: 2, limit: 1 });
@@ -406,7 +409,7 @@ describe('the tools', () => {
         error: 'INVALID_PARAM',
       });
       expect((await at.call('Edit', { file_path: name, cell_id: '1', new_source: 'x' })).text).toBe(
-        `${name}: cell_id, cell_type and edit_mode are for notebooks (.ipynb of nbformat 4), and this is none. Nothing was changed.`,
+        `${name}: cell_id, cell_type and edit_mode are for notebooks (.ipynb of nbformat 4), and this file is not one. Nothing was changed.`,
       );
       const plain = { file_path: name, old_string: 'one', new_string: 'two' };
       expect((await at.call('Edit', plain)).text).toBe(`Edited ${name}: 1 replacement at line 1.`);

@@ -25,7 +25,7 @@ test('pieces put together are the line, however it is cut and however it comes',
             piece.push(Buffer.from(file.subarray(at, at + chunk)));
           }
           const { text: part, first, next } = piece.piece();
-          expect([first, piece.lossy, piece.lineBytes, piece.isOver]).toEqual([
+          expect([first, piece.hasInvalidBytes, piece.lineBytes, piece.isOver]).toEqual([
             column,
             false,
             size,

@@ -32,7 +32,7 @@ function shown(options: LineWindowOptions, chunks: readonly Buffer[]) {
   const taker = new LineWindow(options);
   for (const chunk of chunks) taker.push(chunk);
   taker.end();
-  const { lines, total, cutLines, lossy, outOfBytes, next } = taker;
+  const { lines, total, cutLines, hasInvalidBytes: lossy, outOfBytes, next } = taker;
   return { lines, total, cutLines, lossy, outOfBytes, next };
 }
 

@@ -71,7 +71,7 @@ test('text that is not UTF-8 is shown, and said so', async () => {
     Buffer.concat([Buffer.from('café\nol'), Buffer.from([0xe9]), Buffer.from(' é\n')]),
   );
   expect((await at.call('Read', { file_path: 'damaged.txt' })).text).toBe(
-    '1\tcafé\n2\tol\uFFFD é\n[not valid UTF-8: odd bytes are shown as \uFFFD]',
+    '1\tcafé\n2\tol\uFFFD é\n[not valid UTF-8: invalid bytes are shown as \uFFFD]',
   );
   at.write('sjis.txt', Buffer.from([0x82, 0xb1, 0x82, 0xf1, 0x81, 0x41]));
   expect((await at.call('Read', { file_path: 'sjis.txt' })).text).toMatch(/\n\[not valid UTF-8: /);

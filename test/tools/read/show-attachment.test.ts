@@ -52,7 +52,7 @@ test.each<readonly [string, Buffer, string]>([
   [
     'cut off',
     gifOf(2, 2).subarray(0, 30),
-    'GIF image, 2 × 2 pixels, 30 bytes. Not shown: it breaks off. Look at it with a program (Bash).',
+    'GIF image, 2 × 2 pixels, 30 bytes. Not shown: it is cut off. Look at it with a program (Bash).',
   ],
 ])('%s: one line says why not', async (_, bytes, text) => {
   const at = makeWorkspace();
@@ -74,7 +74,9 @@ test('one that the model does not take is not read, and why is said', async () =
     text: 'a.pdf: PDF document, 211 bytes. Not shown: it takes none. For its text use a program, such as pdftotext (Bash).',
     error: 'INVALID_PARAM',
   });
-  expect((await at.call('Read', { file_path: 'a.pdf' })).text).toContain('nothing can be shown');
+  expect((await at.call('Read', { file_path: 'a.pdf' })).text).toContain(
+    'attachments cannot be shown here',
+  );
 });
 
 test('of a huge one only the beginning is read', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeText } from '../../../src/tools/search/decode-text.ts';
+import { decodeSearchedText } from '../../../src/tools/search/decode-text.ts';
 import { searchFilesInScope } from '../../../src/tools/search/ripgrep.ts';
 import { makeWorkspace } from '../workspace.ts';
 
@@ -29,7 +29,7 @@ const ENCODERS = {
 } as const;
 
 test.each(Object.entries(ENCODERS))('%s is decoded', (_, encode) => {
-  expect(decodeText(encode('né 😀\r\nx\n'))).toBe('né 😀\r\nx\n');
+  expect(decodeSearchedText(encode('né 😀\r\nx\n'))).toBe('né 😀\r\nx\n');
 });
 
 describe.each(Object.entries(ENCODERS))('a file in %s', (_, encode) => {

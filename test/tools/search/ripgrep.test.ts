@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { errorInfo } from '../../../src/base/errors.ts';
-import { globFilter } from '../../../src/tools/search/globs/placed-globs.ts';
+import { createGlobFilter } from '../../../src/tools/search/globs/placed-globs.ts';
 import { runRipgrep } from '../../../src/tools/search/ripgrep-process.ts';
 import { listFilesInScope, searchFilesInScope } from '../../../src/tools/search/ripgrep.ts';
 import {
@@ -29,7 +29,7 @@ const QUERY: SearchQuery = {
   after: 0,
 };
 function scopeOf(directory: string, glob = '**'): SearchScope {
-  return { directory, roots: [directory], accepts: globFilter(glob), nameGlobs: [] };
+  return { directory, roots: [directory], accepts: createGlobFilter(glob), nameGlobs: [] };
 }
 
 function plant(directory: string, files: Readonly<Record<string, string | Buffer>>): void {
@@ -215,7 +215,7 @@ test.each([
   ['a?c[0-9].ts', 'x/abc1.ts', true],
   ['+(a).ts', 'aa.ts', true],
 ])('glob %s on %s', (glob, path, expected) => {
-  expect(globFilter(glob)(path)).toBe(expected);
+  expect(createGlobFilter(glob)(path)).toBe(expected);
 });
 
 test.each([
@@ -282,7 +282,7 @@ describe('Grep', () => {
     expect(await grep({ pattern: 'zzz' })).toBe('[no match for zzz in .]');
     expect(await grep({ type: 'ts', glob: '!src/**' })).toBe('[no match for foo in .]');
     expect(await grep({ type: 'rs' })).toBe(
-      '[no match for foo in .]\n[no file there has a name that glob and type ask for]',
+      '[no match for foo in .]\n[no file there has a name that matches glob and type]',
     );
   });
 
@@ -318,7 +318,7 @@ describe('Grep', () => {
     expect(text).toMatch(/^a\.txt:1:foox{497}… \[line cut\]\n/);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(30_000);
     expect(text).toMatch(
-      /\[\d+ more lines did not fit: narrow the pattern, path or glob; the whole is in \S+spill\.txt: Read it with offset, or Grep it\]$/,
+      /\[\d+ more lines did not fit: narrow the pattern, path or glob; the full output is in \S+spill\.txt: Read it with offset, or Grep it\]$/,
     );
   });
 

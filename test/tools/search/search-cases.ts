@@ -66,7 +66,7 @@ export const SEARCH_CASES: readonly SearchCase[] = [
   [
     'Grep',
     { ...NEEDLE, glob: '*.rs' },
-    ['[no match for needle in .]', '[no file there has a name that glob and type ask for]'],
+    ['[no match for needle in .]', '[no file there has a name that matches glob and type]'],
   ],
   ['Grep', { pattern: 'nowhere', path: 'src' }, ['[no match for nowhere in src]']],
   // Something was found, and something that was named was not looked at.

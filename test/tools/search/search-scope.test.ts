@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../../src/protocol/tool.ts';
-import { countKeptBack } from '../../../src/tools/search/search-scope.ts';
+import { countWithheldFiles } from '../../../src/tools/search/search-scope.ts';
 import {
   confirmEntries,
   confirmHits,
@@ -82,7 +82,7 @@ describe('what a rule keeps back', () => {
     const at = withSecrets();
     const place = { real: at.root, asked: at.root, isFile: false };
     const context = { ...at.context, ...withoutSecret };
-    const kept = await countKeptBack(place, LIMITS, context);
+    const kept = await countWithheldFiles(place, LIMITS, context);
     expect(kept.notes(['file', 'files'])).toEqual(['[2 files left out: deny rule X]']);
   });
 

@@ -231,11 +231,11 @@ test.each<[JsonObject, string]>([
   [{ view_range: [4, -1] }, '4\td\n5\te'],
   [{ end_line: 1 }, '1\ta'],
   [{ offset: 4, limit: 2, end_line: 5 }, '4\td\n5\te'],
-  [{ offset: 3, end_line: 2 }, 'end_line: line 2 comes before the first line wanted, 3'],
-  [{ limit: 3, end_line: 2 }, 'end_line: says how many lines, and so does limit; send one of them'],
+  [{ offset: 3, end_line: 2 }, 'end_line: line 2 comes before the first line, 3'],
+  [{ limit: 3, end_line: 2 }, 'end_line: limit gives another number of lines; send one of them'],
   [
     { view_range: [1, 2], limit: 1 },
-    'view_range: says which lines, and so does another argument; send one of them',
+    'view_range: another argument gives the lines, too; send one of them',
   ],
   [
     { view_range: [1] },
@@ -252,11 +252,11 @@ test.each<[number, string]>([
   [2, 'Edited a.txt: 2 replacements at lines 1, 2.'],
   [
     3,
-    'a.txt: old_string stands 2 times, at lines 1, 2, and expected_replacements is 3. Nothing was changed.',
+    'a.txt: old_string occurs 2 times, at lines 1, 2, and expected_replacements is 3. Nothing was changed.',
   ],
   [
     1,
-    'a.txt: old_string stands 2 times, at lines 1, 2, and expected_replacements is 1. Nothing was changed.',
+    'a.txt: old_string occurs 2 times, at lines 1, 2, and expected_replacements is 1. Nothing was changed.',
   ],
 ])(
   'Edit replaces as often as %i was expected, or not at all',

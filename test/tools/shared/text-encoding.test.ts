@@ -6,7 +6,7 @@ import {
   ByteCensus,
   decodeText,
   encodeText,
-  encodingOf,
+  detectEncoding,
   Transcoder,
   type TextEncoding,
 } from '../../../src/tools/shared/text-encoding.ts';
@@ -177,7 +177,7 @@ test.each<[string, Buffer, TextEncoding | null]>([
   ['a byte that windows-1252 does not have', Buffer.from('a\x81b\xe9', 'latin1'), null],
   ['UTF-16 without a pair', Buffer.from('fffe00d8', 'hex'), null],
 ])('%s is recognized', (_, bytes, encoding) => {
-  expect(encodingOf(bytes)).toBe(encoding);
+  expect(detectEncoding(bytes)).toBe(encoding);
 });
 
 test('the census of bytes does not depend on where they are cut', () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { printJson } from '../../../src/tools/utility/json/json-print.ts';
+import { printJsonTree } from '../../../src/tools/utility/json/json-print.ts';
 import { parseJson } from '../../../src/tools/utility/json/json-tree.ts';
 import { makeWorkspace, tool } from '../workspace.ts';
 
@@ -39,10 +39,10 @@ describe('JsonParse', () => {
     ['"\\x"', 'line 1, column 2: the end of a string, or a valid escape, is expected'],
     ['{"a": "b', 'line 1, column 9: the end of a string, or a valid escape, is expected, and the'],
     ['  ', 'line 1, column 3: a value is expected, and the text ends'],
-  ])('%j is no JSON: %s', async (text, says) => {
+  ])('%j is not JSON: %s', async (text, says) => {
     const output = await makeWorkspace().call('JsonParse', { text });
     expect(output).toEqual({
-      text: expect.stringContaining(`text: is no JSON: ${says}`),
+      text: expect.stringContaining(`text: is not JSON: ${says}`),
       error: 'INVALID_PARAM',
     });
   });
@@ -52,8 +52,8 @@ describe('JsonParse', () => {
     ['a.b.c', 'NOT_FOUND', 'path: a.b is a list, which has no names'],
     ['a.b[7]', 'NOT_FOUND', 'path: a.b is a list of 1 item: there is no [7]'],
     ['a.b[0][0]', 'NOT_FOUND', 'path: a.b[0] is a number, which has no items'],
-    ['x', 'NOT_FOUND', 'path: the whole is an object without "x": it has "a"'],
-    ['constructor', 'NOT_FOUND', 'path: the whole is an object without "constructor": it has "a"'],
+    ['x', 'NOT_FOUND', 'path: the root is an object without "x": it has "a"'],
+    ['constructor', 'NOT_FOUND', 'path: the root is an object without "constructor": it has "a"'],
     ['a..b', 'INVALID_PARAM', 'path: is not understood at character 2: "a..b"'],
     ['a["\\q"]', 'INVALID_PARAM', 'path: is not understood at character 2'],
   ])('path %j: %s %s', async (path, error, says) => {
@@ -92,7 +92,7 @@ describe('JsonParse', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), mutated, fc.string()), (text) => {
         if (text.startsWith('\uFEFF')) return;
-        expect(outcome(() => printJson(parseJson(text), { ...whole, indent: 0 }))).toEqual(
+        expect(outcome(() => printJsonTree(parseJson(text), { ...whole, indent: 0 }))).toEqual(
           outcome(() => JSON.parse(text)) === 'refused' ? 'refused' : expect.any(Object),
         );
       }),
@@ -106,20 +106,20 @@ describe('JsonParse', () => {
         const json = JSON.stringify(value);
         const text = JSON.stringify(value, null, indent);
         const lines = text.split('\n').length;
-        expect(printJson(parseJson(json), { ...whole, indent })).toEqual({
+        expect(printJsonTree(parseJson(json), { ...whole, indent })).toEqual({
           text,
-          isWhole: true,
+          isComplete: true,
           lines,
         });
-        const part = printJson(parseJson(json), { ...whole, indent, most: text.length - 1 });
-        expect(part).toEqual({ text: expect.any(String), isWhole: false, lines });
+        const part = printJsonTree(parseJson(json), { ...whole, indent, max: text.length - 1 });
+        expect(part).toEqual({ text: expect.any(String), isComplete: false, lines });
         expect(text.startsWith(part.text)).toBe(true);
       }),
     );
   });
 });
 
-const whole = { sorted: false, most: Infinity } as const;
+const whole = { sorted: false, max: Infinity } as const;
 
 test('blanks before what lies deep do not come to more than a result may hold', async () => {
   const text = `${'['.repeat(499)}${'1,'.repeat(400_000)}1${']'.repeat(499)}`;
@@ -189,16 +189,16 @@ describe('Base64', () => {
     ['data:text/plain;charset=utf-8;base64,aGk=', 'hi'],
     ['', '[nothing: 0 bytes]'],
     ['iVBORw0KGgoAAAAN', '[not text: PNG image, 12 bytes]\n89 50 4e 47 0d 0a 1a 0a 00 00 00 0d'],
-    ['/w==', '[not text: no UTF-8, 1 byte]\nff'],
+    ['/w==', '[not text: not UTF-8, 1 byte]\nff'],
   ])('Base64Decode %j is %j', async (text, expected) => {
     expect(await makeWorkspace().call('Base64Decode', { text })).toEqual({ text: expected });
   });
 
   test.each([
-    ['aGV*bG8=', 'text: is no Base64: "*" at digit 4'],
-    ['aGVsbG8=x', 'text: is no Base64: "=" at digit 8'],
-    ['aGVsb', 'text: is no Base64: 5 digits and 0 of padding; some are missing'],
-    ['aGVs====', 'text: is no Base64: 4 digits and 4 of padding; some are missing'],
+    ['aGV*bG8=', 'text: is not Base64: "*" at digit 4'],
+    ['aGVsbG8=x', 'text: is not Base64: "=" at digit 8'],
+    ['aGVsb', 'text: is not Base64: 5 digits and 0 of padding; some are missing'],
+    ['aGVs====', 'text: is not Base64: 4 digits and 4 of padding; some are missing'],
   ])('Base64Decode refuses %j', async (text, says) => {
     expect(await makeWorkspace().call('Base64Decode', { text })).toEqual({
       text: says,

@@ -55,7 +55,7 @@ describe('GetEnv', () => {
       'constructor',
       'constructor is not passed on to commands. SetEnv sets it, or the user passes it on with sandbox.env.',
     ],
-    ['a b', '"a b" is no name of a variable'],
+    ['a b', '"a b" is not a valid variable name'],
   ])('%s is not there', async (name, text) => {
     expect(await makeWorkspace().call('GetEnv', { name }, port(SEEN))).toEqual({
       text,
@@ -112,10 +112,10 @@ describe('SetEnv', () => {
   });
 
   test.each([
-    ['1A', 'x', 'INVALID_PARAM', 'name: is no name of a variable'],
-    ['A=B', 'x', 'INVALID_PARAM', 'name: is no name of a variable'],
-    ['A\nB', 'x', 'INVALID_PARAM', 'name: is no name of a variable'],
-    ['A'.repeat(101), 'x', 'INVALID_PARAM', 'name: is no name of a variable'],
+    ['1A', 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
+    ['A=B', 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
+    ['A\nB', 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
+    ['A'.repeat(101), 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
     [
       'PATH',
       '/tmp',
@@ -124,8 +124,8 @@ describe('SetEnv', () => {
     ],
     ['A', 'x\0y', 'INVALID_PARAM', 'value: contains a NUL character'],
     ['A', 'x'.repeat(8193), 'LIMIT_EXCEEDED', 'value: is longer than 8192 bytes'],
-    ['A', 'hunter2hunter2', 'INVALID_PARAM', 'value: holds a secret, or the mark of one'],
-    ['A', `x ${REDACTED}`, 'INVALID_PARAM', 'value: holds a secret, or the mark of one'],
+    ['A', 'hunter2hunter2', 'INVALID_PARAM', 'value: contains a secret or its redaction mark'],
+    ['A', `x ${REDACTED}`, 'INVALID_PARAM', 'value: contains a secret or its redaction mark'],
   ])('%j = %j: %s', async (name, value, error, says) => {
     expect(await makeWorkspace().call('SetEnv', { name, value }, port({}))).toEqual({
       text: expect.stringContaining(says),

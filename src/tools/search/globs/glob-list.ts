@@ -1,31 +1,33 @@
-import { groupAt, splitOutside } from './glob-syntax.ts';
+import { findGroup, splitOutsideBrackets } from './glob-syntax.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import type { Tool } from '../../../protocol/tool.ts';
 
 /** One glob of a list. */
 export interface ListedGlob {
   readonly text: string;
-  /** It was written with a leading `!`: what it matches is not wanted. */
+  /** Whether it was written with a leading `!`, so that the files it matches are excluded. */
   readonly excludes: boolean;
-  /** It is the list as a whole, read as one name: `a,b.ts` may be a file. */
-  readonly isWholeList: boolean;
+  /** Whether it is the full list read as one glob, because `a,b.ts` may be the name of a file. */
+  readonly isFullList: boolean;
 }
 
 /**
- * Splits what models write for several globs: `a.ts,b.ts`, `*.ts *.tsx`, `["*.ts", "*.tsx"]`, each one
- * perhaps with `!` before it. A list without exclusions is also read as one glob, because names may hold commas
- * and blanks.
+ * Splits the forms in which models write several globs: `a.ts,b.ts`, `*.ts *.tsx` and `["*.ts", "*.tsx"]`. Each glob
+ * may have a `!` in front. A list without exclusions is also read as one glob, because names may contain commas and
+ * spaces.
  */
-export function listedGlobs(text: string): readonly ListedGlob[] {
-  const parts = jsonList(text) ?? splitOutside(text, ',;|\n').flatMap(splitAtBlanks);
+export function parseGlobList(text: string): readonly ListedGlob[] {
+  const parts = jsonList(text) ?? splitOutsideBrackets(text, ',;|\n').flatMap(splitAtBlanks);
   const globs = parts
     .map((part) => part.trim())
     .filter((part) => part !== '')
-    .map(listed);
+    .map(toListedGlob);
   const isList = globs.length > 1 && !globs.some(({ excludes }) => excludes);
-  return isList ? [...globs, { text, excludes: false, isWholeList: true }] : globs;
+  return isList ? [...globs, { text, excludes: false, isFullList: true }] : globs;
 }
 
-/** A list as it is shown to whoever wrote it. */
-export function shownGlobs(text: string): string {
+/** Formats a list for a message. */
+export function formatGlobList(text: string): string {
   return jsonList(text)?.join(', ') ?? text;
 }
 
@@ -36,19 +38,42 @@ function jsonList(text: string): readonly string[] | undefined {
     const isList = Array.isArray(parsed) && parsed.every((each) => typeof each === 'string');
     return isList ? parsed : undefined;
   } catch {
-    // A character class that begins with a quote: it is one glob.
+    // It is one glob: a character class that begins with a quote.
     return undefined;
   }
 }
 
-/** `My Notes/*.md` is one glob: only what looks like several globs or file names is split. */
+/** Splits at blanks only where every part looks like a glob or a file name: `My Notes/*.md` is one glob. */
 function splitAtBlanks(text: string): readonly string[] {
-  const parts = splitOutside(text.trim(), ' \t').filter((part) => part !== '');
+  const parts = splitOutsideBrackets(text.trim(), ' \t').filter((part) => part !== '');
   return parts.every((part) => /[*?.[{/]/.test(part)) ? parts : [text];
 }
 
-/** `!(a|b)` is a group, not an exclusion. */
-function listed(glob: string): ListedGlob {
-  const excludes = glob.startsWith('!') && groupAt(glob, 0) === undefined;
-  return { text: excludes ? glob.slice(1).trim() : glob, excludes, isWholeList: false };
+/** Separates the `!` of an exclusion from its glob. `!(a|b)` is a group, not an exclusion. */
+function toListedGlob(glob: string): ListedGlob {
+  const excludes = glob.startsWith('!') && findGroup(glob, 0) === undefined;
+  return { text: excludes ? glob.slice(1).trim() : glob, excludes, isFullList: false };
+}
+
+/** Returns the tool with a parser that also accepts lists of globs in the named arguments and joins each to one string. */
+export function acceptGlobLists<I>(tool: Tool<I>, names: readonly string[]): Tool<I> {
+  return {
+    ...tool,
+    parse: (input) => tool.parse(isJsonObject(input) ? joinLists(input, names) : input),
+  };
+}
+
+function joinLists(input: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [
+      name,
+      names.includes(name) ? joinList(value) : value,
+    ]),
+  );
+}
+
+/** Joins a list to a string that `parseGlobList` splits again. */
+function joinList(value: JsonValue | undefined): JsonValue | undefined {
+  const isList = Array.isArray(value) && value.length > 0;
+  return isList && value.every((each) => typeof each === 'string') ? JSON.stringify(value) : value;
 }

@@ -1,20 +1,20 @@
 import { MusterError } from '../../../base/errors.ts';
 
-/** A part of a name's pattern. */
+/** A part of the glob for a single name. */
 export type GlobNode =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'one' }
   | { readonly kind: 'star' }
-  /** `[a-z]`: one character, or the text itself, since directories may be called `[id]`. */
+  /** `[a-z]`: one character, or the text itself, because directories may be called `[id]`. */
   | { readonly kind: 'class'; readonly text: string; readonly has: (character: string) => boolean }
   | GroupNode;
 
 export interface GroupNode {
   readonly kind: 'group';
-  /** As in `+(a|b)`; braces and brackets without a mark are `@`. */
+  /** The mark in `+(a|b)`. Braces and parentheses without a mark count as `@`. */
   readonly mark: '@' | '?' | '*' | '+' | '!';
   readonly alternatives: readonly GlobSequence[];
-  /** The group read as plain text, since directories may be called `(a)` or `{a,b}`. */
+  /** The group read as plain text, because directories may be called `(a)` or `{a,b}`. */
   readonly asText: GlobSequence;
 }
 
@@ -23,7 +23,7 @@ export type GlobSequence = readonly GlobNode[];
 const MAX_DEPTH = 4;
 const MAX_RANGE = 1000;
 
-/** The parts of the glob for a single name. Throws INVALID_PARAM for groups that are nested too deeply. */
+/** Parses the glob for a single name. Throws INVALID_PARAM for groups that are nested too deeply. */
 export function parseName(glob: string, depth = 0): GlobSequence {
   if (depth > MAX_DEPTH) {
     throw new MusterError('INVALID_PARAM', `glob: groups are nested more than ${MAX_DEPTH} deep`);
@@ -55,9 +55,9 @@ interface Special {
   readonly end: number;
 }
 
-/** What begins at a position and is no plain character. */
+/** Parses the group, wildcard or class that begins at a position; undefined where a plain character stands. */
 function specialAt(glob: string, at: number, depth: number): Special | undefined {
-  const group = groupAt(glob, at);
+  const group = findGroup(glob, at);
   if (group !== undefined) return { node: groupNode(group, depth), end: group.end };
   switch (glob[at]) {
     case '*': {
@@ -74,12 +74,12 @@ function specialAt(glob: string, at: number, depth: number): Special | undefined
   }
 }
 
-/** A group with alternatives, as it stands in a glob. */
+/** A group with alternatives, as it is written in a glob. */
 export interface GlobGroup {
   readonly mark: GroupNode['mark'];
-  /** The mark as it is written; empty where there is none. */
+  /** The mark as it is written; empty without one. */
   readonly lead: string;
-  /** How it is written: `(` also stands for a mark and its bracket. */
+  /** The opening bracket, also that after a mark. */
   readonly bracket: '(' | '{';
   readonly inside: string;
   readonly alternatives: readonly string[];
@@ -92,24 +92,24 @@ function isMark(character: string | undefined): character is GroupNode['mark'] {
   return character !== undefined && MARKS.includes(character);
 }
 
-/** The group that begins at a position: `+(a|b)`, `(a|b)`, `{a,b}` or `{1..3}`. A bare `(a)` is text. */
-export function groupAt(glob: string, at: number): GlobGroup | undefined {
+/** Finds the group that begins at a position: `+(a|b)`, `(a|b)`, `{a,b}` or `{1..3}`. A bare `(a)` is text. */
+export function findGroup(glob: string, at: number): GlobGroup | undefined {
   const first = glob[at];
   const mark = isMark(first) && glob[at + 1] === '(' ? first : undefined;
   const open = mark === undefined ? at : at + 1;
   const bracket = glob[open];
   if (bracket !== '(' && bracket !== '{') return undefined;
-  const close = closingOf(glob, open);
+  const close = closingBracket(glob, open);
   if (close === -1) return undefined;
   const inside = glob.slice(open + 1, close);
-  const listed = splitOutside(inside, bracket === '(' ? '|' : ',');
-  const alternatives = bracket === '{' && listed.length === 1 ? rangeOf(inside) : listed;
+  const listed = splitOutsideBrackets(inside, bracket === '(' ? '|' : ',');
+  const alternatives = bracket === '{' && listed.length === 1 ? expandRange(inside) : listed;
   if (mark === undefined && alternatives.length < 2) return undefined;
   return { mark: mark ?? '@', lead: mark ?? '', bracket, inside, alternatives, end: close + 1 };
 }
 
-/** Where the bracket at `open` is closed; -1: nowhere. */
-function closingOf(glob: string, open: number): number {
+/** Finds the bracket that closes the one at `open`; -1 if there is none. */
+function closingBracket(glob: string, open: number): number {
   const waiting: string[] = [];
   for (let at = open; at < glob.length; at += 1) {
     const character = glob[at];
@@ -122,14 +122,14 @@ function closingOf(glob: string, open: number): number {
   return -1;
 }
 
-/** Split at separators that stand in no bracket. */
-export function splitOutside(text: string, separators: string): readonly string[] {
+/** Splits a text at separators that are not inside brackets. */
+export function splitOutsideBrackets(text: string, separators: string): readonly string[] {
   const parts: string[] = [];
   let start = 0;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] ?? '';
     if (character === '\\') at += 1;
-    else if (character === '(' || character === '{') at = Math.max(at, closingOf(text, at));
+    else if (character === '(' || character === '{') at = Math.max(at, closingBracket(text, at));
     else if (character === '[') at = Math.max(at, (classAt(text, at)?.end ?? 0) - 1);
     else if (separators.includes(character)) {
       parts.push(text.slice(start, at));
@@ -139,8 +139,8 @@ export function splitOutside(text: string, separators: string): readonly string[
   return [...parts, text.slice(start)];
 }
 
-/** `1..3` and `a..c` as lists; anything else is no list. */
-function rangeOf(inside: string): readonly string[] {
+/** Expands `1..3` and `a..c`. Returns an empty list for anything else. */
+function expandRange(inside: string): readonly string[] {
   const numbers = /^(-?\d{1,9})\.\.(-?\d{1,9})$/.exec(inside);
   const letters = /^([a-z])\.\.([a-z])$/i.exec(inside);
   const ends = numbers ?? letters;
@@ -180,7 +180,7 @@ const NAMED_CLASSES: Readonly<Record<string, RegExp>> = {
   xdigit: /[0-9a-f]/i,
 };
 
-/** `[a-z]`, `[!a]`, `[^a]`, `[[:digit:]]`; undefined where no bracket closes it. */
+/** Parses `[a-z]`, `[!a]`, `[^a]` or `[[:digit:]]`; undefined where no bracket closes the class. */
 function classAt(glob: string, at: number): Special | undefined {
   const parts = /^\[([!^]?)((?:\]|\[:[a-z]+:\]|\\.|[^\]\\])(?:\[:[a-z]+:\]|\\.|[^\]\\])*)\]/su.exec(
     glob.slice(at),

@@ -1,22 +1,25 @@
 import { parseName, type GlobNode, type GlobSequence, type GroupNode } from './glob-syntax.ts';
 
-/** Says whether one name of a path matches. */
+/** Tests one name of a path. */
 export type NameMatcher = (name: string) => boolean;
 
-/** As many are tried one by one, each in the quickest way. */
+/** The most variants of a glob that are matched one by one, which is faster than following its groups. */
 const MAX_VARIANTS = 32;
 
-/** Matches the glob for a single name. Throws INVALID_PARAM for groups that are nested too deeply. */
-export function nameMatcher(glob: string): NameMatcher {
-  const matchers = plainVariants(parseName(glob)).map(sequenceMatcher);
+/** Creates a matcher for the glob of a single name. Throws INVALID_PARAM for groups that are nested too deeply. */
+export function createNameMatcher(glob: string): NameMatcher {
+  const matchers = expandGroups(parseName(glob)).map(sequenceMatcher);
   const [first] = matchers;
   return first !== undefined && matchers.length === 1
     ? first
     : (name) => matchers.some((matches) => matches(name));
 }
 
-/** `*.{ts,tsx}` as `*.ts` and `*.tsx` and, read as text, `*.{ts,tsx}`; what cannot be written out stays as it is. */
-function plainVariants(nodes: GlobSequence): readonly GlobSequence[] {
+/**
+ * Writes out the groups of a glob: `*.{ts,tsx}` becomes `*.ts`, `*.tsx` and, with its braces as text, `*.{ts,tsx}`. A
+ * glob with other groups, or with too many variants, stays as it is.
+ */
+function expandGroups(nodes: GlobSequence): readonly GlobSequence[] {
   let variants: readonly GlobSequence[] = [[]];
   for (const node of nodes) {
     const isPlain = node.kind === 'group' && node.mark === '@' && node.alternatives.every(isText);
@@ -65,19 +68,19 @@ function sequenceMatcher(nodes: GlobSequence): NameMatcher {
 }
 
 /**
- * Follows a pattern through a name as a set of positions, so that no pattern takes more than polynomial
- * time. A regular expression made of the same glob could run for hours.
+ * Matches a pattern against a name with a set of positions, so that every pattern takes polynomial time. A regular
+ * expression for the same glob could run for hours.
  */
 class NameMatch {
   readonly #name: string;
-  /** Where a group may end, by where it begins: without this, nested negations multiply. */
-  readonly #known = new Map<GroupNode, Map<number, readonly number[]>>();
+  /** The ends of each negated group by its start. Without this cache, nested negations take exponential time. */
+  readonly #negationCache = new Map<GroupNode, Map<number, readonly number[]>>();
 
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** The positions behind a sequence that begins at one of `starts`. */
+  /** Returns the positions at which a sequence can end that begins at one of `starts`. */
   follow(nodes: GlobSequence, starts: readonly number[]): readonly number[] {
     let at = starts;
     for (const node of nodes) {
@@ -91,7 +94,7 @@ class NameMatch {
     const name = this.#name;
     switch (node.kind) {
       case 'text':
-        return this.#behind(node.text, starts);
+        return this.#textEnds(node.text, starts);
       case 'one':
         return starts
           .filter((at) => at < name.length)
@@ -105,51 +108,51 @@ class NameMatch {
           const character = characterAt(name, at);
           return character !== '' && node.has(character) ? [at + character.length] : [];
         });
-        return union(characters, this.#behind(node.text, starts));
+        return union(characters, this.#textEnds(node.text, starts));
       }
       case 'group':
-        return union(this.#behindGroup(node, starts), this.follow(node.asText, starts));
+        return union(this.#groupEnds(node, starts), this.follow(node.asText, starts));
     }
   }
 
-  #behind(text: string, starts: readonly number[]): readonly number[] {
+  #textEnds(text: string, starts: readonly number[]): readonly number[] {
     return starts.flatMap((at) => (this.#name.startsWith(text, at) ? [at + text.length] : []));
   }
 
-  #behindGroup(group: GroupNode, starts: readonly number[]): readonly number[] {
+  #groupEnds(group: GroupNode, starts: readonly number[]): readonly number[] {
     switch (group.mark) {
       case '@':
-        return this.#behindOne(group, starts);
+        return this.#alternativeEnds(group, starts);
       case '?':
-        return union(starts, this.#behindOne(group, starts));
+        return union(starts, this.#alternativeEnds(group, starts));
       case '+':
-        return this.#repeat(group, this.#behindOne(group, starts));
+        return this.#repeat(group, this.#alternativeEnds(group, starts));
       case '*':
         return this.#repeat(group, starts);
       case '!':
-        return [...new Set(starts.flatMap((at) => this.#notBehind(group, at)))];
+        return [...new Set(starts.flatMap((at) => this.#negationEnds(group, at)))];
     }
   }
 
-  #behindOne(group: GroupNode, starts: readonly number[]): readonly number[] {
+  #alternativeEnds(group: GroupNode, starts: readonly number[]): readonly number[] {
     return [...new Set(group.alternatives.flatMap((nodes) => this.follow(nodes, starts)))];
   }
 
   #repeat(group: GroupNode, starts: readonly number[]): readonly number[] {
     const reached = new Set(starts);
     for (let fresh = starts; fresh.length > 0;) {
-      fresh = this.#behindOne(group, fresh).filter((at) => !reached.has(at));
+      fresh = this.#alternativeEnds(group, fresh).filter((at) => !reached.has(at));
       for (const at of fresh) reached.add(at);
     }
     return [...reached];
   }
 
-  #notBehind(group: GroupNode, at: number): readonly number[] {
-    const known = this.#known.get(group) ?? new Map<number, readonly number[]>();
-    this.#known.set(group, known);
+  #negationEnds(group: GroupNode, at: number): readonly number[] {
+    const known = this.#negationCache.get(group) ?? new Map<number, readonly number[]>();
+    this.#negationCache.set(group, known);
     const before = known.get(at);
     if (before !== undefined) return before;
-    const taken = new Set(this.#behindOne(group, [at]));
+    const taken = new Set(this.#alternativeEnds(group, [at]));
     const rest = Array.from({ length: this.#name.length - at + 1 }, (_, index) => at + index);
     const found = rest.filter((each) => !taken.has(each));
     known.set(at, found);

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { plural } from '../../../base/text.ts';
 import type { OpenFile } from '../../../sys/open-in-roots.ts';
 import { fileChunks } from '../../../sys/read-file.ts';
-import { binaryKind, SAMPLE_BYTES } from '../../shared/file-text.ts';
+import { detectBinaryKind, SAMPLE_BYTES } from '../../shared/file-text.ts';
 import { MAX_EDIT_BYTES } from '../../shared/file-content.ts';
 import { markedEncoding, Transcoder } from '../../shared/text-encoding.ts';
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** What is in a file, without showing it: a line about its text, and one with its hash. */
+/** Describes the content of a file without showing it: a line about its text, and one with its hash. */
 export async function describeContent(
   file: OpenFile,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const isWhole = file.stats.size <= BigInt(MAX_EDIT_BYTES);
+  const isHashed = file.stats.size <= BigInt(MAX_EDIT_BYTES);
   const hash = createHash('sha256');
   let text = new TextCount();
   let wide = new Transcoder('UTF-8');
@@ -22,25 +22,25 @@ export async function describeContent(
   let size = 0;
   for await (const chunk of fileChunks(file, signal)) {
     const marked = size === 0 ? markedEncoding(chunk) : null;
-    if (size === 0) kind = binaryKind(chunk.subarray(0, SAMPLE_BYTES));
+    if (size === 0) kind = detectBinaryKind(chunk.subarray(0, SAMPLE_BYTES));
     if (marked !== null) {
       text = new TextCount(marked);
       wide = new Transcoder(marked);
     }
     size += chunk.length;
-    if (!isWhole) break;
+    if (!isHashed) break;
     hash.update(chunk);
     text.add(text.encoding === null ? chunk : wide.push(chunk));
   }
   if (size === 0) return ['empty'];
-  if (!isWhole) {
-    const limit = `not looked at beyond the limit of ${MAX_EDIT_BYTES} bytes: no lines, no sha256`;
+  if (!isHashed) {
+    const limit = `larger than the limit of ${MAX_EDIT_BYTES} bytes, so its lines were not counted and it has no sha256`;
     return [`${kind ?? 'text'}; ${limit}`];
   }
   return [kind ?? text.describe(), `sha256 ${hash.digest('hex')}`];
 }
 
-/** Lines, line ends and encoding of bytes that come in chunks. */
+/** Counts the lines and line ends of a file that comes in chunks, and detects its encoding. */
 class TextCount {
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
   private isUtf8 = true;
@@ -49,7 +49,7 @@ class TextCount {
   private newlines = 0;
   private returns = 0;
   private last = 0;
-  /** That of UTF-16, which comes as UTF-8; null: what comes is the file's own. */
+  /** The encoding of a UTF-16 file, whose chunks were converted to UTF-8; null when chunks are the file's own bytes. */
   readonly encoding: string | null;
 
   constructor(encoding: string | null = null) {
@@ -87,7 +87,7 @@ class TextCount {
     try {
       this.decoder.decode(bytes, options);
     } catch {
-      // A fatal decoder throws for nothing but bytes that are no UTF-8.
+      // A fatal decoder only throws for bytes that are not UTF-8.
       this.isUtf8 = false;
     }
   }

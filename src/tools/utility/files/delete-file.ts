@@ -9,10 +9,10 @@ import { absolutePath, displayPath } from '../../../sys/paths.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../../sys/write-file.ts';
 import { defineTool } from '../../shared/define-tool.ts';
 import { FILE_PATH, FILE_PATH_ALIASES } from '../../shared/common-arguments.ts';
-import { keepFormer, modeOf } from '../../shared/previous-content.ts';
+import { savePreviousContent, permissionBits } from '../../shared/previous-content.ts';
 import { failure } from '../../shared/output.ts';
-import { withSuggestion } from '../../shared/path-suggestions.ts';
-import { describeTree, readTree, type TreeEntry } from './file-tree.ts';
+import { addPathSuggestion } from '../../shared/path-suggestions.ts';
+import { describeFileTree, readFileTree, type TreeEntry } from './file-tree.ts';
 
 export const deleteFileTool = defineTool({
   name: 'DeleteFile',
@@ -41,16 +41,16 @@ export const deleteFileTool = defineTool({
         if (stats === undefined) throw new MusterError('NOT_FOUND', `${path} does not exist`);
         const withheld = [context.withheldBelow({ asked: path, real: entry.real })];
         const { recursive = false } = input;
-        const tree = await readTree({ ...entry, stats }, { recursive, withheld }, context);
+        const tree = await readFileTree({ ...entry, stats }, { recursive, withheld }, context);
         return await deleteTree(entry, tree, context);
       });
     } catch (thrown) {
-      throw withSuggestion(thrown, path, context);
+      throw addPathSuggestion(thrown, path, context);
     }
   },
 });
 
-/** What is gone when it fails, is told with the failure. */
+/** Deletes the entries of a tree. When it fails, the output names the files that were deleted before. */
 async function deleteTree(
   top: HeldEntry,
   tree: readonly TreeEntry[],
@@ -58,7 +58,7 @@ async function deleteTree(
 ): Promise<ToolOutput> {
   const changed: FileChange[] = [];
   try {
-    // What a directory holds goes before it.
+    // The content of a directory is deleted before the directory.
     for (const entry of tree.toReversed()) {
       context.signal.throwIfAborted();
       const { real, hash, stats } = entry;
@@ -66,10 +66,10 @@ async function deleteTree(
         remove(top, entry);
         continue;
       }
-      await keepFormer({ real, hash, root: top.root }, context);
+      await savePreviousContent({ real, hash, root: top.root }, context);
       context.files.willRemove(real);
       remove(top, entry);
-      changed.push({ path: real, before: hash, after: null, mode: modeOf(stats) });
+      changed.push({ path: real, before: hash, after: null, mode: permissionBits(stats) });
     }
     await syncDirectory(top.directory.at('.'));
   } catch (thrown) {
@@ -77,7 +77,7 @@ async function deleteTree(
     return partlyDone(thrown, changed, context);
   }
   const shown = displayPath(top.real, context.cwd);
-  return { text: `Deleted ${describeTree(tree)} ${shown}.`, facts: { changed } };
+  return { text: `Deleted ${describeFileTree(tree)} ${shown}.`, facts: { changed } };
 }
 
 function partlyDone(
@@ -106,13 +106,13 @@ function remove(top: HeldEntry, entry: TreeEntry): void {
   }
 }
 
-/** Names are removed in the directory that is held: nothing is followed. */
+/** Removes a name from a directory that is held open, so that no link is followed. */
 function removeFrom(directory: HeldDirectory, { real, stats }: TreeEntry): void {
   const name = basename(real);
   try {
     if (stats.isFile()) requireExpected(real, directory.at(name), stats);
     const found = entryStats(directory, name);
-    if (found === undefined || !isSameEntry(found, stats)) throw changed(real);
+    if (found === undefined || !isSameEntry(found, stats)) throw changedError(real);
     if (stats.isDirectory()) rmdirSync(directory.at(name));
     else unlinkSync(directory.at(name));
   } catch (thrown) {
@@ -120,13 +120,13 @@ function removeFrom(directory: HeldDirectory, { real, stats }: TreeEntry): void 
   }
 }
 
-/** A directory has changed by what was deleted from it. */
+/** Whether an entry is still the same. A directory has changed because its content was deleted. */
 function isSameEntry(found: TreeEntry['stats'], stats: TreeEntry['stats']): boolean {
   if (!stats.isDirectory()) return isSameFile(found, stats);
   return found.isDirectory() && found.ino === stats.ino && found.dev === stats.dev;
 }
 
-function changed(path: string): MusterError {
+function changedError(path: string): MusterError {
   const message = `${path} was changed by somebody else just now; it was not deleted`;
   return new MusterError('CONFLICT', message, { retryable: true });
 }

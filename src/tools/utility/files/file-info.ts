@@ -10,12 +10,12 @@ import { absolutePath, displayName, displayPath } from '../../../sys/paths.ts';
 import { withFile } from '../../../sys/read-file.ts';
 import { defineTool } from '../../shared/define-tool.ts';
 import { FILE_PATH, FILE_PATH_ALIASES } from '../../shared/common-arguments.ts';
-import { withSuggestion } from '../../shared/path-suggestions.ts';
+import { addPathSuggestion } from '../../shared/path-suggestions.ts';
 import { describeContent } from './content-info.ts';
 
 const PERMISSION_BITS = 0o7777n;
-/** So many names of a directory are counted. */
-const MOST_NAMES = 2000;
+/** The most names of a directory that are counted. */
+const MAX_NAMES = 2000;
 
 export const fileInfoTool = defineTool({
   name: 'FileInfo',
@@ -36,7 +36,7 @@ export const fileInfoTool = defineTool({
     try {
       return { text: await describePath(path, context) };
     } catch (thrown) {
-      throw withSuggestion(thrown, path, context);
+      throw addPathSuggestion(thrown, path, context);
     }
   },
 });
@@ -48,16 +48,18 @@ async function describePath(path: string, context: ToolContext): Promise<string>
   const link = target === undefined ? [] : [`${shown}: a link -> ${displayName(target)}`];
   const stats = statsOf(real, context);
   if (stats === undefined) {
-    if (target !== undefined) return [...link, 'It leads to nothing.'].join('\n');
+    if (target !== undefined) return [...link, 'Its target does not exist.'].join('\n');
     throw new MusterError('NOT_FOUND', `${path} does not exist`);
   }
   const name = target === undefined ? shown : displayPath(real, context.cwd);
-  return [...link, ...describeEntry(name, stats), ...(await inside(path, stats, context))].join(
-    '\n',
-  );
+  return [
+    ...link,
+    ...describeEntry(name, stats),
+    ...(await describeInside(path, stats, context)),
+  ].join('\n');
 }
 
-/** Where a link leads by its own words; undefined: it is none, or was reached through another one. */
+/** The target of a link as stored in it; undefined for anything else, and for a link that was reached through another one. */
 function linkTarget(path: string, { roots }: ToolContext): string | undefined {
   if (roots.includes(path)) return undefined;
   try {
@@ -67,7 +69,7 @@ function linkTarget(path: string, { roots }: ToolContext): string | undefined {
       return isLink && real === dirname(path) ? readlinkSync(entry) : undefined;
     });
   } catch (thrown) {
-    // Its directory is missing or lies outside: what the path leads to is told, or why it is not.
+    // Its directory is missing or outside the roots; the caller describes the target of the path, or the error.
     if (thrown instanceof MusterError) return undefined;
     throw thrown;
   }
@@ -97,7 +99,7 @@ function timeOf({ mtimeMs }: BigIntStats): string {
   return Number.isNaN(time.getTime()) ? `${mtimeMs} ms after 1970` : time.toISOString();
 }
 
-async function inside(
+async function describeInside(
   path: string,
   stats: BigIntStats,
   context: ToolContext,
@@ -112,7 +114,7 @@ function countEntries(path: string, context: ToolContext): string {
     const withheld = context.withheldBelow({ asked: path, real });
     const names = namesIn(directory.at('.'));
     const count = names.filter((name) => withheld?.(name) === undefined).length;
-    const atLeast = names.length === MOST_NAMES ? 'at least ' : '';
+    const atLeast = names.length === MAX_NAMES ? 'at least ' : '';
     return `${atLeast}${plural(count, 'entry', 'entries')}`;
   });
 }

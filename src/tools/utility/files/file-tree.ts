@@ -10,34 +10,34 @@ import { displayPath } from '../../../sys/paths.ts';
 import { requireNotStale } from '../../shared/change-file.ts';
 import { fileFingerprint, MAX_EDIT_BYTES } from '../../shared/file-content.ts';
 
-/** What one call moves or deletes at most: the record of it names every file, with its hash. */
+/** The most entries and bytes that one call moves or deletes, because the log names every file with its hash. */
 const MAX_ENTRIES = 500;
 const MAX_HASHED_BYTES = 256 * 1024 * 1024;
 
-/** Something that is moved or deleted, alone or with the directory that holds it. */
+/** An entry that is moved or deleted, alone or with its directory. */
 export interface TreeEntry {
-  /** From the entry that the call names; empty for that itself. */
+  /** The path from the entry that the call names; empty for that entry itself. */
   readonly path: string;
-  /** Absolute. */
+  /** The absolute path. */
   readonly real: string;
   readonly stats: BigIntStats;
-  /** Of a file, as `fileFingerprint` has it; null for all else. */
+  /** The `fileFingerprint` of a file; null for other entries. */
   readonly hash: string | null;
 }
 
-/** Whether a whole tree may go with its directory. */
+/** Limits on what may be moved or deleted together with its directory. */
 export interface TreeLimits {
   readonly recursive: boolean;
-  /** For each place that the tree is taken from or put at. */
+  /** The rules that withhold paths, for each location from which or to which the tree goes. */
   readonly withheld: readonly (Withheld | null)[];
 }
 
 /**
- * An entry and, of a directory, all below it, each before what it holds. Links stand for themselves. Throws
- * MusterError: a directory that is not empty without `recursive`, more than the limits, another file
- * system, a path that is kept back, a file that this task does not know as it is.
+ * Reads an entry and, for a directory, everything below it. A directory comes before its content; links are not
+ * followed. Throws MusterError for a directory that is not empty without `recursive`, for more than the limits, for
+ * another file system, for a path that a rule withholds, and for a file that changed since this task read it.
  */
-export async function readTree(
+export async function readFileTree(
   top: HeldEntry & { readonly stats: BigIntStats },
   limits: TreeLimits,
   context: ToolContext,
@@ -103,7 +103,7 @@ class TreeReader {
       if (why === undefined) continue;
       throw new MusterError(
         'PERMISSION_DENIED',
-        `${this.shown(path)} is not touched with its directory (${why}). Nothing was done: name the files and directories that you mean.`,
+        `${this.shown(path)} may not be moved or deleted with its directory (${why}). Nothing was done: name the files and directories that you mean.`,
       );
     }
   }
@@ -129,9 +129,9 @@ class TreeReader {
     );
   }
 
-  /** It may be anything, and would go unseen. */
+  /** The error for an entry that cannot be checked. */
   private unreadable(path: string): MusterError {
-    const message = `${this.shown(path)} went just now, or has a name that is no UTF-8: use Bash`;
+    const message = `${this.shown(path)} has just disappeared, or its name is not UTF-8: use Bash`;
     return new MusterError('CONFLICT', message, { retryable: true });
   }
 
@@ -145,7 +145,7 @@ class TreeReader {
   }
 }
 
-/** At most one more than may be touched. */
+/** The sorted names in a directory, at most one more than the limit. */
 function names(directory: HeldDirectory): readonly string[] {
   const found: string[] = [];
   const opened = opendirSync(directory.at('.'));
@@ -160,8 +160,8 @@ function names(directory: HeldDirectory): readonly string[] {
   return found.toSorted();
 }
 
-/** `file`, `link`, `directory with 3 files and 1 directory`: what a call has moved or deleted. */
-export function describeTree([top, ...below]: readonly TreeEntry[]): string {
+/** Describes what a call has moved or deleted: `the file`, `the directory with 3 files and 1 directory`. */
+export function describeFileTree([top, ...below]: readonly TreeEntry[]): string {
   if (top === undefined) return 'nothing';
   if (top.stats.isSymbolicLink()) return 'the link';
   if (!top.stats.isDirectory()) return 'the file';

@@ -8,13 +8,13 @@ import { fileKind } from '../../../sys/file-errors.ts';
 import { absolutePath, displayPath, isInside } from '../../../sys/paths.ts';
 import { withFile } from '../../../sys/read-file.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../../sys/write-file.ts';
-import { requireSeen } from '../../shared/change-file.ts';
+import { requireKnownVersion } from '../../shared/change-file.ts';
 import { defineTool } from '../../shared/define-tool.ts';
 import { FILE_PATH } from '../../shared/common-arguments.ts';
 import { fileFingerprint } from '../../shared/file-content.ts';
-import { keepFormer, modeOf } from '../../shared/previous-content.ts';
-import { withSuggestion } from '../../shared/path-suggestions.ts';
-import { describeTree, readTree, type TreeEntry } from './file-tree.ts';
+import { savePreviousContent, permissionBits } from '../../shared/previous-content.ts';
+import { addPathSuggestion } from '../../shared/path-suggestions.ts';
+import { describeFileTree, readFileTree, type TreeEntry } from './file-tree.ts';
 
 export const moveFileTool = defineTool({
   name: 'MoveFile',
@@ -65,13 +65,13 @@ export const moveFileTool = defineTool({
         return await moveTo({ ...from, stats: from.stats }, asked, context);
       });
     } catch (thrown) {
-      throw withSuggestion(thrown, source, context);
+      throw addPathSuggestion(thrown, source, context);
     }
   },
 });
 
-interface AskedMove {
-  /** Absolute. */
+interface RequestedMove {
+  /** Both paths are absolute. */
   readonly source: string;
   readonly destination: string;
   readonly overwrite: boolean;
@@ -82,7 +82,7 @@ type FoundEntry = HeldEntry & { readonly stats: BigIntStats };
 
 async function moveTo(
   from: FoundEntry,
-  asked: AskedMove,
+  asked: RequestedMove,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { source, destination, overwrite, recursive } = asked;
@@ -95,27 +95,27 @@ async function moveTo(
     context.withheldBelow({ asked: source, real: from.real }),
     context.withheldBelow({ asked: destination, real: realTo }),
   ];
-  const tree = await readTree(from, { recursive, withheld }, context);
+  const tree = await readFileTree(from, { recursive, withheld }, context);
   const use = async (to: HeldEntry): Promise<ToolOutput> => {
-    const before = await replaced(from, to, { destination, overwrite }, context);
+    const before = await prepareReplacement(from, to, { destination, overwrite }, context);
     return await rename(from, to, { tree, before }, context);
   };
   return await withEntry(destination, context, use, { makeParents: true });
 }
 
 /** The file that a move replaces. */
-interface Replaced {
+interface ReplacedTarget {
   readonly hash: string;
   readonly mode: number;
 }
 
-/** Null: there is none. What it holds is kept. */
-async function replaced(
+/** Checks the file that a move replaces and saves its content; null when there is none. */
+async function prepareReplacement(
   from: FoundEntry,
   to: HeldEntry,
-  { destination, overwrite }: Pick<AskedMove, 'destination' | 'overwrite'>,
+  { destination, overwrite }: Pick<RequestedMove, 'destination' | 'overwrite'>,
   context: ToolContext,
-): Promise<Replaced | null> {
+): Promise<ReplacedTarget | null> {
   if (to.stats === undefined) return null;
   const shown = displayPath(destination, context.cwd);
   if (!to.stats.isFile() || !from.stats.isFile()) {
@@ -131,14 +131,14 @@ async function replaced(
     fileFingerprint(file, context.signal),
   );
   const { real, root, stats } = to;
-  requireSeen(destination, { real, hash }, context);
-  await keepFormer({ real, root, hash }, context);
-  return { hash, mode: modeOf(stats) };
+  requireKnownVersion(destination, { real, hash }, context);
+  await savePreviousContent({ real, root, hash }, context);
+  return { hash, mode: permissionBits(stats) };
 }
 
 interface ReadyMove {
   readonly tree: readonly TreeEntry[];
-  readonly before: Replaced | null;
+  readonly before: ReplacedTarget | null;
 }
 
 async function rename(
@@ -155,7 +155,7 @@ async function rename(
     context.files.willRemove(real);
   }
   const found = entryStats(from.directory, from.name);
-  if (found === undefined || !isSameFile(found, from.stats)) throw changed(from.real);
+  if (found === undefined || !isSameFile(found, from.stats)) throw changedError(from.real);
   requireExpected(to.real, to.directory.at(to.name), to.stats ?? 'nothing');
   renameWithin(from, to);
   await syncDirectory(to.directory.at('.'));
@@ -166,15 +166,15 @@ async function rename(
   const over = before === null ? { before } : { before: before.hash, mode: before.mode };
   const changes = moved.flatMap(({ real, hash, stats, to: path }): FileChange[] => {
     if (hash === null) return [];
-    // The new name first: what was known of the old one decides what is known of it.
+    // The new name comes first, because whether the task knows it depends on what it knows of the old one.
     return [
       { path, ...over, after: hash, movedFrom: real },
-      { path: real, before: hash, after: null, mode: modeOf(stats) },
+      { path: real, before: hash, after: null, mode: permissionBits(stats) },
     ];
   });
   const [shownFrom, shownTo] = [from.real, to.real].map((path) => displayPath(path, context.cwd));
-  const place = before === null ? '' : ', in the place of the file that was there';
-  const text = `Moved ${describeTree(tree)} ${shownFrom} to ${shownTo}${place}.`;
+  const place = before === null ? '' : ', replacing the file that was there';
+  const text = `Moved ${describeFileTree(tree)} ${shownFrom} to ${shownTo}${place}.`;
   return { text, facts: { changed: changes } };
 }
 
@@ -189,7 +189,7 @@ function renameWithin(from: HeldEntry, to: HeldEntry): void {
   }
 }
 
-function changed(path: string): MusterError {
+function changedError(path: string): MusterError {
   const message = `${path} was changed by somebody else just now; nothing was moved`;
   return new MusterError('CONFLICT', message, { retryable: true });
 }

@@ -3,13 +3,13 @@ import { byteLength } from '../../../base/text.ts';
 import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { defineTool } from '../../shared/define-tool.ts';
 import { fitLines } from '../../shared/output.ts';
-import { nodeAt } from './json-path.ts';
-import { printJson, type PrintedJson } from './json-print.ts';
+import { findJsonNode } from './json-path.ts';
+import { printJsonTree, type PrintedJson } from './json-print.ts';
 import { parseJson } from './json-tree.ts';
 
 const INDENT = 2;
 const NOTE_BYTES = 200;
-/** Of a text that is to be read, in UTF-16 units. */
+/** The longest JSON text that is read, in UTF-16 units. */
 export const MAX_JSON = 1_000_000;
 
 export const jsonParseTool = defineTool({
@@ -31,14 +31,14 @@ export const jsonParseTool = defineTool({
     if (text.length > MAX_JSON) {
       throw new MusterError('LIMIT_EXCEEDED', `text: is longer than ${MAX_JSON} characters`);
     }
-    const node = nodeAt(parseJson(text), path);
-    const options = { indent: INDENT, sorted: false, most: caps.resultBytes };
-    return { text: cut(printJson(node, options), caps.resultBytes) };
+    const node = findJsonNode(parseJson(text), path);
+    const options = { indent: INDENT, sorted: false, max: caps.resultBytes };
+    return { text: cut(printJsonTree(node, options), caps.resultBytes) };
   },
 });
 
-function cut({ text, isWhole, lines: all }: PrintedJson, maxBytes: number): string {
-  if (isWhole && byteLength(text) <= maxBytes) return text;
+function cut({ text, isComplete, lines: all }: PrintedJson, maxBytes: number): string {
+  if (isComplete && byteLength(text) <= maxBytes) return text;
   const { lines } = fitLines(text.split('\n'), maxBytes - NOTE_BYTES);
   const note = `[cut: ${all - lines.length} of ${all} lines are left out, beyond ${maxBytes} bytes; name a part with path]`;
   return [...lines, note].join('\n');

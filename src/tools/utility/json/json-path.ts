@@ -3,23 +3,23 @@ import { nearestFirst } from '../../../base/near-names.ts';
 import { plural, truncate } from '../../../base/text.ts';
 import type { JsonNode } from './json-tree.ts';
 
-/** `name`, `.name`, `[0]`, `["any name"]`. */
+/** Matches one step: `name`, `.name`, `[0]`, `["any name"]`. */
 const STEP = /(?:^|\.)([^.[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
 const MAX_NAMED = 10;
 const MAX_NAME = 60;
 
 /**
- * The part of a tree that a path like `a.b[0]["c.d"]` names; a leading `$` is the whole, `[-1]` the last
- * item. Of members of the same name the last one counts. Throws INVALID_PARAM for what is no path,
- * NOT_FOUND where it leads nowhere.
+ * Finds the part of a tree that a path like `a.b[0]["c.d"]` names. A leading `$` is the root, `[-1]` the last item. Of
+ * several members with the same name the last one counts. Throws INVALID_PARAM for text that is not a path, and
+ * NOT_FOUND for a path that leads nowhere.
  */
-export function nodeAt(root: JsonNode, path: string): JsonNode {
+export function findJsonNode(root: JsonNode, path: string): JsonNode {
   let node = root;
   let at = path.startsWith('$') ? 1 : 0;
   while (at < path.length) {
     STEP.lastIndex = at;
     const found = STEP.exec(path);
-    if (found === null) throw noPath(path, at);
+    if (found === null) throw syntaxError(path, at);
     const [step, name, index, quoted] = found;
     node =
       index === undefined
@@ -30,7 +30,7 @@ export function nodeAt(root: JsonNode, path: string): JsonNode {
   return node;
 }
 
-function noPath(path: string, at: number): MusterError {
+function syntaxError(path: string, at: number): MusterError {
   const message = `path: is not understood at character ${at + 1}: ${JSON.stringify(truncate(path, MAX_NAME))}; valid: a.b[0]["c"]`;
   return new MusterError('INVALID_PARAM', message);
 }
@@ -39,30 +39,30 @@ function unquoted(quoted: string | undefined, path: string, at: number): string 
   try {
     return String(JSON.parse(quoted ?? ''));
   } catch {
-    // An escape that JSON has not.
-    throw noPath(path, at);
+    // It has an escape that JSON does not have.
+    throw syntaxError(path, at);
   }
 }
 
 function member(node: JsonNode, name: string, before: string): JsonNode {
-  if (node.kind !== 'object') throw leadsNowhere(before, `${kindOf(node)}, which has no names`);
+  if (node.kind !== 'object') throw notFoundError(before, `${kindOf(node)}, which has no names`);
   const found = node.members.findLast((each) => each.name === name);
   if (found !== undefined) return found.value;
   const names = nearestFirst(name, [...new Set(node.members.map((each) => each.name))]);
   const shown = names.slice(0, MAX_NAMED).map((each) => JSON.stringify(truncate(each, MAX_NAME)));
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
   const has = shown.length === 0 ? 'it is empty' : `it has ${shown.join(', ')}${more}`;
-  throw leadsNowhere(
+  throw notFoundError(
     before,
     `an object without ${JSON.stringify(truncate(name, MAX_NAME))}: ${has}`,
   );
 }
 
 function item(node: JsonNode, index: number, before: string): JsonNode {
-  if (node.kind !== 'array') throw leadsNowhere(before, `${kindOf(node)}, which has no items`);
+  if (node.kind !== 'array') throw notFoundError(before, `${kindOf(node)}, which has no items`);
   const found = node.items.at(index);
   if (found !== undefined) return found;
-  throw leadsNowhere(
+  throw notFoundError(
     before,
     `a list of ${plural(node.items.length, 'item')}: there is no [${index}]`,
   );
@@ -74,7 +74,7 @@ function kindOf(node: JsonNode): string {
   return /^[-\d]/.test(node.raw) ? 'a number' : node.raw;
 }
 
-function leadsNowhere(before: string, what: string): MusterError {
-  const place = before === '' || before === '$' ? 'the whole' : before;
+function notFoundError(before: string, what: string): MusterError {
+  const place = before === '' || before === '$' ? 'the root' : before;
   return new MusterError('NOT_FOUND', `path: ${truncate(place, MAX_NAME)} is ${what}`);
 }

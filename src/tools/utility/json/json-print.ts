@@ -1,24 +1,26 @@
 import type { JsonMember, JsonNode } from './json-tree.ts';
 
+/** The layout of printed JSON. */
 export interface PrintOptions {
-  /** Blanks a level; 0: all on one line, without blanks. */
+  /** The number of spaces for each level; 0 puts everything on one line without spaces. */
   readonly indent: number;
-  /** Members by their names, and not as they came. */
+  /** Whether members are sorted by name. */
   readonly sorted: boolean;
-  /** UTF-16 units that are printed at most: in deep lists blanks take a thousand times what is in them. */
-  readonly most: number;
+  /** The most UTF-16 units that are printed. In deep lists, indentation can take a thousand times the space of the values. */
+  readonly max: number;
 }
 
+/** The result of printing JSON. */
 export interface PrintedJson {
-  /** Whole, or its beginning. */
+  /** The complete text, or its beginning. */
   readonly text: string;
-  readonly isWhole: boolean;
-  /** Of the whole. */
+  readonly isComplete: boolean;
+  /** The number of lines of the complete text. */
   readonly lines: number;
 }
 
-/** JSON text of a tree, its scalars as they were written. */
-export function printJson(node: JsonNode, options: PrintOptions): PrintedJson {
+/** Prints a tree as JSON with its scalars as they were written. */
+export function printJsonTree(node: JsonNode, options: PrintOptions): PrintedJson {
   return new Printer(options).print(node);
 }
 
@@ -34,11 +36,11 @@ class Printer {
 
   print(node: JsonNode): PrintedJson {
     this.node(node, 0);
-    return { text: this.pieces.join(''), isWhole: !this.isFull, lines: this.lines };
+    return { text: this.pieces.join(''), isComplete: !this.isFull, lines: this.lines };
   }
 
   private get isFull(): boolean {
-    return this.length > this.options.most;
+    return this.length > this.options.max;
   }
 
   private node(node: JsonNode, level: number): void {

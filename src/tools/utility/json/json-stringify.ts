@@ -5,9 +5,10 @@ import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { defineTool } from '../../shared/define-tool.ts';
 import { failure } from '../../shared/output.ts';
 import { MAX_JSON } from './json-parse.ts';
-import { printJson } from './json-print.ts';
+import { printJsonTree } from './json-print.ts';
 import { parseJson, type JsonNode } from './json-tree.ts';
 
+/** The names of the value argument. */
 const VALUE_NAMES = ['value', 'data', 'object', 'json', 'input', 'text'];
 
 const tool = defineTool({
@@ -33,15 +34,15 @@ const tool = defineTool({
     if (value.length > MAX_JSON) {
       return failure('LIMIT_EXCEEDED', `value: is longer than ${MAX_JSON} characters`);
     }
-    const { resultBytes: most } = caps;
-    const { text, isWhole } = printJson(valueOf(value), { indent, sorted, most });
-    if (isWhole && byteLength(text) <= most) return { text };
-    const size = `more than the ${most} bytes of a result`;
+    const { resultBytes: max } = caps;
+    const { text, isComplete } = printJsonTree(valueOf(value), { indent, sorted, max });
+    if (isComplete && byteLength(text) <= max) return { text };
+    const size = `more than the ${max} bytes of a result`;
     return failure('LIMIT_EXCEEDED', `value: its JSON has ${size}; write it to a file`);
   },
 });
 
-/** Models send the value itself as often as its text: both are taken. */
+/** The tool, which accepts the value itself as well as its text, because models send both. */
 export const jsonStringifyTool: typeof tool = {
   ...tool,
   parse: (input) => tool.parse(isJsonObject(input) ? withText(input) : input),

@@ -1,8 +1,8 @@
 import { MusterError } from '../../../base/errors.ts';
 
 /**
- * JSON as it was written: numbers and strings keep every digit and escape, objects each member and their
- * order, where `JSON.parse` rounds large numbers and drops members of the same name.
+ * JSON as it was written. Numbers and strings keep every digit and escape, and objects keep all members in their order,
+ * while `JSON.parse` rounds large numbers and drops members with the same name.
  */
 export type JsonNode =
   /** A string, number, `true`, `false` or `null`. */
@@ -17,19 +17,19 @@ export interface JsonMember {
   readonly value: JsonNode;
 }
 
-/** Deeper text is refused: whoever reads it takes a level of the stack for each. */
+/** The deepest nesting that is read, because each level takes a frame of the call stack. */
 const MAX_DEPTH = 500;
 const MAX_SHOWN = 20;
 
 const BLANKS = /[ \t\n\r]*/y;
 // oxlint-disable-next-line no-control-regex -- what JSON forbids in strings
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
-// oxlint-disable-next-line no-control-regex -- the same, as far as it goes
+// oxlint-disable-next-line no-control-regex -- what JSON forbids in strings
 const STRING_BODY = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 
-/** Throws INVALID_PARAM with line and column for what is no JSON, LIMIT_EXCEEDED for too deep a text. */
+/** Parses JSON. Throws INVALID_PARAM with line and column for other text, and LIMIT_EXCEEDED for text that is nested too deeply. */
 export function parseJson(text: string): JsonNode {
   const reader = new JsonReader(text.startsWith('\uFEFF') ? text.slice(1) : text);
   const node = reader.value(0);
@@ -112,11 +112,11 @@ class JsonReader {
     const expected = isBrokenString ? 'the end of a string, or a valid escape,' : wanted;
     return new MusterError(
       'INVALID_PARAM',
-      `text: is no JSON: ${this.place()}: ${expected} is expected, and ${there}`,
+      `text: is not JSON: ${this.position()}: ${expected} is expected, and ${there}`,
     );
   }
 
-  /** To where a string that begins here goes wrong; false: none begins, or it is a whole one. */
+  /** Moves to the error in a string that begins here. Returns false when there is no string, or one without an error. */
   private intoBrokenString(): boolean {
     const start = this.at;
     if (this.take(STRING) === undefined) return this.take(STRING_BODY) !== undefined;
@@ -124,7 +124,7 @@ class JsonReader {
     return false;
   }
 
-  private place(): string {
+  private position(): string {
     const lines = this.text.slice(0, this.at).split('\n');
     return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
   }

@@ -119,7 +119,7 @@ describe('DeleteFile', () => {
       { withheldBelow },
     );
     expect(output).toEqual({
-      text: 'd/b/secret is not touched with its directory (deny rule `Edit(d/b/secret)` (--deny)). Nothing was done: name the files and directories that you mean.',
+      text: 'd/b/secret may not be moved or deleted with its directory (deny rule `Edit(d/b/secret)` (--deny)). Nothing was done: name the files and directories that you mean.',
       error: 'PERMISSION_DENIED',
     });
     expect(readdirSync(work.path('d'))).toEqual(['a', 'b', 'c']);

@@ -66,7 +66,9 @@ describe('FileInfo', () => {
     work.write('dir/x', '');
     execFileSync('mkfifo', [work.path('fifo')]);
     expect(await lines('empty')).toEqual(['empty: a file, 0 bytes', expect.anything(), 'empty']);
-    expect((await lines('big'))[2]).toMatch(/not looked at beyond the limit of 33554432 bytes: no/);
+    expect((await lines('big'))[2]).toMatch(
+      /larger than the limit of 33554432 bytes, so its lines were not counted/,
+    );
     expect(await lines('fifo')).toEqual(['fifo: a FIFO (named pipe)', expect.anything()]);
     expect(await lines('dir')).toEqual(['dir: a directory', expect.anything(), '1 entry']);
     expect(await lines('.')).toEqual(['.: a directory', expect.anything(), '4 entries']);
@@ -94,7 +96,7 @@ describe('FileInfo', () => {
     expect(await text('link')).toMatch(
       /^link: a link -> sub\/a\.txt\nsub\/a\.txt: a file, 2 bytes\n/,
     );
-    expect(await text('dangling')).toBe('dangling: a link -> gone\nIt leads to nothing.');
+    expect(await text('dangling')).toBe('dangling: a link -> gone\nIts target does not exist.');
     expect(await text('dir/a.txt')).toMatch(/^dir\/a\.txt: a file, 2 bytes\n/);
     expect(await text('out')).toMatch(/out leads to \/etc, which is outside the workspace/);
     expect(await text('loop')).toMatch(/is a link that leads in a circle/);

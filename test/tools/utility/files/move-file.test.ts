@@ -72,7 +72,7 @@ describe('MoveFile', () => {
     });
     await work.call('Read', { file_path: 'b.txt' });
     expect(await move(work, 'a.txt', 'b.txt', { overwrite: true })).toEqual({
-      text: 'Moved the file a.txt to b.txt, in the place of the file that was there.',
+      text: 'Moved the file a.txt to b.txt, replacing the file that was there.',
       facts: {
         changed: [
           {

@@ -1,13 +1,44 @@
 import { isUtf8 } from 'node:buffer';
 import { MusterError } from '../../base/errors.ts';
-import { plural } from '../../base/text.ts';
+import { plural, byteLength } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { defineTool } from '../shared/define-tool.ts';
-import { binaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
+import { detectBinaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
+import { failure } from '../shared/output.ts';
+
+/** Base64 has four digits for three bytes. */
+const GROWTH = 4 / 3;
+
+export const base64EncodeTool = defineTool({
+  name: 'Base64Encode',
+  kind: 'read',
+  replay: 'pure',
+  ownWords: true,
+  description: 'Text (as UTF-8) in Base64.',
+  input: {
+    type: 'object',
+    properties: {
+      text: { type: 'string' },
+      url: { type: 'boolean', description: 'URL-safe, unpadded' },
+    },
+    required: ['text'],
+  },
+  aliases: { input: 'text', data: 'text', value: 'text', string: 'text', url_safe: 'url' },
+  describe: () => NO_ACCESS,
+  async run({ text, url = false }, { caps }) {
+    const most = Math.floor(caps.resultBytes / GROWTH);
+    const size = byteLength(text);
+    if (size > most) {
+      return failure('LIMIT_EXCEEDED', `text: has ${size} bytes, more than ${most}; use Bash`);
+    }
+    const encoded = Buffer.from(text, 'utf8').toString(url ? 'base64url' : 'base64');
+    return { text: encoded === '' ? '[nothing: the text is empty]' : encoded };
+  },
+});
 
 const MAX_DIGITS = 1_000_000;
 const NOTE_BYTES = 100;
-/** Bytes of what is no text that are shown. */
+/** The most bytes of binary data that are shown. */
 const SHOWN_BYTES = 64;
 const DATA_URL = /^data:[^,]{0,200};base64,/i;
 
@@ -25,7 +56,7 @@ export const base64DecodeTool = defineTool({
   },
 });
 
-/** Throws INVALID_PARAM for what is no Base64. White space is left out, padding may be. */
+/** Decodes Base64. White space is ignored, and padding is optional. Throws INVALID_PARAM for other text. */
 function decode(text: string): Buffer {
   if (text.length > MAX_DIGITS) {
     throw new MusterError('LIMIT_EXCEEDED', `text: is longer than ${MAX_DIGITS} characters`);
@@ -34,14 +65,14 @@ function decode(text: string): Buffer {
   const wrong = /[^A-Za-z0-9+/_=-]|=(?=[^=])/.exec(digits);
   if (wrong !== null) {
     const found = JSON.stringify(wrong[0]);
-    const message = `text: is no Base64: ${found} at digit ${wrong.index + 1}`;
+    const message = `text: is not Base64: ${found} at digit ${wrong.index + 1}`;
     throw new MusterError('INVALID_PARAM', message);
   }
   const data = digits.replace(/=+$/, '');
   const padding = digits.length - data.length;
   const isPadded = padding === 0 || (padding < 3 && digits.length % 4 === 0);
   if (data.length % 4 === 1 || !isPadded) {
-    const message = `text: is no Base64: ${plural(data.length, 'digit')} and ${padding} of padding; some are missing`;
+    const message = `text: is not Base64: ${plural(data.length, 'digit')} and ${padding} of padding; some are missing`;
     throw new MusterError('INVALID_PARAM', message);
   }
   return Buffer.from(data, 'base64');
@@ -49,11 +80,11 @@ function decode(text: string): Buffer {
 
 function shown(bytes: Buffer, maxBytes: number): string {
   if (bytes.length === 0) return '[nothing: 0 bytes]';
-  const kind = binaryKind(bytes.subarray(0, SAMPLE_BYTES));
-  if (kind !== undefined || !isUtf8(bytes)) return asHex(bytes, kind ?? 'no UTF-8');
+  const kind = detectBinaryKind(bytes.subarray(0, SAMPLE_BYTES));
+  if (kind !== undefined || !isUtf8(bytes)) return asHex(bytes, kind ?? 'not UTF-8');
   if (bytes.length <= maxBytes) return bytes.toString('utf8');
   const note = `[cut at ${maxBytes} of ${bytes.length} bytes]`;
-  // A character that is cut through is left out.
+  // A character that would be cut in half is left out.
   const cut = bytes
     .subarray(0, maxBytes)
     .toString('utf8')
