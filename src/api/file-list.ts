@@ -14,13 +14,7 @@ export async function listFiles(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const scope = { directory, roots: [directory], accepts: () => true, nameGlobs: [] };
-  const limits = {
-    maxFiles: MOST_FILES,
-    maxMatches: MOST_FILES,
-    maxMatchesPerFile: 1,
-    timeMs: MOST_MS,
-    signal,
-  };
+  const limits = { maxFiles: MOST_FILES, timeMs: MOST_MS, signal };
   const { paths } = await listFilesInScope(scope, limits);
   return paths.toSorted(comparePaths);
 }

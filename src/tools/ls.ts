@@ -1,4 +1,5 @@
 import { lstatSync, opendirSync, readlinkSync, type Dirent } from 'node:fs';
+import { NO_ACCESS } from '../protocol/permission.ts';
 import { plural } from '../base/text.ts';
 import { fileKind } from '../sys/file-errors.ts';
 import type { HeldDirectory } from '../sys/held-directory.ts';
@@ -28,12 +29,7 @@ export const lsTool = defineTool({
     fixed: { recursive: [false], depth: [1], offset: [1, 0], show_hidden: [true], all: [true] },
   },
   aliases: DIRECTORY_ALIASES,
-  describe: (input, { cwd }) => ({
-    reads: [absolutePath(input.path ?? '.', cwd)],
-    writes: [],
-    commands: [],
-    hosts: [],
-  }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [absolutePath(input.path ?? '.', cwd)] }),
   async run(input, context) {
     const path = absolutePath(input.path ?? '.', context.cwd);
     const shown = displayPath(path, context.cwd);

@@ -1,4 +1,5 @@
 import { MusterError } from '../base/errors.ts';
+import { NO_ACCESS } from '../protocol/permission.ts';
 import { plural } from '../base/text.ts';
 import type { ToolContext } from '../protocol/tool.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
@@ -30,12 +31,7 @@ export const writeTool = defineTool({
     file_text: 'content',
     file_content: 'content',
   },
-  describe: (input, { cwd }) => ({
-    reads: [],
-    writes: [absolutePath(input.file_path, cwd)],
-    commands: [],
-    hosts: [],
-  }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, writes: [absolutePath(input.file_path, cwd)] }),
   proposes: (input, { cwd }) => [
     {
       path: absolutePath(input.file_path, cwd),

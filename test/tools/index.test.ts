@@ -11,7 +11,7 @@ import { tool } from './workspace.ts';
 
 const NAMES = ['Read', 'Write', 'Edit', 'MultiEdit', 'LS', 'Glob', 'Grep', 'Bash', 'TodoWrite'];
 
-/** Asked for by name: in no agent's own set. */
+/** Tools that a definition asks for by name; no agent has them by default. */
 const UTILITY = [
   'CurrentTime',
   'Sleep',
@@ -33,14 +33,14 @@ function requestBytes(names: readonly string[]): number {
   ).length;
 }
 
-test('the tools stand in the order of a request', () => {
+test('the tools have the order of a request', () => {
   const all: readonly string[] = [...NAMES, ...MEMORY_TOOLS, ...UTILITY, OFFLINE_SEARCH];
   expect(builtinTools().map(({ name }) => name)).toEqual(all);
   expect(TOOL_NAMES.filter((name) => all.includes(name))).toEqual(all);
   expect(CORE_TOOLS.filter((name) => all.includes(name))).toEqual(NAMES);
 });
 
-test('what goes to the model stays small', () => {
+test('the definitions sent to the model stay small', () => {
   expect(requestBytes(NAMES)).toBeLessThanOrEqual(7000);
   expect(requestBytes(['Read', 'LS', 'Glob', 'Grep'])).toBeLessThanOrEqual(2600);
   expect(requestBytes(['Bash'])).toBeLessThanOrEqual(800);
@@ -79,7 +79,7 @@ test.each([
     { todos: [{ content: 'a', status: 'pending', activeForm: 'doing a' }] },
     { todos: [{ content: 'a', status: 'pending' }] },
   ],
-])('%s takes %j', (name, given, expected) => {
+])('%s accepts %j', (name, given, expected) => {
   expect(tool(name).parse(given)).toEqual({ ok: true, input: expected });
 });
 
@@ -132,7 +132,7 @@ test.each([
   ['Grep', { pattern: 'x', path: 'src' }, { reads: ['/w/src'] }],
   ['Bash', { command: 'rm -rf /' }, { commands: ['rm -rf /'] }],
   ['TodoWrite', { todos: [] }, {}],
-])('%s %j says what it would touch', (name, input, access) => {
+])('%s %j describes its access', (name, input, access) => {
   const parsed = tool(name).parse(input);
   expect(parsed.ok && tool(name).describe?.(parsed.input, { cwd: '/w' })).toEqual({
     ...NO_ACCESS,

@@ -15,7 +15,7 @@ export interface Workspace {
   readonly progress: string[];
   path(name: string): string;
   write(name: string, content: string | Buffer): string;
-  /** Parse and run, as the engine does; issues come back as the text of a failed output. */
+  /** Parses and runs a call like the engine. Issues are the text of a failed output. */
   call(tool: string, input: JsonObject, context?: Partial<ToolContext>): Promise<ToolOutput>;
 }
 
@@ -40,7 +40,7 @@ export function makeWorkspace(): Workspace {
     write(name, content) {
       mkdirSync(dirname(path(name)), { recursive: true });
       writeFileSync(path(name), content);
-      // Whatever the umask is.
+      // The umask may have removed bits.
       chmodSync(path(name), 0o644);
       return path(name);
     },

@@ -70,13 +70,7 @@ async function matchedFiles(
   { signal = new AbortController().signal }: NamedFileOptions,
 ): Promise<readonly string[]> {
   const scope = { directory: cwd, roots: [cwd], accepts: itemFilter(pattern), nameGlobs: [] };
-  const limits = {
-    maxFiles: MAX_ITEMS + 1,
-    maxMatches: MAX_ITEMS + 1,
-    maxMatchesPerFile: 1,
-    timeMs: SEARCH_MS,
-    signal,
-  };
+  const limits = { maxFiles: MAX_ITEMS + 1, timeMs: SEARCH_MS, signal };
   const found = await listFilesInScope(scope, limits);
   if (found.stopped === 'time') {
     throw new UsageError(

@@ -1,4 +1,5 @@
 import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { plural } from '../../base/text.ts';
@@ -73,7 +74,7 @@ function withDefaultTexts(input: JsonObject): JsonObject {
 /** The access that an edit of a file needs. */
 export function describeEditAccess(filePath: string, cwd: string) {
   const path = absolutePath(filePath, cwd);
-  return { reads: [path], writes: [path], commands: [], hosts: [] };
+  return { ...NO_ACCESS, reads: [path], writes: [path] };
 }
 
 /** The changes that edits would make, for the person who is asked for permission. */

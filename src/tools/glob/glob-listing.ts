@@ -12,7 +12,7 @@ import {
   comparePaths,
   summarizePaths,
   type ListResult,
-  type SearchLimits,
+  type ListLimits,
 } from '../search/search-types.ts';
 
 const MAX_SHOWN = 1000;
@@ -82,7 +82,7 @@ export async function listGlobs(search: GlobSearch, context: ToolContext): Promi
 
 async function listBases(
   bases: readonly GlobBase[],
-  limits: SearchLimits,
+  limits: ListLimits,
 ): Promise<readonly BaseResult[]> {
   const results: BaseResult[] = [];
   for (const base of bases) {
@@ -92,8 +92,8 @@ async function listBases(
   return results;
 }
 
-function limitsOf(timeMs: number, { signal }: ToolContext): SearchLimits {
-  return { maxFiles: MAX_LISTED, maxMatches: MAX_LISTED, maxMatchesPerFile: 1, timeMs, signal };
+function limitsOf(timeMs: number, { signal }: ToolContext): ListLimits {
+  return { maxFiles: MAX_LISTED, timeMs, signal };
 }
 
 /** The paths of files that still exist and can be reached without a link. */

@@ -1,4 +1,5 @@
 import { byteLength, plural, truncate } from '../../base/text.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
 import { absolutePath, displayPath } from '../../sys/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { DIRECTORY, DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
@@ -36,12 +37,7 @@ const glob = defineTool({
     query: 'pattern',
     no_ignore: 'include_ignored',
   },
-  describe: (input, { cwd }) => ({
-    reads: searchedDirectories(input, cwd),
-    writes: [],
-    commands: [],
-    hosts: [],
-  }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: searchedDirectories(input, cwd) }),
   async run(input, context) {
     requireUsableGlob(input.pattern, 'pattern');
     const directory = absolutePath(input.path ?? '.', context.cwd);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { absolutePath, displayPath } from '../../sys/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
@@ -90,12 +91,7 @@ const grep = defineTool({
     max_results: 'head_limit',
     total_max_matches: 'head_limit',
   },
-  describe: (input, { cwd }) => ({
-    reads: [absolutePath(input.path ?? '.', cwd)],
-    writes: [],
-    commands: [],
-    hosts: [],
-  }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [absolutePath(input.path ?? '.', cwd)] }),
   async run(input, context) {
     requireUsablePattern(input.pattern);
     const path = absolutePath(input.path ?? '.', context.cwd);

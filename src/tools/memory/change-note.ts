@@ -22,7 +22,7 @@ import {
   listNotes,
   readIndex,
   readNoteFile,
-  updatedIndexText,
+  syncIndex,
   type ChangedNote,
   type NoteRead,
 } from './notes.ts';
@@ -42,7 +42,7 @@ export interface NoteBefore extends DecodedFile {
  * Returns the new content of a note, or null to delete it. `before` is null where there is no note yet. May throw
  * MusterError to change nothing.
  */
-export type DecideContent = (before: NoteBefore | null) => string | null;
+export type EditNote = (before: NoteBefore | null) => string | null;
 
 export interface NoteChange {
   readonly changes: readonly FileChange[];
@@ -54,7 +54,7 @@ export interface NoteChange {
  * Changes a note completely or not at all, and then updates the index, while it holds the lock of the directory. If
  * the index cannot be written, or this process dies before that, the next change repairs it.
  */
-export async function changeNote(call: NoteCall, decide: DecideContent): Promise<NoteChange> {
+export async function changeNote(call: NoteCall, decide: EditNote): Promise<NoteChange> {
   const { place, context } = call;
   prepareDirectory(place);
   return await requireMemory(context).locked(place.directory, async () => {
@@ -109,7 +109,7 @@ interface ChangeResult {
 
 async function changeOnce(
   { place, name, context }: NoteCall,
-  decide: DecideContent,
+  decide: EditNote,
 ): Promise<ChangeResult> {
   const listing = listNotes(place);
   requireFreeName(name, listing);
@@ -120,12 +120,9 @@ async function changeOnce(
   // The task changes the index as it was shown: with a line for every note.
   const isIndex = name === INDEX_NAME;
   const shown =
-    before !== null && isIndex
-      ? { ...before, text: updatedIndexText(place, listing, before) }
-      : before;
+    before !== null && isIndex ? { ...before, text: syncIndex(place, listing, before) } : before;
   const wanted = decide(shown);
-  const text =
-    wanted !== null && isIndex ? updatedIndexText(place, listing, { text: wanted }) : wanted;
+  const text = wanted !== null && isIndex ? syncIndex(place, listing, { text: wanted }) : wanted;
   const bytes = text === null ? null : Buffer.from(text, 'utf8');
   if (text !== null && bytes !== null) {
     requireRoom({ name, before: current?.size ?? null, after: bytes.length }, listing);

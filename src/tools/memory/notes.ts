@@ -108,7 +108,7 @@ export function readIndex(
   changed?: ChangedNote,
 ): CurrentIndex {
   const stored = listing.hasIndex ? readNoteFile(place, INDEX_NAME, DIRECTORY_BYTES) : null;
-  const text = updatedIndexText(place, listing, {
+  const text = syncIndex(place, listing, {
     text: stored?.bytes.toString('utf8') ?? '',
     changed,
   });
@@ -119,7 +119,7 @@ export function readIndex(
 }
 
 /** Updates the text of an index for the notes that are there. */
-export function updatedIndexText(
+export function syncIndex(
   place: MemoryPlace,
   { notes }: Listing,
   { text, changed }: { readonly text: string; readonly changed?: ChangedNote | undefined },

@@ -7,7 +7,7 @@ import { sha256 } from '../../sys/read-file.ts';
 import { applyEdit } from '../edit/apply-edit.ts';
 import { convertLineEnds } from '../shared/file-text.ts';
 import { cutToBytes, fitLines } from '../shared/output.ts';
-import { changeNote, type DecideContent, type NoteBefore } from './change-note.ts';
+import { changeNote, type EditNote, type NoteBefore } from './change-note.ts';
 import { INDEX_NAME } from './index-file.ts';
 import { DIRECTORY_BYTES } from './memory-limits.ts';
 import { parseNoteName, requireFreeName } from './note-names.ts';
@@ -101,7 +101,7 @@ export async function writeMemoryNote(
 ): Promise<ToolOutput> {
   const call = noteCall('MemoryWrite', { file, scope }, context);
   return await runChange('Wrote', call, (before) => {
-    requireRead(before);
+    requireNoteRead(before);
     return text;
   });
 }
@@ -157,12 +157,12 @@ export async function deleteMemoryNote(
   }
   return await runChange('Deleted', call, (before) => {
     if (before === null) throw notThere(call);
-    requireRead(before);
+    requireNoteRead(before);
     return null;
   });
 }
 
-async function runChange(done: string, call: NoteCall, decide: DecideContent): Promise<ToolOutput> {
+async function runChange(done: string, call: NoteCall, decide: EditNote): Promise<ToolOutput> {
   const { changes, indexProblem } = await changeNote(call, decide);
   const text = `${done} ${call.name} in ${describeMemory(call.place)}.`;
   const more =
@@ -170,7 +170,7 @@ async function runChange(done: string, call: NoteCall, decide: DecideContent): P
   return { text: text + more, facts: { changed: changes } };
 }
 
-function requireRead(before: Pick<NoteBefore, 'unreadReason'> | null): void {
+function requireNoteRead(before: Pick<NoteBefore, 'unreadReason'> | null): void {
   const reason = before?.unreadReason ?? null;
   if (reason !== null) throw new MusterError('CONFLICT', `${reason} Nothing was changed.`);
 }

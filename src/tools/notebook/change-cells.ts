@@ -33,7 +33,7 @@ export function withSourceAndType(
     detectNotebookStyle(notebook),
     base,
   );
-  return applySplices(text, [{ ...cell, replacement }]);
+  return applySplices(text, [{ ...cell, text: replacement }]);
 }
 
 /** The members that are rewritten together with a cell. */
@@ -48,10 +48,10 @@ const REWRITTEN_MEMBERS: ReadonlySet<string> = new Set([
 export function withoutCell({ text, list, cells }: Notebook, cell: Cell): string {
   const [before, after] = [cells[cell.number - 2], cells[cell.number]];
   if (after !== undefined)
-    return applySplices(text, [{ start: cell.start, end: after.start, replacement: '' }]);
+    return applySplices(text, [{ start: cell.start, end: after.start, text: '' }]);
   if (before !== undefined)
-    return applySplices(text, [{ start: before.end, end: cell.end, replacement: '' }]);
-  return applySplices(text, [{ ...list, replacement: '[]' }]);
+    return applySplices(text, [{ start: before.end, end: cell.end, text: '' }]);
+  return applySplices(text, [{ ...list, text: '[]' }]);
 }
 
 /** The content of a new cell. */
@@ -79,28 +79,27 @@ export function withCell(
     const [open, close] =
       style.unit === null ? ['[', ']'] : [`[${style.lineEnd}${inner}`, `${style.lineEnd}${base}]`];
     const replacement = `${open}${printCell(parts, style, inner)}${close}`;
-    return { text: applySplices(text, [{ ...list, replacement }]), id };
+    return { text: applySplices(text, [{ ...list, text: replacement }]), id };
   }
   const base = indentAt(text, neighbour.start);
   const cell = printCell(parts, style, base);
   const between = style.unit === null ? style.comma : `,${style.lineEnd}${base}`;
   const splice =
     next === undefined
-      ? { start: neighbour.end, end: neighbour.end, replacement: between + cell }
-      : { start: next.start, end: next.start, replacement: cell + between };
+      ? { start: neighbour.end, end: neighbour.end, text: between + cell }
+      : { start: next.start, end: next.start, text: cell + between };
   return { text: applySplices(text, [splice]), id };
 }
 
 interface Splice extends JsonSpan {
-  readonly replacement: string;
+  readonly text: string;
 }
 
 function applySplices(text: string, splices: readonly Splice[]): string {
   return splices
     .toSorted((a, b) => b.start - a.start)
     .reduce(
-      (edited, { start, end, replacement }) =>
-        edited.slice(0, start) + replacement + edited.slice(end),
+      (edited, splice) => edited.slice(0, splice.start) + splice.text + edited.slice(splice.end),
       text,
     );
 }
@@ -112,14 +111,14 @@ function sourceSplice(notebook: Notebook, cell: Cell, source: string): Splice {
   const value = sourceValue(cell, source);
   if (member === undefined) {
     const print = `,${style.colon === ':' ? '' : ' '}"source"${style.colon}${printNotebookValue(value, style, '')}`;
-    return { start: cell.end - 1, end: cell.end - 1, replacement: print };
+    return { start: cell.end - 1, end: cell.end - 1, text: print };
   }
   const before = text.slice(member.start, member.end);
   // A list on one line in a file whose other lists have a line for each item.
   const isInline = !before.includes('\n') && /^\[\s*"/.test(before);
   const inline: NotebookStyle = { ...style, unit: null };
   const base = indentAt(text, member.nameStart);
-  return { ...member, replacement: printNotebookValue(value, isInline ? inline : style, base) };
+  return { ...member, text: printNotebookValue(value, isInline ? inline : style, base) };
 }
 
 /** The source in the form that the cell uses: one string, or a list of lines. */

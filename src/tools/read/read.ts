@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { MusterError } from '../../base/errors.ts';
 import { plural } from '../../base/text.ts';
@@ -54,12 +55,7 @@ export const readTool = defineTool({
     fixed: { command: ['view'], encoding: UTF_8 },
   },
   aliases: { ...FILE_PATH_ALIASES, ...LINE_ALIASES },
-  describe: (input, { cwd }) => ({
-    reads: [absolutePath(input.file_path, cwd)],
-    writes: [],
-    commands: [],
-    hosts: [],
-  }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [absolutePath(input.file_path, cwd)] }),
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);
     const { column, cell_id: cellId } = input;

@@ -156,13 +156,7 @@ async function listedAmong(
   };
   const { stopped } = await listFilesInScope(
     { ...scopeOf(search, context), includesIgnored, accepts },
-    {
-      maxFiles: Infinity,
-      maxMatches: Infinity,
-      maxMatchesPerFile: 1,
-      timeMs: IGNORED_TIME_MS,
-      signal: context.signal,
-    },
+    { maxFiles: Infinity, timeMs: IGNORED_TIME_MS, signal: context.signal },
   );
   return stopped === undefined ? listed : null;
 }

@@ -9,6 +9,7 @@ import {
   MAX_SEARCHED_BYTES,
   NEVER_SEARCHED,
   unreadableField,
+  type ListLimits,
   type ListResult,
   type SearchLimits,
   type SearchQuery,
@@ -22,7 +23,7 @@ import {
  */
 export async function listFilesInScope(
   scope: SearchScope,
-  limits: SearchLimits,
+  limits: ListLimits,
 ): Promise<ListResult> {
   const paths: string[] = [];
   const run = await runRipgrep(

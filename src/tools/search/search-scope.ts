@@ -12,7 +12,7 @@ import { isLiteralGlob } from './globs/split-glob.ts';
 import {
   MAX_SEARCHED_BYTES,
   type PathFilter,
-  type SearchLimits,
+  type ListLimits,
   type SearchScope,
 } from './search-types.ts';
 
@@ -119,7 +119,7 @@ export function exclusionReasons(
  */
 export async function countWithheldFiles(
   target: SearchTarget & { readonly asked: string; readonly includesIgnored?: boolean },
-  limits: SearchLimits,
+  limits: ListLimits,
   context: ToolContext,
 ): Promise<WithheldCounter> {
   const counter = new WithheldCounter(

@@ -42,6 +42,9 @@ export interface SearchLimits {
   readonly signal: AbortSignal;
 }
 
+/** The limits of listing files. */
+export type ListLimits = Pick<SearchLimits, 'maxFiles' | 'timeMs' | 'signal'>;
+
 /** A line of a search result. */
 export interface SearchLine {
   readonly number: number;

@@ -13,7 +13,7 @@ import { MAX_EDIT_BYTES } from './file-content.ts';
  */
 export async function readForChange(path: string, context: ToolContext): Promise<WholeFile> {
   const content = await readExisting(path, context);
-  requireKnownVersion(path, { real: content.file.real, hash: content.hash }, context);
+  requireRead(path, { real: content.file.real, hash: content.hash }, context);
   return content;
 }
 
@@ -41,11 +41,7 @@ function requireNotRemoved(path: string, context: ToolContext): void {
 }
 
 /** Throws CONFLICT when this task has not read a file, or when the file has changed since. */
-export function requireKnownVersion(
-  path: string,
-  { real, hash }: FileVersion,
-  context: ToolContext,
-): void {
+export function requireRead(path: string, { real, hash }: FileVersion, context: ToolContext): void {
   const seen = context.files.seen(real);
   if (seen === hash) return;
   const shown = displayPath(path, context.cwd);
@@ -64,7 +60,7 @@ export function requireNotStale(path: string, file: FileVersion, context: ToolCo
   const { real, hash } = file;
   const isUnknown = context.files.seen(real) === undefined;
   if (isUnknown && context.files.changedBy(real, hash) === undefined) return;
-  requireKnownVersion(path, file, context);
+  requireRead(path, file, context);
 }
 
 /** A file in its present version. `real` is its absolute path without links, `hash` its `fileFingerprint`. */

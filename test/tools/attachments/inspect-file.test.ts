@@ -15,7 +15,7 @@ const WHOLE: readonly (readonly [string, Buffer, object])[] = [
   ['PDF', pdfOf(3), { type: 'application/pdf', pages: 3 }],
 ];
 
-test.each(WHOLE)('%s: what it is, and how large', (_, bytes, facts) => {
+test.each(WHOLE)('%s: its type and size', (_, bytes, facts) => {
   expect(inspectAttachment(bytes)).toEqual({ ...facts, bytes: bytes.length });
   const { frames: _frames, pages: _pages, ...first } = { frames: 0, pages: 0, ...facts };
   expect(detectAttachment(bytes.subarray(0, 64), bytes.length)).toMatchObject({
@@ -40,7 +40,7 @@ test.each<readonly [string, Buffer, string]>([
   ['a bit that has flipped in a PNG', CHANGED(pngOf(9, 9), 45, 1), 'it is damaged'],
   ['a PNG without a picture', noPicture(), 'it contains no picture'],
   ['a PNG of no width', CHANGED(CHANGED(pngOf(9, 9), 19, 0), 29, 0), 'it is damaged'],
-  ['a JPEG that says no size', Buffer.from('ffd8ffdaffd9', 'hex'), 'it does not give its size'],
+  ['a JPEG that gives no size', Buffer.from('ffd8ffdaffd9', 'hex'), 'it does not give its size'],
   ['a JPEG of no height', jpegOf(9, 0), 'it does not give its size'],
   ['a GIF of unknown blocks', CHANGED(gifOf(9, 9), 19, 7), 'it is damaged'],
   ['a WebP that claims 4 GB', CHANGED(webpOf(9, 9), 7, 0xff), 'it is cut off'],
@@ -54,7 +54,7 @@ function noPicture(): Buffer {
   return Buffer.concat([png.subarray(0, 33), pngChunk('IEND', Buffer.alloc(0))]);
 }
 
-test('pages of which only the tree says how many there are', () => {
+test('pages whose number only the page tree gives', () => {
   const packed = '%PDF-1.5\n1 0 obj <</Type/Pages/Count 12/Kids[3 0 R]>> endobj\n%%EOF';
   expect(inspectAttachment(Buffer.from(packed))).toMatchObject({ pages: 12 });
   const linear = '%PDF-1.5\n1 0 obj <</Linearized 1/L 99/N 7/O 3>> endobj\n%%EOF';
@@ -65,7 +65,7 @@ test('pages of which only the tree says how many there are', () => {
   });
 });
 
-test('whatever the bytes are, it is told what is there, or what is wrong, and nothing is thrown', () => {
+test('any bytes give a description or a flaw, and nothing is thrown', () => {
   const heads = WHOLE.map(([, bytes]) => bytes);
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),

@@ -6,7 +6,7 @@ import { findProcesses } from '../../../src/sys/process-table.ts';
 import { needs } from '../../needs.ts';
 import { makeWorkspace, tool } from '../workspace.ts';
 
-/** Also: what has left its group is found by its mark, in /proc. */
+/** A process that has left its group is found by its mark in /proc as well. */
 const HAS_SETSID = process.platform === 'linux' && needs('setsid', 'util-linux');
 
 interface TestShell {
@@ -17,7 +17,7 @@ interface TestShell {
   exit(): Promise<ShellExit>;
 }
 
-/** A port that begins what it is given, and keeps what it writes. */
+/** A port that starts every shell and records its output. */
 function testShell(): TestShell {
   const controller = new AbortController();
   const commands: string[] = [];
@@ -51,7 +51,7 @@ function left({ taskId }: Pick<ToolContext, 'taskId'>): readonly number[] {
   return findProcesses({ marks: new Set([`MUSTER_TASK=${taskId}`]) }) ?? [];
 }
 
-test.runIf(process.platform === 'linux')('its output can be opened by name', async () => {
+test.runIf(process.platform === 'linux')('the output can be opened by name', async () => {
   const at = makeWorkspace();
   const shell = testShell();
   const command = 'echo a > /dev/stderr; echo b | tee /dev/stdout > /dev/null; echo c > /dev/fd/1';
@@ -60,7 +60,7 @@ test.runIf(process.platform === 'linux')('its output can be opened by name', asy
   expect(shell.output()).toBe('a\nc\n');
 });
 
-test('the call returns at once and says how to look, wait and stop', async () => {
+test('the call returns at once and says how to read the output, wait and stop', async () => {
   const at = makeWorkspace();
   const shell = testShell();
   const command = 'echo out; echo err >&2; pwd; exit 3';
@@ -77,7 +77,7 @@ test('the call returns at once and says how to look, wait and stop', async () =>
   expect(shell.commands).toEqual([command]);
 });
 
-test('a timeout given with it does not end it', async () => {
+test('a timeout does not end a background command', async () => {
   const at = makeWorkspace();
   const shell = testShell();
   const input = { command: 'sleep 0.3; echo done', run_in_background: true, timeout: 1 };
@@ -137,7 +137,7 @@ test.runIf(HAS_SETSID)(
   async () => {
     const at = makeWorkspace();
     const shell = testShell();
-    // The pipe stays open after the shell has ended: that is when it is told.
+    // The pipe stays open after the shell has ended; then the note is written.
     const command = 'setsid sleep 300 & echo gone; exit 4';
     await at.call('Bash', { command, run_in_background: true }, { shells: shell.shells });
     await until(() => shell.output() === 'gone\n');
@@ -151,7 +151,7 @@ test.runIf(HAS_SETSID)(
 test.each([
   ['a file for a directory', 'a.txt', /a\.txt is a file, not a directory/],
   ['no directory', 'gone', /does not exist|not there|no such/i],
-])('%s: the call fails, and nothing is said to run', async (_, cwd, message) => {
+])('%s: the call fails and names no shell', async (_, cwd, message) => {
   const at = makeWorkspace();
   at.write('a.txt', '');
   const shell = testShell();
@@ -160,7 +160,7 @@ test.each([
   expect(result).toEqual({ text: expect.stringMatching(message), error: expect.any(String) });
 });
 
-test('a stop that came before it keeps it from starting', async () => {
+test('a command that was stopped before its start does not start', async () => {
   const at = makeWorkspace();
   const shell = testShell();
   shell.controller.abort(new MusterError('CANCELLED', 'stopped before it began'));
@@ -172,7 +172,7 @@ test('a stop that came before it keeps it from starting', async () => {
   expect(result).toEqual({ text: 'stopped before it began', error: 'CANCELLED' });
 });
 
-test('what the port refuses is the outcome of the call', async () => {
+test('an error of the port becomes the result of the call', async () => {
   const at = makeWorkspace();
   const shells: ShellPort = {
     start: () => Promise.reject(new MusterError('LIMIT_EXCEEDED', 'too many')),
@@ -195,7 +195,7 @@ test.each([
   });
 });
 
-test('policy judges the same command, and is told that it goes on in the background', () => {
+test('policy gets the same command, and the information that it runs in the background', () => {
   const describe = (input: object) => tool('Bash').describe?.(input, { cwd: '/w' });
   expect(describe({ command: 'rm x', run_in_background: true })).toEqual({
     ...describe({ command: 'rm x' }),

@@ -7,7 +7,7 @@ import { UNATTENDED } from '../../../src/sys/unattended-environment.ts';
 import { needs } from '../../needs.ts';
 import { makeWorkspace } from '../workspace.ts';
 
-/** A number nobody else sleeps for, to find our own sleepers by. */
+/** A sleep time that nothing else uses, by which the test finds its own processes. */
 let sleepers = 0;
 function uniqueSeconds(): string {
   sleepers += 1;
@@ -66,13 +66,13 @@ test('the environment has no secrets and no relative PATH entries', async () => 
   expect(text).toMatch(/^TERM=dumb$/m);
 });
 
-test('control characters stay out', async () => {
+test('control characters are removed', async () => {
   const at = makeWorkspace();
   const command = String.raw`printf '\033[31mred\033[0m\a \033]0;title\007x\b\r\n10%%\r20%%\r100%%\n\tend\033Pq..\033\\'`;
   expect((await at.call('Bash', { command })).text).toBe('red x\n100%\n\tend\n[exit code 0]');
 });
 
-test('a long output keeps its beginning and end, and the whole in a file', async () => {
+test('of a long output the beginning and end are shown, and the full output is in a file', async () => {
   const at = makeWorkspace();
   const { text } = await at.call('Bash', { command: 'seq 1 20000' });
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(30_000);
@@ -87,7 +87,7 @@ test('a long output keeps its beginning and end, and the whole in a file', async
   expect(statSync(spill).mode & 0o777).toBe(0o600);
 });
 
-test('bytes that are no UTF-8 do not break the cap', async () => {
+test('bytes that are not UTF-8 do not exceed the limit', async () => {
   const at = makeWorkspace();
   const { text } = await at.call('Bash', {
     command: String.raw`head -c 28000 /dev/zero | tr '\0' '\377'`,
@@ -95,7 +95,7 @@ test('bytes that are no UTF-8 do not break the cap', async () => {
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(30_000);
 });
 
-test('a flood is stopped at the limit of the spill file', async () => {
+test('too much output stops the command at the limit of the spill file', async () => {
   const at = makeWorkspace();
   const result = await at.call('Bash', { command: 'yes' });
   expect(result.error).toBe('LIMIT_EXCEEDED');
@@ -104,7 +104,7 @@ test('a flood is stopped at the limit of the spill file', async () => {
   expect(statSync(at.context.spillPath()).size).toBeLessThanOrEqual(at.context.caps.spillBytes);
 });
 
-test('time-out: what there is, and nothing left running', async () => {
+test('at the timeout the output so far is returned and nothing keeps running', async () => {
   const at = makeWorkspace();
   const sleeper = `sleep ${uniqueSeconds()}`;
   const result = await at.call('Bash', { command: `echo before; ${sleeper}`, timeout: 200 });
@@ -116,7 +116,7 @@ test('time-out: what there is, and nothing left running', async () => {
   expect(running(sleeper)).toBe('');
 });
 
-test('what ignores TERM is killed', async () => {
+test('a process that ignores SIGTERM is killed', async () => {
   const at = makeWorkspace();
   const sleeper = `sleep ${uniqueSeconds()}`;
   const command = `trap '' TERM; echo go; ${sleeper}; ${sleeper}`;
@@ -135,7 +135,7 @@ test.runIf(needs('setsid', 'util-linux')).each([
     'deaf and out of the group',
     (sleeper: string) => `(trap '' TERM; setsid ${sleeper}) & sleep 100`,
   ],
-])('cancel reaches what escaped: %s', async (_, command) => {
+])('cancelling ends an escaped process: %s', async (_, command) => {
   const at = makeWorkspace();
   const controller = new AbortController();
   const sleeper = `sleep ${uniqueSeconds()}`;
@@ -146,7 +146,7 @@ test.runIf(needs('setsid', 'util-linux')).each([
   expect(running(sleeper)).toBe('');
 });
 
-test('a child in the background that holds the pipe does not hold the call', async () => {
+test('a background child that holds the pipe does not delay the call', async () => {
   const at = makeWorkspace();
   const sleeper = `sleep ${uniqueSeconds()}`;
   expect((await at.call('Bash', { command: `${sleeper} & echo done` })).text).toBe(
@@ -165,7 +165,7 @@ test('parallel calls do not end one another', async () => {
   expect(slow.text).toBe('alive\n[exit code 0]');
 });
 
-test('a command that the system would not take is refused', async () => {
+test('a command that the system cannot run is refused', async () => {
   const at = makeWorkspace();
   expect(await at.call('Bash', { command: 'true\0' })).toMatchObject({ error: 'INVALID_PARAM' });
   const long = await at.call('Bash', { command: `true ${'x'.repeat(200_000)}` });
@@ -181,14 +181,14 @@ test('the last line is shown while it works', async () => {
   expect(at.progress).toEqual(['one']);
 });
 
-test('the tool limit of the task caps the time-out', async () => {
+test('the timeout is at most the tool limit of the task', async () => {
   const at = makeWorkspace();
   const caps = { ...at.context.caps, toolMs: 100 };
   const result = await at.call('Bash', { command: 'sleep 50' }, { caps });
   expect(result).toMatchObject({ error: 'TIMEOUT' });
 });
 
-test('nothing of ours is found by a mark that nobody carries', () => {
+test('no process is found by an unknown mark', () => {
   const bystander = spawn('sleep', ['30']);
   onTestFinished(() => void bystander.kill('SIGKILL'));
   expect(findProcesses({ marks: new Set(['MUSTER_PROCESS=nobody']) })).toEqual([]);

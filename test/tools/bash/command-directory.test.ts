@@ -19,11 +19,11 @@ test.each([
   ['ls', '-x', 'cd ./-x && ls', '/w/-x'],
   ['ls', 'a\nb', "cd '/w/a\nb' && ls", '/w/a\nb'],
   ['ls', '..', 'cd / && ls', '/'],
-])('%j in %j is judged as %j', (command, workdir, line, directory) => {
+])('%j in %j becomes the line %j', (command, workdir, line, directory) => {
   expect(resolveCommandDirectory(command, workdir, '/w')).toEqual({ command, line, directory });
 });
 
-test('policy sees the directory: as a path that is opened, and in the command', () => {
+test('policy gets the directory as a path that is read and as part of the command', () => {
   const describe = (input: object) => tool('Bash').describe?.(input, { cwd: '/w' });
   expect(describe({ command: 'make', workdir: 'sub' })).toEqual({
     reads: ['/w/sub'],
@@ -34,7 +34,7 @@ test('policy sees the directory: as a path that is opened, and in the command', 
   expect(describe({ command: 'make', workdir: '/w' })).toEqual(describe({ command: 'make' }));
 });
 
-test('the command runs there, and its record says so', async () => {
+test('the command runs in the directory, and its record names it', async () => {
   const at = makeWorkspace();
   mkdirSync(at.path('sub dir'));
   const command = 'pwd; cd ..; pwd';

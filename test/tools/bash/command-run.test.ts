@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { SandboxPort } from '../../../src/protocol/tool.ts';
 import { makeWorkspace } from '../workspace.ts';
 
-/** A sandbox that can't be made the first times: what it was to hide has gone. */
+/** A sandbox that cannot be set up the first times, because a file that it covers is gone. */
 function failingSandbox(failures: number) {
   const made = { tried: 0, released: 0 };
   const port: SandboxPort = {
@@ -23,14 +23,14 @@ function failingSandbox(failures: number) {
   return { made, port };
 }
 
-it('starts a command again whose sandbox could not be made', async () => {
+it('starts a command again when its sandbox could not be set up', async () => {
   const { made, port } = failingSandbox(3);
   const output = await makeWorkspace().call('Bash', { command: 'echo hi' }, { sandbox: port });
   expect(output.text).toBe('hi\n[exit code 0]');
   expect(made).toEqual({ tried: 4, released: 4 });
 });
 
-it('says why when it never can', async () => {
+it('gives the reason when the sandbox can never be set up', async () => {
   const { made, port } = failingSandbox(99);
   const output = await makeWorkspace().call('Bash', { command: 'echo hi' }, { sandbox: port });
   expect(output).toMatchObject({ error: 'INTERNAL_ERROR' });
@@ -38,7 +38,7 @@ it('says why when it never can', async () => {
   expect(made).toEqual({ tried: 4, released: 4 });
 });
 
-it('does not start it again once it is to stop', async () => {
+it('does not start a command again after it was cancelled', async () => {
   const { made, port } = failingSandbox(99);
   const controller = new AbortController();
   const sandbox: SandboxPort = {

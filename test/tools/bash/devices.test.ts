@@ -29,7 +29,7 @@ describe.runIf(process.platform === 'linux').each(PLACES)('%s', (_, open) => {
     expect(await open()(command)).toBe('x\n[exit code 0]');
   });
 
-  test('a great output is kept, and a flood is stopped', async () => {
+  test('a long output is kept, and too much output stops the command', async () => {
     const call = open();
     expect(await call('seq 1 100000 > /dev/stderr; echo end')).toContain(
       '\n100000\nend\n[exit code 0]',

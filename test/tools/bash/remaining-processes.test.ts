@@ -11,7 +11,7 @@ import { PLACES } from './sandboxed.ts';
 
 const LEFT = 'still running in the background and stopped with the command';
 
-/** Commands whose processes all end by themselves, at the latest a moment after their shell. */
+/** Commands whose processes all end by themselves, at the latest shortly after their shell. */
 const ENDING = [
   'yes | head -1',
   'head -1 < <(yes)',
@@ -46,11 +46,11 @@ const LEAVING: readonly (readonly [command: string, note: string])[] = [
 ];
 
 describe.runIf(process.platform === 'linux').each(PLACES)('%s', (_, open) => {
-  test.each(ENDING)('nothing is left by %s', async (command) => {
+  test.each(ENDING)('no process remains after %s', async (command) => {
     expect(await open()(command)).not.toContain(LEFT);
   });
 
-  test.each(LEAVING)('something is left by %s', async (command, note) => {
+  test.each(LEAVING)('a process remains after %s', async (command, note) => {
     const lines = (await open()(command)).split('\n');
     expect(lines).toEqual([note, '[exit code 0]']);
   });
@@ -60,12 +60,12 @@ describe.runIf(process.platform === 'linux').each(PLACES)('%s', (_, open) => {
   });
 
   test.runIf(needs('perl', 'perl'))('a zombie is none', async () => {
-    // Its parent, which does not wait for it, ends with the command; nothing lives on.
+    // Its parent, which does not wait for it, ends with the command, so nothing keeps running.
     const command = `perl -e 'if (fork == 0) { exit 0 } select undef, undef, undef, 0.1'`;
     expect(await open()(command)).toBe('[exit code 0]');
   });
 
-  test('no time is lost where nothing is left', async () => {
+  test('no time is lost when no process remains', async () => {
     const run = open();
     const times: number[] = [];
     for (let round = 0; round < 6; round += 1) {
@@ -73,7 +73,7 @@ describe.runIf(process.platform === 'linux').each(PLACES)('%s', (_, open) => {
       await run('true');
       times.push(performance.now() - began);
     }
-    // The quickest: how long the others took depends on what else the machine does.
+    // Only the quickest run counts; the others depend on what else the machine does.
     expect(Math.min(...times)).toBeLessThan(200);
   });
 });
@@ -114,7 +114,7 @@ test.each([
   );
 });
 
-test('there may be more than are known', () => {
+test('there may be more processes than are described', () => {
   const processes = [{ pid: 11, parent: 1, command: 'a' }];
   expect(
     describeRemainingProcesses(summarizeRemainingProcesses({ left: 40, processes }, SHELL)),
@@ -122,7 +122,7 @@ test('there may be more than are known', () => {
   expect(describeRemainingProcesses({ count: 1, commands: [''] })).toBe(`[1 process was ${LEFT}]`);
 });
 
-test('the note is one short line whatever a process calls itself', () => {
+test('the note is one short line whatever the name of a process is', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 200 })), (commands) => {
       const processes = commands.map((command, index) => ({ pid: index + 2, parent: 1, command }));
@@ -132,13 +132,13 @@ test('the note is one short line whatever a process calls itself', () => {
         ) ?? '';
       expect(note.split('\n').length).toBe(1);
       expect(note.length).toBeLessThan(1500);
-      // oxlint-disable-next-line no-control-regex -- what is looked for
+      // oxlint-disable-next-line no-control-regex -- the test looks for control characters
       expect(note).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/);
     }),
   );
 });
 
-test('a report of the monitor', () => {
+test('uses the report of the monitor', () => {
   expect(readReport('begun\nleft 12\nprocess 5 2 sleep 3 \nprocess 7 1 left 3\nrest')).toEqual({
     begun: true,
     left: 12,

@@ -32,11 +32,11 @@ test.each([
   ["touch: cannot touch '/root/x': Permission denied", '/root/x is outside'],
   ['/bin/bash: line 1: .npmrc: Operation not permitted', 'keeps a protected file from commands'],
   ["cp: cannot create regular file '/w/.git/hooks/x': Permission denied", 'keeps '],
-])('names what was held back: %s', (output, expected) => {
+])('explains what the sandbox prevented: %s', (output, expected) => {
   expect(notes(output)).toEqual([expect.stringContaining(expected)]);
 });
 
-test('says it whatever the exit code is, unless a program may say the same without a sandbox', () => {
+test('ignores the exit code, unless a program may print the same error without a sandbox', () => {
   expect(notes('x: Read-only file system', { exitCode: 0 })).toHaveLength(1);
   expect(notes('x: Permission denied', { exitCode: 0 })).toEqual([]);
   expect(notes('curl: (6) Could not resolve host: x', { exitCode: 0 })).toEqual([
@@ -55,12 +55,12 @@ test.each([
   expect(notes(output, { exitCode })).toEqual([]);
 });
 
-test('says nothing where nothing holds the command, or the network is there', () => {
+test('says nothing without a sandbox, or where the network is allowed', () => {
   expect(notes('x: Read-only file system', { held: null })).toEqual([]);
   expect(notes('Could not resolve host', { held: { ...HELD, network: true } })).toEqual([]);
 });
 
-test('tells what was taken away, and what git wrote', () => {
+test('names the files that were moved away, and those that git wrote', () => {
   const settled = {
     removed: [
       { path: '/w/.npmrc', keptAt: '/data/removed/x/.npmrc' },
@@ -75,7 +75,7 @@ test('tells what was taken away, and what git wrote', () => {
   ]);
 });
 
-test('tells what was put back, and that a repository is made by the user', () => {
+test('names the files that were restored, and says that the user can make a repository', () => {
   const settled = {
     removed: [{ path: '/w/pkg/.git', keptAt: '/data/removed/x/.git' }],
     fromCommits: [],

@@ -2,7 +2,7 @@ import { commandSandbox } from '../../../src/engine/command-sandbox.ts';
 import { HAS_BUBBLEWRAP, Place } from '../../sys/sandbox/support.ts';
 import { makeWorkspace } from '../workspace.ts';
 
-/** Runs a command by the Bash tool, and resolves with its result. */
+/** Runs a command with the Bash tool and resolves with its result. */
 export type RunBash = (command: string, timeout?: number) => Promise<string>;
 
 function outside(): RunBash {
@@ -27,7 +27,7 @@ function inSandbox(): RunBash {
     (await at.call('Bash', { command, timeout }, context)).text.replaceAll(place.root, 'ROOT');
 }
 
-/** Both places where commands run: as they are, and held by bubblewrap where there is one. */
+/** Both ways in which commands run: without a sandbox, and with bubblewrap where it is installed. */
 export const PLACES: readonly (readonly [string, () => RunBash])[] = [
   ['outside of a sandbox', outside],
   ...(HAS_BUBBLEWRAP ? ([['in the sandbox', inSandbox]] as const) : []),

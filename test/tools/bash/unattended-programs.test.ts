@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { needs } from '../../needs.ts';
 import { PLACES } from './sandboxed.ts';
 
-/** Far more than one of them takes, and far less than what waits for a network or a person. */
+/** Far longer than each of them takes, and far shorter than waiting for a network or a person. */
 const TIMEOUT_MS = 15_000;
 
 const LINES = 'seq 1 500 > lines';
-/** In a terminal of its own, where a program that pages would wait for a key. */
+/** Runs a command in its own terminal, in which a pager would wait for a key. */
 const inTerminal = (command: string): string => `script -qec '${command}' /dev/null`;
 
 const COMMANDS: readonly (readonly [program: string, debianPackage: string, command: string])[] = [

@@ -35,7 +35,7 @@ describe('Write', () => {
     ).toBe(undefined);
   });
 
-  test('an existing file must have been read, and be unchanged since', async () => {
+  test('an existing file must have been read and not changed since', async () => {
     const at = makeWorkspace();
     const path = at.write('a.txt', 'old');
     const write = () => at.call('Write', { file_path: 'a.txt', content: 'new' });
@@ -89,7 +89,7 @@ describe('Write', () => {
     expect(readdirSync(at.path('..'))).toEqual(['work']);
   });
 
-  test('what cannot be written says why', async () => {
+  test('a file that cannot be written is reported with the reason', async () => {
     const at = makeWorkspace();
     mkdirSync(at.path('dir'));
     const locked = await readFirst(at, 'locked.txt', 'x');
@@ -106,7 +106,7 @@ describe('Write', () => {
 });
 
 describe('Edit', () => {
-  test('replaces an exact text, says where, and gives the hashes', async () => {
+  test('replaces an exact text and returns its lines and the hashes', async () => {
     const at = makeWorkspace();
     const path = await readFirst(at, 'a.ts', 'one\ntwo\nthree\n');
     expect(
@@ -168,7 +168,7 @@ describe('Edit', () => {
     },
   );
 
-  test('an empty old_string fills an empty file, once it was read, and no other', async () => {
+  test('an empty old_string fills only an empty file that was read', async () => {
     const at = makeWorkspace();
     const path = at.write('empty.txt', '');
     const edit = { file_path: 'empty.txt', old_string: '', new_string: 'one\ntwo\n' };
@@ -185,7 +185,7 @@ describe('Edit', () => {
     expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n');
   });
 
-  test('lines of the file that an error shows stand alone', async () => {
+  test('an error puts the lines of the file on lines of their own', async () => {
     const at = makeWorkspace();
     await readFirst(at, 'q.md', 'one\nit’s “fine” — ok\n');
     const result = await at.call('Edit', {
@@ -248,7 +248,7 @@ describe('applyEdit', () => {
     expect(problem(text, old)).toMatch(said);
   });
 
-  test('is the plain replacement of a text that stands once', () => {
+  test('replaces a text that occurs once', () => {
     const part = fc.string({ unit: fc.constantFrom('a', '\n', '(', '\\', '$', 'é') });
     fc.assert(
       fc.property(part, part, part, (before, after, new_string) => {
@@ -260,7 +260,7 @@ describe('applyEdit', () => {
     );
   });
 
-  test('replace_all is what split and join would do', () => {
+  test('replace_all does the same as split and join', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '.', '\n') });
     fc.assert(
       fc.property(text, fc.constantFrom('a', 'ab', '.', 'a\nb'), (before, old_string) => {

@@ -47,14 +47,14 @@ test.each([
   ['say "x"', String.raw`say \"x\"`, 'backslashes in front of quotes', 'the file has " (U+0022)'],
   ['a &lt; b', 'a < b', 'characters written as in HTML (&lt;)', 'the file has & (U+0026)'],
   ['Hello', 'hello', 'upper and lower case', 'the file has "H", and old_string has "h"'],
-])('%j is like %j', (there, wanted, name, detail) => {
+])('%j looks like %j', (there, wanted, name, detail) => {
   const said = explainMiss(`first\n${there}\nlast\n`, wanted);
   expect(said).toContain(`line 2 would match except for ${name}. At line `);
   expect(said).toContain(detail);
   expect(said).toContain(`\n2\t${(there.split('\n')[0] ?? '').trimEnd()}`);
 });
 
-test('several differences are all named, and up to three places shown', () => {
+test('all differences are named, and up to three matches shown', () => {
   const line = 'a\u00A0“b”';
   expect(explainMiss(Array(5).fill(line).join('\n'), 'a "b"')).toBe(
     [
@@ -73,26 +73,26 @@ test('a line end that the file does not have is named', () => {
   expect(explainMiss('a\nb\nc', 'b\n\n')).toContain('except for empty lines around it. Copy');
 });
 
-test('the first difference is found far behind in a long line', () => {
+test('the first difference is found at the end of a long line', () => {
   const line = `${'ab '.repeat(30_000)}it’s${' cd'.repeat(1000)}`;
   expect(explainMiss(`x\n${line}\n`, "it's cd")).toContain(
     `At line 2, column ${90_000 + 3} the file has ’ (U+2019), and old_string has ' (U+0027).`,
   );
 });
 
-test('of a long line the part around the difference is shown', () => {
+test('the part of a long line around the difference is shown', () => {
   const said = explainMiss(`${'x'.repeat(1000)} it’s here`, "it's here");
   expect(said).toContain('At line 1, column 1004 the file has ’ (U+2019)');
   expect(said).toMatch(/\n1\t…x+ it’s here$/);
 });
 
-test('a block that begins as the file does says where it departs', () => {
+test('for a block that begins like the file the first differing line is named', () => {
   expect(explainMiss('a\nbb\nc\nd\n', 'a\nbb\nX\nd')).toBe(
     'old_string was not found completely. Its first 2 lines are at line 1, then line 3 differs:\n3\tc\nand old_string has: X',
   );
 });
 
-/** What may be changed in a text so that it still looks the same. */
+/** Changes after which a text still looks the same. */
 const DISGUISES: readonly (readonly [RegExp, string])[] = [
   [/'/g, '’'],
   [/"/g, '“'],
@@ -102,7 +102,7 @@ const DISGUISES: readonly (readonly [RegExp, string])[] = [
   [/é/g, 'e\u0301'],
 ];
 
-test('whatever is disguised is found again, and never replaced', () => {
+test('every disguised text is found, and never replaced', () => {
   const words = fc.constantFrom("it's", '"so"', 'a-b', 'café', 'x = 1;', 'foo(bar)');
   const line = fc.array(words, { minLength: 1, maxLength: 4 }).map((each) => each.join(' '));
   const disguises = fc.subarray([...DISGUISES], { minLength: 1 });
@@ -123,7 +123,7 @@ test('whatever is disguised is found again, and never replaced', () => {
   );
 });
 
-test('any two texts are explained, in little time', () => {
+test('any two texts are explained in little time', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', 'A', ' ', '\t', '\n', '\r', '“', '"', 'e', '\u0301', '\u200B'),
   });

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ToolContext } from '../../../src/protocol/tool.ts';
 import { repositoryWithIgnored, SEARCH_CASES, searchLines } from '../search/search-cases.ts';
 import { makeWorkspace } from '../workspace.ts';
@@ -9,7 +9,7 @@ test.each(SEARCH_CASES)('%s %j', async (...each) => {
   expect(await searchLines(repositoryWithIgnored(), each)).toEqual(each[2]);
 });
 
-test('what a rule denies is neither searched nor named where nothing was found', async () => {
+test('a denied file is neither searched nor named when nothing was found', async () => {
   const at = makeWorkspace();
   fs.mkdirSync(at.path('.git'));
   at.write('.gitignore', 'hidden/\n*.log\n');
@@ -30,7 +30,7 @@ test('what a rule denies is neither searched nor named where nothing was found',
   }
 });
 
-test('what is left out for its name is counted the same, whatever is looked for', async () => {
+test('files left out by name are counted whatever is searched for', async () => {
   const at = makeWorkspace();
   at.write('.env', 'KEY=abc\n');
   fs.writeFileSync(join(at.root, '../outside'), 'KEY=abc\n');
@@ -45,7 +45,7 @@ test('what is left out for its name is counted the same, whatever is looked for'
   ]);
 });
 
-test('what stands behind a NUL far into a file is told as left out of a binary file', async () => {
+test('a match after a NUL far into a file is reported as left out of a binary file', async () => {
   const at = makeWorkspace();
   at.write('late.bin', `${'line\n'.repeat(20_000)}\0\nneedle\n`);
   expect((await at.call('Grep', { pattern: 'needle' })).text).toBe(
@@ -53,65 +53,17 @@ test('what stands behind a NUL far into a file is told as left out of a binary f
   );
 });
 
-test('of a list that is the name of a file nothing is missing', async () => {
+test('a list that is also the name of a file gets no note on missing files', async () => {
   const at = makeWorkspace();
   at.write('a,b.ts', '');
   expect((await at.call('Glob', { pattern: 'a,b.ts' })).text).toBe('a,b.ts');
 });
 
-test('a file that is too large is told', async () => {
+test('a file that is too large is reported', async () => {
   const at = makeWorkspace();
   at.write('big.txt', '');
   fs.truncateSync(at.path('big.txt'), 21 * 1024 * 1024);
   expect((await at.call('Grep', { pattern: 'needle' })).text).toBe(
     '[no match for needle in .]\n[not searched: 1 file larger than 20 MB (big.txt): use Bash]',
   );
-});
-
-describe('a long line shows where the match is', () => {
-  const grep = async (content: string, more: Record<string, number | boolean> = {}) => {
-    const at = makeWorkspace();
-    at.write('a.txt', content);
-    return (await at.call('Grep', { pattern: 'KEY', output_mode: 'content', ...more })).text;
-  };
-
-  test('in the middle', async () => {
-    const text = await grep(`${'x'.repeat(3000)}KEY${'y'.repeat(3000)}\n`);
-    expect(text).toMatch(
-      /^a\.txt:1:… x{60}KEYy{437}… \[line cut, shown from character 2941 of 6003\]$/,
-    );
-  });
-
-  test('at its end, with characters of several bytes before', async () => {
-    const text = await grep(`${'é😀'.repeat(700)}KEY\r\n`);
-    expect(text).toMatch(
-      /^a\.txt:1:… \S{490,500}KEY \[line cut, shown from character \d+ of 2103\]$/,
-    );
-  });
-
-  test('in several places', async () => {
-    const text = await grep(`KEY${'x'.repeat(2000)}KEY${'y'.repeat(2000)}KEY\n`);
-    expect(text).toMatch(/^a\.txt:1:KEYx{60} … x{60}KEYy{60} … y{60}KEY \[line cut\]$/);
-  });
-
-  test('in more places than fit', async () => {
-    const text = await grep(`${`KEY${'x'.repeat(200)}`.repeat(100)}\n`);
-    expect(text).toMatch(/^a\.txt:1:KEYx{60} … .* \[line cut, 5 of 50\+ matches shown\]$/);
-  });
-
-  test('over line ends', async () => {
-    const at = makeWorkspace();
-    at.write('a.txt', `${'x'.repeat(2000)}KEY\nEND${'y'.repeat(2000)}\n`);
-    const input = { pattern: 'KEY.END', output_mode: 'content', multiline: true };
-    const lines = (await at.call('Grep', input)).text.split('\n');
-    expect(lines[0]).toMatch(
-      /^a\.txt:1:… x{497}KEY \[line cut, shown from character 1504 of 2003\]$/,
-    );
-    expect(lines[1]).toMatch(/^a\.txt:2:ENDy{497}… \[line cut\]$/);
-  });
-
-  test('and a line of context its beginning', async () => {
-    const text = await grep(`KEY\n${'z'.repeat(2000)}\n`, { after: 1 });
-    expect(text).toMatch(/^a\.txt:1:KEY\na\.txt-2-z{500}… \[line cut\]$/);
-  });
 });

@@ -67,7 +67,7 @@ describe('an index', () => {
     expect(index(text, ...names)).toBe(wanted);
   });
 
-  it('follows a note that has changed, and leaves the words of a person', () => {
+  it('follows a changed note, and keeps lines that a person has reworded', () => {
     const wish = { names: ['a.md'], summaryOf: says, changed: { name: 'a.md', before: 'old' } };
     const texts = ['- [a.md](a.md): old\r\n', '- [a.md](a.md): mine\n'];
     expect(texts.map((text) => updateIndex({ ...wish, text }))).toEqual([
@@ -76,7 +76,7 @@ describe('an index', () => {
     ]);
   });
 
-  it('is true of any text and notes, keeps all other lines, and is left alone once it is true', () => {
+  it('lists any notes in any text, keeps all other lines, and is unchanged when updated again', () => {
     const names = fc.uniqueArray(fc.constantFrom('a.md', 'b.md', 'c.md', 'd.md'));
     const line = fc.constantFrom(
       '',

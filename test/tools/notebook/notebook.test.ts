@@ -22,7 +22,7 @@ const problem = (edit: Partial<CellEdit>): string => {
   return result?.ok === false ? result.problem : 'none';
 };
 
-/** The notebook with its list of cells changed. */
+/** Changes the list of cells of a notebook. */
 function withCells(change: (cells: JsonObject[]) => JsonValue[]): JsonObject {
   const { cells } = THREE_CELLS;
   const list = Array.isArray(cells) ? cells.filter(isJsonObject) : [];
@@ -38,7 +38,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
       ),
     );
 
-  test('is changed in one cell, and stays as it was in all else', () => {
+  test('is changed in one cell and unchanged elsewhere', () => {
     expect(edited(text, { old_string: 'x = 1', new_string: 'x = 2\ny = 3' })).toBe(
       replaced(1, { source: ['import os\n', 'x = 2\n', 'y = 3\n', 'print(x)'] }),
     );
@@ -51,7 +51,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
     expect(edited(text, { cell_id: 'intro', new_string: '' })).toBe(replaced(0, { source: [] }));
   });
 
-  test('gets a new cell, first, in between and last', () => {
+  test('gets a new cell at the start, in between and at the end', () => {
     const id = /"id": ?"([0-9a-f]{8})"/;
     const fresh = { cell_type: 'markdown', id: '', metadata: {}, source: ['a\n', 'b'] };
     const places: readonly (readonly [string | undefined, number])[] = [
@@ -81,7 +81,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
     expect(made).toBe(print(withCells((cells) => [...cells, cell])));
   });
 
-  test('loses a cell, first, in between and last', () => {
+  test('loses a cell at the start, in between and at the end', () => {
     for (const [index, cell_id] of ['intro', 'load', 'plot'].entries()) {
       expect(edited(text, { edit_mode: 'delete', cell_id })).toBe(
         print(withCells((cells) => cells.toSpliced(index, 1))),
@@ -91,7 +91,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
     expect(edited(alone, { edit_mode: 'delete', cell_id: 'a' })).toBe(print(notebook([])));
   });
 
-  test('without cells gets its first', () => {
+  test('gets its first cell', () => {
     const made = edited(print(notebook([])), {
       edit_mode: 'insert',
       cell_type: 'raw',
@@ -101,7 +101,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
     expect(made).toBe(print(notebook([{ cell_type: 'raw', id, metadata: {}, source: ['x'] }])));
   });
 
-  test('has a cell of another type, with the members of that type', () => {
+  test('gets a cell of another type with the members of that type', () => {
     expect(edited(text, { cell_id: 'load', cell_type: 'markdown', new_string: 'text' })).toBe(
       print(
         withCells((cells) =>
@@ -230,7 +230,7 @@ test.each([
   ['no list of cells', '{"worksheets":[]}'],
   ['cells that are none', '{"cells":[1]}'],
   ['a source that is no text', '{"cells":[{"cell_type":"raw","source":[1]}]}'],
-])('%s is no notebook', (_, text) => {
+])('%s is not a notebook', (_, text) => {
   expect(parseNotebook(text)).toBeNull();
 });
 
@@ -275,14 +275,14 @@ describe('the tools', () => {
     expect((await at.call('Read', { file_path: 'a.ipynb', offset: 9 })).text).toBe(
       '[the notebook has only 3 cells: nothing at offset 9]',
     );
-    // The file is there: no other file is suggested.
+    // The file exists, so no other file is suggested.
     expect(await at.call('Read', { file_path: 'a.ipynb', cell_id: 'x' })).toMatchObject({
       error: 'INVALID_PARAM',
       text: expect.not.stringContaining('Near it'),
     });
   });
 
-  test('Read shortens outputs and tells errors without their colours', async () => {
+  test('Read shortens outputs and shows errors without their colours', async () => {
     const at = makeWorkspace();
     const outputs = [
       { output_type: 'stream', name: 'stdout', text: 'y'.repeat(5000) },
@@ -301,7 +301,7 @@ describe('the tools', () => {
     expect(text).toContain('[error: NameError: x]\nred\nline\n');
   });
 
-  test('Read keeps to its limit, and says how to go on', async () => {
+  test('Read keeps its limit and says how to read on', async () => {
     const at = makeWorkspace();
     const cells = Array.from({ length: 50 }, (_, index) => markdown(`c${index}`, 'z'.repeat(200)));
     at.write('a.ipynb', JSON.stringify(notebook(cells)));
@@ -371,7 +371,7 @@ describe('the tools', () => {
     );
   });
 
-  test('MultiEdit changes cells one after the other, all or none', async () => {
+  test('MultiEdit applies all changes of cells or none', async () => {
     const at = await opened();
     const edit = (last: string) => ({
       file_path: 'a.ipynb',
@@ -398,7 +398,7 @@ describe('the tools', () => {
     expect(await at.call('Edit', edit)).toMatchObject({ error: 'CONFLICT' });
   });
 
-  test('a file that is no notebook has no cells', async () => {
+  test('a file that is not a notebook has no cells', async () => {
     const at = makeWorkspace();
     at.write('a.txt', 'one\n');
     at.write('b.ipynb', 'one\n');
@@ -416,7 +416,7 @@ describe('the tools', () => {
     }
   });
 
-  test('a person who is asked sees which cell is meant', () => {
+  test('a person who is asked sees which cell changes', () => {
     const proposed = (input: JsonObject) => {
       const parsed = tool('Edit').parse({ notebook_path: 'a.ipynb', ...input });
       return parsed.ok ? tool('Edit').proposes?.(parsed.input, { cwd: '/w' }) : parsed.issues;

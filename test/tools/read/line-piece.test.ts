@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { LinePiece } from '../../../src/tools/read/line-piece.ts';
 import { makeWorkspace } from '../workspace.ts';
 
-/** Any line, in text that is well-formed and without what shows as something else. */
+/** Any line of well-formed text without characters that are shown as others. */
 const line = fc
   .string({ unit: 'binary', maxLength: 400 })
   .map((text) => text.replaceAll(/[\0\r\n]/g, '·').toWellFormed());
 
-test('pieces put together are the line, however it is cut and however it comes', () => {
+test('consecutive pieces make the line, however it is cut and however its bytes are split', () => {
   fc.assert(
     fc.property(
       fc.tuple(line, line, line),
@@ -41,7 +41,7 @@ test('pieces put together are the line, however it is cut and however it comes',
   );
 });
 
-test('of bytes that are no text all is shown, too, and the way comes to an end', () => {
+test('bytes that are not text are shown completely, too, and reading on ends', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (raw) => {
       const bytes = Buffer.from(raw.map((byte) => (byte === 10 ? 11 : byte)));
@@ -57,7 +57,7 @@ test('of bytes that are no text all is shown, too, and the way comes to an end',
   );
 });
 
-test('Read says where a long line goes on, and reads on there', async () => {
+test('Read says where a long line continues and reads on there', async () => {
   const at = makeWorkspace();
   const long = Array.from({ length: 20_000 }, (_, each) => `${each}é`).join(' ');
   at.write('a.txt', `first\n${long}\nlast`);

@@ -19,7 +19,7 @@ const piece = fc.oneof(
   fc.string(),
 );
 const text = fc.array(piece, { maxLength: 12 }).map((pieces) => Buffer.from(pieces.join('')));
-/** No valid UTF-8, most often. */
+/** Bytes that are mostly not valid UTF-8. */
 const noise = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
 const file = fc.array(fc.oneof(text, noise), { maxLength: 4 }).map((parts) => Buffer.concat(parts));
 const window = fc.record<LineWindowOptions>({
@@ -36,7 +36,7 @@ function shown(options: LineWindowOptions, chunks: readonly Buffer[]) {
   return { lines, total, cutLines, lossy, outOfBytes, next };
 }
 
-it('shows the same lines however their bytes come', () => {
+it('shows the same lines however their bytes are split', () => {
   fc.assert(
     fc.property(file, window, (bytes, options) => {
       const byteByByte = Array.from(bytes, (byte) => Buffer.of(byte));
@@ -46,7 +46,7 @@ it('shows the same lines however their bytes come', () => {
   );
 });
 
-it('shows plain lines as they are, by their numbers', () => {
+it('shows plain lines unchanged with their numbers', () => {
   const bytes = Buffer.from('one\ntwo — 2\n\n\tfour\nfive');
   expect(shown({ first: 2, count: 3, maxBytes: 1_000 }, [bytes])).toEqual({
     lines: ['2\ttwo — 2', '3\t', '4\t\tfour'],

@@ -7,7 +7,7 @@ import { makeWorkspace } from '../workspace.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-test('numbered lines, and the hash of what was read', async () => {
+test('returns numbered lines and the hash of the file', async () => {
   const at = makeWorkspace();
   const path = at.write('a.txt', 'one\ntwo\n');
   expect(await at.call('Read', { file_path: 'a.txt' })).toEqual({
@@ -17,7 +17,7 @@ test('numbered lines, and the hash of what was read', async () => {
   expect(at.context.files.seen(path)).toBe(sha256('one\ntwo\n'));
 });
 
-test('parts of a file, and how to go on', async () => {
+test('returns a part of a file and says how to read on', async () => {
   const at = makeWorkspace();
   at.write('a.txt', Array.from({ length: 2500 }, (_, index) => `l${index + 1}`).join('\n'));
   const whole = await at.call('Read', { file_path: 'a.txt' });
@@ -31,7 +31,7 @@ test('parts of a file, and how to go on', async () => {
   expect(beyond.text).toBe('[the file has only 2500 lines: nothing at offset 9999]');
 });
 
-test('the size limit of one Read holds and is named', async () => {
+test('the size limit of one Read is kept and named', async () => {
   const at = makeWorkspace();
   at.write('a.txt', `${'x'.repeat(1000)}\n`.repeat(100));
   const caps = { ...at.context.caps, readBytes: 10_000 };
@@ -64,7 +64,7 @@ test('a huge line is cut between characters', async () => {
   );
 });
 
-test('text that is not UTF-8 is shown, and said so', async () => {
+test('text that is not UTF-8 is shown with a note', async () => {
   const at = makeWorkspace();
   at.write(
     'damaged.txt',
@@ -92,7 +92,7 @@ test.each([
   });
 });
 
-test('what is no regular file gets a clear answer at once', async () => {
+test('anything but a regular file is a clear error at once', async () => {
   const at = makeWorkspace();
   execFileSync('mkfifo', [at.path('fifo')]);
   mkdirSync(at.path('dir'));
@@ -146,7 +146,7 @@ test('links inside the workspace are followed', async () => {
   expect(hit.facts?.read?.[0]?.path).toBe(at.path('real/a.txt'));
 });
 
-test('missing: the name is suggested; deleted meanwhile: the same clear answer', async () => {
+test('for a missing file similar names are suggested, also when it is deleted meanwhile', async () => {
   const at = makeWorkspace();
   at.write('src/config.ts', '');
   const path = at.path('src/config.ts');
@@ -201,7 +201,7 @@ test('a file of 1 GB is read in bounded memory', async () => {
   });
 });
 
-test('a cancelled Read says so', async () => {
+test('a cancelled Read reports that', async () => {
   const at = makeWorkspace();
   at.write('a.txt', 'x');
   const signal = AbortSignal.abort();

@@ -7,7 +7,7 @@ import { makeWorkspace } from '../workspace.ts';
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Takes all; notes what it is asked and given. */
+/** Accepts every attachment and records the calls. */
 function taking(asked: AttachmentFacts[] = [], kept: Buffer[] = []): AttachPort {
   return {
     refusal: async (facts) => {
@@ -22,7 +22,7 @@ function taking(asked: AttachmentFacts[] = [], kept: Buffer[] = []): AttachPort 
   };
 }
 
-test('a file is shown as it is, known from then on, and says what it is', async () => {
+test('a file is attached, described, and remembered as read', async () => {
   const at = makeWorkspace();
   const png = pngOf(4, 3);
   const path = at.write('a.png', png);
@@ -54,7 +54,7 @@ test.each<readonly [string, Buffer, string]>([
     gifOf(2, 2).subarray(0, 30),
     'GIF image, 2 × 2 pixels, 30 bytes. Not shown: it is cut off. Look at it with a program (Bash).',
   ],
-])('%s: one line says why not', async (_, bytes, text) => {
+])('%s: one line gives the reason', async (_, bytes, text) => {
   const at = makeWorkspace();
   const path = at.write('a', bytes);
   const kept: Buffer[] = [];
@@ -66,7 +66,7 @@ test.each<readonly [string, Buffer, string]>([
   expect(at.context.files.seen(path)).toBeUndefined();
 });
 
-test('one that the model does not take is not read, and why is said', async () => {
+test('a file that the model does not accept is not read, and the reason is given', async () => {
   const at = makeWorkspace();
   at.write('a.pdf', pdfOf(1));
   const attach = { ...taking(), refusal: async () => 'it takes none' };
@@ -79,7 +79,7 @@ test('one that the model does not take is not read, and why is said', async () =
   );
 });
 
-test('of a huge one only the beginning is read', async () => {
+test('only the beginning of a huge file is read', async () => {
   const at = makeWorkspace();
   const file = openSync(at.path('a.png'), 'w');
   writeSync(file, pngOf(4, 3));

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { makeWorkspace, type Workspace } from '../workspace.ts';
 
-/** Words of the inside, which no result may hold. */
+/** Internal words that no result may contain. */
 const INTERNAL =
   /broke\b|spawn|args\[|ENOTDIR|ENOENT|EINVAL|E2BIG|undefined|INTERNAL|\[object|--[a-z]+ flag/;
 
@@ -22,7 +22,7 @@ function oddWorkspace(): Workspace {
   return at;
 }
 
-/** With a blank between them. */
+/** Odd texts, separated by blanks. */
 const PRINTABLE = String.raw`
 . ./ / // .. ../ ../.. ~ ~/ ~root - -- -e src src/ src// ./src src/. src/.. src/../.. src/a.ts src/a.ts/ src/a.ts/x
 fifo fifo/ dangling dangling/x loop loop/x outside outside/* empty empty/* b.bin missing missing/ missing/* missing/**/x
@@ -43,9 +43,9 @@ const ODD_TEXTS: readonly string[] = [
   'x'.repeat(40_000),
 ];
 
-/** A path of 4,096 bytes is repeated in a message, and its directory perhaps. */
+/** The longest text: a message may repeat a path of 4,096 bytes and its directory. */
 const MAX_TEXT = 9000;
-/** Calls that run together, for speed. */
+/** The number of calls that run at the same time. */
 const AT_ONCE = 16;
 
 const CALLS: readonly (readonly [string, (text: string) => JsonObject])[] = [

@@ -40,7 +40,7 @@ function plant(directory: string, files: Readonly<Record<string, string | Buffer
 }
 
 describe('a search of a scope', () => {
-  test('lists what is not ignored, hidden files too, and follows no link', async () => {
+  test('lists all files that are not ignored, also hidden ones, and follows no link', async () => {
     const at = tempDirectory();
     plant(at, {
       'a.ts': 'x',
@@ -71,7 +71,7 @@ describe('a search of a scope', () => {
     ]);
   });
 
-  test('ignore files above hold up to the top of the repository', async () => {
+  test('ignore files in parent directories hold up to the top of the repository', async () => {
     const at = tempDirectory();
     plant(at, {
       '.gitignore': 'top.ts\n',
@@ -161,7 +161,7 @@ describe('a search of a scope', () => {
     expect(stopped).toBe('limit');
   });
 
-  test('a pattern that explodes ends', async () => {
+  test('a pattern with catastrophic backtracking ends', async () => {
     const at = tempDirectory();
     plant(at, { 'a.txt': `${'a'.repeat(40)}!`, 'b.txt': 'aaab' });
     const query = { ...QUERY, pattern: '^(a+)+b$' };
@@ -241,7 +241,7 @@ describe('Glob', () => {
     expect(await glob('*.rs')).toBe('[no file matches *.rs in .]');
   });
 
-  test('keeps inside the workspace and inside its caps', async () => {
+  test('stays inside the workspace and within its limits', async () => {
     const at = makeWorkspace();
     expect(await at.call('Glob', { pattern: '../**' })).toMatchObject({
       error: 'PERMISSION_DENIED',
@@ -261,7 +261,7 @@ describe('Glob', () => {
 });
 
 describe('Grep', () => {
-  test('its three modes', async () => {
+  test('has three output modes', async () => {
     const at = makeWorkspace();
     plant(at.root, {
       'src/a.ts': 'foo\nbar\nfoo\n\n\nfoo\n',
@@ -286,7 +286,7 @@ describe('Grep', () => {
     );
   });
 
-  test('secret files stay secret, unless named', async () => {
+  test('secret files are only searched when named', async () => {
     const at = makeWorkspace();
     plant(at.root, {
       '.env': 'KEY=abc\n',
@@ -308,7 +308,7 @@ describe('Grep', () => {
     ).toBe('.env:1:KEY=abc');
   });
 
-  test('long lines and long results are cut, and said so', async () => {
+  test('long lines and long results are cut with a note', async () => {
     const at = makeWorkspace();
     plant(at.root, {
       'a.txt': `foo${'x'.repeat(5000)}\n`,
@@ -322,7 +322,7 @@ describe('Grep', () => {
     );
   });
 
-  test('outside, missing, bad pattern: a clear error', async () => {
+  test('a path outside, a missing path and a bad pattern are errors', async () => {
     const at = makeWorkspace();
     symlinkSync('/etc', at.path('etc'));
     const grep = (input: Record<string, string>) => at.call('Grep', { pattern: 'root', ...input });

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { makeWorkspace, type Workspace } from '../workspace.ts';
 
-/** A repository with files of all kinds that a search leaves out. */
+/** Makes a repository with every kind of file that a search leaves out. */
 export function repositoryWithIgnored(): Workspace {
   const at = makeWorkspace();
   at.write('.git/config', 'hay\n');
@@ -34,7 +34,7 @@ const HAY = { pattern: 'hay' } as const;
 
 /** Calls of the tools in that repository, and their results. */
 export const SEARCH_CASES: readonly SearchCase[] = [
-  // Nothing was found: what was left out is counted, and the way to it works.
+  // Nothing was found: the files left out are counted, and the advice works.
   [
     'Grep',
     NEEDLE,
@@ -69,7 +69,7 @@ export const SEARCH_CASES: readonly SearchCase[] = [
     ['[no match for needle in .]', '[no file there has a name that matches glob and type]'],
   ],
   ['Grep', { pattern: 'nowhere', path: 'src' }, ['[no match for nowhere in src]']],
-  // Something was found, and something that was named was not looked at.
+  // Something was found, and named files were not searched.
   [
     'Grep',
     { ...HAY, glob: 'src/a.ts,debug.log,x.bin,.env,link.ts,fifo,src/b.ts,.git/config' },
@@ -100,7 +100,7 @@ export const SEARCH_CASES: readonly SearchCase[] = [
     ],
   ],
   ['Grep', { pattern: 'foo\\(', output_mode: 'content' }, ['src/a.ts:2:foo(bar']],
-  // Names.
+  // Calls of Glob.
   ['Glob', { pattern: 'app/(auth)/[id]/**' }, ['app/(auth)/[id]/page.tsx']],
   ['Glob', { pattern: 'src/' }, ['src/a.test.ts', 'src/a.ts']],
   ['Glob', { pattern: 'src' }, ['src/a.test.ts', 'src/a.ts']],

@@ -28,7 +28,7 @@ function scopeOf(directory: string): SearchScope {
   return { directory, roots: [directory], accepts: () => true, nameGlobs: [] };
 }
 
-/** As a rule `deny Read(secret/**)` would have it. */
+/** A context with the rule `deny Read(secret/**)`. */
 const withoutSecret: Pick<ToolContext, 'withheldBelow'> = {
   withheldBelow: () => (path) =>
     path.startsWith('secret/') && path !== 'secret/' ? 'deny rule X' : undefined,
@@ -42,8 +42,8 @@ function withSecrets(): Workspace {
   return at;
 }
 
-describe('what a rule keeps back', () => {
-  test('is left out of Grep, Glob and LS, which say so', async () => {
+describe('a file that a rule withholds', () => {
+  test('is left out of the results of Grep, Glob and LS, which say so', async () => {
     const at = withSecrets();
     const grep = (input: Record<string, string>) => at.call('Grep', input, withoutSecret);
     expect(await grep({ pattern: 'KEY' })).toEqual({
@@ -63,7 +63,7 @@ describe('what a rule keeps back', () => {
     expect((await at.call('LS', {}, all)).text).toBe('[2 entries left out: ask rule Y]');
   });
 
-  test('is counted the same whatever is looked for, so that nothing of it can be guessed', async () => {
+  test('is counted whatever is searched for, so that its content cannot be guessed', async () => {
     const at = withSecrets();
     const notes = new Set<string>();
     for (const pattern of ['KEY', 'nothing', 'zzz', 'K', '.*']) {
@@ -86,7 +86,7 @@ describe('what a rule keeps back', () => {
     expect(kept.notes(['file', 'files'])).toEqual(['[2 files left out: deny rule X]']);
   });
 
-  test('is not among the names that may have been meant', async () => {
+  test('is not suggested for a misspelt name', async () => {
     const at = withSecrets();
     const read = (context?: Partial<ToolContext>) =>
       at.call('Read', { file_path: 'secret/b.tx' }, context);
@@ -97,7 +97,7 @@ describe('what a rule keeps back', () => {
 });
 
 describe('a search of a scope', () => {
-  test('names what it may not look into', async () => {
+  test('names the files that this user may not read', async () => {
     const at = makeWorkspace();
     fs.chmodSync(join(at.root, '..'), 0o755);
     at.write('a.txt', 'KEY\n');
@@ -114,7 +114,7 @@ describe('a search of a scope', () => {
     fs.chmodSync(at.path('closed'), 0o755);
   });
 
-  test('finds nothing through a link out of the workspace, in a pipe or another name', async () => {
+  test('finds nothing through a link out of the workspace, in a pipe or in a hard-linked file', async () => {
     const at = makeWorkspace();
     const outside = join(at.root, '../outside');
     fs.mkdirSync(outside);
@@ -136,7 +136,7 @@ describe('a search of a scope', () => {
   });
 });
 
-test('a file with another name outside cannot be guessed at by Grep', async () => {
+test('the content of a hard-linked file outside cannot be guessed with Grep', async () => {
   const at = makeWorkspace();
   fs.writeFileSync(join(at.root, '../outside'), 'KEY\n');
   fs.linkSync(join(at.root, '../outside'), at.path('hard.txt'));
@@ -150,7 +150,7 @@ test('a file with another name outside cannot be guessed at by Grep', async () =
   }
 });
 
-test.runIf(process.platform === 'linux')('a name that is not UTF-8 is told', async () => {
+test.runIf(process.platform === 'linux')('a name that is not UTF-8 is reported', async () => {
   const at = makeWorkspace();
   const path = Buffer.concat([
     Buffer.from(`${at.root}/n`),
@@ -164,7 +164,7 @@ test.runIf(process.platform === 'linux')('a name that is not UTF-8 is told', asy
   );
 });
 
-test('an ignore file that is a pipe holds a search up only until its time is over', async () => {
+test('an ignore file that is a pipe delays a search no longer than its time limit', async () => {
   const at = makeWorkspace();
   at.write('a.txt', 'KEY\n');
   execFileSync('mkfifo', [at.path('.gitignore')]);
@@ -174,7 +174,7 @@ test('an ignore file that is a pipe holds a search up only until its time is ove
   });
 });
 
-test('the tools say what could not be looked into', async () => {
+test('the tools name directories that could not be read', async () => {
   const at = makeWorkspace();
   fs.chmodSync(join(at.root, '..'), 0o755);
   at.write('a.txt', 'KEY\n');
@@ -188,7 +188,7 @@ test('the tools say what could not be looked into', async () => {
   fs.chmodSync(at.path('closed'), 0o755);
 });
 
-test('a hit is only one where the file holds it, reached through no link', async () => {
+test('a hit counts only when the file contains it and is reached through no link', async () => {
   const at = makeWorkspace();
   const outside = join(at.root, '../outside');
   fs.mkdirSync(outside);
@@ -230,7 +230,7 @@ test('nothing outside is found while another process swaps directories for links
       texts.push(...found.filter(({ error }) => error === undefined).map(({ text }) => text));
     }
   }
-  // The link's own line in a listing says where it leads.
+  // The line of a link in a listing names its target.
   const shown = texts.map((text) => text.replaceAll(/^.* -> .*$/gm, ''));
   expect(shown.filter((text) => text.includes('outside'))).toEqual([]);
 });

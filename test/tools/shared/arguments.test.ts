@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { makeWorkspace, tool } from '../workspace.ts';
 
-/** A call of each tool that is valid and as short as can be. */
+/** The shortest valid call of each tool. */
 const SHORTEST: Readonly<Record<string, JsonObject>> = {
   Read: { file_path: 'a' },
   Write: { file_path: 'a', content: '' },
@@ -43,7 +43,7 @@ interface PropertySchema {
   readonly maximum?: number;
 }
 
-/** The fields of a tool that its model is told about. */
+/** The fields of a tool that are sent to the model. */
 function listed(name: string): Readonly<Record<string, PropertySchema>> {
   const schema: { properties?: unknown } = tool(name).inputSchema;
   return schema.properties as Readonly<Record<string, PropertySchema>>;
@@ -58,23 +58,23 @@ describe.each(TOOLS)('%s', (name) => {
   const parse = (input: JsonObject) => tool(name).parse(input);
   const fields = Object.entries(listed(name));
 
-  test('takes its shortest call', () => {
+  test('accepts its shortest call', () => {
     expect(parse(shortest)).toMatchObject({ ok: true });
   });
 
-  test('refuses an argument that it does not know, and names the valid ones', () => {
+  test('refuses an unknown argument and names the valid ones', () => {
     const parsed = parse({ ...shortest, colour: 'red', Farbe: null });
     const issue = parsed.ok ? '' : (parsed.issues[0] ?? '');
     expect(issue).toMatch(/^colour, Farbe: are not arguments; (?:valid: |there are none)/);
     for (const [field] of fields) expect(issue).toContain(field);
   });
 
-  test('takes an explanation, which changes nothing', () => {
+  test('accepts an explanation, which changes nothing', () => {
     const explained = parse({ ...shortest, explanation: 'to see what is there' });
     expect(explained).toEqual(parse(shortest));
   });
 
-  test('takes an empty text for an optional field as none', () => {
+  test('treats an empty text in an optional field as absent', () => {
     for (const [field] of fields.filter(([each]) => !isRequired(name, each))) {
       if (name === 'SetEnv') continue;
       expect([field, parse({ ...shortest, [field]: '' })]).toEqual([field, parse(shortest)]);
@@ -82,7 +82,7 @@ describe.each(TOOLS)('%s', (name) => {
     }
   });
 
-  test('takes the nearest number for one out of range, and says so', () => {
+  test('replaces a number out of range by the nearest valid one and says so', () => {
     for (const [field, { type, minimum, maximum }] of fields) {
       if (type !== 'integer' && type !== 'number') continue;
       const low = (minimum ?? 0) - 1;
@@ -96,11 +96,11 @@ describe.each(TOOLS)('%s', (name) => {
     }
   });
 
-  test('keeps its clear error for a value of the wrong type', () => {
+  test('reports a value of the wrong type', () => {
     for (const [field] of fields) {
       const value = { nothing: 'of the sort' };
       const parsed = parse({ ...shortest, [field]: value });
-      // JsonStringify takes any value there is.
+      // JsonStringify accepts any value.
       if (name === 'JsonStringify' && field === 'value') continue;
       expect(parsed.ok ? [] : parsed.issues).toEqual([
         expect.stringMatching(new RegExp(`^${field}: is of the wrong type: `)),
@@ -108,7 +108,7 @@ describe.each(TOOLS)('%s', (name) => {
     }
   });
 
-  test('takes its fields in any case and with any separator', () => {
+  test('accepts the names of its fields in any case and with any separator', () => {
     for (const [field, value] of Object.entries(shortest)) {
       const camel = field.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
       const others = Object.fromEntries(Object.entries(shortest).filter(([key]) => key !== field));
@@ -117,11 +117,11 @@ describe.each(TOOLS)('%s', (name) => {
   });
 });
 
-test('every tool is in the table', () => {
+test('the table above has every tool', () => {
   expect(TOOLS.toSorted()).toEqual(Object.keys(SHORTEST).toSorted());
 });
 
-test('no argument with an unknown name is ever part of a call that runs', () => {
+test('a call with an unknown argument never runs', () => {
   const known = (name: string, key: string): boolean => {
     const parsed = tool(name).parse({ ...SHORTEST[name], [key]: 'x' });
     return parsed.ok || !parsed.issues.some((issue) => issue.includes('not an argument'));
@@ -157,7 +157,7 @@ test('the same holds for the objects in a list', () => {
   });
 });
 
-/** How tools of Claude Code, Codex, Gemini CLI, opencode, Cline, Cursor and Copilot are called. */
+/** Calls as models write them for Claude Code, Codex, Gemini CLI, opencode, Cline, Cursor and Copilot. */
 test.each<[string, JsonObject, JsonObject]>([
   ['Read', { absolute_path: 'a', limit: 5 }, { file_path: 'a', limit: 5 }],
   ['Read', { target_file: 'a' }, { file_path: 'a' }],
@@ -203,7 +203,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { explanation: 'why', plan: [{ step: 'a', status: 'pending' }] },
     { todos: [{ content: 'a', status: 'pending' }] },
   ],
-])('%s takes %j', (name, given, expected) => {
+])('%s accepts %j', (name, given, expected) => {
   expect(tool(name).parse(given)).toEqual({ ok: true, input: expected });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { makeWorkspace } from '../workspace.ts';
 
-/** What was kept when a call began to change something; null: that was never asked for. */
+/** The contents that a call saved before it changed files, and its error. */
 async function kept(
   tool: string,
   input: Readonly<Record<string, string | boolean>>,
@@ -20,7 +20,7 @@ async function kept(
   return { texts: texts.toSorted(), error: output.error };
 }
 
-describe('before the last copy of what a file holds goes, it is kept', () => {
+describe('the content of a file is saved before it is deleted or replaced', () => {
   test.each([
     ['Write', { file_path: 'a.txt', content: 'new' }, ['old a']],
     ['Write', { file_path: 'new.txt', content: 'new' }, []],
@@ -36,7 +36,7 @@ describe('before the last copy of what a file holds goes, it is kept', () => {
     expect(await kept(tool, input)).toEqual({ texts, error: undefined });
   });
 
-  test('what cannot be kept is not changed', async () => {
+  test('a file whose content cannot be saved is not changed', async () => {
     const work = makeWorkspace();
     work.write('a.txt', 'old');
     const keepFormer = () => Promise.reject(new Error('the disk is full'));

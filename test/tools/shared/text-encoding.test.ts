@@ -14,7 +14,7 @@ import { makeWorkspace, type Workspace } from '../workspace.ts';
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** A file in each encoding, and what Read says of it beside its lines. */
+/** A file in each encoding, and the note that Read adds to its lines. */
 const FILES: readonly (readonly [string, Buffer, string])[] = [
   ['UTF-8', Buffer.from('Grüße\nzwei\n'), ''],
   ['UTF-8 with a mark', Buffer.from('\uFEFFGrüße\nzwei\n'), ''],
@@ -40,7 +40,7 @@ function wide(text: string, order: 'LE' | 'BE'): Buffer {
   return order === 'LE' ? bytes : bytes.swap16();
 }
 
-/** A part of a file's bytes replaced by others. */
+/** Replaces a part of a file's bytes. */
 function spliced(bytes: Buffer, from: Buffer, to: Buffer): Buffer {
   const at = bytes.indexOf(from);
   expect(at).toBeGreaterThan(-1);
@@ -67,14 +67,14 @@ describe.each(FILES)('a file in %s', (name, content, note) => {
       text: `1\tGrüße\n2\tzwei${note}`,
       facts: { read: [{ path: at.file, hash: sha256(content) }] },
     });
-    // Of UTF-8, as the text is shown; the line end of CRLF counts.
+    // Bytes are counted in UTF-8, as the text is shown, with the CR of the line end.
     const bytes = content.toString('latin1').includes('\r') ? 8 : 7;
     expect((await at.call('Read', { file_path: 'a.txt', offset: 1, column: 3 })).text).toBe(
       `1\tüße\n[line 1, bytes 3 to ${bytes} of ${bytes}]${note}`,
     );
   });
 
-  test('is edited in that encoding, and keeps every other byte', async () => {
+  test('is edited in that encoding and keeps every other byte', async () => {
     const at = await opened(content);
     const kept: Buffer[] = [];
     const keepFormer = async (bytes: Buffer) => void kept.push(bytes);
@@ -91,7 +91,7 @@ describe.each(FILES)('a file in %s', (name, content, note) => {
     });
     expect(readFileSync(at.file)).toEqual(expected);
     expect(kept).toEqual([content]);
-    // It knows what it wrote, and refuses what somebody else did since.
+    // The task knows what it wrote, and its next edit is refused after somebody else changed the file.
     const again = { file_path: 'a.txt', edits: [{ old_string: 'drei', new_string: 'vier' }] };
     expect(await at.call('MultiEdit', again)).not.toHaveProperty('error');
     at.write('a.txt', content);
@@ -112,7 +112,7 @@ describe.each(FILES)('a file in %s', (name, content, note) => {
   });
 });
 
-test('a character that the encoding lacks is an error that names it, and changes nothing', async () => {
+test('a character that the encoding lacks is an error that names it and changes nothing', async () => {
   const content = Buffer.from('Gr\xfc\xdfe\nzwei\n', 'latin1');
   const at = await opened(content);
   const edit = { file_path: 'a.txt', old_string: 'zwei', new_string: 'zwei → 2' };
@@ -131,7 +131,7 @@ test('a character that the encoding lacks is an error that names it, and changes
   );
 });
 
-test('half of a character is never written', async () => {
+test('half of a surrogate pair is never written', async () => {
   const at = makeWorkspace();
   expect(await at.call('Write', { file_path: 'new.txt', content: 'a\n\uD83D' })).toEqual({
     text: 'new.txt: line 2 would hold half of a character (U+D83D), which the encoding of the file, UTF-8, does not have. Nothing was changed. Use other characters.',
@@ -180,7 +180,7 @@ test.each<[string, Buffer, TextEncoding | null]>([
   expect(detectEncoding(bytes)).toBe(encoding);
 });
 
-test('the census of bytes does not depend on where they are cut', () => {
+test('the byte census does not depend on how the bytes are split', () => {
   const byte = fc.constantFrom(0x41, 0x81, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xf0, 0xff);
   fc.assert(
     fc.property(fc.array(byte, { maxLength: 12 }), fc.integer({ min: 1, max: 4 }), (all, size) => {

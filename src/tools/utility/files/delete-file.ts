@@ -1,4 +1,5 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
+import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { basename, dirname } from 'node:path';
 import { errorInfo, MusterError } from '../../../base/errors.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../../protocol/tool.ts';
@@ -27,12 +28,7 @@ export const deleteFileTool = defineTool({
     required: ['file_path'],
   },
   aliases: FILE_PATH_ALIASES,
-  describe: (input, { cwd }) => ({
-    reads: [],
-    writes: [absolutePath(input.file_path, cwd)],
-    commands: [],
-    hosts: [],
-  }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, writes: [absolutePath(input.file_path, cwd)] }),
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);
     try {

@@ -1,4 +1,5 @@
 import { lstatSync, readlinkSync, statSync, type BigIntStats } from 'node:fs';
+import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { basename, dirname } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
@@ -25,12 +26,7 @@ export const fileInfoTool = defineTool({
     'Kind, size, time, mode and link target of a path; of a file also encoding, lines and sha256.',
   input: { type: 'object', properties: { file_path: FILE_PATH }, required: ['file_path'] },
   aliases: FILE_PATH_ALIASES,
-  describe: (input, { cwd }) => ({
-    reads: [absolutePath(input.file_path, cwd)],
-    writes: [],
-    commands: [],
-    hosts: [],
-  }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [absolutePath(input.file_path, cwd)] }),
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);
     try {

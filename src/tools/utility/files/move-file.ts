@@ -1,4 +1,5 @@
 import { renameSync, type BigIntStats } from 'node:fs';
+import { NO_ACCESS } from '../../../protocol/permission.ts';
 import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../../base/errors.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../../protocol/tool.ts';
@@ -8,7 +9,7 @@ import { fileKind } from '../../../sys/file-errors.ts';
 import { absolutePath, displayPath, isInside } from '../../../sys/paths.ts';
 import { withFile } from '../../../sys/read-file.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../../sys/write-file.ts';
-import { requireKnownVersion } from '../../shared/change-file.ts';
+import { requireRead } from '../../shared/change-file.ts';
 import { defineTool } from '../../shared/define-tool.ts';
 import { FILE_PATH } from '../../shared/common-arguments.ts';
 import { fileFingerprint } from '../../shared/file-content.ts';
@@ -48,10 +49,8 @@ export const moveFileTool = defineTool({
     target: 'destination',
   },
   describe: (input, { cwd }) => ({
-    reads: [],
+    ...NO_ACCESS,
     writes: [absolutePath(input.source, cwd), absolutePath(input.destination, cwd)],
-    commands: [],
-    hosts: [],
   }),
   async run({ overwrite = false, recursive = false, ...input }, context) {
     const source = absolutePath(input.source, context.cwd);
@@ -131,7 +130,7 @@ async function prepareReplacement(
     fileFingerprint(file, context.signal),
   );
   const { real, root, stats } = to;
-  requireKnownVersion(destination, { real, hash }, context);
+  requireRead(destination, { real, hash }, context);
   await savePreviousContent({ real, root, hash }, context);
   return { hash, mode: permissionBits(stats) };
 }

@@ -101,7 +101,7 @@ test.each([
   expect(splitGlob(glob, '/w')).toEqual({ base, glob: rest });
 });
 
-test('each glob of a list begins in a directory of its own, and the list itself leads nowhere else', () => {
+test('each glob of a list begins in its own directory, and the list itself adds no other', () => {
   const bases = (list: string) => placeGlobs(list, '/w').map(({ base }) => base);
   expect(bases('src/a.ts lib/b.ts')).toEqual(['/w/src', '/w/lib']);
   expect(bases('/x/*.ts,!gen')).toEqual(['/x', '/w']);
@@ -112,7 +112,7 @@ describe('any name', () => {
   const name = fc
     .array(character, { minLength: 1, maxLength: 12 })
     .map((parts) => parts.join(''))
-    // A blank before an exclamation mark makes a list of it.
+    // A blank before an exclamation mark makes the text a list.
     .filter((text) => text.trim() === text && !/^\.+$| !/.test(text));
 
   test('matches the glob that is written like it', () => {
@@ -123,7 +123,7 @@ describe('any name', () => {
     );
   });
 
-  test('is matched by any glob within a moment', () => {
+  test('is matched against any glob in little time', () => {
     const part = fc.constantFrom(
       '*',
       '**',

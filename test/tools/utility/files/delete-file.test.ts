@@ -9,7 +9,7 @@ const sha = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('hex');
 
 describe('DeleteFile', () => {
-  test('a file, seen or not', async () => {
+  test('deletes a file, read or not', async () => {
     const work = makeWorkspace();
     const path = work.write('a.txt', 'x');
     expect(await work.call('DeleteFile', { path: 'a.txt' })).toEqual({
@@ -20,7 +20,7 @@ describe('DeleteFile', () => {
     expect(await work.call('DeleteFile', { path: 'a.txt' })).toMatchObject({ error: 'NOT_FOUND' });
   });
 
-  test('what changed since it was read stays', async () => {
+  test('a file that changed since it was read stays', async () => {
     const work = makeWorkspace();
     work.write('a.txt', 'x');
     await work.call('Read', { file_path: 'a.txt' });
@@ -39,7 +39,7 @@ describe('DeleteFile', () => {
     expect(readFileSync(work.path('a.txt'), 'utf8')).toBe('y');
   });
 
-  test('a directory: empty, or all of it with recursive', async () => {
+  test('deletes an empty directory, or a full one with recursive', async () => {
     const work = makeWorkspace();
     mkdirSync(work.path('empty'));
     const files = ['d/a', 'd/e/b', 'd/e/f/c'].map((name) => work.write(name, name));
@@ -66,7 +66,7 @@ describe('DeleteFile', () => {
     expect(existsSync('/etc/passwd')).toBe(true);
   });
 
-  test('a link goes, and not what it leads to', async () => {
+  test('deletes a link and not its target', async () => {
     const work = makeWorkspace();
     const target = work.write('sub/a.txt', 'x');
     symlinkSync('sub/a.txt', work.path('link'));
@@ -108,7 +108,7 @@ describe('DeleteFile', () => {
     expect(existsSync(join(inner, 'a'))).toBe(true);
   });
 
-  test('a directory with something that is kept back stays whole', async () => {
+  test('a directory with a withheld path stays complete', async () => {
     const work = makeWorkspace();
     for (const name of ['d/a', 'd/b/secret', 'd/c']) work.write(name, name);
     const withheldBelow: ToolContext['withheldBelow'] = () => (path) =>
@@ -125,7 +125,7 @@ describe('DeleteFile', () => {
     expect(readdirSync(work.path('d'))).toEqual(['a', 'b', 'c']);
   });
 
-  test('a read-only file stays, and what went before it is told', async () => {
+  test('when a read-only file stays, the files deleted before it are named', async () => {
     const work = makeWorkspace();
     work.write('d/a', 'a');
     chmodSync(work.write('d/a-kept', 'kept'), 0o444);
@@ -137,7 +137,7 @@ describe('DeleteFile', () => {
     });
   });
 
-  test('more than the limit is refused whole', async () => {
+  test('more than the limit is refused completely', async () => {
     const work = makeWorkspace();
     for (let index = 0; index < 501; index += 1) work.write(`d/f${index}`, '');
     expect(await work.call('DeleteFile', { file_path: 'd', recursive: true })).toEqual({
@@ -147,7 +147,7 @@ describe('DeleteFile', () => {
     expect(readdirSync(work.path('d'))).toHaveLength(501);
   });
 
-  test('what leads elsewhere than when it was judged is left alone', async () => {
+  test('a path that leads elsewhere than at the permission decision is left alone', async () => {
     const work = makeWorkspace();
     const path = work.write('a.txt', 'x');
     const judged = new Map([[path, { real: work.path('b.txt'), mayHaveOtherNames: false }]]);

@@ -15,7 +15,7 @@ import { makeWorkspace } from '../../workspace.ts';
 const sha = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('hex');
 
-/** A time that a test can name. */
+/** A fixed time. */
 function at(path: string): string {
   chmodSync(path, 0o644);
   utimesSync(path, new Date(0), new Date(1_700_000_000_000));
@@ -55,7 +55,7 @@ describe('FileInfo', () => {
     ]);
   });
 
-  test('what is empty, large, linked twice, no file, or a directory', async () => {
+  test('describes empty, large and hard-linked files, other entries and directories', async () => {
     const work = makeWorkspace();
     const lines = async (path: string): Promise<readonly string[]> =>
       (await work.call('FileInfo', { file_path: path })).text.split('\n');
@@ -84,7 +84,7 @@ describe('FileInfo', () => {
     });
   });
 
-  test('a link, and what it leads to', async () => {
+  test('describes a link and its target', async () => {
     const work = makeWorkspace();
     work.write('sub/a.txt', 'x\n');
     symlinkSync('sub/a.txt', work.path('link'));
@@ -103,7 +103,7 @@ describe('FileInfo', () => {
     expect(await text('../x')).toMatch(/is outside the workspace/);
   });
 
-  test('it lets nothing be overwritten unread', async () => {
+  test('does not count as reading before an overwrite', async () => {
     const work = makeWorkspace();
     work.write('a.txt', 'x');
     await work.call('FileInfo', { file_path: 'a.txt' });

@@ -20,7 +20,7 @@ describe('MoveFile', () => {
   const move = (work: Workspace, source: string, destination: string, more = {}) =>
     work.call('MoveFile', { source, destination, ...more });
 
-  test('to a new place, with directories that were missing', async () => {
+  test('moves a file to a new path and makes missing directories', async () => {
     const work = makeWorkspace();
     const from = work.write('a.txt', 'x');
     const to = work.path('new/deep/b.txt');
@@ -38,7 +38,7 @@ describe('MoveFile', () => {
     expect(existsSync(from)).toBe(false);
   });
 
-  test('what was known of it is known by its new name, and no more', async () => {
+  test('what the task knows of a file applies to its new name', async () => {
     const work = makeWorkspace();
     work.write('read.txt', 'x\n');
     work.write('unread.txt', 'x\n');
@@ -53,7 +53,7 @@ describe('MoveFile', () => {
     });
   });
 
-  test('over a file only when told to, and only over one that was read', async () => {
+  test('replaces a file only with overwrite, and only one that was read', async () => {
     const work = makeWorkspace();
     work.write('a.txt', 'new');
     const to = work.write('b.txt', 'old');
@@ -89,7 +89,7 @@ describe('MoveFile', () => {
     expect(readFileSync(to, 'utf8')).toBe('new');
   });
 
-  test('a directory with all in it', async () => {
+  test('moves a directory with its content', async () => {
     const work = makeWorkspace();
     const [a, b] = [work.write('d/a', 'a'), work.write('d/e/b', 'b')];
     symlinkSync('a', work.path('d/link'));
@@ -140,7 +140,7 @@ describe('MoveFile', () => {
     expect(readdirSync(work.root)).toEqual(['a.txt', 'b.txt', 'd', 'link', 'out']);
   });
 
-  test('a link moves as it is', async () => {
+  test('moves a link itself', async () => {
     const work = makeWorkspace();
     work.write('a.txt', 'a');
     symlinkSync('a.txt', work.path('link'));
@@ -151,7 +151,7 @@ describe('MoveFile', () => {
     expect(lstatSync(work.path('sub/link')).isSymbolicLink()).toBe(true);
   });
 
-  test('what is kept back at either end keeps the directory where it is', async () => {
+  test('a withheld path at either end keeps the directory where it is', async () => {
     const work = makeWorkspace();
     work.write('d/config.toml', '');
     const withheldBelow: ToolContext['withheldBelow'] = ({ real }) =>

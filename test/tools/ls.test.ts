@@ -3,24 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { makeWorkspace } from './workspace.ts';
 
-test('TodoWrite replaces the whole list', async () => {
-  const at = makeWorkspace();
-  const todos = [
-    { content: 'look', status: 'completed' },
-    { content: 'build', status: 'in_progress' },
-    { content: 'test', status: 'pending' },
-  ];
-  expect(await at.call('TodoWrite', { todos })).toEqual({
-    text: 'Todo list: 1 completed, 1 in progress, 1 pending.',
-  });
-  expect(at.context.todos.get()).toEqual(todos);
-  expect(await at.call('TodoWrite', { todos: [] })).toEqual({
-    text: 'The todo list is empty now.',
-  });
-  expect(at.context.todos.get()).toEqual([]);
-});
-
-test('LS shows kinds and sizes in the order of names', async () => {
+test('LS shows kinds and sizes, sorted by name', async () => {
   const at = makeWorkspace();
   at.write('b.txt', 'x'.repeat(2048));
   at.write('.hidden', '');
@@ -41,7 +24,7 @@ test('LS shows kinds and sizes in the order of names', async () => {
   expect(await at.call('LS', { path: 'dir' })).toEqual({ text: '[dir is empty]' });
 });
 
-test('LS of what is not a directory inside', async () => {
+test('LS refuses anything but a directory inside the workspace', async () => {
   const at = makeWorkspace();
   at.write('a.txt', '');
   symlinkSync('..', at.path('up'));
@@ -54,7 +37,7 @@ test('LS of what is not a directory inside', async () => {
   expect(await at.call('LS', { path: 'a.tx' })).toMatchObject({ error: 'NOT_FOUND' });
 });
 
-test('LS of a large directory says how much is left', async () => {
+test('LS of a large directory says how many entries remain', async () => {
   const at = makeWorkspace();
   for (let index = 0; index < 1200; index += 1) writeFileSync(at.path(`f${index}`), '');
   const { text } = await at.call('LS', {});
