@@ -27,7 +27,7 @@ const SIGNATURE = 8;
 /** The length of the size, type and checksum around the data of a chunk. */
 const FRAME = 12;
 
-/** https://www.w3.org/TR/png-3/ */
+/** The PNG format: https://www.w3.org/TR/png-3/ */
 export const png: AttachmentFormat = {
   matches: (head) => head.subarray(0, SIGNATURE).toString('hex') === '89504e470d0a1a0a',
   size(head) {
@@ -56,7 +56,7 @@ const START_OF_SCAN = 0xda;
 const NO_FRAME = new Set([0xc4, 0xc8, 0xcc]);
 const END = Buffer.from([0xff, 0xd9]);
 
-/** https://www.w3.org/Graphics/JPEG/itu-t81.pdf, annex B */
+/** The JPEG format: https://www.w3.org/Graphics/JPEG/itu-t81.pdf, annex B */
 export const jpeg: AttachmentFormat = {
   matches: (head) => head.subarray(0, 3).toString('hex') === 'ffd8ff',
   size: (head) => readSegments(head).size,
@@ -97,7 +97,7 @@ const EXTENSION = 0x21;
 const IMAGE = 0x2c;
 const TRAILER = 0x3b;
 
-/** https://www.w3.org/Graphics/GIF/spec-gif89a.txt */
+/** The GIF format: https://www.w3.org/Graphics/GIF/spec-gif89a.txt */
 export const gif: AttachmentFormat = {
   matches: (head) => /^GIF8[79]a/.test(head.toString('latin1', 0, 6)),
   size: (head) =>
@@ -137,7 +137,7 @@ function afterBlocks(bytes: Buffer, from: number): number {
 
 const FIRST_CHUNK = 12;
 
-/** https://developers.google.com/speed/webp/docs/riff_container */
+/** The WebP format: https://developers.google.com/speed/webp/docs/riff_container */
 export const webp: AttachmentFormat = {
   matches: (head) => /^RIFF[^]{4}WEBP/.test(head.toString('latin1', 0, FIRST_CHUNK)),
   size: webpSize,

@@ -12,7 +12,7 @@ import {
 /** The bytes at the end of a file in which the end mark is searched for, because some programs add bytes after it. */
 const TAIL_BYTES = 2048;
 
-/** https://opensource.adobe.com/dc-acrobat-sdk-docs/pdfstandards/PDF32000_2008.pdf, 7.5 */
+/** The PDF format: https://opensource.adobe.com/dc-acrobat-sdk-docs/pdfstandards/PDF32000_2008.pdf, 7.5 */
 const pdf: AttachmentFormat = {
   matches: (head) => head.toString('latin1', 0, 5) === '%PDF-',
   size: () => null,

@@ -27,7 +27,9 @@ export function resolveCommandDirectory(
   return { command, directory, line: `cd ${quoteForShell(path, directory)} && ${rest}` };
 }
 
-/** Whether `cd … &&` in front applies to all of the command. When in doubt it does not, and harmless braces are added. */
+/**
+ * Whether `cd … &&` in front applies to all of the command. When in doubt it does not, and harmless braces are added.
+ */
 function isAndList(command: string): boolean {
   const others = command.replaceAll('&&', '').replaceAll(/\d*[<>]&[\d-]|&>/g, '');
   return !/[;&\n]|\|\|/.test(others);

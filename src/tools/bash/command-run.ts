@@ -111,7 +111,7 @@ export interface RunOutcome {
   readonly startError?: string;
   /** The limits that its sandbox set; null without a sandbox. */
   readonly held: CommandLimits | null;
-  /** What became of the protected files that it made. */
+  /** The protected files that it made, and where they are now. */
   readonly settled: Settlement;
 }
 

@@ -27,7 +27,10 @@ export interface RemainingProcesses {
 
 export const NO_PROCESSES: RemainingProcesses = { count: 0, commands: [] };
 
-/** Finds the processes of a group that do not end by themselves soon. Stops waiting once `isEnding` says that they are being stopped. */
+/**
+ * Finds the processes of a group that do not end by themselves soon. Stops waiting once `isEnding` says that they are
+ * being stopped.
+ */
 export async function findRemainingProcesses(
   group: Pick<ProcessGroup, 'members'>,
   isEnding: () => boolean,

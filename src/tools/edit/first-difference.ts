@@ -55,7 +55,9 @@ function findDifference(actual: string, wanted: string): number {
   return at;
 }
 
-/** Finds the start of the part of a line that looks like `wanted`. With `toEnd` the part ends at the end of the line. */
+/**
+ * Finds the start of the part of a line that looks like `wanted`. With `toEnd` the part ends at the end of the line.
+ */
 function startOf(
   line: string,
   wanted: string,

@@ -44,6 +44,7 @@ export interface NoteBefore extends DecodedFile {
  */
 export type EditNote = (before: NoteBefore | null) => string | null;
 
+/** The result of changing a note. */
 export interface NoteChange {
   readonly changes: readonly FileChange[];
   /** Says why the index could not be updated, as a sentence; null when it was. */

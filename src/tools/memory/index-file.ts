@@ -11,6 +11,7 @@ const SUMMARY_LENGTH = 120;
 /** Matches `- [NAME.md](NAME.md): …`. The text in the brackets and after them may be anything. */
 const LINE = /^\s*[-*] \[[^\]]*\]\(([^()/\\]+\.md)\)/;
 
+/** The data from which an index is updated. */
 export interface IndexUpdate {
   /** The content of the file now; empty when there is none. */
   readonly text: string;

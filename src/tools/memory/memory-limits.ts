@@ -15,7 +15,10 @@ export interface NoteSizes {
   readonly after: number;
 }
 
-/** Throws LIMIT_EXCEEDED, naming the limit, for a change that would exceed one. A change that makes no note longer is always allowed. */
+/**
+ * Throws LIMIT_EXCEEDED, naming the limit, for a change that would exceed one. A change that makes no note longer is
+ * always allowed.
+ */
 export function requireRoom(
   { name, before, after }: NoteSizes,
   { notes, bytes }: { readonly notes: readonly unknown[]; readonly bytes: number },

@@ -17,7 +17,10 @@ const ALIASES = {
   new_text: 'new',
 };
 
-/** The common part of all definitions: notes have no effects that need permission, and a definition's list of tools decides on them. */
+/**
+ * The common part of all definitions: notes have no effects that need permission, and a definition's list of tools
+ * decides on them.
+ */
 const NOTES = { kind: 'meta', aliases: ALIASES, describe: () => NO_ACCESS } as const;
 
 /**

@@ -13,11 +13,13 @@ import type { ToolContext } from '../../protocol/tool.ts';
 /** The part of a note from which its line in the index is made. */
 const SUMMARY_BYTES = 4_096;
 
+/** A note in a memory directory. */
 export interface Note {
   readonly name: string;
   readonly bytes: number;
 }
 
+/** The content of a memory directory. */
 export interface Listing {
   /** Sorted by name, without the index. */
   readonly notes: readonly Note[];
@@ -63,6 +65,7 @@ export function memoryExists({ directory, base }: MemoryPlace): boolean {
   );
 }
 
+/** The beginning of a file in a memory directory. */
 export interface NoteRead {
   readonly bytes: Buffer;
   /** The stats of the open file, which may be longer than `bytes`. */
@@ -85,6 +88,7 @@ export function readNoteFile({ directory }: MemoryPlace, name: string, maxBytes:
   }
 }
 
+/** The index of a memory directory, updated and as stored. */
 export interface CurrentIndex {
   /** The text with a line for every note that is there. */
   readonly text: string;

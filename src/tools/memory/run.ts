@@ -33,6 +33,7 @@ interface FileInput extends ScopeInput {
   readonly file: string;
 }
 
+/** Shows the index of a memory, with its size and the entries that are not notes. */
 export function listMemoryNotes({ scope }: ScopeInput, context: ToolContext): ToolOutput {
   const place = requireMemory(context).place('MemoryList', scope);
   const listing = listNotes(place);
@@ -58,6 +59,7 @@ export function listMemoryNotes({ scope }: ScopeInput, context: ToolContext): To
   return { text: [head, `${INDEX_NAME}:`, ...lines, ...rest, ...odd].join('\n') };
 }
 
+/** Shows a note from a line on, and remembers it as read. */
 export function readMemoryNote(
   { file, scope, offset = 1 }: FileInput & { readonly offset?: number | undefined },
   context: ToolContext,
@@ -95,6 +97,7 @@ function linesFrom(text: string, first: number, room: number): string {
   return `${cutToBytes(wanted[0] ?? '', room)}\n[Line ${first} is cut; go on with ${next}]`;
 }
 
+/** Makes a note, or replaces one that this task has read. */
 export async function writeMemoryNote(
   { file, text, scope }: FileInput & { readonly text: string },
   context: ToolContext,
@@ -106,6 +109,7 @@ export async function writeMemoryNote(
   });
 }
 
+/** Appends text to a note, or makes the note. The note need not have been read. */
 export async function appendMemoryNote(
   { file, text, scope }: FileInput & { readonly text: string },
   context: ToolContext,
@@ -144,6 +148,7 @@ function withMemoryArguments(problem: string): string {
     .replaceAll('new_string', 'new');
 }
 
+/** Deletes a note that this task has read. */
 export async function deleteMemoryNote(
   input: FileInput,
   context: ToolContext,

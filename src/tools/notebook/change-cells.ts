@@ -60,7 +60,9 @@ export interface NewCell {
   readonly source: string;
 }
 
-/** Inserts a new cell after another one, or before all others where `after` is null. Returns the text and the new id. */
+/**
+ * Inserts a new cell after another one, or before all others where `after` is null. Returns the text and the new id.
+ */
 export function withCell(
   notebook: Notebook,
   after: Cell | null,

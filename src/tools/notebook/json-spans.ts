@@ -12,7 +12,10 @@ export interface MemberSpan extends JsonSpan {
 
 const QUOTE = '"';
 
-/** Finds the members of the object that begins at `at`, in order. The text must be valid JSON, as in all functions here. */
+/**
+ * Finds the members of the object that begins at `at`, in order. The text must be valid JSON, as in all functions
+ * here.
+ */
 export function memberSpans(text: string, at: number): readonly MemberSpan[] {
   const found: MemberSpan[] = [];
   let next = skipBlanks(text, at + 1);

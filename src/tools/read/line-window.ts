@@ -10,6 +10,7 @@ const NEEDS_CARE = /[\0\uFFFD]|\r$/;
 /** UTF-8 needs at most four bytes for a character. */
 const KEPT_LINE_BYTES = MAX_LINE_CHARACTERS * 4;
 
+/** The lines of a window. */
 export interface LineWindowOptions {
   /** The number of the first line, from 1. */
   readonly first: number;

@@ -72,7 +72,10 @@ export const readTool = defineTool({
   },
 });
 
-/** Shows the cells of a notebook; null for a file that is not one. Throws INVALID_PARAM when the call names a cell of such a file. */
+/**
+ * Shows the cells of a notebook; null for a file that is not one. Throws INVALID_PARAM when the call names a cell of
+ * such a file.
+ */
 async function readCells(
   file: OpenFile,
   range: LineRange & { readonly cellId: string | undefined },
@@ -217,7 +220,7 @@ async function binaryFile(
   { kind, head }: { readonly kind: string; readonly head: Buffer },
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { showAttachment } = await import('./show-attachment.ts');
+  const { showAttachment } = await import('../attachments/show-attachment.ts');
   const output = await showAttachment(file, Buffer.from(head), context);
   if (output !== null) return output;
   const shown = displayPath(file.real, context.cwd);

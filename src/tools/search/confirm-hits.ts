@@ -70,7 +70,9 @@ function withoutReturn(line: string | undefined): string | undefined {
   return line?.endsWith('\r') === true ? line.slice(0, -1) : line;
 }
 
-/** Keeps only the paths, relative to the directory of the scope, of regular files that can be reached without a link. */
+/**
+ * Keeps only the paths, relative to the directory of the scope, of regular files that can be reached without a link.
+ */
 export function confirmPaths(found: readonly string[], scope: SearchScope): readonly string[] {
   return confirmNames(found, scope, (stats) => stats.isFile());
 }

@@ -14,6 +14,7 @@ import { MAX_SEARCHED_BYTES, NEVER_SEARCHED, type SearchScope } from './search-t
 /** The time for finding out which of the named paths are ignored, in milliseconds. */
 const IGNORED_TIME_MS = 2000;
 
+/** A finished search, for the notes on named files. */
 export interface NamedSearch {
   /** The directory that was searched, as the call names it and without links; both absolute. */
   readonly asked: string;
@@ -34,35 +35,24 @@ interface NamedPath {
   readonly below: string;
   /** Whether the glob has no slash, so that it may mean a file in another directory. */
   readonly mayBeElsewhere: boolean;
+  /** Undefined for a path that this user may not inspect. */
+  readonly stats: Stats | 'missing' | undefined;
 }
 
 /**
  * Explains why files that globs without wildcards name were left out: one note in brackets for each. There is no
- * note on a file that was searched and has no match, or on a name that may stand in another directory.
+ * note on a file that was searched and has no match, or on a name that may be that of a file in another directory.
  */
 export async function namedNotes(
   globs: readonly PlacedGlob[],
   search: NamedSearch,
   context: ToolContext,
 ): Promise<readonly string[]> {
-  const reasons = pathsNotFound(globs, search, context).map((named) => ({
-    named,
-    reason: reasonByName(named, search, context),
-  }));
-  const candidates = reasons.filter(({ reason }) => typeof reason === 'object');
-  const ignored = await ignoredAmong(
-    candidates.map(({ named }) => named.below),
-    search,
-    context,
-  );
-  return reasons.flatMap(({ named: { path, below }, reason }) => {
-    const why =
-      typeof reason !== 'object'
-        ? reason
-        : ignored.has(below)
-          ? 'is ignored by .gitignore or the like: set include_ignored, or name it as path'
-          : reasonByContent(below, reason, { search, context });
-    return why === undefined ? [] : [`[left out: ${search.show(path)} ${why}]`];
+  const named = pathsNotFound(globs, search, context);
+  const ignored = await ignoredAmong(named, search, context);
+  return named.flatMap((each) => {
+    const reason = exclusionReason(each, ignored.has(each.below), { ...search, context });
+    return reason === undefined ? [] : [`[left out: ${search.show(each.path)} ${reason}]`];
   });
 }
 
@@ -77,7 +67,8 @@ function pathsNotFound(
     if (path === undefined || path === search.asked || !isInside(search.asked, path)) return [];
     const below = relative(search.asked, path);
     if (withheld?.(below) !== undefined || isFound(path, search.found)) return [];
-    return [{ path, below, mayBeElsewhere: !glob.glob.startsWith('/') }];
+    const stats = statsOf(join(search.real, below), context);
+    return [{ path, below, mayBeElsewhere: !glob.glob.startsWith('/'), stats }];
   });
 }
 
@@ -85,36 +76,11 @@ function isFound(path: string, found: ReadonlySet<string>): boolean {
   return found.has(path) || [...found].some((each) => each.startsWith(`${path}/`));
 }
 
-/**
- * The reason that a path's name and kind give. Returns its stats where they give none, because it is a file or a
- * directory that could have been searched, and undefined where nothing should be said about it.
- */
-function reasonByName(
-  { below, mayBeElsewhere }: NamedPath,
-  { real, readsContents }: NamedSearch,
-  context: ToolContext,
-): string | Stats | undefined {
-  const path = join(real, below);
-  const stats = statsOf(path, context);
-  if (stats === 'missing') return readsContents && !mayBeElsewhere ? 'does not exist' : undefined;
-  if (stats === undefined) return undefined;
-  if (stats.isSymbolicLink()) return 'is a link, and links are not followed: name where it leads';
-  const isDirectory = stats.isDirectory();
-  if (!isDirectory && !stats.isFile()) return `is ${fileKind(stats)}`;
-  if (readsContents && !isDirectory && isSecretPath(path)) {
-    return 'is a secret file: name it as path';
-  }
-  return below.split('/').includes(NEVER_SEARCHED)
-    ? `lies in ${NEVER_SEARCHED}, which is only searched when it is named as path`
-    : stats;
-}
-
-/** Returns undefined for a path that this user may not inspect. */
-function statsOf(path: string, context: ToolContext): Stats | 'missing' | undefined {
+function statsOf(path: string, { roots }: ToolContext): NamedPath['stats'] {
   try {
     return inDirectory(
       dirname(path),
-      { roots: context.roots },
+      { roots },
       (held) => lstatSync(held.at(basename(path)), { throwIfNoEntry: false }) ?? 'missing',
     );
   } catch (thrown) {
@@ -123,59 +89,58 @@ function statsOf(path: string, context: ToolContext): Stats | 'missing' | undefi
   }
 }
 
-/**
- * The paths, relative to the searched directory, that are left out because of ignore files: ripgrep lists them, or
- * files in them, only when it does not read ignore files.
- */
-async function ignoredAmong(
-  paths: readonly string[],
-  search: NamedSearch,
-  context: ToolContext,
-): Promise<ReadonlySet<string>> {
-  if (search.includesIgnored || paths.length === 0) return new Set();
-  const listed = await listedAmong(paths, { includesIgnored: false }, { search, context });
-  if (listed === null) return new Set();
-  const missing = paths.filter((path) => !listed.has(path));
-  if (missing.length === 0) return new Set();
-  const everything = await listedAmong(missing, { includesIgnored: true }, { search, context });
-  return everything ?? new Set();
-}
-
-/** The paths that ripgrep lists, or that hold a file that it lists; null when that took too long. */
-async function listedAmong(
-  paths: readonly string[],
-  { includesIgnored }: { readonly includesIgnored: boolean },
-  { search, context }: { readonly search: NamedSearch; readonly context: ToolContext },
-): Promise<ReadonlySet<string> | null> {
-  const listed = new Set<string>();
-  const accepts = (file: string): boolean => {
-    for (const path of paths) {
-      if (file === path || file.startsWith(`${path}/`)) listed.add(path);
-    }
-    return false;
-  };
-  const { stopped } = await listFilesInScope(
-    { ...scopeOf(search, context), includesIgnored, accepts },
-    { maxFiles: Infinity, timeMs: IGNORED_TIME_MS, signal: context.signal },
-  );
-  return stopped === undefined ? listed : null;
-}
-
-function scopeOf({ real }: NamedSearch, { roots }: ToolContext): SearchScope {
-  return { directory: real, roots, accepts: () => true, nameGlobs: [] };
-}
-
-/** The reason that the size or content of a file gives; undefined where it was searched or only listed. */
-function reasonByContent(
-  below: string,
-  stats: Stats,
-  { search, context }: { readonly search: NamedSearch; readonly context: ToolContext },
+/** Says why a path was left out; undefined where it was searched or nothing can be said. */
+function exclusionReason(
+  { below, mayBeElsewhere, stats }: NamedPath,
+  isIgnored: boolean,
+  { real, readsContents, context }: NamedSearch & { readonly context: ToolContext },
 ): string | undefined {
-  if (stats.isDirectory() || !search.readsContents) return undefined;
+  if (stats === 'missing') return readsContents && !mayBeElsewhere ? 'does not exist' : undefined;
+  if (stats === undefined) return undefined;
+  if (stats.isSymbolicLink()) return 'is a link, and links are not followed: name where it leads';
+  const isDirectory = stats.isDirectory();
+  if (!isDirectory && !stats.isFile()) return `is ${fileKind(stats)}`;
+  if (readsContents && !isDirectory && isSecretPath(join(real, below))) {
+    return 'is a secret file: name it as path';
+  }
+  if (below.split('/').includes(NEVER_SEARCHED)) {
+    return `lies in ${NEVER_SEARCHED}, which is only searched when it is named as path`;
+  }
+  if (isIgnored) {
+    return 'is ignored by .gitignore or the like: set include_ignored, or name it as path';
+  }
+  if (isDirectory || !readsContents) return undefined;
   if (stats.size > MAX_SEARCHED_BYTES) {
     return `is larger than ${MAX_SEARCHED_BYTES / 1024 / 1024} MB: use Bash`;
   }
-  return isBinaryFile(below, scopeOf(search, context))
-    ? 'is binary: name it as path to search it as text'
-    : undefined;
+  const scope = { directory: real, roots: context.roots, accepts: () => true, nameGlobs: [] };
+  return isBinaryFile(below, scope) ? 'is binary: name it as path to search it as text' : undefined;
+}
+
+/**
+ * The relative paths that are left out because of ignore files: ripgrep lists them, or files in them, only when it
+ * does not read ignore files. None where listing takes too long.
+ */
+async function ignoredAmong(
+  named: readonly NamedPath[],
+  { real, includesIgnored }: NamedSearch,
+  { roots, signal }: ToolContext,
+): Promise<ReadonlySet<string>> {
+  const limits = { maxFiles: Infinity, timeMs: IGNORED_TIME_MS, signal };
+  const scope = { directory: real, roots, nameGlobs: [] };
+  const listedAmong = async (paths: readonly string[], options: Partial<SearchScope>) => {
+    const listed = new Set<string>();
+    const accepts = (file: string): boolean => {
+      for (const path of paths) if (`${file}/`.startsWith(`${path}/`)) listed.add(path);
+      return false;
+    };
+    const { stopped } = await listFilesInScope({ ...scope, ...options, accepts }, limits);
+    return stopped === undefined ? listed : null;
+  };
+  const existing = named.flatMap(({ below, stats }) => (typeof stats === 'object' ? [below] : []));
+  if (includesIgnored || existing.length === 0) return new Set();
+  const listed = await listedAmong(existing, {});
+  const missing = existing.filter((path) => listed?.has(path) === false);
+  if (missing.length === 0) return new Set();
+  return (await listedAmong(missing, { includesIgnored: true })) ?? new Set();
 }

@@ -10,6 +10,7 @@ export interface RipgrepRun {
   readonly timedOut: boolean;
 }
 
+/** How ripgrep is run and what takes its output. */
 export interface RipgrepOptions {
   readonly cwd: string;
   /** The character that ends each record. */

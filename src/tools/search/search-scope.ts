@@ -107,9 +107,9 @@ export function exclusionReasons(
   const withheld = context.withheldBelow({ asked, real });
   return (path) => {
     if (withheld?.(path) !== undefined) return 'rule';
-    const whole = join(real, path);
-    if (isSecretPath(whole)) return 'secret';
-    return checksOtherNames !== true && pathHasForeignNames(whole) ? 'other_names' : undefined;
+    const absolute = join(real, path);
+    if (isSecretPath(absolute)) return 'secret';
+    return checksOtherNames !== true && pathHasForeignNames(absolute) ? 'other_names' : undefined;
   };
 }
 

@@ -78,7 +78,9 @@ interface ResolvedName {
   readonly negated: boolean;
 }
 
-/** Creates a function that finds the canonical name for a key: first exactly, then ignoring case and word separators. */
+/**
+ * Creates a function that finds the canonical name for a key: first exactly, then ignoring case and word separators.
+ */
 export function createNameResolver(
   names: readonly string[],
   aliases: ArgumentAliases,

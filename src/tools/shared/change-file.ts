@@ -79,14 +79,15 @@ function staleProblem(shown: string, other: string | undefined): string {
   return `${shown} ${what} since it was read: Read it again before changing it.`;
 }
 
+/** A change that was written. */
 export interface WrittenChange {
   readonly change: FileChange;
-  /** What of the file is not as before, in sentences that follow others; mostly empty. */
+  /** Sentences, mostly none, that name the properties of the file that were lost. Each begins with a space. */
   readonly lost: string;
 }
 
 const LOST: Readonly<Record<LostProperty, string>> = {
-  owner: ' It belongs to you now: its owner could not be kept.',
+  owner: ' It belongs to you now: its owner could not be preserved.',
   special_bits: ' Its setuid and setgid bits were dropped.',
   other_names: ' It had other names (hard links): they keep the old content.',
 };

@@ -3,6 +3,7 @@ import type { ArgumentAliases } from './arguments.ts';
 /** The argument that names a file. */
 export const FILE_PATH = { type: 'string', minLength: 1 } as const;
 
+/** Other names of the argument that names a file. */
 export const FILE_PATH_ALIASES: ArgumentAliases = {
   path: 'file_path',
   file: 'file_path',
@@ -12,8 +13,10 @@ export const FILE_PATH_ALIASES: ArgumentAliases = {
   notebook_path: 'file_path',
 };
 
+/** The argument that names a directory. */
 export const DIRECTORY = { type: 'string', description: 'default: working directory' } as const;
 
+/** Other names of the argument that names a directory. */
 export const DIRECTORY_ALIASES: ArgumentAliases = {
   dir: 'path',
   directory: 'path',
@@ -42,6 +45,7 @@ export const CELL_FIELDS = {
   edit_mode: { type: 'string', enum: ['replace', 'insert', 'delete'], unlisted: true },
 } as const;
 
+/** Other names of the arguments of a replacement. */
 export const EDIT_ALIASES: ArgumentAliases = {
   old_str: 'old_string',
   old_text: 'old_string',

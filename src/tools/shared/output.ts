@@ -23,6 +23,7 @@ export function cutToBytes(text: string, maxBytes: number): string {
     .replace(/\ufffd$/, '');
 }
 
+/** The lines that fit into a limit. */
 export interface FittedLines {
   readonly lines: readonly string[];
   /** The number of lines that did not fit. */

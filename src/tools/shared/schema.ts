@@ -48,6 +48,7 @@ interface ListSchema extends Described {
   readonly items: ValueSchema;
   readonly minItems?: 1;
 }
+/** The schema of an object, and so of the arguments of a tool. */
 export interface ObjectSchema extends Described {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, ValueSchema>>;

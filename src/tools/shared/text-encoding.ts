@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { MusterError } from '../../base/errors.ts';
 
-/** The encodings that files can be read and written in. Both kinds of UTF-16 are recognized by their byte order mark. */
+/**
+ * The encodings that files can be read and written in. Both kinds of UTF-16 are recognized by their byte order mark.
+ */
 export type TextEncoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'windows-1252';
 
 export const BYTE_ORDER_MARK = '\uFEFF';

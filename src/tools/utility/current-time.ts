@@ -23,7 +23,10 @@ export const currentTimeTool = defineTool({
   },
 });
 
-/** Formats a time: `2026-11-22T12:26:45+02:00, Sunday, Europe/Kyiv, Unix time 1795343205`. Throws INVALID_PARAM for an unknown zone. */
+/**
+ * Formats a time: `2026-11-22T12:26:45+02:00, Sunday, Europe/Kyiv, Unix time 1795343205`. Throws INVALID_PARAM for an
+ * unknown zone.
+ */
 function timeIn(now: number, timezone: string | undefined): string {
   const format = formatIn(timezone);
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));

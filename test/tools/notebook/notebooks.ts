@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
 
-/** A small notebook as Jupyter writes it, with parts that an edit must keep: unusual numbers, escapes, the order of keys. */
+/**
+ * A small notebook as Jupyter writes it, with parts that an edit must keep: unusual numbers, escapes, the order of
+ * keys.
+ */
 export function notebook(cells: readonly JsonObject[]): JsonObject {
   return {
     cells: [...cells],

@@ -55,7 +55,10 @@ function toListedGlob(glob: string): ListedGlob {
   return { text: excludes ? glob.slice(1).trim() : glob, excludes, isFullList: false };
 }
 
-/** Returns the tool with a parser that also accepts lists of globs in the named arguments and joins each to one string. */
+/**
+ * Returns the tool with a parser that also accepts lists of globs in the named arguments and joins each to one
+ * string.
+ */
 export function acceptGlobLists<I>(tool: Tool<I>, names: readonly string[]): Tool<I> {
   return {
     ...tool,

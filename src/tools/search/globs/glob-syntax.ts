@@ -9,6 +9,7 @@ export type GlobNode =
   | { readonly kind: 'class'; readonly text: string; readonly has: (character: string) => boolean }
   | GroupNode;
 
+/** A group with alternatives, such as `+(a|b)` or `{a,b}`. */
 export interface GroupNode {
   readonly kind: 'group';
   /** The mark in `+(a|b)`. Braces and parentheses without a mark count as `@`. */
@@ -18,6 +19,7 @@ export interface GroupNode {
   readonly asText: GlobSequence;
 }
 
+/** Parts of a glob that follow each other. */
 export type GlobSequence = readonly GlobNode[];
 
 const MAX_DEPTH = 4;

@@ -55,7 +55,10 @@ async function describePath(path: string, context: ToolContext): Promise<string>
   ].join('\n');
 }
 
-/** The target of a link as stored in it; undefined for anything else, and for a link that was reached through another one. */
+/**
+ * The target of a link as stored in it; undefined for anything else, and for a link that was reached through another
+ * one.
+ */
 function linkTarget(path: string, { roots }: ToolContext): string | undefined {
   if (roots.includes(path)) return undefined;
   try {

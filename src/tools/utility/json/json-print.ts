@@ -6,7 +6,10 @@ export interface PrintOptions {
   readonly indent: number;
   /** Whether members are sorted by name. */
   readonly sorted: boolean;
-  /** The most UTF-16 units that are printed. In deep lists, indentation can take a thousand times the space of the values. */
+  /**
+   * The most UTF-16 units that are printed. In deep lists, indentation can take a thousand times the space of the
+   * values.
+   */
   readonly max: number;
 }
 

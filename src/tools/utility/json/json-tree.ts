@@ -10,6 +10,7 @@ export type JsonNode =
   | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
   | { readonly kind: 'object'; readonly members: readonly JsonMember[] };
 
+/** A member of an object. */
 export interface JsonMember {
   readonly name: string;
   /** The name as it was written, with its quotes. */
@@ -29,7 +30,10 @@ const STRING_BODY = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 
-/** Parses JSON. Throws INVALID_PARAM with line and column for other text, and LIMIT_EXCEEDED for text that is nested too deeply. */
+/**
+ * Parses JSON. Throws INVALID_PARAM with line and column for other text, and LIMIT_EXCEEDED for text that is nested
+ * too deeply.
+ */
 export function parseJson(text: string): JsonNode {
   const reader = new JsonReader(text.startsWith('\uFEFF') ? text.slice(1) : text);
   const node = reader.value(0);
@@ -116,7 +120,9 @@ class JsonReader {
     );
   }
 
-  /** Moves to the error in a string that begins here. Returns false when there is no string, or one without an error. */
+  /**
+   * Moves to the error in a string that begins here. Returns false when there is no string, or one without an error.
+   */
   private intoBrokenString(): boolean {
     const start = this.at;
     if (this.take(STRING) === undefined) return this.take(STRING_BODY) !== undefined;

@@ -4,8 +4,8 @@ import type { OpenFile } from '../../sys/open-in-roots.ts';
 import { displayPath } from '../../sys/paths.ts';
 import { readOpenFile } from '../shared/file-content.ts';
 import { failure } from '../shared/output.ts';
-import { describeExcess } from '../attachments/attachment-limits.ts';
-import { detectAttachment, inspectAttachment } from '../attachments/inspect-file.ts';
+import { describeExcess } from './attachment-limits.ts';
+import { detectAttachment, inspectAttachment } from './inspect-file.ts';
 
 /**
  * Attaches an image or a PDF document for the model; null for any other file. `head` is the beginning of the file. When
