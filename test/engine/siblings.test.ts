@@ -231,7 +231,7 @@ const remove = (at: Place) => [call('DeleteFile', { file_path: at.path })];
 const CHANGED_BY_BOB =
   'shared.txt was changed by task BOB (editor) since it was read: Read it again before changing it.';
 const TAKEN_BY_BOB =
-  'shared.txt was deleted, or moved away, by task BOB (editor) since it was read. Leave it so, or Write it if it is to be made anew.';
+  'shared.txt was deleted or moved away by task BOB (editor) since you read it. Leave it so, or use Write to make it again.';
 
 describe('a task that writes what it has read', () => {
   test('and another one deleted is told so, and may make it anew', async () => {

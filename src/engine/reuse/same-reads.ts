@@ -4,7 +4,6 @@ import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
 import type { FileAccess, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { withNotes } from '../../tools/output.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { lookingPort } from '../calls/attach.ts';
 import { isWithinCaps } from '../calls/fit-output.ts';
@@ -14,6 +13,7 @@ import { prefixHash } from '../prompt/prefix.ts';
 import { prepareCall } from '../permissions/prepare-call.ts';
 import { recordedAgent } from '../task/recorded-agent.ts';
 import { parseTaskInput } from '../task/task-input.ts';
+import { appendNotes } from '../../tools/shared/output.ts';
 import { readsNothing, RunReader, type RecordedCall, type RecordedRun } from './recorded-run.ts';
 import { readingContext } from '../permissions/reading-context.ts';
 import { reuseKey } from './reuse-key.ts';
@@ -109,7 +109,7 @@ export class SameReads {
     const output = await outcome(() => tool.run(input, context));
     if (output === null || this.signal.aborted) return false;
     // What was cut names a file of that task.
-    const given = withNotes(output.text, notes);
+    const given = appendNotes(output.text, notes);
     if (!isWithinCaps(given, tool, this.deps.settings.caps)) return false;
     const now = {
       text: tool.ownWords === true ? escapeTags(given) : given,

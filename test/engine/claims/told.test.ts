@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { resultEnvelope } from '../../../src/engine/results/result.ts';
-import { bashTool } from '../../../src/tools/bash.ts';
+import { bashTool } from '../../../src/tools/bash/bash.ts';
 import { writeTool } from '../../../src/tools/write.ts';
 import { background, call, calls, play, toldTo } from '../play.ts';
 import { testEngine } from '../support.ts';

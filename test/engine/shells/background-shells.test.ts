@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stopOrder } from '../../../src/engine/task/stop.ts';
-import { bashTool } from '../../../src/tools/bash.ts';
 import {
   endsOf,
   inBackground,
@@ -20,6 +19,7 @@ import {
 } from '../shells-support.ts';
 import { promptOf } from '../support.ts';
 import { withoutNonce } from '../../nonce.ts';
+import { bashTool } from '../../../src/tools/bash/bash.ts';
 
 describe('a background shell', () => {
   it('lets the task go on; its output grows in a private file; its end is told', async () => {

@@ -2,13 +2,13 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readTool } from '../../../../src/tools/read.ts';
-import { editTool } from '../../../../src/tools/edit.ts';
 import type { JsonValue } from '../../../../src/base/json.ts';
 import type { AgentDefinition } from '../../../../src/protocol/agent.ts';
 import { call, calls, eventsOfType } from '../../play.ts';
 import { testEngine, statesOf, WORKER, type EngineSetup, type TestEngine } from '../../support.ts';
 import { byPrompt, requestsFor, type Answers } from './support.ts';
+import { readTool } from '../../../../src/tools/read/read.ts';
+import { editTool } from '../../../../src/tools/edit/edit.ts';
 
 let root = '';
 beforeEach(() => {
