@@ -53,7 +53,7 @@ async function measure(bin: string, size: Size): Promise<readonly Figure[]> {
     const program = startProgram(args, { cwd: place.workspace, env, nodeArgs: PROBED });
     const run = succeeded(args, await program.finished);
     if (!run.stdout.includes(`1. \`${ASKED_FILE}:`)) throw new Error(`not found: ${run.stdout}`);
-    const progress = run.stderr.split('offline search:').length - 1;
+    const progress = run.stderr.split('code search:').length - 1;
     const { peakMb: mb, cpuMs: cpu } = exitReport(program);
     return { ms: run.endedAt - run.startedAt, mb, cpu, progress };
   };

@@ -1,4 +1,4 @@
-import { readPlaceLines } from '../base/code/place-lines.ts';
+import { parseLocations } from '../base/code-search/report.ts';
 import type { ErrorInfo } from '../base/errors.ts';
 import { formatDuration, plural, truncate } from '../base/text.ts';
 import type { ShellState } from '../protocol/belongings.ts';
@@ -60,7 +60,7 @@ export function resultEnvelope(
       task_id: spec.id,
       result,
       structured: state.structured?.value ?? null,
-      ...(spec.model.provider === 'offline' ? { places: readPlaceLines(result) } : {}),
+      ...(spec.model.provider === 'offline' ? { places: parseLocations(result) } : {}),
       tool_summary: [...state.toolCounts].map(([tool, count]) => ({ tool, count })),
       files_modified: [...state.filesChanged.keys()],
       model_used: model,

@@ -1,7 +1,7 @@
 import type { AnyTool } from '../protocol/tool.ts';
 import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
-import { findPlacesTool } from './find-places/find-places.ts';
+import { codeSearchTool } from './code-search/code-search.ts';
 import { globTool } from './glob.ts';
 import { grepTool } from './grep.ts';
 import { lsTool } from './ls.ts';
@@ -24,12 +24,10 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   todoWriteTool,
   ...MEMORY_TOOL_SET,
   ...UTILITY_TOOLS,
+  codeSearchTool,
 ];
 
-/**
- * The tools that work on this machine alone, in the order of a request. `indexDirectory` is where what
- * is known of searched files is kept, absolute. Default: nowhere.
- */
-export function builtinTools(indexDirectory: string | null = null): readonly AnyTool[] {
-  return [...BUILTIN_TOOLS, findPlacesTool(indexDirectory)];
+/** The tools that work on this machine alone, in the order of a request. */
+export function builtinTools(): readonly AnyTool[] {
+  return BUILTIN_TOOLS;
 }

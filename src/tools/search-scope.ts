@@ -54,8 +54,6 @@ export function findPlace(path: string, context: ToolContext): FoundPlace {
 export interface ContentFilters {
   readonly accepts: readonly PathFilter[];
   readonly nameGlobs: readonly string[];
-  /** Who opens what is found looks itself for its other names: it is not looked at twice. */
-  readonly looksForOtherNames?: true;
   readonly includesIgnored?: boolean;
 }
 
@@ -77,7 +75,7 @@ export function contentScope(
     const file = { directory: dirname(real), file: basename(real), mayHaveOtherNames };
     return { ...file, roots, accepts: () => true, nameGlobs: [] };
   }
-  const reasonOf = leftOutReasons(path, place, context, filters);
+  const reasonOf = leftOutReasons(path, place, context);
   return {
     directory: real,
     roots,
@@ -99,14 +97,13 @@ export function leftOutReasons(
   asked: string,
   { real }: FoundPlace,
   context: ToolContext,
-  { looksForOtherNames }: Pick<ContentFilters, 'looksForOtherNames'> = {},
 ): (path: string) => LeftOutReason | undefined {
   const withheld = context.withheldBelow({ asked, real });
   return (path) => {
     if (withheld?.(path) !== undefined) return 'rule';
     const whole = join(real, path);
     if (isSecretPath(whole)) return 'secret';
-    return looksForOtherNames !== true && pathHasForeignNames(whole) ? 'other_names' : undefined;
+    return pathHasForeignNames(whole) ? 'other_names' : undefined;
   };
 }
 
