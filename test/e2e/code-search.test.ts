@@ -78,7 +78,7 @@ describe.concurrent('the code search', () => {
       ended: [
         '1. `src/retry.ts:2`: defines `retryDelay`, with “retry”, “delay” close together, “retry” in its path.\n   > export function retryDelay(attempt: number) {',
       ],
-      refused: Array(3).fill(['FindPlaces', 'PERMISSION_DENIED']),
+      refused: Array.from({ length: 3 }, () => ['FindPlaces', 'PERMISSION_DENIED']),
     });
     const bodies = world.model.requests.map(({ rawBody }) => rawBody).join('\n');
     expect(bodies).toContain('export function retryDelay');

@@ -72,11 +72,11 @@ export function readQuery(question: string): Query {
 }
 
 /** Whether a question says what is looked for. */
-export function isTelling({ terms, paths }: Query): boolean {
-  return paths.length > 0 || terms.some(isTellingTerm);
+export function hasSearchTerms({ terms, paths }: Query): boolean {
+  return paths.length > 0 || terms.some(isSearchTerm);
 }
 
-export function isTellingTerm({ kind, label, weight }: QueryTerm): boolean {
+export function isSearchTerm({ kind, label, weight }: QueryTerm): boolean {
   return kind === 'name' || (kind === 'word' && weight > WEAK_WEIGHT && !STOP_WORDS.has(label));
 }
 

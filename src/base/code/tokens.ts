@@ -16,11 +16,8 @@ function classAt(text: string, index: number): number {
   return code < 128 ? (CLASSES[code] ?? 0) : START;
 }
 
-/** A piece of a text: its first index, and the one behind its last. */
-export type Span = readonly [start: number, end: number];
-
-/** Returns the run of letters, digits, `_` and `$` around an index. */
-export function tokenAround(text: string, index: number): Span {
+/** Returns the run of letters, digits, `_` and `$` around an index: its first index, and the one behind its last. */
+export function tokenAround(text: string, index: number): readonly [start: number, end: number] {
   let start = index;
   let end = index;
   while (start > 0 && classAt(text, start - 1) !== 0) start -= 1;

@@ -7,7 +7,7 @@ import {
   type ModelRequest,
   type Usage,
 } from '../../protocol/model.ts';
-import { nextStep, type Step } from './plan.ts';
+import { nextOfflineStep, type OfflineStep } from './plan.ts';
 import { readSituation } from './situation.ts';
 
 /**
@@ -54,16 +54,16 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
 }
 
 /** A port throws nothing, so a bug becomes a value. */
-function planStep(request: ModelRequest): Step | Error {
+function planStep(request: ModelRequest): OfflineStep | Error {
   try {
-    return nextStep(readSituation(request));
+    return nextOfflineStep(readSituation(request));
   } catch (thrown) {
     return new Error(errorMessage(thrown), { cause: thrown });
   }
 }
 
 /** The number of messages makes the ids unique in a conversation, and the same when a request is repeated. */
-function contentOf(step: Step, messages: number): readonly AssistantPart[] {
+function contentOf(step: OfflineStep, messages: number): readonly AssistantPart[] {
   if (step.type === 'answer') return [{ type: 'text', text: step.text }];
   return step.calls.map(({ name, input }, index) => ({
     type: 'tool_call',

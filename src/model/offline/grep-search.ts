@@ -27,7 +27,7 @@ export function rankFoundLines(
   const files = [...texts].map(([path, text]) => countTerms(path, text, finder));
   const ranking = rankPlaces(query, finder, { files, readText: (path) => texts.get(path) ?? null });
   const report = reportRanking(ranking, { maxPlaces: options.maxPlaces, show: (path) => path });
-  return `${report}\n\nThis agent has no FindPlaces: only the lines that Grep returned were ranked.`;
+  return `${report}\n\nFindPlaces was not available: only the lines that Grep returned were ranked.`;
 }
 
 /** The lines of each file at their numbers; those that Grep did not return are empty. */

@@ -1,4 +1,9 @@
-import { isTellingTerm, isTelling, readQuery, withoutPaths } from '../../base/code-search/query.ts';
+import {
+  isSearchTerm,
+  hasSearchTerms,
+  readQuery,
+  withoutPaths,
+} from '../../base/code-search/query.ts';
 import type { Situation } from './situation.ts';
 import { splitTopics, withoutInstructions } from './topics.ts';
 
@@ -10,7 +15,7 @@ export interface Intent {
   /** The questions of which it consists. */
   readonly topics: readonly string[];
   /** Whether it says what is looked for. */
-  readonly isTelling: boolean;
+  readonly hasSearchTerms: boolean;
   /** The files to outline; empty when something is to be found. */
   readonly outlinedFiles: readonly string[];
   /** The directory to outline, `.` for the working directory; null when none is. */
@@ -65,7 +70,7 @@ export function readIntent(situation: Situation): Intent {
     question,
     searchText,
     topics: splitTopics(asked),
-    isTelling: isTelling(query),
+    hasSearchTerms: hasSearchTerms(query),
     outlinedFiles: wantsOutline ? files : [],
     outlinedDirectory: files.length > 0 ? null : outlinedDirectory(question),
     beyond,
@@ -76,7 +81,7 @@ export function readIntent(situation: Situation): Intent {
 function asksForOutline(question: string): boolean {
   if (!OUTLINE.test(question)) return false;
   const rest = withoutPaths(question.replace(OUTLINE, ' '));
-  return !readQuery(rest).terms.some(isTellingTerm);
+  return !readQuery(rest).terms.some(isSearchTerm);
 }
 
 function beyondSearch(question: string, agentType: string): Intent['beyond'] {
@@ -87,7 +92,7 @@ function beyondSearch(question: string, agentType: string): Intent['beyond'] {
 
 /** Whether a question says little itself, and speaks of something mentioned before. */
 function pointsBack(question: string): boolean {
-  const telling = readQuery(question).terms.filter(isTellingTerm);
+  const telling = readQuery(question).terms.filter(isSearchTerm);
   return telling.length <= 2 && POINTS_BACK.test(question);
 }
 

@@ -8,7 +8,7 @@ import { findOutcome, type PlannedCall, type Situation } from './situation.ts';
 import { MAX_TOPICS } from './topics.ts';
 
 /** The engine's next message: tool calls, or its answer. */
-export type Step =
+export type OfflineStep =
   | { readonly type: 'calls'; readonly calls: readonly PlannedCall[] }
   | { readonly type: 'answer'; readonly text: string };
 
@@ -24,7 +24,7 @@ const CHILD_FORM =
   'Answer with the three best places as path:line, the line quoted, and one short reason each.';
 
 /** Decides the next step from nothing but the conversation: delegate, or search, read and answer. */
-export function nextStep(situation: Situation): Step {
+export function nextOfflineStep(situation: Situation): OfflineStep {
   const intent = readIntent(situation);
   const isFirst = situation.rounds.length === 0;
   const chosen = intent.question === '' ? [] : situation.chosen;
@@ -37,7 +37,7 @@ export function nextStep(situation: Situation): Step {
   const merged = answerFromChildren(intent.topics, situation);
   if (merged !== null) return answer(merged);
   if (intent.beyond === 'diff') return answer(LIMITS.diff);
-  if (!intent.isTelling && intent.outlinedDirectory === null) return answer(HELP);
+  if (!intent.hasSearchTerms && intent.outlinedDirectory === null) return answer(HELP);
   if (![CODE_SEARCH, 'Grep', 'Read'].some((name) => situation.tools.has(name))) {
     return answer(NO_TOOLS);
   }
@@ -121,7 +121,7 @@ function mayDelegate({ mayCall, tools }: Situation): boolean {
 }
 
 /** Leaves out arguments that the offered tool does not have. */
-function callsOf(planned: readonly PlannedCall[], { tools }: Situation): Step {
+function callsOf(planned: readonly PlannedCall[], { tools }: Situation): OfflineStep {
   return {
     type: 'calls',
     calls: planned.map(({ name, input }) => {
@@ -133,6 +133,6 @@ function callsOf(planned: readonly PlannedCall[], { tools }: Situation): Step {
   };
 }
 
-function answer(text: string): Step {
+function answer(text: string): OfflineStep {
   return { type: 'answer', text };
 }

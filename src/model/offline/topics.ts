@@ -1,4 +1,4 @@
-import { isTelling, readQuery } from '../../base/code-search/query.ts';
+import { hasSearchTerms, readQuery } from '../../base/code-search/query.ts';
 
 /** The most topics that are delegated. The answer names the others. */
 export const MAX_TOPICS = 8;
@@ -75,5 +75,5 @@ function sentences(text: string): readonly string[] {
 }
 
 function hasTerms(text: string): boolean {
-  return isTelling(readQuery(text));
+  return hasSearchTerms(readQuery(text));
 }

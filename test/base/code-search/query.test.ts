@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isTelling, readQuery } from '../../../src/base/code-search/query.ts';
+import { hasSearchTerms, readQuery } from '../../../src/base/code-search/query.ts';
 
 describe('the aim of a question', () => {
   test.each([
@@ -69,7 +69,7 @@ test.each([
   ['a.ts', true],
   ['getIt', true],
 ])('%j says what is looked for: %s', (question, expected) => {
-  expect(isTelling(readQuery(question))).toBe(expected);
+  expect(hasSearchTerms(readQuery(question))).toBe(expected);
 });
 
 describe('kinds of files', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextStep } from '../../../src/model/offline/plan.ts';
+import { nextOfflineStep } from '../../../src/model/offline/plan.ts';
 import { readSituation, type Situation } from '../../../src/model/offline/situation.ts';
 import {
   applyToConversation,
@@ -39,7 +39,7 @@ test('types that the user chose are asked, and their names are not searched for'
     ['Explore', 'rust-expert'],
     'and   where is @src/x.ts read?',
   ]);
-  const step = nextStep(asked);
+  const step = nextOfflineStep(asked);
   const calls = step.type === 'calls' ? step.calls : [];
   expect(calls.map(({ name, input }) => [name, input['subagent_type']])).toEqual([
     ['Task', 'Explore'],
@@ -48,9 +48,9 @@ test('types that the user chose are asked, and their names are not searched for'
 });
 
 test('with nothing asked of them, and without Task, none is', () => {
-  expect(nextStep(situation('@explore', ['Explore'])).type).toBe('answer');
+  expect(nextOfflineStep(situation('@explore', ['Explore'])).type).toBe('answer');
   const asked = situation('@explore where is the parser?', ['Explore']);
-  const step = nextStep({ ...asked, tools: new Map([['Grep', new Set(['pattern'])]]) });
+  const step = nextOfflineStep({ ...asked, tools: new Map([['Grep', new Set(['pattern'])]]) });
   expect(step.type === 'calls' ? step.calls[0]?.name : null).toBe('Grep');
 });
 

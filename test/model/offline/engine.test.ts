@@ -142,7 +142,7 @@ describe('a question', () => {
       tools: PLAIN_TOOLS,
     });
     expect(text).toContain('1. `src/session/cookie-jar.ts:4`: defines `CookieJar`');
-    expect(text).toContain('This agent has no FindPlaces');
+    expect(text).toContain('FindPlaces was not available');
     expect(new Set(turns.flat().map(({ name }) => name))).toEqual(new Set(['Grep', 'Read']));
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AssistantMessage, Message, ToolMessage } from '../../../src/protocol/message.ts';
 import { userMessage } from '../../../src/protocol/message.ts';
-import { nextStep } from '../../../src/model/offline/plan.ts';
+import { nextOfflineStep } from '../../../src/model/offline/plan.ts';
 import { readSituation, type PlannedCall } from '../../../src/model/offline/situation.ts';
 import { requestOf } from './harness.ts';
 import { PLAIN_TOOLS, SEARCH_TOOLS, TASK_TOOL } from './search-tools.ts';
@@ -9,7 +9,7 @@ import { PLAIN_TOOLS, SEARCH_TOOLS, TASK_TOOL } from './search-tools.ts';
 const QUESTION = 'Where is the alias table?';
 
 function step(messages: readonly Message[], options: Parameters<typeof requestOf>[1] = {}) {
-  return nextStep(readSituation(requestOf(messages, options)));
+  return nextOfflineStep(readSituation(requestOf(messages, options)));
 }
 
 function names(messages: readonly Message[], options: Parameters<typeof requestOf>[1] = {}) {
@@ -176,7 +176,7 @@ test('children that have answered are merged even where no more calls are allowe
       [task, 'There.'],
     ]),
   ];
-  const next = nextStep(readSituation({ ...requestOf(messages, {}), toolChoice: 'none' }));
+  const next = nextOfflineStep(readSituation({ ...requestOf(messages, {}), toolChoice: 'none' }));
   expect(next).toEqual({
     type: 'answer',
     text: '## Where is the alias table?\n\nHere.\n\n## Where are ids made?\n\nThere.',
@@ -201,9 +201,9 @@ test('the word of a limit is no question', () => {
     [userMessage(QUESTION), ...found, userMessage('The limit max_turns = 1 is reached.')],
     {},
   );
-  const next = nextStep(readSituation({ ...request, toolChoice: 'none' }));
+  const next = nextOfflineStep(readSituation({ ...request, toolChoice: 'none' }));
   expect(next).toEqual({
     type: 'answer',
-    text: 'Nothing fits well. The nearest:\n\n1. `alias.ts:1`: defines `alias`, with “alias”, “alias” in its path.\n   > const alias = 1\n\n“table” stands in no file.\n\nThis agent has no FindPlaces: only the lines that Grep returned were ranked.',
+    text: 'Nothing fits well. The nearest:\n\n1. `alias.ts:1`: defines `alias`, with “alias”, “alias” in its path.\n   > const alias = 1\n\n“table” stands in no file.\n\nFindPlaces was not available: only the lines that Grep returned were ranked.',
   });
 });
