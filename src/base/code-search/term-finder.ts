@@ -47,7 +47,7 @@ export class TermFinder {
     pattern.lastIndex = 0;
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
       const [start, end] = tokenAround(text, match.index);
-      const terms = this.termsIn(text.slice(start, end));
+      const terms = this.#termsIn(text.slice(start, end));
       if (terms.length > 0) visit(terms);
       pattern.lastIndex = end;
     }
@@ -64,11 +64,11 @@ export class TermFinder {
   }
 
   /** Returns the indexes of the terms in a token, once for each time that the token has the term. */
-  termsIn(token: string): readonly number[] {
+  #termsIn(token: string): readonly number[] {
+    if (!isToken(token)) return NO_TERMS;
     const known = this.#termsByToken.get(token);
     if (known !== undefined) return known;
-    const stems = isToken(token) ? stemsOf(token) : [];
-    const terms = stems.flatMap((stem) => this.#termsByStem.get(stem) ?? NO_TERMS);
+    const terms = stemsOf(token).flatMap((stem) => this.#termsByStem.get(stem) ?? NO_TERMS);
     // A slice of a text would keep all of that text in memory.
     if (this.#termsByToken.size < MAX_KNOWN_TOKENS) this.#termsByToken.set(ownCopy(token), terms);
     return terms;
