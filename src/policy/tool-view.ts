@@ -3,9 +3,9 @@ import type { Rights } from '../protocol/permission.ts';
 import type { OnAsk } from '../protocol/question.ts';
 import type { ToolKind } from '../protocol/tool.ts';
 import {
+  CODE_SEARCH,
   CORE_TOOLS,
   MEMORY_TOOLS,
-  OFFLINE_SEARCH,
   TOOL_NAMES,
   UNBUILT_TOOLS,
 } from '../protocol/tool-names.ts';
@@ -33,6 +33,11 @@ export interface ToolViewRequest {
   readonly root: boolean;
   /** Whether there is an agent that it may delegate to. */
   readonly delegable: boolean;
+  /**
+   * Whether the task gets the code search without asking for it, where it has Read and Grep: the search
+   * shows no more than they do. Default false.
+   */
+  readonly addsCodeSearch?: boolean;
   /** What happens to its questions. Default `deny`. */
   readonly onAsk?: OnAsk;
 }
@@ -65,14 +70,12 @@ export function toolView(request: ToolViewRequest): ToolView {
     if (reason === undefined) names.push(name);
     else dropped.push({ name, reason });
   }
-  // Nobody lists it: it shows no more than Read and Grep do, to an engine that needs no other.
-  const [search, isFit] = [
-    byName.get(OFFLINE_SEARCH),
-    names.includes('Read') && names.includes('Grep'),
-  ];
-  if (search !== undefined && isFit && !names.includes(OFFLINE_SEARCH)) {
-    if (dropReason(OFFLINE_SEARCH, search, request) === undefined) names.push(OFFLINE_SEARCH);
-  }
+  const search = byName.get(CODE_SEARCH);
+  const addsSearch =
+    request.addsCodeSearch === true &&
+    ['Read', 'Grep'].every((name) => names.includes(name)) &&
+    !names.includes(CODE_SEARCH);
+  if (addsSearch && dropReason(CODE_SEARCH, search, request) === undefined) names.push(CODE_SEARCH);
   return { names, dropped };
 }
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { homedir } from 'node:os';
 import { systemClock } from '../../base/clock.ts';
 import { Deadlines } from '../../base/deadlines.ts';
@@ -21,7 +20,7 @@ import { openFileLimit } from '../../sys/open-file-limit.ts';
 import { createHttpFetch } from '../../sys/http.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { builtinTools } from '../../tools/index.ts';
-import { PLACE_SEARCH } from '../../tools/find-places/find-places.ts';
+import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { ControlChannel } from './control-channel.ts';
 import { admit } from '../setup/admission.ts';
 import { openAgents, openSkills } from '../setup/live-definitions.ts';
@@ -176,7 +175,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     redact,
     model: models,
     models: chooser,
-    tools: builtinTools(options.log === false ? null : join(directory, 'index')),
+    tools: builtinTools(),
     templates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },
     skills: { refresh: () => skills.refresh(), skills: () => skills.discovered.skills },
@@ -204,7 +203,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     inbox,
     onEvent: (event, of) => router.route(event, of),
     onSignal: (signal) => {
-      if (signal.type === 'progress' && signal.tool === PLACE_SEARCH) onNotice(signal.line);
+      if (signal.type === 'progress' && signal.tool === CODE_SEARCH) onNotice(signal.line);
       signals.route(signal);
     },
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),

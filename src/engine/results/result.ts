@@ -1,4 +1,3 @@
-import { readPlaceLines } from '../../base/code/place-lines.ts';
 import type { ErrorInfo } from '../../base/errors.ts';
 import { formatDuration, plural, truncate } from '../../base/text.ts';
 import type { ShellState } from '../../protocol/state/owned-work.ts';
@@ -19,6 +18,7 @@ import { cutAtParagraph } from './text-page.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { parseLocations } from '../../base/code-search/report.ts';
 
 export interface ResultPaths {
   readonly transcript: string | null;
@@ -61,7 +61,7 @@ export function resultEnvelope(
       task_id: spec.id,
       result,
       structured: state.structured?.value ?? null,
-      ...(spec.model.provider === 'offline' ? { places: readPlaceLines(result) } : {}),
+      ...(spec.model.provider === 'offline' ? { places: parseLocations(result) } : {}),
       tool_summary: [...state.toolCounts].map(([tool, count]) => ({ tool, count })),
       files_modified: [...state.filesChanged.keys()],
       model_used: model,
