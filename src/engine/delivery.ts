@@ -5,8 +5,9 @@ import { NOTHING } from '../protocol/model.ts';
 import { drawNonce } from '../protocol/outside-text.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
-import { claimsNote } from '../protocol/claims-note.ts';
-import { childReceipt } from './child-receipt.ts';
+import { flagsText } from '../receipts/answer-flags.ts';
+import { receiptParts } from '../receipts/receipt-line.ts';
+import { childReceipt } from '../receipts/receipt.ts';
 import type { EngineDeps } from './deps.ts';
 import { staleReadsNote } from './file-stamps.ts';
 import { noticeItem } from './notice-text.ts';
@@ -149,7 +150,8 @@ function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
     ...(whole === '' ? ['It gave no text.'] : []),
     ...(shown === '' ? [] : [`Result: ${shown}`]),
-    ...(child.stint.claims.length === 0 ? [] : [claimsNote(child.stint.claims)]),
+    ...(child.stint.claims.length === 0 ? [] : [`[${flagsText(child.stint.claims)}]`]),
+    `[Receipt: ${receiptParts(child, most > 0 ? 'full' : 'counts').join(' · ')}]`,
     ...(hint === '' ? [] : [hint]),
     ...(stale === '' ? [] : [stale]),
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),

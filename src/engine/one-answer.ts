@@ -10,7 +10,6 @@ import {
 import type { TaskSignal } from '../protocol/signal.ts';
 import type { Answer, LastPart } from './answer.ts';
 import type { BegunTurn } from './begin-turn.ts';
-import { prepareClaimCheck } from './claims/task-claims.ts';
 import type { EngineDeps } from './deps.ts';
 import { leftWhileHeld } from './fallback.ts';
 import { limitMessage } from './limits.ts';
@@ -85,7 +84,6 @@ async function askOnce(
           turn,
           added: digestsOfAdded(request.messages),
         });
-        if (run.parent !== null || turn > 1) prepareClaimCheck();
         // Loaded while the answer streams in; asked for again when it has ended.
         void deps.models.facts(request.model);
         break;

@@ -1,21 +1,20 @@
 import { readPlaceLines } from '../base/code/place-lines.ts';
 import type { ErrorInfo } from '../base/errors.ts';
 import { formatDuration, plural, truncate } from '../base/text.ts';
-import type { ShellState } from '../protocol/belongings.ts';
 import { knownCost, totalUse } from '../protocol/ledger.ts';
 import { paidTokens, type Usage } from '../protocol/model.ts';
 import type {
   EnvelopeStatus,
   EnvelopeUsage,
-  Receipt,
   ResultEnvelope,
-  ShellRun,
   TaskStatus,
 } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { openQuestions } from '../protocol/inbox-state.ts';
 import type { Question } from '../protocol/question.ts';
-import { claimsNote } from '../protocol/claims-note.ts';
+import { flagsText } from '../receipts/answer-flags.ts';
+import { receiptParts } from '../receipts/receipt-line.ts';
+import { receiptOf } from '../receipts/receipt.ts';
 import { cutAtParagraph } from './cut.ts';
 import { questionJson } from './question-json.ts';
 import { outputSchemaOf } from './structured/output-schema.ts';
@@ -108,7 +107,8 @@ export function parentText(state: TaskState, offset: number): string {
     parts.push('[Note: the answer is not JSON that is valid against output_schema]');
   }
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
-  parts.push(claimsNote(state.stint.claims), factsLine(state));
+  const flags = flagsText(state.stint.claims);
+  parts.push(flags === '' ? '' : `[${flags}]`, factsLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -138,31 +138,6 @@ function unended(state: TaskState): ErrorInfo | null {
   return { code: 'PERMISSION_DENIED', message, retryable: true };
 }
 
-export function receiptOf(state: TaskState): Receipt {
-  return {
-    filesRead: [...state.filesRead.values()],
-    filesChanged: [...state.filesChanged.values()],
-    commands: state.commands,
-    shells: [...state.shells].map(([id, shell]) => shellRun(state, id, shell)),
-    children: [...state.children.keys()],
-    childReceipts: Object.fromEntries(
-      [...state.children].flatMap(([id, { receipt }]) => (receipt === null ? [] : [[id, receipt]])),
-    ),
-    refusals: state.refusals,
-    models: state.models,
-    faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
-    ...(state.reused === null ? {} : { reused: { task: state.reused.of, at: state.reused.at } }),
-    endedBecause: state.end?.because ?? 'it has not ended',
-    claims: state.stint.claims,
-  };
-}
-
-/** What ran when the process of its task died is lost, also before a resume has written it down. */
-function shellRun({ status }: TaskState, id: string, { command, end }: ShellState): ShellRun {
-  const unseen = status === 'interrupted' ? 'lost' : null;
-  return { id, command, end: end?.how ?? unseen, exitCode: end?.exitCode ?? null };
-}
-
 function envelopeStatus(status: TaskStatus): EnvelopeStatus {
   if (status === 'completed') return 'success';
   return status === 'partial' ? 'partial' : 'error';
@@ -180,22 +155,23 @@ function denialsLine(denials: readonly string[]): string {
   return `[The user said no to: ${shown.join('; ')}${more > 0 ? `; and ${more} before` : ''}]`;
 }
 
+/** The line of facts at the end of a result: the task, what it used, and its receipt. */
 function factsLine(state: TaskState): string {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
-  const changed = [...state.filesChanged.keys()];
-  const facts = [
+  const [calls = '', ...receipt] = receiptParts(state, 'full');
+  const parts = [
     `task ${spec.id}`,
     spec.agent.name,
     model,
     ...(state.reused === null ? [] : [`reused: ${reusedText(state.reused)}`]),
     plural(state.turns, 'turn'),
-    plural(toolCallCount(state), 'tool call'),
+    calls,
     tokensText(state),
     formatDuration(elapsedMs(state)),
-    changed.length === 0 ? 'no files changed' : `changed: ${shortList(changed)}`,
+    ...receipt,
   ];
-  return `[${facts.join(' · ')}]`;
+  return `[${parts.join(' · ')}]`;
 }
 
 /** The tokens of a task, with a `~` if a part was estimated because the server did not count it. */
@@ -208,11 +184,6 @@ function tokensText({ usage, ledger }: TaskState): string {
 /** Whose result it is, and since when it has been one. */
 export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
   return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
-}
-
-function shortList(paths: readonly string[]): string {
-  const shown = paths.slice(0, 5).join(', ');
-  return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
 }
 
 function toolCallCount(state: TaskState): number {

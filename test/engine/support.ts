@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
-import { loadClaimCheck } from '../../src/engine/claims/task-claims.ts';
 import type { EngineSettings, ModelChooser } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { Inbox } from '../../src/engine/inbox.ts';
@@ -30,9 +29,6 @@ import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { VirtualDeadlines, type VirtualTime } from './virtual-time.ts';
-
-// Else the first end in a process waits for them, which passes no virtual time.
-await loadClaimCheck();
 
 export const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
 const FACTS: ModelFacts = { contextWindow: null, maxOutput: 100, price: null };

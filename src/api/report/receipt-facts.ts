@@ -1,5 +1,8 @@
 import { oneLine, truncate } from '../../base/text.ts';
 import type { Receipt, ShellRun } from '../../protocol/result.ts';
+import { flagText } from '../../receipts/answer-flags.ts';
+
+export { flagText, flagsText } from '../../receipts/answer-flags.ts';
 
 /** A name, and what there is of it, an item each. The items quote what is outside. */
 export interface ReceiptFact {
@@ -34,7 +37,7 @@ export function receiptFacts(receipt: Receipt): readonly ReceiptFact[] {
     { name: 'refused', items: receipt.refusals },
     { name: 'faults', items: faults.map(({ fault, count }) => `${fault} × ${count}`) },
     { name: 'models', items: receipt.models },
-    { name: 'claims', items: claims.map(({ claim, why }) => `${JSON.stringify(claim)}: ${why}`) },
+    { name: 'claims', items: claims.map(flagText) },
     ...(reused === undefined ? [] : [{ name: 'reused', items: [reusedText(reused)] }]),
     { name: 'ended', items: [receipt.endedBecause] },
   ];

@@ -1,10 +1,10 @@
-import { receiptOf } from '../../engine/result.ts';
 import { LogFold, type ReadAgain } from '../../engine/fold-log.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import { totalUse, type Use } from '../../protocol/ledger.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { Receipt, TaskStatus } from '../../protocol/result.ts';
+import { receiptOf } from '../../receipts/receipt.ts';
 import { liveBefore } from '../../protocol/rewound.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { Span } from './span.ts';

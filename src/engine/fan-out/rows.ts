@@ -1,9 +1,9 @@
 import type { ErrorInfo } from '../../base/errors.ts';
 import { paidTokens } from '../../protocol/model.ts';
-import { claimsNote } from '../../protocol/claims-note.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
+import { flagsText } from '../../receipts/answer-flags.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { foldLog } from '../fold-log.ts';
 import { elapsedMs, wholeResult } from '../result.ts';
@@ -26,7 +26,7 @@ export interface ItemRow {
   /** The whole answer, or what there is of one. */
   readonly result: string;
   readonly error: ErrorInfo | null;
-  /** A sentence for each claim that its receipt contradicts, and for each request of its definition that was not met. */
+  /** The flags of its answer in one text, and a sentence for each request of its definition that was not met. */
   readonly warnings: readonly string[];
 }
 
@@ -66,8 +66,8 @@ function rowOf(
 }
 
 function warningsOf({ stint, warnings }: TaskState): readonly string[] {
-  const doubt = claimsNote(stint.claims).slice(1, -1);
-  return [...(doubt === '' ? [] : [doubt]), ...warnings];
+  const flags = flagsText(stint.claims);
+  return [...(flags === '' ? [] : [flags]), ...warnings];
 }
 
 function isLeft(store: TaskStore, { end, status, spec }: TaskState): boolean {

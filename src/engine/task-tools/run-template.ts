@@ -9,6 +9,8 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { calledTypes } from '../called-types.ts';
 import { endNoticeId } from '../delivery.ts';
 import { outcomeOfChild, startChild } from '../delegation.ts';
+import { flagsText } from '../../receipts/answer-flags.ts';
+import { receiptParts } from '../../receipts/receipt-line.ts';
 import { wholeResult } from '../result.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Workshop } from '../workshop.ts';
@@ -194,6 +196,9 @@ async function rowOf(
     error === null ? whole : `${error.code}: ${error.message}. ${whole}`,
     most,
   );
-  const facts = `task ${child} · ${state.status} · ${plural(state.turns, 'turn')}`;
-  return { text: `${facts} · ${shown}`, told: [endNoticeId(state)] };
+  const facts = [`task ${child}`, state.status, plural(state.turns, 'turn')];
+  const receipt = receiptParts(state, 'counts').join(', ');
+  const flags = flagsText(state.stint.claims);
+  const parts = [...facts, receipt, ...(flags === '' ? [] : [flags]), shown];
+  return { text: parts.join(' · '), told: [endNoticeId(state)] };
 }
