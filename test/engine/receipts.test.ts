@@ -2,11 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { rerunTask } from '../../src/engine/replay/rerun-task.ts';
 import { resultEnvelope } from '../../src/engine/result.ts';
 import { bashTool } from '../../src/tools/bash.ts';
+import type { TaskEvent } from '../../src/protocol/event.ts';
 import { writeTool } from '../../src/tools/write.ts';
 import { background, call, calls, eventsOfType, play, toldTo, until, type Play } from './play.ts';
-import { statesOf, testEngine, type EngineSetup } from './support.ts';
+import { SETTINGS, statesOf, testEngine, waitTool, type EngineSetup } from './support.ts';
 
 const ANSWER = 'wrote a.txt, all tests pass';
 const NOTHING =
@@ -171,5 +173,48 @@ describe('a child gives its receipt', () => {
     const [first, second] = toldTo(test, 'main').filter((text) => text.includes('[task '));
     expect(first).toMatch(/^one\n\n\[task .* · 1 tool call \(Bash 1\) · /);
     expect(second).toMatch(/^two\n\n\[task .* · 2 tool calls \(Bash 2\) · /);
+  });
+});
+
+describe('an older log', () => {
+  /** As the analysis of earlier versions flagged it. */
+  const OLD = {
+    kind: 'command',
+    claim: 'I ran `npm test`.',
+    why: '"npm test" was not run',
+  } as const;
+
+  async function childLog() {
+    const root = workspace();
+    const { test } = await delegate([{ text: ANSWER }], undefined, { root });
+    const [child] = eventsOfType(test, 'child.created');
+    const events = test.events.filter(({ task }) => task === child?.child);
+    const older = events.map((event): TaskEvent =>
+      event.type === 'task.ended' ? { ...event, claims: [OLD] } : event,
+    );
+    const source = {
+      store: test.store,
+      settings: SETTINGS,
+      tools: new Map([[waitTool.name, waitTool]]),
+    };
+    return { root, events, older, source };
+  }
+
+  it('is rerun with the flags that it has, whatever files there are now', async () => {
+    const { root, events, older, source } = await childLog();
+    writeFileSync(join(root, 'a.txt'), 'a');
+    expect((await rerunTask(source, events)).difference).toBeNull();
+    expect((await rerunTask(source, older)).difference).toBeNull();
+  });
+
+  it('is shown with its flags', async () => {
+    const { older } = await childLog();
+    const [state] = statesOf(older).values();
+    expect(state && resultEnvelope(state, { transcript: null, outputFile: null })).toMatchObject({
+      data: { receipt: { claims: [OLD] } },
+      text: expect.stringContaining(
+        `${ANSWER}\n\n[The log does not support this claim: "I ran \`npm test\`." ("npm test" was not run)]\n\n[task `,
+      ),
+    });
   });
 });

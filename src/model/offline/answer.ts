@@ -133,7 +133,9 @@ function nothingFound({ query }: Intent, evidence: Evidence): string {
   return `Nothing found that fits.${why} Another word, or the name of a symbol or file, may help.`;
 }
 
-/** Muster's line of facts at the end of a child's result is for the model, not for the answer. */
+/** Removes Muster's own lines at the end of a child's result: they are for the model, not for the answer. */
 function withoutFacts(text: string): string {
-  return text.replace(/\n*\[task [a-z0-9]{8,32} · [^\]\n]*\]\s*$/, '').trim();
+  const ownLines =
+    /(?:\n*\[The (?:task|last|log) [^\n]*\])?\n*\[task [a-z0-9]{8,32} · [^\n]*\]\s*$/;
+  return text.replace(ownLines, '').trim();
 }
