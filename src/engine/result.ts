@@ -24,11 +24,11 @@ export interface ResultPaths {
   readonly outputFile: string | null;
 }
 
-/** Denials that a parent is told of, and code points of each. */
+/** How many of the user's denials the result names, and code points of each. */
 const SHOWN_DENIALS = 5;
 const DENIAL_LENGTH = 200;
 
-/** What stands for the error of a task that has no end, and that nobody works on any more. */
+/** The error of a task that has no end and that no process works on any more. */
 export function interruption({ stint }: TaskState): ErrorInfo {
   const hasWorked = stint.workingSince !== null || stint.workedMs > 0 || stint.number === 0;
   const message = hasWorked
@@ -38,11 +38,10 @@ export function interruption({ stint }: TaskState): ErrorInfo {
 }
 
 /**
- * The result of a task for programs, from its log alone. A log without an end says `running`;
- * whether somebody still works on it is for the caller to know, who passes the state on as
- * `interrupted` otherwise.
+ * Builds the result of a task for programs, from its log alone. A log without an end says `running`. The caller knows
+ * whether a process still works on the task, and passes the state on as `interrupted` otherwise.
  *
- * @param asked questions that wait for an answer, where others than its own do, too
+ * @param asked the questions that wait for an answer; default: those of the task itself
  */
 export function resultEnvelope(
   state: TaskState,
@@ -82,8 +81,8 @@ export function resultEnvelope(
 }
 
 /**
- * What the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
- * `resultMaxTokens` of it, the error where there is one, and the line of facts.
+ * Returns the text that the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
+ * `resultMaxTokens` of it, the error if there is one, the flags of the answer, and the line with the receipt.
  */
 export function parentText(state: TaskState, offset: number): string {
   const { spec, end } = state;
@@ -128,7 +127,7 @@ function reusedResult({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reus
   return { reused: { task_id: reused.of, at: new Date(reused.at).toISOString() } };
 }
 
-/** Why it has no result; null while it is at work. */
+/** Returns why a task without an end has no result; null while it is at work. */
 function unended(state: TaskState): ErrorInfo | null {
   const { status, parkedOn, questions } = state;
   if (status === 'interrupted') return interruption(state);
@@ -143,19 +142,19 @@ function envelopeStatus(status: TaskStatus): EnvelopeStatus {
   return status === 'partial' ? 'partial' : 'error';
 }
 
-/** The final answer; of a task that has none, the last it said. */
+/** Returns the final answer, or the last text of a task that has none. */
 export function wholeResult(state: TaskState): string {
   return state.result === '' ? state.lastText : state.result;
 }
 
-/** So that whoever delegated knows that it was the user who did not want it. */
+/** Tells the parent that it was the user who refused these calls. */
 function denialsLine(denials: readonly string[]): string {
   const shown = denials.slice(-SHOWN_DENIALS).map((each) => truncate(each, DENIAL_LENGTH));
   const more = denials.length - shown.length;
   return `[The user said no to: ${shown.join('; ')}${more > 0 ? `; and ${more} before` : ''}]`;
 }
 
-/** The line of facts at the end of a result: the task, what it used, and its receipt. */
+/** Returns the last line of a result: the task, what it used, and its receipt. */
 function factsLine(state: TaskState): string {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
@@ -174,14 +173,14 @@ function factsLine(state: TaskState): string {
   return `[${parts.join(' · ')}]`;
 }
 
-/** The tokens of a task, with a `~` if a part was estimated because the server did not count it. */
+/** Returns the tokens of a task, with a `~` if a part was estimated because the server did not count it. */
 function tokensText({ usage, ledger }: TaskState): string {
   const estimated = totalUse(ledger, { isEstimated: true });
   const tokens = paidTokens(usage) + paidTokens(estimated.usage);
   return `${estimated.answers > 0 ? '~' : ''}${plural(tokens, 'token')}`;
 }
 
-/** Whose result it is, and since when it has been one. */
+/** Says which earlier task gave a reused result, and when. */
 export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
   return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
 }

@@ -8,7 +8,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { foldLog } from '../fold-log.ts';
 import { elapsedMs, wholeResult } from '../result.ts';
 
-/** What came of one item. */
+/** The outcome of one item. */
 export interface ItemRow {
   /** From 1. */
   readonly index: number;
@@ -31,8 +31,8 @@ export interface ItemRow {
 }
 
 /**
- * What came of each item, in their order, from the logs. A task whose log says no end shows as
- * `interrupted`, unless it is at work.
+ * Returns the outcome of each item in order, from the logs. A task whose log has no end shows as `interrupted`,
+ * unless it is at work.
  */
 export function itemRows(store: TaskStore, run: TaskState): readonly ItemRow[] {
   const { items = [] } = run.spec.fanOut ?? {};
