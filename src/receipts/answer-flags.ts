@@ -23,7 +23,7 @@ const PATH = lazy(
       'gu',
     ),
 );
-const URL = /\b[a-z][\w+.-]{0,20}:\/\/\S+/gi;
+const WEB_ADDRESS = /\b[a-z][\w+.-]{0,20}:\/\/\S+/gi;
 /** JSON in a code block can be the whole answer; other code is an example. */
 const CODE_BLOCK = /(?:^|\n)(`{3,}|~{3,})(?!json)[\s\S]*?(?:\n\1|$)/g;
 /** A name without a directory is taken for a file by these endings alone: `user.name` is none. */
@@ -105,7 +105,7 @@ function seenTexts({ conversation, commands, shells, children }: TaskState): rea
 function pathsIn(answer: string): readonly string[] {
   const isLong = answer.length > 2 * READ_LENGTH;
   const read = isLong ? `${answer.slice(0, READ_LENGTH)}\n${answer.slice(-READ_LENGTH)}` : answer;
-  const text = read.replace(CODE_BLOCK, '\n').replace(URL, ' ');
+  const text = read.replace(CODE_BLOCK, '\n').replace(WEB_ADDRESS, ' ');
   const paths = new Set<string>();
   for (const [path] of text.matchAll(PATH())) {
     if (path.length > MAX_PATH_LENGTH) continue;

@@ -72,7 +72,7 @@ export function classifyCommand({
       exitCode !== null &&
       segments[index - 1]?.next !== '||' &&
       segments[index]?.words[0] !== '!' &&
-      segments.at(-1)?.next !== '&' &&
+      segments.at(-1)?.next === '' &&
       segments.slice(index, -1).every(passesOn);
     for (const kind of own) {
       // Any program up to the end of the line may be the one that failed.

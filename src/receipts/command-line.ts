@@ -1,7 +1,7 @@
 /** One program of a command line with its arguments, quotes taken off. */
 export interface LineSegment {
   readonly words: readonly string[];
-  /** The operator behind it: `&&`, `||`, `|`, `;`, `&`, a line break or a bracket; '' at the end of the line. */
+  /** The operator behind it: `&&`, `||`, `|`, `;`, `&`, a line break or a bracket. '' at the end, '…' where it is cut. */
   readonly next: string;
 }
 
@@ -67,7 +67,8 @@ function segmentsOf(line: string, shells: number): readonly LineSegment[] {
       isTarget = !/\d$/.test(token);
     } else word = (word ?? '') + unquoted(token);
   }
-  endSegment('');
+  // What a line goes on with behind the part that is read may decide about its exit code.
+  endSegment(line.length > READ_LENGTH ? '…' : '');
   const last = segments.at(-1);
   if (last !== undefined && /^[;\n)]$/.test(last.next)) last.next = '';
   return segments.flatMap((segment) => withinShell(segment, shells));

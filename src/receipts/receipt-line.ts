@@ -46,9 +46,10 @@ export function runText({ command, exitCode }: CommandRun): string {
 
 /** Quotes a text of a task on one line, so that nothing in it can end the quotes; says so where it is cut. */
 export function quoteText(text: string): string {
-  const start = exactLine(truncate(text, SHOWN_LENGTH));
-  const shown = truncate(start, SHOWN_LENGTH);
-  if (shown.length === start.length && text.length <= SHOWN_LENGTH) return JSON.stringify(shown);
+  const start = truncate(text, SHOWN_LENGTH);
+  const line = exactLine(start);
+  const shown = truncate(line, SHOWN_LENGTH);
+  if (start === text && shown === line) return JSON.stringify(shown);
   return `${JSON.stringify(`${shown}…`)} (cut, ${text.length} characters)`;
 }
 

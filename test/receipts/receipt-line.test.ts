@@ -196,6 +196,10 @@ describe('what is left out', () => {
     ]);
   });
 
+  it('of a text is not named where nothing is left out', () => {
+    expect(quoteText('🙂'.repeat(100))).toBe(`"${'🙂'.repeat(100)}"`);
+  });
+
   it('of a long command is named', () => {
     expect(quoteText(`echo ${'x'.repeat(500)}`)).toBe(
       `"echo ${'x'.repeat(95)}…" (cut, 505 characters)`,
