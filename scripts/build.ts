@@ -43,8 +43,8 @@ const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 const ENTRIES = {
   muster: 'src/front/cli/bin.ts',
-  index: 'src/api/index.ts',
-  events: 'src/protocol/events.ts',
+  index: 'src/library.ts',
+  events: 'src/events.ts',
   testing: 'src/testing/index.ts',
 };
 

@@ -16,7 +16,7 @@ const TYPES = {
 const FILES = [
   'api/agents/show.ts',
   'front/cli/commands/tasks/list.ts',
-  'protocol/event.ts',
+  'protocol/events/event.ts',
   'protocol/result.ts',
   'protocol/stream-line.ts',
 ];

@@ -85,13 +85,13 @@ Where is the cleanup on parent exit done? => lib/terminate/cleanup.js
 Where is the alias table for tool names? => src/protocol/tool-aliases.ts
 Where is a new task id generated? => src/base/ids.ts
 Which file reads the environment variables of the process? => src/sys/env.ts
-How is a long answer cut at a paragraph? => src/engine/cut.ts
-Where is the retry delay of a failed model request computed? => src/engine/retry.ts
+How is a long answer cut at a paragraph? => src/engine/results/text-page.ts
+Where is the retry delay of a failed model request computed? => src/engine/turn/retry.ts
 Where are edits of a file applied to its text? => src/tools/edit-text.ts src/tools/edit.ts
-Where is the state of a task folded from its events? => src/protocol/state.ts
+Where is the state of a task folded from its events? => src/protocol/state/state.ts
 Where are secret files such as .env recognised? => src/sys/secret-paths.ts
 How are deadlines kept in one heap instead of a timer per task? => src/base/deadlines.ts
-Where is the system prompt put together? => src/engine/prompt.ts
+Where is the system prompt put together? => src/engine/prompt/prompt.ts
 Where are log files locked by their owner? => src/store/owner-lock.ts
 Where are broken front matter blocks of agent files parsed? => src/agents/front-matter.ts src/agents/front-matter/tolerant.ts src/agents/front-matter/parse.ts
 `,

@@ -1,4 +1,4 @@
-import type { EventBody } from '../../src/protocol/event.ts';
+import type { EventBody } from '../../src/protocol/events/event.ts';
 
 /** Events of one turn, as the loop writes them: the answer, one call, its outcome. */
 export const EVENTS_PER_TURN = 5;

@@ -1,152 +1,89 @@
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import type { AgentDefinition } from '../protocol/agent.ts';
-import type { Enclosure } from '../protocol/enclosure.ts';
+import type { QuotedItem } from '../protocol/quoted-item.ts';
 import type { TaskInput } from '../protocol/input.ts';
-import { hasBackgroundWork } from '../protocol/belongings.ts';
-import { openQuestions } from '../protocol/inbox-state.ts';
-import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
+import { hasBackgroundWork } from '../protocol/state/owned-work.ts';
+import { openQuestions } from '../protocol/state/questions.ts';
 import type { Question } from '../protocol/question.ts';
-import type { Decision, PermissionMode, Rights } from '../protocol/permission.ts';
+import type { PermissionMode } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
-import type { TaskSource, TaskSpec } from '../protocol/task.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { TaskSpec } from '../protocol/task.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
-import { createTask } from './create-task.ts';
+import { createTask } from './delegation/create-task.ts';
 import { requireCompactable } from './compaction/compact-now.ts';
-import { createDelegation } from './delegation.ts';
-import { delegationVerdict } from './delegation-verdict.ts';
-import type { EngineDeps } from './deps.ts';
-import type { Enclosed, EnclosureWish } from './enclose/enclose.ts';
-import { receiverOf, type Addressee } from './enclose/receiver.ts';
-import { equip, whyUnusable } from './equipment.ts';
+import { createDelegation } from './delegation/delegation.ts';
+import { delegationVerdict } from './delegation/delegation-verdict.ts';
+import type { EngineDeps } from './task/deps.ts';
+import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
+import { quoteReader, type Recipient } from './quote/recipient.ts';
+import { prepareAgent, whyUnusable } from './prompt/prepare-agent.ts';
 import { driveItems } from './fan-out/drive.ts';
 import { reopenFailed, requireConversation } from './fan-out/resumed.ts';
 import { startFanOut, type FanOutRequest } from './fan-out/start.ts';
-import { foldLog } from './fold-log.ts';
-import { combineLimits } from './limits.ts';
-import { runTask } from './loop.ts';
-import { openTasks } from './open-task.ts';
-import { mentionsIn, personMessage } from './mentions.ts';
-import { isBusy } from './next-step.ts';
+import { foldLog } from './task/fold-log.ts';
+import { combineLimits } from './limits/limits.ts';
+import { runTask } from './loop/loop.ts';
+import { recoverTasks } from './delegation/recover-task.ts';
+import { mentionsIn, personMessage } from './prompt/mentions.ts';
+import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,
   prepareModels,
-  type ChildOutline,
-  type ChildWish,
+  type ChildRequest,
   type Delegator,
-} from './plan-child.ts';
-import { PrefixCache } from './prefix.ts';
-import { describePrompt } from './prompt.ts';
-import { answerLeft } from './record-answer.ts';
-import type { AnswerWish } from './read-answer.ts';
-import { resultEnvelope } from './result.ts';
+} from './delegation/plan-child.ts';
+import { PrefixCache } from './prompt/prefix.ts';
+import { describePrompt } from './prompt/prompt.ts';
+import { answerRecorded } from './questions/record-answer.ts';
+import { resultEnvelope } from './results/result.ts';
 import {
-  nearestAtWork,
-  requireBelow,
-  resumeUnder,
-  resumeUnderOpened,
-  type ResumedBelow,
-} from './resume-under.ts';
+  nearestRunningAncestor,
+  requireDescendant,
+  resumeDescendant,
+  resumeRecoveredDescendant,
+  type ResumedDescendant,
+} from './resume-descendant.ts';
 import { finishRewinds } from './rewind/finish.ts';
-import { goOnMessage, recordCeiling, recordResume, setToWork } from './resume.ts';
-import { RunningTasks } from './running-tasks.ts';
-import { recordMode } from './set-mode.ts';
-import { stopOrder, type StopOrder } from './stop.ts';
-import type { TaskRun } from './task-run.ts';
+import {
+  goOnMessage,
+  recordMaxRights,
+  recordResume,
+  startActivations,
+} from './delegation/resume.ts';
+import { RunningTasks } from './task/running-tasks.ts';
+import { recordMode } from './questions/set-mode.ts';
+import { stopOrder, type StopOrder } from './task/stop.ts';
+import type { TaskRun } from './task/task-run.ts';
 import { taskTools } from './task-tools/index.ts';
-import { Tree } from './tree.ts';
-import type { Workshop } from './workshop.ts';
-
-/** A conversation to start: the root of a new tree. */
-export interface RootRequest {
-  /** Default: a new one. */
-  readonly id?: string;
-  readonly prompt: string;
-  /** What of it the person said. Default: all. */
-  readonly words?: string;
-  /** What the person lays beside it. Default: nothing. */
-  readonly enclosed?: readonly Enclosure[];
-  /** What lists show of it. Default: the first words of the prompt. */
-  readonly description?: string;
-  readonly agent: AgentDefinition;
-  readonly model: ResolvedModel;
-  readonly rights: Rights;
-  readonly cwd: string;
-  readonly source: TaskSource;
-  readonly params: JsonObject;
-  /** JSON Schema that its answers must be valid against. Default: the agent's, if any. */
-  readonly outputSchema?: JsonObject;
-}
-
-/** How a person makes a task go on. */
-export interface ResumeRequest {
-  /** The next message; null: none. */
-  readonly prompt: string | null;
-  /** What goes with it. Default: nothing. */
-  readonly enclosed?: readonly Enclosure[];
-  /** Its rights are those recorded, cut by what this gives for them. */
-  readonly ceiling: (recorded: Rights) => Rights;
-  /** Absent: as recorded. */
-  readonly model?: ResolvedModel;
-  readonly maxTurns?: number;
-  /** Which mode it gets, by a person's own word, up to what its definition wants. Absent: as recorded. */
-  readonly mode?: PermissionMode;
-  /** Questions that wait in its logs go on to wait, whatever happens to others. Default false. */
-  readonly keepsParked?: boolean;
-  /** The answer to a question of it, or of a task below it that had not ended. */
-  readonly answer?: QuestionAnswer;
-  /** Of a run of a template: items that failed or were ended by a limit are done again. Default false. */
-  readonly retryFailed?: boolean;
-  /** Its context is summarised, and nothing else: of one that has ended. `keep`: what is kept above all. */
-  readonly compacts?: { readonly keep: string | null };
-  /** An ended task below it goes on, and it only waits for that: see `ResumeBelowRequest`. Not with a prompt. */
-  readonly below?: { readonly id: string } & ResumeBelowRequest;
-}
-
-/** What a person says to a question. */
-export interface QuestionAnswer extends AnswerWish {
-  /** Its whole id. */
-  readonly question: string;
-}
-
-/** How a person makes a task go on whose tree is at work. */
-export interface ResumeBelowRequest {
-  /** Absent: it is told to go on. */
-  readonly prompt?: string;
-  readonly model?: string;
-  readonly maxTurns?: number;
-}
-
-/** A child as it would be made. */
-export interface PlannedChild extends ChildOutline {
-  /** Whether the call that asks for it may run. */
-  readonly decision: Decision;
-  /** What goes on in its turn where its model fails. */
-  readonly fallbacks: readonly ResolvedModel[];
-  /** Whether an earlier result of the same work is reused. */
-  readonly reusesResults: boolean;
-  /** What its requests begin with, but for the line that is particular to one task. */
-  readonly prefix: RequestPrefix;
-}
+import { Tree } from './task/tree.ts';
+import type { EngineContext } from './delegation/engine-context.ts';
+import { answerQuestion } from './questions/answer-question.ts';
+import type {
+  RootRequest,
+  PlannedChild,
+  ResumeBelowRequest,
+  QuestionAnswer,
+  ResumeOptions,
+} from './requests.ts';
 
 /** Runs the tasks of this process. One engine serves any number of trees. */
 export class Engine {
   private readonly deps: EngineDeps;
-  private readonly workshop: Workshop;
+  private readonly context: EngineContext;
   private readonly running = new RunningTasks();
 
   constructor(deps: EngineDeps) {
     const tools = [...deps.tools];
     this.deps = { ...deps, tools };
-    this.workshop = {
+    this.context = {
       deps: this.deps,
       prefixes: new PrefixCache(deps.store),
       running: this.running,
       beginnings: new LoopQueue(),
-      driveItems: (run) => driveItems(this.workshop, run),
+      driveItems: (run) => driveItems(this.context, run),
+      startLoop: (run) => void runTask(this.deps, run),
     };
-    tools.push(...taskTools(this.workshop, createDelegation(this.workshop)));
+    tools.push(...taskTools(this.context, createDelegation(this.context)));
   }
 
   /**
@@ -160,15 +97,15 @@ export class Engine {
     const { onAsk } = this.deps.inbox;
     const firstPrompt = request.prompt;
     const post = { agent, rights, cwd, isRoot: true, provider, firstPrompt, onAsk };
-    const equipment = equip(this.deps, post);
-    const unusable = whyUnusable(agent, equipment);
+    const setup = prepareAgent(this.deps, post);
+    const unusable = whyUnusable(agent, setup);
     if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();
-    const run = createTask(this.workshop, new Tree(id, this.deps), {
+    const run = createTask(this.context, new Tree(id, this.deps), {
       ...request,
       id,
       words: request.words ?? request.prompt,
-      equipment,
+      setup,
       limits: combineLimits({
         config: settings.rootLimits,
         definition: agent.limits,
@@ -179,25 +116,25 @@ export class Engine {
       background: false,
       parent: null,
     });
-    void runTask(this.deps, run);
+    this.context.startLoop(run);
     return run;
   }
 
   /** Sets a template to work over items. Rejects with UsageError where none could be begun. */
   startFanOut(request: FanOutRequest): Promise<TaskRun> {
-    return startFanOut(this.workshop, request);
+    return startFanOut(this.context, request);
   }
 
   /**
    * What a Task call would make, and how its requests would begin, even where the call is refused or the
    * agent can't be started. Nothing is made.
    */
-  async plan(by: Delegator, wish: ChildWish): Promise<PlannedChild | MusterError> {
-    const { deps, prefixes } = this.workshop;
+  async plan(by: Delegator, wish: ChildRequest): Promise<PlannedChild | MusterError> {
+    const { deps, prefixes } = this.context;
     await prepareModels(deps, by.agent, wish);
     const plan = outlineChild(deps, by, wish);
     if (plan instanceof MusterError) return plan;
-    const { prompt, tools } = plan.equipment;
+    const { prompt, tools } = plan.setup;
     const decision = delegationVerdict(deps, by.rights, plan.agent);
     const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
     const reusesResults = plan.agent.cache ?? deps.settings.reusesResults;
@@ -215,8 +152,8 @@ export class Engine {
    * has begun to work when this resolves. Throws MusterError: `NOT_FOUND`, `CONFLICT` while a process
    * owns it, or the question is answered; `INVALID_PARAM` for no answer to it.
    */
-  async resume(id: string, request: ResumeRequest): Promise<TaskRun> {
-    const opened = openTasks(this.workshop, id, { tree: null, parent: null });
+  async resume(id: string, request: ResumeOptions): Promise<TaskRun> {
+    const opened = recoverTasks(this.context, id, { tree: null, parent: null });
     const [top, ...below] = opened;
     const {
       prompt,
@@ -228,14 +165,14 @@ export class Engine {
       ...terms
     } = request;
     try {
-      if (one !== undefined) requireBelow(top, one.id);
+      if (one !== undefined) requireDescendant(top, one.id);
       await finishRewinds(this.deps.store, opened);
       if (prompt !== null) requireConversation(top);
       if (request.compacts !== undefined) await requireCompactable(this.deps, top);
       if (retryFailed) reopenFailed(top);
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
-      if (answer !== undefined) answerLeft(opened, answer, this.deps.inbox);
+      if (answer !== undefined) answerRecorded(opened, answer, this.deps.inbox);
       const message =
         prompt === null ? null : this.said(prompt, { to: top.spec, teller: top, enclosed });
       recordResume(this.deps, top, {
@@ -244,16 +181,17 @@ export class Engine {
         callId: null,
         message,
         isToldToGoOn: one === undefined,
-        ceiling: request.ceiling(top.spec.rights),
+        maxRights: request.maxRights(top.spec.rights),
       });
-      for (const run of below) recordCeiling(run, run.parent?.rights ?? top.rights);
-      if (one !== undefined) await resumeUnderOpened(this.workshop, top, this.below(one, top));
+      for (const run of below) recordMaxRights(run, run.parent?.rights ?? top.rights);
+      if (one !== undefined)
+        await resumeRecoveredDescendant(this.context, top, this.below(one, top));
     } catch (thrown) {
       // Opened and never at work, they would be waited for without end.
       for (const run of opened) run.close();
       throw thrown;
     }
-    await setToWork(this.deps, opened);
+    await startActivations(this.context, opened);
     return top;
   }
 
@@ -263,14 +201,14 @@ export class Engine {
   }
 
   /** Gathers what goes with a person's next words to a task: of a log, or one that is about to be made. */
-  async enclose(to: Addressee, wish: EnclosureWish, signal?: AbortSignal): Promise<Enclosed> {
-    const { enclose } = await import('./enclose/enclose.ts');
-    const receiver = receiverOf(this.deps, to, this.running);
+  async enclose(to: Recipient, wish: QuoteRequest, signal?: AbortSignal): Promise<QuotedItems> {
+    const { quoteItems: enclose } = await import('./quote/quote.ts');
+    const receiver = quoteReader(this.deps, to, this.running);
     return enclose(this.deps, receiver, wish, signal ?? new AbortController().signal);
   }
 
   /** Says something to a task at work, in its next request. `NOT_FOUND` when it is not at work here. */
-  send(id: string, message: string, enclosed?: readonly Enclosure[]): void {
+  send(id: string, message: string, enclosed?: readonly QuotedItem[]): void {
     const run = this.atWork(id);
     if (run.isEnding) throw notAtWork(id);
     requireConversation(run);
@@ -319,8 +257,8 @@ export class Engine {
    * told of its end. Throws MusterError: `NOT_FOUND` when none of those above it is.
    */
   async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
-    const caller = await nearestAtWork(this.workshop, id);
-    await resumeUnder(this.workshop, caller, this.below({ ...request, id }, caller));
+    const caller = await nearestRunningAncestor(this.context, id);
+    await resumeDescendant(this.context, caller, this.below({ ...request, id }, caller));
     caller.wake();
   }
 
@@ -328,15 +266,15 @@ export class Engine {
   private below(
     { id, prompt, ...terms }: { readonly id: string } & ResumeBelowRequest,
     teller: TaskRun,
-  ): ResumedBelow {
+  ): ResumedDescendant {
     if (prompt === undefined) return { ...terms, id, message: goOnMessage() };
     const to = foldLog(this.deps.store, id).spec;
     return { ...terms, id, message: this.said(prompt, { to, teller }) };
   }
 
-  /** Answers a question that waits in this process. Throws MusterError as `Inbox.answer` does. */
+  /** Answers a question that waits in this process. Throws MusterError as `answerQuestion` does. */
   answer({ question, ...wish }: QuestionAnswer): Question {
-    return this.deps.inbox.answer(question, wish);
+    return answerQuestion(this.deps.inbox, question, wish);
   }
 
   /** A person's words to a task; `teller`'s log says so where types that they name can't be called. */
@@ -349,7 +287,7 @@ export class Engine {
     }: {
       readonly to: TaskSpec;
       readonly teller: TaskRun;
-      readonly enclosed?: readonly Enclosure[] | undefined;
+      readonly enclosed?: readonly QuotedItem[] | undefined;
     },
   ): TaskInput {
     const mentions = mentionsIn(words, { agents: this.deps.agents, by: to });

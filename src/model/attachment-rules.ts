@@ -1,7 +1,7 @@
 import {
   ATTACHMENT_TYPES,
   isImage,
-  type AttachmentFacts,
+  type AttachmentDetails,
   type AttachmentRules,
   type AttachmentType,
 } from '../protocol/attachment.ts';
@@ -103,7 +103,7 @@ function configuredTypes({ configured = [], protocol }: AttachmentModel): Types 
 }
 
 function refusal(
-  facts: AttachmentFacts,
+  facts: AttachmentDetails,
   { name, protocol }: AttachmentModel,
   types: Types,
 ): string | null {

@@ -1,4 +1,4 @@
-import type { AttachmentFacts } from '../protocol/attachment.ts';
+import type { AttachmentDetails } from '../protocol/attachment.ts';
 
 /** Whose way of counting images and documents it is. */
 export type AttachmentCount = 'anthropic' | 'openai' | 'google' | 'gemini-3';
@@ -31,7 +31,7 @@ interface Sized {
 const BYTES_A_PAGE = 50_000;
 
 /** What an image or a document takes in a request, estimated. */
-export function attachmentTokens(count: AttachmentCount, facts: AttachmentFacts): number {
+export function attachmentTokens(count: AttachmentCount, facts: AttachmentDetails): number {
   const { type, bytes, width = 1, height = 1 } = facts;
   const pages = facts.pages ?? Math.max(1, Math.ceil(bytes / BYTES_A_PAGE));
   const sized = { pages: type === 'application/pdf' ? pages : null, width, height };

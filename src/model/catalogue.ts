@@ -1,5 +1,5 @@
 import type { MatchLogic } from '@pydantic/genai-prices';
-import type { ModelFacts, ModelPrice, Rates } from '../protocol/model.ts';
+import type { ModelDetails, ModelPrice, Rates } from '../protocol/model.ts';
 import { cacheMinimum } from './cache-minimum.ts';
 import type { KnownId } from './display-name.ts';
 import { outputLimit } from './output-limits.ts';
@@ -9,7 +9,7 @@ import type { ConfiguredProvider } from './providers.ts';
 /** The package whose data this is, and the day that its version was made. */
 export const CATALOGUE = { name: '@pydantic/genai-prices', version: '0.1.8', asOf: '2026-09-23' };
 
-export const NO_FACTS: ModelFacts = { contextWindow: null, maxOutput: null, price: null };
+export const NO_FACTS: ModelDetails = { contextWindow: null, maxOutput: null, price: null };
 
 /**
  * What the bundled catalogue knows of a provider's model. Loads the catalogue at the first call
@@ -20,7 +20,7 @@ export async function modelFacts(
   provider: Pick<ConfiguredProvider, 'protocol' | 'vendor' | 'baseUrl' | 'isPrivate'>,
   id: string,
   override: ModelOverride = {},
-): Promise<ModelFacts> {
+): Promise<ModelDetails> {
   const { vendor, baseUrl, isPrivate } = provider;
   const maxOutput = override.outputLimit ?? outputLimit(provider, id);
   const contextWindow = override.contextWindow ?? null;

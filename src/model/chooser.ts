@@ -1,7 +1,7 @@
 import type { MusterError } from '../base/errors.ts';
 import type { AttachmentRules } from '../protocol/attachment.ts';
-import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
-import { modelName, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
+import { requestedModels, type AgentDefinition } from '../protocol/agent.ts';
+import { modelName, type ModelDetails, type ResolvedModel } from '../protocol/model.ts';
 import { isSameModel, loadKnownIds, modelFacts, NO_FACTS } from './catalogue.ts';
 import { isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
 import { OFFLINE, type ModelSetup } from './choose.ts';
@@ -15,7 +15,7 @@ type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
 const MOST_KEPT = 1000;
 
 /** Of Muster's own engine, which asks nobody. */
-const OFFLINE_FACTS: ModelFacts = {
+const OFFLINE_FACTS: ModelDetails = {
   ...NO_FACTS,
   price: {
     input: 0,
@@ -46,7 +46,7 @@ export interface Chooser {
   /** Loads the table of what models take at the first call. */
   attachments(model: ResolvedModel): Promise<AttachmentRules | null>;
   /** Never rejects; what is not known is null. */
-  facts(model: ResolvedModel, servedBy?: string): Promise<ModelFacts>;
+  facts(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
 }
 
 /** Throws UsageError for a fallback model that can't be used. */
@@ -55,8 +55,8 @@ export function createChooser(
   { allowOverride }: { readonly allowOverride: boolean },
 ): Chooser {
   const fallbacks = resolveFallbacks(setup);
-  const looked = new Map<string, Promise<ModelFacts>>();
-  const factsOf = (model: ModelId): Promise<ModelFacts> => {
+  const looked = new Map<string, Promise<ModelDetails>>();
+  const factsOf = (model: ModelId): Promise<ModelDetails> => {
     const name = modelName(model);
     const found = looked.get(name) ?? lookUp(setup, model);
     // A server may call itself anything, and something else each time.
@@ -81,7 +81,7 @@ export function createChooser(
       return override?.outputLimit ?? outputLimit(provider, model.id);
     },
     fallbacks: (model, agent) =>
-      !allowOverride && namesOneModel(modelWishes(agent)) ? [] : fallbacksFor(model, fallbacks),
+      !allowOverride && namesOneModel(requestedModels(agent)) ? [] : fallbacksFor(model, fallbacks),
     async attachments(model) {
       const { provider, override } = known(setup, model);
       if (provider === undefined) return null;
@@ -100,7 +100,7 @@ export function createChooser(
   };
 }
 
-async function lookUp(setup: ModelSetup, model: ModelId): Promise<ModelFacts> {
+async function lookUp(setup: ModelSetup, model: ModelId): Promise<ModelDetails> {
   if (model.provider === OFFLINE) return OFFLINE_FACTS;
   const { provider, override } = known(setup, model);
   return provider === undefined ? NO_FACTS : modelFacts(provider, model.id, override);

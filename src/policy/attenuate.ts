@@ -57,45 +57,45 @@ export function attenuate(
   definition: AgentDefinition,
   { now = parent, grant = null }: AttenuationOptions = {},
 ): Rights {
-  const ceiling = now === parent ? parent : intersectRights(parent, now);
+  const maxRights = now === parent ? parent : intersectRights(parent, now);
   return {
-    ...ceiling,
-    mode: delegatedMode(definition, ceiling.mode, grant),
-    rules: withDefinitionRules(ceiling.rules, definition),
-    disallowedTools: sortedUnion(ceiling.disallowedTools, denialsOf(definition)),
-    ...withCallLimits(ceiling.callLimits, definition),
-    ...refusal(ceiling, definition),
-    depth: ceiling.depth + 1,
+    ...maxRights,
+    mode: delegatedMode(definition, maxRights.mode, grant),
+    rules: withDefinitionRules(maxRights.rules, definition),
+    disallowedTools: sortedUnion(maxRights.disallowedTools, denialsOf(definition)),
+    ...withCallLimits(maxRights.callLimits, definition),
+    ...refusal(maxRights, definition),
+    depth: maxRights.depth + 1,
   };
 }
 
 /** Rights that were recorded, cut by a ceiling of now: for a resume, and when a parent's have shrunk. */
-export function intersectRights(recorded: Rights, ceiling: Rights): Rights {
-  const roots = commonRoots(recorded.roots, ceiling.roots);
+export function intersectRights(recorded: Rights, maxRights: Rights): Rights {
+  const roots = commonRoots(recorded.roots, maxRights.roots);
   return {
-    mode: narrowerMode(recorded.mode, ceiling.mode),
-    rules: intersectRules(recorded, ceiling, roots),
-    disallowedTools: sortedUnion(recorded.disallowedTools, ceiling.disallowedTools),
-    ...intersectCallLimits(recorded, ceiling, roots),
+    mode: narrowerMode(recorded.mode, maxRights.mode),
+    rules: intersectRules(recorded, maxRights, roots),
+    disallowedTools: sortedUnion(recorded.disallowedTools, maxRights.disallowedTools),
+    ...intersectCallLimits(recorded, maxRights, roots),
     roots,
-    network: recorded.network && ceiling.network,
-    ...refusal(recorded, ceiling),
-    depth: Math.max(recorded.depth, ceiling.depth),
-    maxDepth: Math.min(recorded.maxDepth, ceiling.maxDepth),
+    network: recorded.network && maxRights.network,
+    ...refusal(recorded, maxRights),
+    depth: Math.max(recorded.depth, maxRights.depth),
+    maxDepth: Math.min(recorded.maxDepth, maxRights.maxDepth),
   };
 }
 
 /** Relative patterns keep the meaning that they had in the roots they were written for. */
-function intersectRules(recorded: Rights, ceiling: Rights, roots: readonly string[]): RuleSet {
+function intersectRules(recorded: Rights, maxRights: Rights, roots: readonly string[]): RuleSet {
   const narrowing = (list: 'ask' | 'deny'): readonly PermissionRule[] =>
     uniqueRules(
-      [recorded, ceiling].flatMap((each) =>
+      [recorded, maxRights].flatMap((each) =>
         isSameList(each.roots, roots)
           ? each.rules[list]
           : pinNarrowing(each.rules[list], each.roots),
       ),
     );
-  const allowed = new Set(pinWidening(ceiling.rules.allow, ceiling.roots).map(printRule));
+  const allowed = new Set(pinWidening(maxRights.rules.allow, maxRights.roots).map(printRule));
   const kept = recorded.rules.allow.filter((rule) =>
     pinWidening([rule], recorded.roots).some((pinned) => allowed.has(printRule(pinned))),
   );
@@ -127,11 +127,11 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** What lies in a root of both; the order of the first is kept, its first root being where it works. */
-function commonRoots(roots: readonly string[], ceiling: readonly string[]): readonly string[] {
+function commonRoots(roots: readonly string[], maxRights: readonly string[]): readonly string[] {
   const common = roots.flatMap((root) =>
-    ceiling.some((each) => isInside(each, root))
+    maxRights.some((each) => isInside(each, root))
       ? [root]
-      : ceiling.filter((each) => isInside(root, each)),
+      : maxRights.filter((each) => isInside(root, each)),
   );
   return [...new Set(common)];
 }

@@ -37,10 +37,10 @@ function callLimit({ limits, unlimited }: LimitedTools, agent: string): CallLimi
 /** All limits of two rights. Relative paths keep the meaning that they had in the roots they were written for. */
 export function intersectCallLimits(
   recorded: Pick<Rights, 'callLimits' | 'roots'>,
-  ceiling: Pick<Rights, 'callLimits' | 'roots'>,
+  maxRights: Pick<Rights, 'callLimits' | 'roots'>,
   roots: readonly string[],
 ): Pick<Rights, 'callLimits'> {
-  const pinned = [recorded, ceiling].flatMap(({ callLimits = [], roots: own }) =>
+  const pinned = [recorded, maxRights].flatMap(({ callLimits = [], roots: own }) =>
     own[0] === roots[0]
       ? callLimits
       : callLimits.map((each) => ({ ...each, rules: pinWidening(each.rules, own) })),

@@ -133,7 +133,7 @@ export interface AgentDefinition {
 }
 
 /** The models that a definition asks for, the most wanted first. */
-export function modelWishes({
+export function requestedModels({
   model,
   models,
 }: Pick<AgentDefinition, 'model' | 'models'>): readonly string[] {

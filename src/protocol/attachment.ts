@@ -11,7 +11,7 @@ export const ATTACHMENT_TYPES = [
 export type AttachmentType = (typeof ATTACHMENT_TYPES)[number];
 
 /** What is known of an image or a document without showing it to anybody. */
-export interface AttachmentFacts {
+export interface AttachmentDetails {
   readonly type: AttachmentType;
   readonly bytes: number;
   /** Of images: pixels. */
@@ -24,7 +24,7 @@ export interface AttachmentFacts {
 }
 
 /** An image or a document that goes with the result of a call. Its bytes are a blob, in no log line. */
-export interface Attachment extends AttachmentFacts {
+export interface Attachment extends AttachmentDetails {
   /** sha256 of the bytes, hex. */
   readonly blob: string;
   /** What it takes in a request, estimated for the model that it was first shown to. */
@@ -37,16 +37,16 @@ export type WhyNotShown = string | null;
 /** What a model takes of images and documents, and what they cost there. */
 export interface AttachmentRules {
   /** In words that go on after "not shown: "; the model is named. */
-  refusal(facts: AttachmentFacts): WhyNotShown;
-  tokens(facts: AttachmentFacts): number;
+  refusal(facts: AttachmentDetails): WhyNotShown;
+  tokens(facts: AttachmentDetails): number;
 }
 
 /** The way of images and documents into a task's conversation. */
 export interface AttachPort {
   /** Why the task's model can't be shown it: to be asked before the bytes are read. */
-  refusal(facts: AttachmentFacts): Promise<WhyNotShown>;
+  refusal(facts: AttachmentDetails): Promise<WhyNotShown>;
   /** Lets it in and keeps the bytes; in words why not. */
-  add(facts: AttachmentFacts, bytes: Buffer): Promise<Attachment | string>;
+  add(facts: AttachmentDetails, bytes: Buffer): Promise<Attachment | string>;
   /** The same for one that is kept already. */
   addAgain(attachment: Attachment): Promise<WhyNotShown>;
 }
@@ -63,7 +63,7 @@ function isAttachmentType(value: unknown): value is AttachmentType {
   return ATTACHMENT_TYPES.some((type) => type === value);
 }
 
-export function isImage({ type }: Pick<AttachmentFacts, 'type'>): boolean {
+export function isImage({ type }: Pick<AttachmentDetails, 'type'>): boolean {
   return type !== 'application/pdf';
 }
 
@@ -75,7 +75,7 @@ export function describeAttachment({
   height,
   frames = 1,
   pages,
-}: AttachmentFacts): string {
+}: AttachmentDetails): string {
   return [
     NAMES[type],
     ...(width === undefined || height === undefined ? [] : [`${width} × ${height} pixels`]),

@@ -1,5 +1,5 @@
 import { plural } from '../base/text.ts';
-import type { CompactionEvent, ContextSize } from './compaction-event.ts';
+import type { CompactionEvent, ContextSize } from './events/compaction-event.ts';
 
 /** What is done about a context that nears its window, in a line for a person. */
 export function compactionText(event: CompactionEvent): string {

@@ -1,7 +1,7 @@
 import type { FailureKind } from './model.ts';
 
 /** What can be wrong with an answer that came to its end. */
-export type AnswerFault =
+export type MalformedAnswer =
   /** No text and no call. */
   | 'empty_answer'
   /** Ended by the model's output limit: in its text, or before there was any. */
@@ -23,4 +23,4 @@ export type AnswerFault =
   | 'repeated_call';
 
 /** What went wrong between a task and its model: a request that failed, or a faulty answer. */
-export type Fault = Exclude<FailureKind, 'cancelled'> | AnswerFault;
+export type Fault = Exclude<FailureKind, 'cancelled'> | MalformedAnswer;

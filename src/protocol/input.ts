@@ -1,4 +1,4 @@
-import type { Enclosure } from './enclosure.ts';
+import type { QuotedItem } from './quoted-item.ts';
 
 /** Text that enters the conversation from outside the loop, in the next request, exactly once. */
 export interface TaskInput {
@@ -16,5 +16,5 @@ export interface TaskInput {
   /** Agent types that a person named in it with `@`: the next answer calls each of them. */
   readonly mentions?: readonly string[];
   /** What a person lays beside it. Absent: nothing. */
-  readonly enclosed?: readonly Enclosure[];
+  readonly enclosed?: readonly QuotedItem[];
 }

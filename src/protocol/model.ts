@@ -268,7 +268,7 @@ export interface ModelPort {
 }
 
 /** What is known of a model; null where it is not. Prices are USD per million. */
-export interface ModelFacts {
+export interface ModelDetails {
   readonly contextWindow: number | null;
   /** Tokens that each request asks it for at most; null: none is asked for. */
   readonly maxOutput: number | null;

@@ -1,4 +1,4 @@
-import type { TaskEvent } from './event.ts';
+import type { TaskEvent } from './events/event.ts';
 import type { ResultEnvelope } from './result.ts';
 
 /** A line of `--output-format stream-json` and of `muster tasks watch --json`. */

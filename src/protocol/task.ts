@@ -1,7 +1,11 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from './agent.ts';
-import type { Enclosure } from './enclosure.ts';
-import type { GivenContext, InheritedConversation, SummarisedConversation } from './given.ts';
+import type { QuotedItem } from './quoted-item.ts';
+import type {
+  InitialContext,
+  ForkedConversation,
+  SummarizedConversation,
+} from './initial-context.ts';
 import type { ResolvedModel } from './model.ts';
 import type { Rights } from './permission.ts';
 import type { FanOut } from './template.ts';
@@ -69,15 +73,15 @@ export interface TaskSpec {
   /** Tasks of its parent that the prompt names, or whose results it got: it may see and reach them. */
   readonly handed: readonly string[];
   /** Absent: its prompt is all that it was told. */
-  readonly given?: GivenContext;
+  readonly given?: InitialContext;
   /** Absent: it begins a conversation of its own. */
-  readonly inherited?: InheritedConversation;
+  readonly inherited?: ForkedConversation;
   /** Absent: it gets no summary. */
-  readonly summarised?: SummarisedConversation;
+  readonly summarised?: SummarizedConversation;
   /** Agent types that the person's prompt names with `@`: the first answer calls each of them. */
   readonly mentions?: readonly string[];
   /** What the person lays beside the prompt. Absent: nothing. */
-  readonly enclosed?: readonly Enclosure[];
+  readonly enclosed?: readonly QuotedItem[];
   /** Names of the skills whose instructions it began with. Absent: none. */
   readonly skills?: readonly string[];
   /** Whether it began in the background. */

@@ -90,7 +90,7 @@ export interface CommandRun {
 }
 
 /** What really happened in a call, counted by Muster and not by the model. */
-export interface CallFacts {
+export interface CallDetails {
   readonly read?: readonly FileSeen[];
   readonly changed?: readonly FileChange[];
   readonly commands?: readonly CommandRun[];
@@ -107,7 +107,7 @@ export interface ToolOutput {
   readonly text: string;
   /** Set: the call failed, and `text` says what happened and what to do. */
   readonly error?: ErrorCode;
-  readonly facts?: CallFacts;
+  readonly facts?: CallDetails;
   /** What `ToolContext.attach` has let in, to be shown with the text. */
   readonly attachments?: readonly Attachment[];
   /**
@@ -133,7 +133,7 @@ export interface JudgedPath {
 export type Withheld = (path: string) => string | undefined;
 
 /** Where a call may open files, as it was judged. */
-export interface FileReach {
+export interface FileAccess {
   /** Absolute real paths that files must lie in. */
   readonly roots: readonly string[];
   /** By absolute path as the call asked for it. */
@@ -146,7 +146,7 @@ export interface FileReach {
 }
 
 /** The ports a tool gets. Nothing in it belongs to the engine, so that a tool is tested alone. */
-export interface ToolContext extends FileReach {
+export interface ToolContext extends FileAccess {
   readonly taskId: string;
   readonly callId: string;
   readonly cwd: string;

@@ -4,7 +4,7 @@ import { isInside } from '../base/path-inside.ts';
 import { oneLine } from '../base/text.ts';
 import { terminalText } from '../base/terminal-text.ts';
 import type { ClaimFlag } from '../protocol/result.ts';
-import type { TaskState } from '../protocol/state.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 import { failedRun } from './last-runs.ts';
 import { quoteText, runText } from './receipt-line.ts';
 

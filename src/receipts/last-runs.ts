@@ -1,4 +1,4 @@
-import type { TaskState } from '../protocol/state.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 import type { CommandRun } from '../protocol/tool.ts';
 import { classifyCommand, type CommandKind, type CommandOutcome } from './command-kinds.ts';
 

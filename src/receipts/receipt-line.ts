@@ -1,7 +1,7 @@
 import { isInside } from '../base/path-inside.ts';
 import { exactLine } from '../base/terminal-text.ts';
 import { plural, truncate } from '../base/text.ts';
-import type { TaskState } from '../protocol/state.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 import type { CommandRun } from '../protocol/tool.ts';
 import { classifyCommand } from './command-kinds.ts';
 import { hasCommands, lastRuns, type CheckKind } from './last-runs.ts';

@@ -1,6 +1,6 @@
-import type { ShellState } from '../protocol/belongings.ts';
+import type { ShellState } from '../protocol/state/owned-work.ts';
 import type { ChildReceipt, Receipt, ShellRun } from '../protocol/result.ts';
-import type { TaskState } from '../protocol/state.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 import type { CommandRun } from '../protocol/tool.ts';
 
 /** The most commands of a child, and of all below it, that its parent's log keeps. */
@@ -24,7 +24,7 @@ export function receiptOf(state: TaskState): Receipt {
     faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
     ...(state.reused === null ? {} : { reused: { task: state.reused.of, at: state.reused.at } }),
     endedBecause: state.end?.because ?? 'it has not ended',
-    claims: state.stint.claims,
+    claims: state.activation.claims,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { isHash, type BlobDir } from './blobs.ts';
 import type { FilePort } from './file-port.ts';

@@ -1,6 +1,6 @@
 import { MusterError } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
-import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { Descriptors } from './descriptors.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
 import { encodeLine } from './large-strings.ts';

@@ -1,4 +1,4 @@
-import type { Ledger, LedgerEntry } from '../protocol/ledger.ts';
+import type { Ledger, LedgerEntry } from '../protocol/state/ledger.ts';
 
 /**
  * An entry as it stands in the index, where there are tens of thousands: day, model, whether it is

@@ -1,4 +1,4 @@
-import type { EventBody } from '../protocol/event.ts';
+import type { EventBody } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { FileTaskLog, type LogHost, type LogPosition } from './file-task-log.ts';
 import { createdEvent, inspectLog, type LogState, type VisitEvent } from './log-reader.ts';

@@ -1,5 +1,5 @@
 import { MusterError } from '../base/errors.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { FilePort } from './file-port.ts';
 import { LineReader } from './line-reader.ts';
 import { LogScanner, type ScanOptions } from './log-scanner.ts';

@@ -1,5 +1,5 @@
 import { truncate } from '../base/text.ts';
-import { isEventType } from './event-guard.ts';
+import { isEventType } from './validate-event.ts';
 
 /** A line of a log that is no event, until it is known which events are missing around it. */
 export interface DamagedLine {

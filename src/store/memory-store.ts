@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { blobNotFound, checkHash, sha256 } from './blobs.ts';
 import { nodeFiles } from './node-files.ts';

@@ -1,5 +1,5 @@
 import { MusterError } from '../base/errors.ts';
-import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { Stamp } from './stamp.ts';
 import { addToSummary } from './summary.ts';
 import type { TaskLog, TaskSummary } from './task-store.ts';

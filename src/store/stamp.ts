@@ -1,10 +1,10 @@
 import { clockShift, type Clock } from '../base/clock.ts';
 import { ERROR_CODES, MusterError } from '../base/errors.ts';
-import { LOG_VERSION, type EventBody, type TaskEvent } from '../protocol/event.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../protocol/events/event.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { TASK_STATUSES } from '../protocol/result.ts';
 import { TOOL_NAMES } from '../protocol/tool-names.ts';
-import { isEventType, isTaskEvent } from './event-guard.ts';
+import { isEventType, isTaskEvent } from './validate-event.ts';
 import { mapStrings } from './map-strings.ts';
 import type { Redact } from './redact.ts';
 

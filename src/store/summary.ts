@@ -1,6 +1,6 @@
 import { truncate } from '../base/text.ts';
-import type { TaskEvent } from '../protocol/event.ts';
-import { addToLedger, knownCost, totalUse } from '../protocol/ledger.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
+import { addToLedger, knownCost, totalUse } from '../protocol/state/ledger.ts';
 import { modelName, paidTokens } from '../protocol/model.ts';
 import type { TaskStatus } from '../protocol/result.ts';
 import type { OpenQuestionNote, TaskSummary } from './task-store.ts';

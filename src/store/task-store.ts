@@ -1,5 +1,5 @@
-import type { EventBody, TaskEvent } from '../protocol/event.ts';
-import type { Ledger } from '../protocol/ledger.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
+import type { Ledger } from '../protocol/state/ledger.ts';
 import type { TaskStatus } from '../protocol/result.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { LOG_VERSION } from '../protocol/event.ts';
+import { LOG_VERSION } from '../protocol/events/event.ts';
 import { NO_USAGE } from '../protocol/model.ts';
 
 /** An event of any version in today's form. */

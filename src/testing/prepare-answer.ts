@@ -1,7 +1,7 @@
 import { byteLength } from '../base/text.ts';
 import { addUsage, NO_USAGE, type Usage } from '../protocol/model.ts';
 import type { Answer, AnswerToolCall, Fault } from './answer.ts';
-import type { PreparedAnswer, PreparedCall } from './wire/codec.ts';
+import type { PreparedAnswer, StreamedCall } from './wire/codec.ts';
 
 /** What of an answer depends on the request and the server, not on the script. */
 export interface AnswerContext {
@@ -73,7 +73,7 @@ export function splitPieces(text: string, count = 1): readonly string[] {
   return pieces;
 }
 
-function prepareCalls(answer: Answer, idPrefix: string): readonly PreparedCall[] {
+function prepareCalls(answer: Answer, idPrefix: string): readonly StreamedCall[] {
   const calls = answer.toolCalls ?? [];
   const firstId = calls[0]?.id ?? `${idPrefix}0`;
   return calls.map((call, index) => {
@@ -93,7 +93,7 @@ function prepareCalls(answer: Answer, idPrefix: string): readonly PreparedCall[]
 function callArguments(
   call: AnswerToolCall,
   { fault, isLast }: { readonly fault: Fault | undefined; readonly isLast: boolean },
-): Pick<PreparedCall, 'args' | 'state'> {
+): Pick<StreamedCall, 'args' | 'state'> {
   const args = JSON.stringify(call.input);
   if (fault?.kind === 'broken_tool_json') return { args: args.slice(0, -1), state: 'broken' };
   if (fault?.kind === 'length_stop' && isLast) {
@@ -105,7 +105,7 @@ function callArguments(
 function estimatedUsage(
   answer: Answer,
   context: AnswerContext,
-  calls: readonly PreparedCall[],
+  calls: readonly StreamedCall[],
 ): Usage {
   const reasoning = tokensOf(byteLength(answer.thinking ?? ''));
   const written = calls.reduce(

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
-import type { CallFacts, ToolOutput } from '../protocol/tool.ts';
+import type { CallDetails, ToolOutput } from '../protocol/tool.ts';
 
 /** An output that says that the call failed, why, and what to do. */
-export function failure(code: ErrorCode, text: string, facts?: CallFacts): ToolOutput {
+export function failure(code: ErrorCode, text: string, facts?: CallDetails): ToolOutput {
   return { text, error: code, ...(facts === undefined ? {} : { facts }) };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadBuiltinAgents } from '../../src/agents/discover.ts';
 import { mentionedAgents } from '../../src/agents/mentions.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 function agentOf(name: string): AgentDefinition {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { relevance } from '../../src/agents/relevance.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 function agentOf([name, description]: readonly [string, string]): AgentDefinition {

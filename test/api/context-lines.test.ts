@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contextLines } from '../../src/api/report/context-lines.ts';
+import { contextLines } from '../../src/api/tasks/context-lines.ts';
 
 test.each([
   ['anthropic/x', 1000, '1000 tokens, 900 left (90 %)'],

@@ -9,7 +9,7 @@ import {
   type EventListener,
   type UsageReport,
 } from '../../src/api/index.ts';
-import { totalUse } from '../../src/protocol/ledger.ts';
+import { totalUse } from '../../src/protocol/state/ledger.ts';
 import { addUsage, NO_USAGE, type Usage } from '../../src/protocol/model.ts';
 import {
   startFakeModel,

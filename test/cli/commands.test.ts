@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configuredModels } from '../../src/api/config/models-report.ts';
+import { configuredModels } from '../../src/api/setup/models-report.ts';
 import { UsageError } from '../../src/base/errors.ts';
 import { runConfigShow } from '../../src/front/cli/commands/config-show.ts';
 import type { ModelContext } from '../../src/front/cli/commands/context.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { treeReport } from '../../src/api/report/tree-report.ts';
+import { treeReport } from '../../src/report/tree-report.ts';
 import { fit } from '../../src/front/cli/commands/tasks/fit.ts';
 import { timeLines, timelineLines } from '../../src/front/cli/commands/tasks/show-timeline.ts';
 import { treeLines } from '../../src/front/cli/commands/tasks/show-tree.ts';
@@ -17,7 +17,7 @@ import {
   returned,
   sourceOf,
   STARTED,
-} from '../api/report/logs.ts';
+} from '../report/logs.ts';
 
 const ROOT = 'root00000000';
 const CHILD = 'child0000000';

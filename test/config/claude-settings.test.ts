@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { claudeRule } from '../../src/api/config/claude-rules.ts';
-import { claudeLayer } from '../../src/api/config/claude-settings.ts';
-import { jsonLines, pathKey } from '../../src/api/config/json-lines.ts';
-import { loadConfig, readConfig } from '../../src/api/config/load.ts';
+import { claudeRule } from '../../src/config/claude-rules.ts';
+import { claudeLayer } from '../../src/config/claude-settings.ts';
+import { jsonLines, pathKey } from '../../src/config/json-lines.ts';
+import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { TRUST_ALL } from '../../src/sys/project-file.ts';
 import { makePlace, write } from './place.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { TRUST_ALL } from '../../src/sys/project-file.ts';
-import { loadConfig, readConfig } from '../../src/api/config/load.ts';
+import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { makePlace, problemsIn } from './place.ts';
 
 it('keys of the terminal are read with where they stand', async () => {

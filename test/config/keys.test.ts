@@ -1,8 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { Config } from '../../src/api/config/config.ts';
-import { ALL_KEYS, type ConfigKey } from '../../src/api/config/keys.ts';
-import { loadConfig, readConfig } from '../../src/api/config/load.ts';
-import { configEntries } from '../../src/api/config/show.ts';
+import type { Config } from '../../src/config/config.ts';
+import { ALL_KEYS, type ConfigKey } from '../../src/config/keys.ts';
+import { loadConfig, readConfig } from '../../src/config/load.ts';
+import { configEntries } from '../../src/config/show.ts';
 import { makePlace, problemsIn } from './place.ts';
 
 /** Key, default, another valid value with its texts, and wrong values as TOML and as text. */

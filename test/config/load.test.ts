@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { TRUST_ALL } from '../../src/sys/project-file.ts';
-import { loadConfig, readConfig } from '../../src/api/config/load.ts';
+import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { makePlace, problemsIn, write } from './place.ts';
 
 describe('layers', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { nearestFirst } from '../../src/base/near-names.ts';
-import { dataDir, userConfigDir } from '../../src/api/config/paths.ts';
-import { quoted } from '../../src/api/config/quote.ts';
+import { dataDir, userConfigDir } from '../../src/config/paths.ts';
+import { quoted } from '../../src/config/quote.ts';
 
 const home = '/home/me';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { TRUST_NOTHING } from '../../src/sys/project-file.ts';
-import { readConfig, type ConfigInputs } from '../../src/api/config/load.ts';
+import { readConfig, type ConfigInputs } from '../../src/config/load.ts';
 
 const made: string[] = [];
 

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { ALL_KEYS } from '../../src/api/config/keys.ts';
-import { configSchema } from '../../src/api/config/schema.ts';
+import { ALL_KEYS } from '../../src/config/keys.ts';
+import { configSchema } from '../../src/config/schema.ts';
 import { schemaErrors } from '../json-schema.ts';
 import { problemsIn } from './place.ts';
 

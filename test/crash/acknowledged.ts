@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { Message, ToolResultPart } from '../../src/protocol/message.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
 import { bareOutside, markOutside } from '../../src/protocol/outside-text.ts';

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../../src/base/errors.ts';
-import { taskLine } from '../../src/engine/prompt.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import { taskLine } from '../../src/engine/prompt/prompt.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
-import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { tell, type Acknowledged, type Effect, type Told } from './acknowledged.ts';
 import { readLog, type LogContents } from '../store/read-log.ts';
+import { applyEvent } from '../../src/protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** The logs that a run left, as the store reads them. A log that has no event yet is none. */
 export type Logs = ReadonlyMap<string, LogContents>;

@@ -1,4 +1,3 @@
-import type { TaskState } from '../../src/protocol/state.ts';
 import type { RecordedRequest } from '../../src/testing/index.ts';
 import { taskOfPrompt } from './scenario.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type Child,
   type Seen,
 } from './tree-script.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** A request, as the model got it. */
 export interface Sent extends Seen {
@@ -99,7 +99,7 @@ function wrongDelivery(
   for (const hasNews of [false, true]) {
     const mark = resultMark(name, { hasNews });
     // Told while it was still at work, it has but one end, and its first result is none.
-    const isDue = hasNews === getsNews || state.stint.number > 0;
+    const isDue = hasNews === getsNews || state.activation.number > 0;
     const count = texts.join('\n').split(mark).length - 1;
     if (count !== (isDue ? 1 : 0)) wrong.push(`${parent} was told ${mark} ${count} times`);
   }

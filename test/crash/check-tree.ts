@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { runningShells } from '../../src/protocol/belongings.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
-import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
+import { runningShells } from '../../src/protocol/state/owned-work.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { Acknowledged, Effect } from './acknowledged.ts';
 import { wrongIn, type Logs } from './check-logs.ts';
 import { wrongRequests, type Sent } from './check-requests.ts';
 import { taskOfPrompt } from './scenario.ts';
 import { FINAL_ANSWER, TASKS } from './tree-script.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** All that is known of a run of the tree that came to its end, however often it was killed. */
 export interface TreeEvidence {

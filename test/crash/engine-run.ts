@@ -3,13 +3,12 @@ import { parseSessionAgents } from '../../src/agents/formats/claude.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
 import { isJsonObject, type JsonValue } from '../../src/base/json.ts';
-import type { EngineSettings } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { Inbox } from '../../src/engine/inbox.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
-import type { TaskRun } from '../../src/engine/task-run.ts';
+import { Inbox } from '../../src/engine/task/inbox.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
+import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { scriptedModel, type ScriptedAnswer } from '../../src/model/scripted.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { ResultEnvelope } from '../../src/protocol/result.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
@@ -24,6 +23,7 @@ import {
   type ScenarioAnswer,
 } from './scenario.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
+import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
 
 /** Told of everything that leaves the engine, at the moment when it does. */
 export interface Witness {

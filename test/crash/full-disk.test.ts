@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { errorMessage, MusterError } from '../../src/base/errors.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { PowerLossFiles } from '../store/power-loss-files.ts';
 import type { Acknowledged, Effect, Told } from './acknowledged.ts';
 import { runEngine } from './engine-run.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { errorMessage } from '../../src/base/errors.ts';
 import { spawnFakeModel } from '../../src/testing/fake-model-process.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import { Sandbox } from '../e2e/muster.ts';
 import { expectNoViolations } from '../no-violations.ts';

@@ -20,7 +20,7 @@ export interface Mutation {
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a result is delivered once',
-    file: 'src/engine/delivery.ts',
+    file: 'src/engine/delegation/delivery.ts',
     rule: 'parent.journal.record(...queued, ended);',
     instead: `parent.journal.record(...queued, ended);
   if (notice !== null) {
@@ -31,35 +31,35 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'what TaskOutput told is not told again',
-    file: 'src/engine/execute-call.ts',
+    file: 'src/engine/calls/execute-call.ts',
     rule: '...(told.length === 0 ? [] :',
     instead: '...(told.length >= 0 ? [] :',
     kinds: ['line'],
   },
   {
     name: 'a call without an outcome is not run again',
-    file: 'src/engine/calls.ts',
+    file: 'src/engine/calls/calls.ts',
     rule: 'if (unknown !== undefined && !mayRunAgain(call)) {',
     instead: 'if (unknown === null && !mayRunAgain(call)) {',
     kinds: ['effect'],
   },
   {
     name: 'a Task call that is run again finds its child',
-    file: 'src/engine/delegation.ts',
+    file: 'src/engine/delegation/delegation.ts',
     rule: 'if (announced !== null && !isLeftUndone(workshop, call, announced)) return announced;',
     instead: 'isLeftUndone;',
     kinds: ['effect'],
   },
   {
     name: 'a request that was begun is sent again as it was',
-    file: 'src/engine/begin-turn.ts',
+    file: 'src/engine/turn/begin-turn.ts',
     rule: 'if (state.openTurn === null) {',
     instead: 'if (state.openTurn !== undefined) {',
     kinds: ['time', 'request'],
   },
   {
     name: 'what a dead owner left running is ended',
-    file: 'src/engine/resume.ts',
+    file: 'src/engine/delegation/resume.ts',
     rule: 'await endMarkedProcesses(TASK_VARIABLE, ids);',
     instead: 'await Promise.resolve([endMarkedProcesses, TASK_VARIABLE, ids]);',
     kinds: ['effect'],

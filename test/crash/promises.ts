@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../../src/base/errors.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openOver, type RecordedRun } from './recorded-run.ts';
 import { replay, type DiskStep } from './recorded-files.ts';
 import { readLog } from '../store/read-log.ts';

@@ -1,5 +1,4 @@
-import type { EngineSettings } from '../../src/engine/deps.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
 import { tell, withBareResults, type Effect, type Told } from './acknowledged.ts';
@@ -10,6 +9,7 @@ import { idsOn } from './inspect-disk.ts';
 import { RecordedFiles, replayOn, type DiskStep } from './recorded-files.ts';
 import { acknowledgedAt, openOver, type Moment } from './recorded-run.ts';
 import { taskOf, thinksLonger, treeAnswer } from './tree-script.ts';
+import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
 
 /** A run of the tree on a disk in memory, over all processes that had a part in it. */
 export interface RecordedTree {
@@ -75,7 +75,7 @@ async function goOn(before: RecordedTree): Promise<RecordedTree> {
   const root = store.list().find(({ parent }) => parent === null);
   if (before.deaths === 0) await startMain(engine).ended;
   else if (root !== undefined && root.status === 'interrupted') {
-    const run = await engine.resume(root.id, { prompt: null, ceiling: (recorded) => recorded });
+    const run = await engine.resume(root.id, { prompt: null, maxRights: (recorded) => recorded });
     await run.ended;
   }
   await store.close();

@@ -1,4 +1,4 @@
-import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/event.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/events/event.ts';
 import type { TaskLog, TaskStore } from '../../src/store/task-store.ts';
 import { STILL_CLOCK } from './engine-run.ts';
 

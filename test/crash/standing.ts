@@ -1,9 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import type { Sandbox } from '../e2e/muster.ts';
 import { readLogs, type Logs } from './check-logs.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** What was under way at a moment, as the logs tell it. */
 export type StandingPart =

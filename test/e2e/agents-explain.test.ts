@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AgentExplanation } from '../../src/api/agents/explain.ts';
+import type { AgentExplanation } from '../../src/api/explain/explain-agent.ts';
 import {
   firstUserText,
   toolResultRounds,

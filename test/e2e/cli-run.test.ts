@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { foldEvents } from '../../src/protocol/events.ts';
+import { foldEvents } from '../../src/events.ts';
 import { withoutNonce } from '../nonce.ts';
 import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { reach } from './ending.ts';

@@ -9,7 +9,7 @@ import {
   type RecordedRequest,
   type WireProtocol,
 } from '../../src/testing/index.ts';
-import type { EventType } from '../../src/protocol/event.ts';
+import type { EventType } from '../../src/protocol/events/event.ts';
 import { envelopeOf, eventsOf, type Finished } from './muster.ts';
 import { bash, lastResults, openWorld } from './world.ts';
 

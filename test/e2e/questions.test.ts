@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { expectNothingLeft } from './ending.ts';
 import { envelopeOf, eventsOf, runMuster, type Running } from './muster.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { envelopeOf, type Finished } from './muster.ts';
 import { clean, complaint, delegate, delegating, family, tasks } from './tasks.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { AnswerToolCall } from '../../src/testing/index.ts';
 import { clean, complaint, family, tasks } from './tasks.ts';
 import { bash, callsInTurn, openWorld, type World } from './world.ts';

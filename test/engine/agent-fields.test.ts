@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { MusterError, UsageError } from '../../src/base/errors.ts';
-import { planChild } from '../../src/engine/plan-child.ts';
+import { planChild } from '../../src/engine/delegation/plan-child.ts';
 import type { AgentDefinition, AgentLimits } from '../../src/protocol/agent.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import type { TaskLimits } from '../../src/protocol/task.ts';

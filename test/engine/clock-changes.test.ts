@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import { elapsedMs } from '../../src/engine/result.ts';
+import { elapsedMs } from '../../src/engine/results/result.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { background, call, calls, play, until } from './play.ts';
 import { statesOf, testEngine } from './support.ts';

@@ -1,13 +1,12 @@
 import * as fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { stopOrder } from '../../src/engine/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop.ts';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
-import type { ModelFailure } from '../../src/protocol/model.ts';
-import type { ModelRequest } from '../../src/protocol/model.ts';
-import { foldEvents } from '../../src/protocol/state.ts';
+import type { ModelFailure, ModelRequest } from '../../src/protocol/model.ts';
 import { answerAll, answeredRounds, promptOf, statesOf, testEngine, waitTool } from './support.ts';
 import { readLog } from '../store/read-log.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
 
 /** A tree of tasks: what each does in its one turn with calls. */
 interface Work {

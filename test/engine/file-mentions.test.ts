@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fileMentions } from '../../src/engine/enclose/file-mentions.ts';
+import { fileMentions } from '../../src/engine/quote/file-mentions.ts';
 import { taskSpec } from '../store/fixture-data.ts';
 
 const { agent } = taskSpec('aaaaaaaa');

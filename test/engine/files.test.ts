@@ -17,6 +17,7 @@ import {
   type Play,
 } from './play.ts';
 import { testEngine, type EngineSetup, type TestEngine } from './support.ts';
+import { answerQuestion } from '../../src/engine/questions/answer-question.ts';
 
 function rule(text: string, tool: string, specifier: string): PermissionRule {
   return { text, tool, specifier, source: { kind: 'flag', where: '--deny' } };
@@ -149,7 +150,7 @@ describe('what a person is asked about', () => {
       for (const { question } of engine.inbox.open()) {
         if (asked.includes(question)) continue;
         asked.push(question);
-        engine.inbox.answer(question.id, { text });
+        answerQuestion(engine.inbox, question.id, { text });
       }
     });
     return asked;
@@ -238,7 +239,7 @@ describe('what a person is asked about', () => {
       asked.push(open.question);
       fs.rmSync(path);
       fs.symlinkSync('.env', path);
-      engine.inbox.answer(open.question.id, { text: asked.length === 1 ? 'yes' : 'no' });
+      answerQuestion(engine.inbox, open.question.id, { text: asked.length === 1 ? 'yes' : 'no' });
     });
     await run(engine, 'main');
     expect(asked).toMatchObject([

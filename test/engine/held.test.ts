@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { deferred, onAbort } from '../../src/base/async.ts';
-import { MEMORY_FLOOR_BYTES } from '../../src/engine/start-gate.ts';
-import { stopOrder } from '../../src/engine/stop.ts';
-import { activityText } from '../../src/engine/task-report.ts';
+import { MEMORY_FLOOR_BYTES } from '../../src/engine/limits/admission.ts';
+import { stopOrder } from '../../src/engine/task/stop.ts';
+import { activityText } from '../../src/engine/results/task-report.ts';
 import type { ModelPort } from '../../src/protocol/model.ts';
 import { call, calls, eventsOfType, play } from './play.ts';
 import { promptOf, testEngine } from './support.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { toolsByName } from '../../src/engine/replay/idle-deps.ts';
-import { rerunTree } from '../../src/engine/replay/rerun-tree.ts';
-import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
+import { toolsByName } from '../../src/replay/idle-deps.ts';
+import { rerunTree } from '../../src/replay/rerun-tree.ts';
+import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { background, call, calls, eventsOfType, play, requestsOf, textsOf, until } from './play.ts';
 import { SETTINGS, testEngine, waitTool, type TestEngine } from './support.ts';
 
-const ALL = { ceiling: <T>(rights: T) => rights };
+const ALL = { maxRights: <T>(rights: T) => rights };
 
 /** The logs of a process that was killed once these were written. */
 function leftWith(events: readonly TaskEvent[]): TaskStore {

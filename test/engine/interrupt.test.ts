@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
-import { stopOrder } from '../../src/engine/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop.ts';
 import { background, call, calls, eventsOfType, play, until } from './play.ts';
 import { statesOf, testEngine, waitTool, type TestEngine } from './support.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -147,7 +147,7 @@ describe('interrupting a conversation', () => {
     expect(test.engine.task(aside)).toBe(undefined);
     const again = await test.engine.resume(main.spec.id, {
       prompt: 'go on',
-      ceiling: (recorded) => recorded,
+      maxRights: (recorded) => recorded,
     });
     await again.ended;
     const asked = JSON.stringify(test.model.requests.at(-1)?.messages);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModeGrantStore } from '../../src/engine/mode-grant-store.ts';
+import type { ModeGrantStore } from '../../src/engine/task/mode-grant-store.ts';
 import { grantedDefinition } from '../../src/policy/mode-grants.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { ModeGrant } from '../../src/protocol/permission.ts';
@@ -7,6 +7,7 @@ import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { call, calls, eventsOfType, play, until, type Play } from './play.ts';
 import { testEngine, WORKER, type EngineSetup } from './support.ts';
+import { answerQuestion } from '../../src/engine/questions/answer-question.ts';
 
 const CODER: AgentDefinition = {
   ...WORKER,
@@ -88,10 +89,10 @@ describe('an answer that gives an agent its mode', () => {
     const offered = open.filter((each) => each.kind === 'permission' && each.modeToGrant);
     expect(offered.map(({ chain }) => chain.at(-1))).toEqual(['coder', 'coder']);
     expect(offered[0]).toMatchObject({ modeToGrant: { scopes: ['task'] } });
-    expect(() => test.inbox.answer(offered[0]?.id ?? '', { text: 'mode', scope: 'user' })).toThrow(
-      /scope "user" is not offered here; valid: task/,
-    );
-    test.inbox.answer(offered[0]?.id ?? '', { text: 'mode' });
+    expect(() =>
+      answerQuestion(test.inbox, offered[0]?.id ?? '', { text: 'mode', scope: 'user' }),
+    ).toThrow(/scope "user" is not offered here; valid: task/);
+    answerQuestion(test.inbox, offered[0]?.id ?? '', { text: 'mode' });
     await until(() => written.length === 2);
     expect(written.toSorted()).toEqual(['/srv/project/a', '/srv/project/b']);
     // What lies outside of the roots is asked about in every mode, and so is the main agent's own edit.
@@ -111,7 +112,7 @@ describe('an answer that gives an agent its mode', () => {
     expect(eventsOfType(test, 'mode.granted')).toMatchObject([
       { task: top.spec.id, scope: 'task', grant: { agent: 'coder' }, question: offered[0]?.id },
     ]);
-    for (const { id } of left) test.inbox.answer(id, { text: 'no' });
+    for (const { id } of left) answerQuestion(test.inbox, id, { text: 'no' });
     await top.ended;
   });
 });
@@ -169,7 +170,7 @@ describe('a grant of a mode', () => {
       const second = coding(parts, { onAsk: 'deny', store });
       const resumed = await second.test.engine.resume(top.spec.id, {
         prompt: null,
-        ceiling: (recorded) => recorded,
+        maxRights: (recorded) => recorded,
       });
       await resumed.ended;
       return second.written;

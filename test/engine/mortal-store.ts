@@ -1,4 +1,4 @@
-import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
+import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
 import type { TaskLog, TaskStore } from '../../src/store/task-store.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runningReport } from '../../src/engine/task-report.ts';
+import { runningReport } from '../../src/engine/results/task-report.ts';
 import {
   background,
   call,
@@ -251,7 +251,7 @@ it('a report of a running task differs with the seconds, and is the same within 
   const id = eventsOfType(test, 'child.created')[0]?.child ?? '';
   const state = test.engine.task(id)?.state;
   if (state === undefined) throw new Error('the child does not run');
-  const start = state.stint.since;
+  const start = state.activation.since;
   const report = (now: number) => runningReport(state, { now, tools: run.spec.tools });
   expect(report(start + 1_200)).toBe(report(start + 1_800));
   expect(report(start + 2_200)).not.toBe(report(start + 1_800));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Script, ScriptedAnswer, ScriptedCall } from '../../src/model/scripted.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
+import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ToolResultPart } from '../../src/protocol/message.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { TaskLog, TaskStore } from '../../src/store/task-store.ts';

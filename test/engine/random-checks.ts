@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { Message } from '../../src/protocol/message.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
-import type { TaskState } from '../../src/protocol/state.ts';
-import { foldEvents } from '../../src/protocol/state.ts';
 import { eventsOf, type SeenRequest, type World } from './random-world.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
 
 interface TaskHistory {
   readonly id: string;

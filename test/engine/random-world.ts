@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../src/base/errors.ts';
-import type { EngineSettings } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { Inbox } from '../../src/engine/inbox.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
-import { stopOrder } from '../../src/engine/stop.ts';
-import type { TaskRun } from '../../src/engine/task-run.ts';
+import { Inbox } from '../../src/engine/task/inbox.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
+import { stopOrder } from '../../src/engine/task/stop.ts';
+import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { scriptedModel } from '../../src/model/scripted.ts';
-import { runningShells } from '../../src/protocol/belongings.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import { runningShells, hasBackgroundWork } from '../../src/protocol/state/owned-work.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelPart, ModelPort, ModelRequest } from '../../src/protocol/model.ts';
-import { applyEvent, foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool, ShellExit, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
@@ -26,8 +24,10 @@ import {
 import { MODEL, rootRights, SETTINGS, WORKER } from './support.ts';
 import { VirtualDeadlines, VirtualTime } from './virtual-time.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
-import { hasBackgroundWork } from '../../src/protocol/belongings.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
+import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
+import { applyEvent, foldEvents } from '../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** What a person does while tasks are at work. `of`: which of the tasks made so far. */
 export interface PersonAct {
@@ -209,7 +209,7 @@ class Life {
   async begin(): Promise<TaskRun> {
     const [rootId] = this.world.ids;
     if (rootId !== undefined) {
-      return this.engine.resume(rootId, { prompt: null, ceiling: (rights) => rights });
+      return this.engine.resume(rootId, { prompt: null, maxRights: (rights) => rights });
     }
     return this.engine.start({
       prompt: promptOfWork('r'),

@@ -11,7 +11,10 @@ it('with task_tool.enabled = false a resumed conversation can’t delegate any m
   const run = first.start('main');
   await run.ended;
   const second = testEngine(script, { store: first.store, settings: { taskTools: false } });
-  const again = await second.engine.resume(run.spec.id, { prompt: 'go on', ceiling: (all) => all });
+  const again = await second.engine.resume(run.spec.id, {
+    prompt: 'go on',
+    maxRights: (all) => all,
+  });
   await again.ended;
   expect(eventsOfType(second, 'child.created')).toEqual([]);
   expect(eventsOfType(second, 'call.refused').map(({ tool, error }) => [tool, error])).toEqual([
@@ -47,7 +50,7 @@ it('what a child spent counts after a crash that came before its end was told', 
   await run.ended;
   root = '';
   const second = testEngine(script, { settings, store: first.store });
-  const again = await second.engine.resume(run.spec.id, { prompt: null, ceiling: (all) => all });
+  const again = await second.engine.resume(run.spec.id, { prompt: null, maxRights: (all) => all });
   await again.ended;
   expect(again.state.end?.because).toMatch(/^the limit tree_tokens = 6000 .*\(5000 used/);
 });

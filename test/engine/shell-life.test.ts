@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { deferred, onAbort } from '../../src/base/async.ts';
-import { BackgroundShells } from '../../src/engine/background-shells.ts';
-import { stopOrder } from '../../src/engine/stop.ts';
-import type { EventBody } from '../../src/protocol/event.ts';
-import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';
+import { BackgroundShells } from '../../src/engine/shells/background-shells.ts';
+import { stopOrder } from '../../src/engine/task/stop.ts';
+import type { EventBody } from '../../src/protocol/events/event.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
 import type { ShellExit, ShellWork } from '../../src/protocol/tool.ts';
 import { testEngine } from './support.ts';
+import { applyEvent } from '../../src/protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../src/protocol/state/task-state.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'muster-shell-life-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { ScriptedAnswer, ScriptedCall } from '../../src/model/scripted.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
-import type { TaskState } from '../../src/protocol/state.ts';
 import { findProcesses } from '../../src/sys/process-table.ts';
 import { bashTool } from '../../src/tools/bash.ts';
 import { testEngine, type EngineSetup, type TestEngine } from './support.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** One message of the model: its calls, or its text; may look at what it was told, and wait. */
 export type Move =

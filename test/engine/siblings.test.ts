@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ScriptedAnswer, ScriptedCall } from '../../src/model/scripted.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { tempDirectory } from '../sys/temp.ts';
 import { call, calls, eventsOfType, play, requestsOf, textsOf, until, type Turn } from './play.ts';
@@ -335,7 +335,7 @@ describe('a task that writes what it has read', () => {
       agents: [EDITOR],
       store: first.store,
     });
-    const run = await again.engine.resume(id, { prompt: 'go on', ceiling: (all) => all });
+    const run = await again.engine.resume(id, { prompt: 'go on', maxRights: (all) => all });
     await run.ended;
     expect(textsOf(requestsOf(again, 'main').at(-1)).at(-1)).toBe(
       CHANGED_BY_BOB.replace('BOB', taskOf(first, 'bob')),

@@ -348,7 +348,7 @@ describe('the files of a skill', () => {
     const again = testEngine(script, { ...setup(), store: test.store });
     const resumed = await again.engine.resume(run.spec.id, {
       prompt: 'go on',
-      ceiling: (rights) => rights,
+      maxRights: (rights) => rights,
     });
     await resumed.ended;
     expect(JSON.stringify(again.model.requests.at(-1)?.messages)).toContain('STEPS-IN-FILE');

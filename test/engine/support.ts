@@ -1,37 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
-import type { EngineSettings, ModelChooser } from '../../src/engine/deps.ts';
+import type { ModelChooser } from '../../src/engine/task/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { Inbox } from '../../src/engine/inbox.ts';
+import { Inbox } from '../../src/engine/task/inbox.ts';
 import type { OnAsk } from '../../src/protocol/question.ts';
-import type { MemorySource } from '../../src/engine/memory/place.ts';
-import type { ContextSource } from '../../src/engine/project-context.ts';
-import type { ModeGrantStore } from '../../src/engine/mode-grant-store.ts';
-import type { StandingRules } from '../../src/engine/standing-rules.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
-import type { TaskRun } from '../../src/engine/task-run.ts';
+import type { MemorySource } from '../../src/engine/memory/memory-source.ts';
+import type { ModeGrantStore } from '../../src/engine/task/mode-grant-store.ts';
+import type { StandingRules } from '../../src/engine/task/standing-rules.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
+import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
 import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type {
-  ModelFacts,
+  ModelDetails,
   ModelPort,
   ModelRequest,
   ResolvedModel,
 } from '../../src/protocol/model.ts';
 import type { PermissionMode, PermissionRule, Rights } from '../../src/protocol/permission.ts';
 import type { SkillDefinition } from '../../src/protocol/skill.ts';
-import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { VirtualDeadlines, type VirtualTime } from './virtual-time.ts';
+import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
+import type { ContextSource } from '../../src/protocol/project-context.ts';
+import { answerQuestion } from '../../src/engine/questions/answer-question.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 export const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
-const FACTS: ModelFacts = { contextWindow: null, maxOutput: 100, price: null };
+const FACTS: ModelDetails = { contextWindow: null, maxOutput: 100, price: null };
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
 export const SETTINGS: EngineSettings = {
@@ -110,7 +113,7 @@ export interface EngineSetup {
   /** What stands in for a model that fails. Default: nothing. */
   readonly fallbacks?: ModelChooser['fallbacks'];
   /** Of every model; default: no price, 100 tokens of output at most. */
-  readonly facts?: (model: ResolvedModel) => Promise<ModelFacts>;
+  readonly facts?: (model: ResolvedModel) => Promise<ModelDetails>;
   /** Of another engine, whose tasks this one can resume. Default: a new one. */
   readonly store?: TaskStore;
   /** As the store's. Default: nothing is redacted. */
@@ -257,7 +260,7 @@ export function answerAll(inbox: Inbox, text: string, ms = 1): void {
     for (const { question } of inbox.open()) {
       setTimeout(() => {
         if (inbox.open().some((open) => open.question.id === question.id)) {
-          inbox.answer(question.id, { text });
+          answerQuestion(inbox, question.id, { text });
         }
       }, ms);
     }

@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/base/json.ts';
 import { taskTools } from '../../src/engine/task-tools/index.ts';
-import type { Workshop } from '../../src/engine/workshop.ts';
+import type { EngineContext } from '../../src/engine/delegation/engine-context.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 
 /** Reading arguments needs nothing of the engine. */
-const TOOLS = taskTools({ deps: {} } as unknown as Workshop, () =>
+const TOOLS = taskTools({ deps: {} } as unknown as EngineContext, () =>
   Promise.reject(new Error('nothing is delegated here')),
 );
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTaskInput } from '../../src/engine/task-tools/task-input.ts';
+import { parseTaskInput } from '../../src/engine/task/task-input.ts';
 
 const CONTEXT =
   'context: must be fresh, inherit, summary, last:N (the last N turns), or {files: [paths], results: [task ids]}';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { ToolResultPart } from '../../src/protocol/message.ts';
-import type { EventBody } from '../../src/protocol/event.ts';
+import type { EventBody } from '../../src/protocol/events/event.ts';
 import {
   background,
   call,
@@ -328,7 +328,7 @@ describe('resume is refused, and asks no model,', () => {
       const rule = { text: `Task(${specifier})`, tool: 'Task', specifier, source };
       const resumed = await test.engine.resume(run.spec.id, {
         prompt: 'again',
-        ceiling: (rights) => ({ ...rights, rules: { ...rights.rules, [kind]: [rule] } }),
+        maxRights: (rights) => ({ ...rights, rules: { ...rights.rules, [kind]: [rule] } }),
       });
       await resumed.ended;
       const { refusals } = resumed.state;

@@ -28,7 +28,7 @@ it('TaskSend run again when its task has ended meanwhile says nothing twice', as
   const state = statesOf(test.events).get(child);
   expect({
     result: test.engine.result(run).data.result,
-    child: [state?.result, state?.stint.number, state?.turns],
+    child: [state?.result, state?.activation.number, state?.turns],
     outcomes: test.events.flatMap((event) =>
       event.type === 'call.ended' && event.tool === 'TaskSend' ? [event.text] : [],
     ),

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NO_EXPENSE } from '../../src/engine/budget.ts';
-import { estimatePrompt } from '../../src/engine/estimate.ts';
+import { NO_EXPENSE } from '../../src/engine/limits/budget.ts';
+import { estimatePrompt } from '../../src/engine/limits/estimate.ts';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
 import { paidTokens, type ModelRequest, type Usage } from '../../src/protocol/model.ts';
-import type { TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { call, calls, eventsOfType, play, requestsOf, textsOf } from './play.ts';
 import { promptOf, statesOf, testEngine, waitTool, type TestEngine } from './support.ts';
 import { VirtualTime } from './virtual-time.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** What the engine of these tests takes every model's output limit for. */
 const MOST_OUTPUT = 100;
@@ -104,7 +104,7 @@ describe('bytes of tool results', () => {
     const test = testEngine(script, { tools: [talkative], settings });
     const run = test.start('main');
     await run.ended;
-    expect(run.state.stint.work).toMatchObject({ turns: 5 });
+    expect(run.state.activation.work).toMatchObject({ turns: 5 });
     expect(run.state.end?.because).toMatch(/tree_tool_bytes = 1000/);
     expect(eventsOfType(test, 'child.ended').map(({ work }) => work)).toEqual([
       { turns: 2, toolBytes: 600 },
@@ -252,10 +252,13 @@ it('random trees never use more than their caps, and give back all that they hel
       await ended;
       const states = [...statesOf(test.events).values()];
       expect(server.billed).toBeLessThanOrEqual(treeTokens);
-      for (const { spec, stint } of states) {
-        if (spec.parent !== null) expect(stint.spent.tokens).toBeLessThanOrEqual(maxTokens);
+      for (const { spec, activation } of states) {
+        if (spec.parent !== null) expect(activation.spent.tokens).toBeLessThanOrEqual(maxTokens);
       }
-      expect([run.state.stint.spent.tokens, sumOf(states)]).toEqual([server.billed, server.billed]);
+      expect([run.state.activation.spent.tokens, sumOf(states)]).toEqual([
+        server.billed,
+        server.billed,
+      ]);
       await expectAllGivenBack(run, treeTokens - server.billed);
     }),
   );

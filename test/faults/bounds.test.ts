@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toolCalls } from '../../src/protocol/message.ts';
-import type { TaskState } from '../../src/protocol/state.ts';
 import type { Answer } from '../../src/testing/index.ts';
 import { openWorld, type World } from './world.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 const MB = 2 ** 20;
 

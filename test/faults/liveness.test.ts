@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../src/protocol/model.ts';
-import type { TaskState } from '../../src/protocol/state.ts';
 import { firstUserText, WIRE_PROTOCOLS, type Answer } from '../../src/testing/index.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 const ROOT = 'be the ROOT';
 const CHILD = 'be the CHILD';

@@ -3,16 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines, type Deadline } from '../../src/base/deadlines.ts';
-import type { EngineSettings } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { Inbox } from '../../src/engine/inbox.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { Inbox } from '../../src/engine/task/inbox.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { AnswerCaps } from '../../src/model/adapters/answer-caps.ts';
 import { createModelPort, type ConnectLimits } from '../../src/model/connect.ts';
 import type { Protocol } from '../../src/model/endpoints.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
-import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { createHttpFetch } from '../../src/sys/http.ts';
 import type { HttpFetch } from '../../src/sys/http-types.ts';
@@ -26,6 +24,9 @@ import {
 import { builtinTools } from '../../src/tools/index.ts';
 import { rootRights, SETTINGS, WORKER } from '../engine/support.ts';
 import { expectNoViolations } from '../no-violations.ts';
+import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** Time that runs so many times as fast, for backoffs of seconds and time limits of minutes. */
 function fastTime(speed: number) {

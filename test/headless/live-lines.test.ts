@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { outputText } from '../../src/engine/output-text.ts';
+import { outputText } from '../../src/engine/task/task-output-text.ts';
 import { LiveLines, type LiveOptions } from '../../src/front/headless/live-lines.ts';
-import { LOG_VERSION, type EventBody } from '../../src/protocol/event.ts';
+import { LOG_VERSION, type EventBody } from '../../src/protocol/events/event.ts';
 import { call, calls, play } from '../engine/play.ts';
 import { statesOf, testEngine, waitTool } from '../engine/support.ts';
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { liveTree } from '../../src/front/headless/live-tree.ts';
-import type { EventBody } from '../../src/protocol/event.ts';
-import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';
+import type { EventBody } from '../../src/protocol/events/event.ts';
 import { taskSpec } from '../store/fixture-data.ts';
+import { applyEvent } from '../../src/protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../src/protocol/state/task-state.ts';
 
 function state(
   id: string,

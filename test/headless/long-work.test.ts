@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { LongWork } from '../../src/front/headless/long-work.ts';
-import { LOG_VERSION, type TaskEvent } from '../../src/protocol/event.ts';
-import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';
+import { LOG_VERSION, type TaskEvent } from '../../src/protocol/events/event.ts';
 import { taskSpec } from '../store/fixture-data.ts';
+import { applyEvent } from '../../src/protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../src/protocol/state/task-state.ts';
 
 type Happening = readonly [seconds: number, what: 'begins' | 'ends' | 'says', task: string];
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RefusedCommands, withRefusedCommands } from '../../src/front/headless/refused-commands.ts';
-import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
+import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import type { Decision } from '../../src/protocol/permission.ts';
 
 const DECISION: Decision = { verdict: 'ask', step: 'tool_default', reason: 'Why.' };

@@ -1,5 +1,5 @@
 import { createMuster, type Muster } from '../../src/api/index.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { startFakeModel, type FakeModel } from '../../src/testing/index.ts';
 import { expectNoViolations } from '../no-violations.ts';
 import { describe, endMarked, findMarked } from '../e2e/processes.ts';

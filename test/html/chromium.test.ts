@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventLines } from '../../src/front/html/event-lines.ts';
 import { treePage } from '../../src/front/html/page.ts';
-import { bigTree } from '../api/report/logs.ts';
+import { bigTree } from '../report/logs.ts';
 import { Chromium, HAS_CHROMIUM } from './chromium.ts';
 
 const place = mkdtempSync(join(tmpdir(), 'muster-page-'));

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { EventLines } from '../../src/front/html/event-lines.ts';
 import { html } from '../../src/front/html/escape.ts';
 import { treePage } from '../../src/front/html/page.ts';
-import { bigTree } from '../api/report/logs.ts';
+import { bigTree } from '../report/logs.ts';
 
 function pageOf(size: { tasks: number; events: number }, words: string): string {
   const lines = new EventLines();

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createModelPort, type ConnectedModels } from '../../src/model/connect.ts';
 import { discoverLocal, withModels } from '../../src/model/local.ts';
 import { discoverProviders } from '../../src/model/providers.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { resolveMain } from '../../src/model/resolve.ts';
 import { scriptedModel } from '../../src/model/scripted.ts';
 import { discoverModels } from '../../src/model/setup.ts';

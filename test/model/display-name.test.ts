@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadKnownIds } from '../../src/model/catalogue.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { createChooser } from '../../src/model/chooser.ts';
 import { idFromDisplayName, isDisplayName, splitModelWish } from '../../src/model/display-name.ts';
 import { discoverProviders } from '../../src/model/providers.ts';

@@ -3,7 +3,7 @@ import { UsageError } from '../../src/base/errors.ts';
 import { isPrivateHost } from '../../src/model/endpoints.ts';
 import { ollamaUrl } from '../../src/model/ollama-url.ts';
 import type { ModelSettings, ProviderSettings } from '../../src/model/model-settings.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { resolveMain } from '../../src/model/resolve.ts';
 import { discoverProviders, unusedLlmVariables } from '../../src/model/providers.ts';
 import type { Environment } from '../../src/sys/env.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MusterError, UsageError } from '../../src/base/errors.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { createChooser } from '../../src/model/chooser.ts';
 import type { ModelSettings } from '../../src/model/model-settings.ts';
 import { discoverProviders } from '../../src/model/providers.ts';

@@ -5,8 +5,8 @@ import {
   applyToConversation,
   emptyConversation,
   type Conversation,
-} from '../../src/protocol/conversation.ts';
-import type { EventBody } from '../../src/protocol/event.ts';
+} from '../../src/protocol/state/conversation.ts';
+import type { EventBody } from '../../src/protocol/events/event.ts';
 import { requestOf } from './harness.ts';
 import { SEARCH_TOOLS, TASK_TOOL } from './search-tools.ts';
 

@@ -7,7 +7,7 @@ import { findPlacesTool } from '../../src/tools/find-places/find-places.ts';
 import { globTool } from '../../src/tools/glob.ts';
 import { grepTool } from '../../src/tools/grep.ts';
 import { readTool } from '../../src/tools/read.ts';
-import { commandSandbox } from '../../src/engine/command-sandbox.ts';
+import { commandSandbox } from '../../src/engine/calls/command-sandbox.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 
 const TOOLS: readonly AnyTool[] = [readTool, globTool, grepTool, findPlacesTool(null)];

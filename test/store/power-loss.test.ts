@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskSpec, turnEnded, warning } from './fixture-data.ts';

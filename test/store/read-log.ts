@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { LogProblem, TaskStore } from '../../src/store/task-store.ts';
 
 export interface LogContents {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/event.ts';
-import { foldEvents } from '../../src/protocol/state.ts';
-import { isTaskEvent } from '../../src/store/event-guard.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/events/event.ts';
+import { isTaskEvent } from '../../src/store/validate-event.ts';
 import { upgradeEvent } from '../../src/store/upgrade-event.ts';
 import { summarize } from '../../src/store/summary.ts';
 import { taskEnded, taskSpec } from './fixture-data.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
 
 const TASK = 'abcdefgh0123';
 const HELD: EventBody = { type: 'turn.held', turn: 1, because: 'the rate limit', untilMs: 7 };

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/event.ts';
-import { openQuestions } from '../../src/protocol/inbox-state.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/events/event.ts';
+import { openQuestions } from '../../src/protocol/state/questions.ts';
 import type { Answer, InputQuestion } from '../../src/protocol/question.ts';
-import { foldEvents } from '../../src/protocol/state.ts';
 import { shownStatus, summarize } from '../../src/store/summary.ts';
 import { taskEnded, taskSpec } from './fixture-data.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
 
 const TASK = 'abcdefgh0123';
 

@@ -1,4 +1,4 @@
-import { LOG_VERSION } from '../../src/protocol/event.ts';
+import { LOG_VERSION } from '../../src/protocol/events/event.ts';
 import { hostname } from 'node:os';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';

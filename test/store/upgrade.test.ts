@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTaskEvent } from '../../src/store/event-guard.ts';
+import { isTaskEvent } from '../../src/store/validate-event.ts';
 import { upgradeEvent } from '../../src/store/upgrade-event.ts';
 import { NO_USAGE } from '../../src/protocol/model.ts';
 import { taskSpec } from './fixture-data.ts';

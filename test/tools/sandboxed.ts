@@ -1,4 +1,4 @@
-import { commandSandbox } from '../../src/engine/command-sandbox.ts';
+import { commandSandbox } from '../../src/engine/calls/command-sandbox.ts';
 import { HAS_BUBBLEWRAP, Place } from '../sys/sandbox/support.ts';
 import { makeWorkspace } from './workspace.ts';
 

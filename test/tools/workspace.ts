@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
-import { commandSandbox } from '../../src/engine/command-sandbox.ts';
+import { commandSandbox } from '../../src/engine/calls/command-sandbox.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { withNotes } from '../../src/tools/output.ts';

@@ -1,7 +1,7 @@
 import { opencodeFormat } from '../../src/agents/formats/catalogue.ts';
 import { expect, test } from 'vitest';
 import { promptTextFormat } from '../../src/agents/beside.ts';
-import { agentGrants } from '../../src/api/trust/grants.ts';
+import { agentGrants } from '../../src/trust/grants.ts';
 
 test('what an opencode.json would do: rules, who chooses it, a prompt of another file', async () => {
   const config = {

@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { discoverAgents } from '../../src/agents/discover.ts';
-import { readConfig } from '../../src/api/config/load.ts';
-import { approvalDirectory } from '../../src/api/state-place.ts';
+import { readConfig } from '../../src/config/load.ts';
+import { approvalDirectory } from '../../src/trust/state-place.ts';
 import { UsageError } from '../../src/base/errors.ts';
 import { agentText, Project } from './project.ts';
 
@@ -398,7 +398,7 @@ describe('who decides', () => {
     const inside = join(project.repo, '.data');
     renameSync(project.state, inside);
     const problems: string[] = [];
-    const { projectTrust } = await import('../../src/api/trust/project-trust.ts');
+    const { projectTrust } = await import('../../src/trust/project-trust.ts');
     const trust = projectTrust({
       ...project.place(),
       dataDir: inside,

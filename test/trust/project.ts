@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Approvals } from '../../src/api/trust/approvals.ts';
-import { projectTrust, type TrustDecision } from '../../src/api/trust/project-trust.ts';
-import type { StateWish } from '../../src/api/state-place.ts';
+import { Approvals } from '../../src/trust/approvals.ts';
+import { projectTrust, type TrustDecision } from '../../src/trust/project-trust.ts';
+import type { StateWish } from '../../src/trust/state-place.ts';
 
 /** A home, a state directory and a repository of their own, gone when it is disposed of. */
 export class Project {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { openSavedAnswers, type SavedAnswers } from '../../src/api/saved-answers.ts';
+import { openSavedAnswers, type SavedAnswers } from '../../src/trust/saved-answers.ts';
 import { Project } from './project.ts';
 
 function open(project: Project, dataDir = project.state): SavedAnswers {

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openSavedModes } from '../../src/api/saved-modes.ts';
+import { openSavedModes } from '../../src/trust/saved-modes.ts';
 import type { ModeGrant } from '../../src/protocol/permission.ts';
 import { Project } from './project.ts';
 

@@ -17,8 +17,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StateFile } from '../../src/api/state-file.ts';
-import { TrustStore, type TrustEntry } from '../../src/api/trust/trust-store.ts';
+import { StateFile } from '../../src/trust/state-file.ts';
+import { TrustStore, type TrustEntry } from '../../src/trust/trust-store.ts';
 
 let root: string;
 beforeEach(() => {
@@ -114,7 +114,7 @@ describe('a state file', () => {
   });
 
   it('loses nothing when several processes change it at once', async () => {
-    const module = resolve(import.meta.dirname, '../../src/api/trust/trust-store.ts');
+    const module = resolve(import.meta.dirname, '../../src/trust/trust-store.ts');
     const program = `
       const { TrustStore } = await import(${JSON.stringify(module)});
       const store = new TrustStore(process.argv[1]);

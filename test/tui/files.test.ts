@@ -4,7 +4,7 @@ import { mentionOf, isPlainText, typedMention } from '../../src/front/tui/files/
 import { rankFiles } from '../../src/front/tui/files/rank-files.ts';
 import { droppedImage } from '../../src/front/tui/images/dropped-file.ts';
 import { OutputKeeper } from '../../src/front/tui/shell/output-keeper.ts';
-import { fileMentions } from '../../src/engine/enclose/file-mentions.ts';
+import { fileMentions } from '../../src/engine/quote/file-mentions.ts';
 
 it.each([
   ['app', ['src/app.ts', 'test/app.test.ts', 'apple/x.ts', 'src/my-app.ts', 'src/a/p/p.ts']],

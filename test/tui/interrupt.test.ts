@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { interrupt, toBackground } from '../../src/front/tui/keys/interrupt.ts';
 import { taskRow } from '../../src/front/tui/view/task-row.ts';
 import { emptyUiState, type UiState } from '../../src/front/tui/view/ui-state.ts';
-import { LOG_VERSION } from '../../src/protocol/event.ts';
-import { initialState } from '../../src/protocol/state.ts';
+import { LOG_VERSION } from '../../src/protocol/events/event.ts';
 import { taskSpec } from '../store/fixture-data.ts';
+import { initialState } from '../../src/protocol/state/task-state.ts';
 
 interface Member {
   readonly parent?: string;

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { EventListener, QuestionAnswer, Run, TaskSignal } from '../../src/api/index.ts';
-import type { CommandOutput } from '../../src/api/enclosing.ts';
+import type { EventListener, Run, TaskSignal } from '../../src/api/index.ts';
+import type { CommandOutput } from '../../src/api/session/contract.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { App } from '../../src/front/tui/app.ts';
 import type { ConversationPort } from '../../src/front/tui/conversation.ts';
@@ -10,17 +10,19 @@ import { PlainApp } from '../../src/front/tui/plain/plain-app.ts';
 import type { Face } from '../../src/front/tui/tui.ts';
 import type { UiMuster } from '../../src/front/tui/ui-muster.ts';
 import { themeFor, type Theme } from '../../src/front/tui/render/theme.ts';
-import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
+import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import type { EndStatus } from '../../src/protocol/result.ts';
 import type { PermissionMode } from '../../src/protocol/permission.ts';
 import type { PermissionQuestion } from '../../src/protocol/question.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
-import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskSpec } from '../store/fixture-data.ts';
 import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
 import { Emulator, KEYS } from './emulator.ts';
+import type { QuestionAnswer } from '../../src/engine/requests.ts';
+import { applyEvent } from '../../src/protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../src/protocol/state/task-state.ts';
 
 const START = Date.UTC(2026, 0, 1);
 

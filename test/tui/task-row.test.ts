@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { LOG_VERSION, type EventBody } from '../../src/protocol/event.ts';
-import { foldEvents } from '../../src/protocol/state.ts';
+import { LOG_VERSION, type EventBody } from '../../src/protocol/events/event.ts';
 import { taskRow } from '../../src/front/tui/view/task-row.ts';
-import { called, CLAIMED, ended, STARTED } from '../api/report/logs.ts';
+import { called, CLAIMED, ended, STARTED } from '../report/logs.ts';
 import { taskSpec } from '../store/fixture-data.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
 
 const ID = 'task00000001';
 

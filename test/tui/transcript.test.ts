@@ -8,10 +8,11 @@ import {
 } from '../../src/front/tui/view/ui-state.ts';
 import { applyToTranscript, emptyTranscript } from '../../src/front/tui/view/transcript.ts';
 import { currentRows, paneRows, treeRows } from '../../src/front/tui/view/tree-rows.ts';
-import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/event.ts';
-import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/events/event.ts';
 import type { AssistantPart } from '../../src/protocol/message.ts';
 import { taskEnded, taskSpec, turnEnded } from '../store/fixture-data.ts';
+import { applyEvent } from '../../src/protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** A log that grows. */
 class Log {

@@ -10,7 +10,7 @@ import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentScope } from '../../protocol/agent.ts';
-import { redactFor } from '../secrets.ts';
+import { redactFor } from '../setup/secrets.ts';
 import {
   agentNamed,
   agentsHere,
@@ -23,7 +23,7 @@ import { secretPlaces } from './secret-places.ts';
 import { agentTarget, refuseExisting, scopeOfFile, writeAgentFile } from './write-file.ts';
 
 /** What a new agent is to be; null: as `from` has it, or as an agent is where nothing is said. */
-export interface AgentWish {
+export interface AgentRequest {
   readonly name: string;
   readonly description: string | null;
   /** As in a file: `Read, Grep`, or `*`. */
@@ -37,7 +37,7 @@ export interface AgentWish {
 }
 
 export interface CreateRequest extends AgentsPlace {
-  readonly wish: AgentWish;
+  readonly wish: AgentRequest;
   /** `project`, `user` or a directory. */
   readonly to: string;
   readonly force: boolean;
@@ -85,7 +85,7 @@ export async function createAgent(request: CreateRequest): Promise<CreatedAgent>
 
 /** The words of the wish as a file would be read that holds them, over those of what it is made from. */
 async function wishedAgent(
-  wish: AgentWish,
+  wish: AgentRequest,
   path: string,
   { found }: AgentsHere,
 ): Promise<AgentDefinition> {
@@ -116,7 +116,11 @@ async function agentToBeginWith(
 }
 
 /** Of the old one what the wish says nothing of; words for it would be taken for the new one, too. */
-function basedOn(base: AgentDefinition, said: AgentDefinition, wish: AgentWish): AgentDefinition {
+function basedOn(
+  base: AgentDefinition,
+  said: AgentDefinition,
+  wish: AgentRequest,
+): AgentDefinition {
   const {
     tools: _tools,
     delegatesTo: _delegatesTo,

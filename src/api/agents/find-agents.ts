@@ -9,13 +9,13 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
 import type { ModeGrant, PermissionMode } from '../../protocol/permission.ts';
 import type { ProjectTrust, UntrustedVerdict } from '../../sys/project-file.ts';
-import { loadConfig, type LoadedConfig } from '../config/load.ts';
-import type { FlagValue } from '../config/text-layer.ts';
-import { configuredModes } from '../mode-grants.ts';
-import { openSavedModes } from '../saved-modes.ts';
-import { projectTrust } from '../trust/project-trust.ts';
-import { untrustedSummary } from '../trust/notice.ts';
-import { workspaceRoots } from '../workspace.ts';
+import { loadConfig, type LoadedConfig } from '../../config/load.ts';
+import type { FlagValue } from '../../config/text-layer.ts';
+import { configuredModes } from '../../trust/mode-grants.ts';
+import { openSavedModes } from '../../trust/saved-modes.ts';
+import { projectTrust } from '../../trust/project-trust.ts';
+import { untrustedSummary } from '../../trust/notice.ts';
+import { workspaceRoots } from '../setup/workspace.ts';
 
 export interface AgentsPlace {
   readonly cwd: string;

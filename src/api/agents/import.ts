@@ -6,7 +6,7 @@ import { agentFileName } from '../../agents/file-name.ts';
 import { writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentProblem, AgentScope } from '../../protocol/agent.ts';
-import { realDirectory } from '../workspace.ts';
+import { realDirectory } from '../setup/workspace.ts';
 import { chooseAgents } from './choose-agents.ts';
 import { agentsHere, type AgentsPlace } from './find-agents.ts';
 import {

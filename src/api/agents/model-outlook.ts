@@ -1,14 +1,14 @@
 import type { ModelOutlook } from '../../agents/lint/finding.ts';
 import { MusterError } from '../../base/errors.ts';
-import { MAIN_AGENT } from '../../engine/main-agent.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { createChooser } from '../../model/chooser.ts';
 import { OFFLINE } from '../../model/choose.ts';
 import { resolveMain } from '../../model/resolve.ts';
 import { discoverModels } from '../../model/setup.ts';
-import { modelWishes, type AgentDefinition } from '../../protocol/agent.ts';
+import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { createHttpFetch } from '../../sys/http.ts';
-import { modelSettings } from '../settings.ts';
+import { modelSettings } from '../setup/settings.ts';
 import type { AgentsHere } from './find-agents.ts';
 
 /** Says of each agent whether its wish for a model can be met; local servers are asked once. */
@@ -28,7 +28,7 @@ export async function modelOutlooks({
     const chooser = createChooser(setup, { allowOverride: true });
     const isConfigured = parent.provider !== OFFLINE;
     return async (agent) => {
-      const definition = modelWishes(agent);
+      const definition = requestedModels(agent);
       await chooser.prepare(definition);
       const model = chooser.forTask({
         call: undefined,

@@ -1,7 +1,7 @@
 import type { SecretPlace } from '../../agents/lint/finding.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
-import { isSecret } from '../secrets.ts';
+import { isSecret } from '../setup/secrets.ts';
 
 /** What stands for a secret and is none: `${TOKEN}`, `$TOKEN`, `<your key>`, `YOUR_KEY`, `xxxx`, `...`. */
 const PLACEHOLDER = /^\$|[{<[]|^(?:your|my|example|test|dummy|changeme|replace)|^(.)\1*$|\.\.\./i;

@@ -9,8 +9,8 @@ import { isInside } from '../../sys/paths.ts';
 import { projectRoot } from '../../sys/project-directories.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { writeFileInRoots } from '../../sys/write-file.ts';
-import { userConfigDir } from '../config/paths.ts';
-import { realDirectory } from '../workspace.ts';
+import { userConfigDir } from '../../config/paths.ts';
+import { realDirectory } from '../setup/workspace.ts';
 import type { AgentsHere } from './find-agents.ts';
 
 /** Where agents are written to. */

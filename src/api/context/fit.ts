@@ -1,5 +1,5 @@
 import { byteLength } from '../../base/text.ts';
-import type { ContextFile } from '../../engine/project-context.ts';
+import type { ContextFile } from '../../protocol/project-context.ts';
 
 /** A file as it was read. */
 export interface WholeFile extends Omit<ContextFile, 'isCut'> {

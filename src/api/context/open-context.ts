@@ -1,14 +1,11 @@
 import { newStamp } from '../../agents/stamp.ts';
 import { surroundingsOf, type Surroundings } from '../../agents/surroundings.ts';
 import type { Clock } from '../../base/clock.ts';
-import {
-  projectContext,
-  type ContextSource,
-  type ProjectContext,
-} from '../../engine/project-context.ts';
+import { projectContext } from '../../engine/prompt/project-context.ts';
 import type { Environment } from '../../sys/env.ts';
 import { collectFiles, type CollectOptions } from './collect.ts';
 import { fitFiles } from './fit.ts';
+import type { ProjectContext, ContextSource } from '../../protocol/project-context.ts';
 
 export interface ContextOptions extends CollectOptions {
   readonly environment: Environment;

@@ -8,7 +8,7 @@ import type {
   TemplateDefinition,
   TemplateItem,
 } from '../../protocol/template.ts';
-import { untrustedSummary } from '../trust/notice.ts';
+import { untrustedSummary } from '../../trust/notice.ts';
 
 /** A template to run over items. */
 export interface TemplateRequest {

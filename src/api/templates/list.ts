@@ -2,8 +2,8 @@ import { homedir } from 'node:os';
 import { discoverTemplates, type DiscoveredTemplates } from '../../agents/templates/discover.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import type { AgentsPlace } from '../agents/find-agents.ts';
-import { projectTrust } from '../trust/project-trust.ts';
-import { workspaceRoots } from '../workspace.ts';
+import { projectTrust } from '../../trust/project-trust.ts';
+import { workspaceRoots } from '../setup/workspace.ts';
 
 /** The templates that could be used in a directory. Throws UsageError for a directory that is none. */
 export async function listTemplatesIn(place: AgentsPlace): Promise<DiscoveredTemplates> {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { foldLog } from '../../engine/fold-log.ts';
+import { foldLog } from '../../engine/task/fold-log.ts';
 import { itemsToRetry } from '../../engine/fan-out/left.ts';
 import { itemRows, type ItemRow } from '../../engine/fan-out/rows.ts';
 import { MusterError, UsageError } from '../../base/errors.ts';

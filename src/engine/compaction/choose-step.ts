@@ -1,11 +1,11 @@
-import type { ContextSize } from '../../protocol/compaction-event.ts';
-import { modelName, type ModelFacts } from '../../protocol/model.ts';
-import { addExpenses } from '../budget.ts';
-import type { EngineDeps } from '../deps.ts';
-import { estimateInput, leastExpense, requestNeed } from '../estimate.ts';
-import { limitMessage } from '../limits.ts';
-import { unpricedCap } from '../spending.ts';
-import type { TaskRun } from '../task-run.ts';
+import type { ContextSize } from '../../protocol/events/compaction-event.ts';
+import { modelName, type ModelDetails } from '../../protocol/model.ts';
+import { addExpenses } from '../limits/budget.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { estimateInput, leastExpense, requestNeed } from '../limits/estimate.ts';
+import { limitMessage } from '../limits/limits.ts';
+import { unpricedCap } from '../turn/spending.ts';
+import type { TaskRun } from '../task/task-run.ts';
 import {
   compactionChoice,
   cutOf,
@@ -18,7 +18,7 @@ import {
   type WindowLimits,
 } from './decide.ts';
 import { layoutOf, requestSize, type LaidResult, type Layout } from './layout.ts';
-import type { CompactionStep } from './step.ts';
+import type { CompactionStep } from '../task/compaction-step.ts';
 import { clearedLine, headTexts, ownEvent, summaryAsk } from './texts.ts';
 
 /** Tokens asked for where a model's output limit is not known. */
@@ -47,7 +47,7 @@ export async function chooseStep(deps: EngineDeps, run: TaskRun): Promise<Compac
   return stepOf(run, choice, { layout, limits, most: from * MOST_SAID });
 }
 
-function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelFacts): WindowLimits {
+function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {
   return {
     window: contextWindow,
     output: maxOutput ?? USUAL_OUTPUT,
@@ -58,7 +58,7 @@ function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelFacts): 
 /** What is left of the budget must do for a summary and for the turn that room is made for. */
 function whyNoSummary(
   { budget, spec }: TaskRun,
-  facts: ModelFacts,
+  facts: ModelDetails,
   layout: Layout,
   from: number,
 ): WhyNoSummary {

@@ -1,9 +1,9 @@
 import { UsageError } from '../../base/errors.ts';
-import { unansweredCalls } from '../../protocol/conversation.ts';
-import type { EngineDeps } from '../deps.ts';
-import type { TaskRun } from '../task-run.ts';
+import { unansweredCalls } from '../../protocol/state/conversation.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import type { TaskRun } from '../task/task-run.ts';
 import { summaryStep } from './choose-step.ts';
-import { summarise } from './summarise.ts';
+import { summarize } from './summarize.ts';
 
 /** Summarises the context of a task, once, however large it is. Rejects when it is stopped. */
 export async function compactNow(
@@ -11,10 +11,10 @@ export async function compactNow(
   run: TaskRun,
   keep: string | null,
 ): Promise<void> {
-  if (run.state.openTurn !== null) return summarise(deps, run, null);
+  if (run.state.openTurn !== null) return summarize(deps, run, null);
   const step = deps.compaction?.() ?? (await summaryStep(deps, run, keep));
   if (step?.kind !== 'summarise') throw nothingToSummarise(run);
-  return summarise(deps, run, step.event);
+  return summarize(deps, run, step.event);
 }
 
 /** Rejects with UsageError where there is nothing that a summary could stand for. */

@@ -1,4 +1,4 @@
-import type { Compaction } from '../../protocol/compaction.ts';
+import type { Compaction } from '../../protocol/state/compaction.ts';
 import type { Layout, LaidResult } from './layout.ts';
 
 /** What is done before a task's next request goes out. */

@@ -1,11 +1,11 @@
-import type { Conversation } from '../../protocol/conversation.ts';
-import type { Counted } from '../../protocol/given.ts';
+import type { Conversation } from '../../protocol/state/conversation.ts';
+import type { Counted } from '../../protocol/initial-context.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import { tokensIn } from '../../base/token-estimate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
-import { estimateInput, estimatePrompt, resultTokens } from '../estimate.ts';
+import { estimateInput, estimatePrompt, resultTokens } from '../limits/estimate.ts';
 
 /** What a task's next request is made of; all in tokens. */
 export interface Layout {

@@ -1,11 +1,11 @@
-import { isHandoverDue } from '../../protocol/compaction.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
-import type { EngineDeps } from '../deps.ts';
-import * as endings from '../endings.ts';
-import type { Ending } from '../endings.ts';
-import type { TaskRun } from '../task-run.ts';
+import { isSummaryTransferDue } from '../../protocol/state/compaction.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import * as endings from '../task/endings.ts';
+import type { Ending } from '../task/endings.ts';
+import type { TaskRun } from '../task/task-run.ts';
 import { chooseStep } from './choose-step.ts';
-import { summarise } from './summarise.ts';
+import { summarize } from './summarize.ts';
 
 /**
  * Turns in a row before each of which room is made. In a window that each result fills a task forgets as
@@ -28,21 +28,21 @@ export type Room =
  */
 export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
   const { state, journal } = run;
-  if (isHandoverDue(state.conversation)) {
-    const { handSummary } = await import('../handed/hand-summary.ts');
+  if (isSummaryTransferDue(state.conversation)) {
+    const { transferSummary: handSummary } = await import('./transferred-summary.ts');
     await handSummary(deps, run);
     return { kind: 'changed' };
   }
   if (state.openTurn !== null) {
     // A request that was begun before a crash is the same again.
     if (!state.openTurn.isSummary) return { kind: 'enough' };
-    await summarise(deps, run, null);
+    await summarize(deps, run, null);
     return { kind: 'changed' };
   }
   const step = await (deps.compaction?.() ?? chooseStep(deps, run));
   run.turnSignal.throwIfAborted();
   if (step.kind === 'none') return { kind: 'enough' };
-  const { compactedTurns, isCompacted } = state.stint;
+  const { compactedTurns, isCompacted } = state.activation;
   if (step.kind !== 'stuck' && !isCompacted && compactedTurns >= MOST_COMPACTIONS) {
     return atLimit(run, { limit: 'compactions', value: MOST_COMPACTIONS, used: compactedTurns });
   }
@@ -51,7 +51,7 @@ export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
       journal.record(step.event);
       return { kind: 'changed' };
     case 'summarise':
-      await summarise(deps, run, step.event);
+      await summarize(deps, run, step.event);
       return { kind: 'changed' };
     case 'stuck':
       return step.hit === null ? refusedAsItIs(run) : atLimit(run, step.hit);
@@ -67,7 +67,7 @@ function atLimit({ state, journal }: TaskRun, hit: LimitHit): Room {
 
 /** The provider has said why it can't go out. */
 function refusedAsItIs({ state }: TaskRun): Room {
-  const { failure } = state.stint;
+  const { failure } = state.activation;
   if (failure === null || !state.conversation.compaction.overflowed) return { kind: 'enough' };
   return { kind: 'none', ending: endings.failedByModel(state, failure) };
 }

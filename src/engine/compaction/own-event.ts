@@ -1,7 +1,7 @@
 import { MusterError } from '../../base/errors.ts';
 import { byteLength } from '../../base/text.ts';
 import { describeAttachment, type Attachment, type AttachPort } from '../../protocol/attachment.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';

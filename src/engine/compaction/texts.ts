@@ -1,10 +1,10 @@
 import { escapeTags } from '../../base/control-tags.ts';
 import { plural, truncate } from '../../base/text.ts';
-import { runningShells } from '../../protocol/belongings.ts';
-import type { Said } from '../../protocol/compaction.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import { runningShells } from '../../protocol/state/owned-work.ts';
+import type { Said } from '../../protocol/state/compaction.ts';
 import { tokensIn } from '../../base/token-estimate.ts';
 import type { LaidResult } from './layout.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** How a task names one of its own events to TaskOutput: `ID#41`. */
 export function ownEvent(task: string, seq: number): string {

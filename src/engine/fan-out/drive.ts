@@ -6,41 +6,45 @@ import {
   renderPrompt,
   type TemplatePart,
 } from '../../agents/templates/render.ts';
-import type { ModelFacts } from '../../protocol/model.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { ModelDetails } from '../../protocol/model.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import { itemCallId, type FanOut } from '../../protocol/template.ts';
-import { createTask } from '../create-task.ts';
-import type { Ending } from '../endings.ts';
+import { createTask } from '../delegation/create-task.ts';
+import type { Ending } from '../task/endings.ts';
 import {
   estimateInput,
   firstRequest,
   inputToReserve,
   leastExpense,
   requestNeed,
-} from '../estimate.ts';
-import { runTask } from '../loop.ts';
-import { planChild, prepareModels, type ChildPlan, type ChildWish } from '../plan-child.ts';
-import { describePrompt, taskLine } from '../prompt.ts';
-import { resumeChild } from '../resume-child.ts';
-import { goOnMessage } from '../resume.ts';
-import { unpricedCap } from '../spending.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+} from '../limits/estimate.ts';
+import {
+  planChild,
+  prepareModels,
+  type ChildPlan,
+  type ChildRequest,
+} from '../delegation/plan-child.ts';
+import { describePrompt, taskLine } from '../prompt/prompt.ts';
+import { resumeChild } from '../delegation/resume-child.ts';
+import { goOnMessage } from '../delegation/resume.ts';
+import { unpricedCap } from '../turn/spending.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { endOfItems } from './ending.ts';
-import { isAnnounced, stepsLeft, type ItemStep } from './left.ts';
+import { isReserved, remainingSteps, type ItemStep } from './left.ts';
 
 /**
  * Does what is left of a run's items, as many at a time as tasks of a tree may be at work, and gives its
  * end. A budget that is used up keeps the rest from being begun.
  */
-export async function driveItems(workshop: Workshop, run: TaskRun): Promise<Ending> {
-  const { deps, running } = workshop;
+export async function driveItems(engine: EngineContext, run: TaskRun): Promise<Ending> {
+  const { deps, running } = engine;
   const fanOut = fanOutOf(run);
   const { parts } = parseBody(fanOut.body);
   const isThere = (task: string) => running.get(task) !== undefined || deps.store.exists(task);
-  const left = stepsLeft(fanOut, run.state, isThere).toReversed();
+  const left = remainingSteps(fanOut, run.state, isThere).toReversed();
   // They are open, and at work nowhere.
-  let announced = left.filter(isAnnounced).length;
+  let announced = left.filter(isReserved).length;
   const at = { fanOut, parts };
   let hit: LimitHit | null = null;
   for (;;) {
@@ -48,15 +52,15 @@ export async function driveItems(workshop: Workshop, run: TaskRun): Promise<Endi
     const step = left.at(-1);
     const atWork = run.state.openChildren.size - announced;
     if (step !== undefined && hit === null && atWork < deps.settings.maxParallel) {
-      hit = await begin(workshop, run, { ...at, step });
+      hit = await begin(engine, run, { ...at, step });
       if (hit === null) {
         left.pop();
-        if (isAnnounced(step)) announced -= 1;
+        if (isReserved(step)) announced -= 1;
       } else run.journal.record({ type: 'limit.reached', ...hit });
       continue;
     }
     if (atWork === 0) return endOfItems(deps.store, run.state, hit);
-    await run.tree.standstill.waiting(() => run.news());
+    await run.tree.idleDetector.waiting(() => run.news());
   }
 }
 
@@ -73,13 +77,13 @@ interface StepInRun {
 
 /** The limit that keeps the step from being begun; null: it has begun. */
 async function begin(
-  workshop: Workshop,
+  engine: EngineContext,
   run: TaskRun,
   { step, ...at }: StepInRun,
 ): Promise<LimitHit | null> {
-  await workshop.beginnings.round();
-  if (step.kind === 'make') return makeItem(workshop, run, { ...at, step });
-  const resumed = await resumeChild(workshop, {
+  await engine.beginnings.round();
+  if (step.kind === 'make') return makeItem(engine, run, { ...at, step });
+  const resumed = await resumeChild(engine, {
     caller: run,
     callId: itemCallId(step.index, newId()),
     by: 'user',
@@ -91,7 +95,7 @@ async function begin(
   if (!(resumed instanceof MusterError)) return null;
   // Its log can't be gone on with: the item is done anew.
   const anew = { kind: 'make', index: step.index, announced: null } as const;
-  return makeItem(workshop, run, { ...at, step: anew });
+  return makeItem(engine, run, { ...at, step: anew });
 }
 
 interface ItemToMake extends StepInRun {
@@ -99,15 +103,15 @@ interface ItemToMake extends StepInRun {
 }
 
 async function makeItem(
-  workshop: Workshop,
+  engine: EngineContext,
   run: TaskRun,
   { fanOut, parts, step }: ItemToMake,
 ): Promise<LimitHit | null> {
-  const { deps } = workshop;
+  const { deps } = engine;
   const { index, announced } = step;
   const item = fanOut.items[index] ?? '';
   const prompt = renderPrompt(parts, { item, index, count: fanOut.items.length });
-  const wish = itemWish(fanOut, prompt);
+  const wish = itemRequest(fanOut, prompt);
   const { agent, cwd, model } = run.spec;
   await prepareModels(deps, agent, wish);
   const { rights } = run;
@@ -119,10 +123,10 @@ async function makeItem(
   run.signal.throwIfAborted();
   const description = describeItem(itemText(item), index);
   if (announced === null) {
-    const hit = lacksRoom(workshop, run, { plan, facts, prompt, description });
+    const hit = lacksRoom(engine, run, { plan, facts, prompt, description });
     if (hit !== null) return hit;
   }
-  const child = createTask(workshop, run.tree, {
+  const child = createTask(engine, run.tree, {
     ...plan,
     id: announced ?? newId(),
     background: false,
@@ -134,12 +138,12 @@ async function makeItem(
     params: { template: fanOut.template, index: index + 1 },
     parent: { run, callId: itemCallId(index), delegation: null },
   });
-  void runTask(deps, child);
+  engine.startLoop(child);
   return null;
 }
 
 /** What a Task call would say for an item. */
-export function itemWish({ agent, model, maxTurns }: FanOut, prompt: string): ChildWish {
+export function itemRequest({ agent, model, maxTurns }: FanOut, prompt: string): ChildRequest {
   return {
     prompt,
     ...(agent === undefined ? {} : { subagentType: agent }),
@@ -155,18 +159,18 @@ function describeItem(text: string, index: number): string {
 
 interface PlannedItem {
   readonly plan: ChildPlan;
-  readonly facts: ModelFacts;
+  readonly facts: ModelDetails;
   readonly prompt: string;
   readonly description: string;
 }
 
 /** The cap of the whole run that leaves no room for the first request of an item; null: none does. */
 function lacksRoom(
-  { prefixes }: Workshop,
+  { prefixes }: EngineContext,
   { budget }: TaskRun,
   { plan, facts, prompt, description }: PlannedItem,
 ): LimitHit | null {
-  const { prefix } = prefixes.get(plan.equipment.prompt, plan.equipment.tools);
+  const { prefix } = prefixes.get(plan.setup.prompt, plan.setup.tools);
   const line = taskLine(description, plan.agent.outputSchema ?? null);
   const whole = { ...prefix, system: [...prefix.system, line] };
   const input = inputToReserve(estimateInput(firstRequest(prompt), whole), null);

@@ -1,12 +1,12 @@
 import type { ErrorInfo } from '../../base/errors.ts';
 import { oneLine, plural, truncate } from '../../base/text.ts';
 import type { EndStatus } from '../../protocol/result.ts';
-import type { TaskState } from '../../protocol/state.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Ending } from '../endings.ts';
-import { foldLog } from '../fold-log.ts';
-import { limitMessage } from '../limits.ts';
+import type { Ending } from '../task/endings.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { limitMessage } from '../limits/limits.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Items that went wrong of which the result of a run tells, and code points of each error. */
 const SHOWN_ITEMS = 50;

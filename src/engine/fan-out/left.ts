@@ -1,5 +1,5 @@
 import type { FanOut } from '../../protocol/template.ts';
-import type { ChildState } from '../../protocol/belongings.ts';
+import type { ChildState } from '../../protocol/state/owned-work.ts';
 
 /** What of a run's state tells how far it is. */
 export interface ItemTasks {
@@ -21,7 +21,7 @@ export type ItemStep =
  *
  * @param isThere whether a task has a log, or is at work: one that is only announced has neither
  */
-export function stepsLeft(
+export function remainingSteps(
   { items }: Pick<FanOut, 'items'>,
   state: ItemTasks,
   isThere: (task: string) => boolean,
@@ -40,11 +40,11 @@ export function stepsLeft(
         return [];
     }
   });
-  return steps.toSorted((a, b) => Number(isAnnounced(b)) - Number(isAnnounced(a)));
+  return steps.toSorted((a, b) => Number(isReserved(b)) - Number(isReserved(a)));
 }
 
 /** Whether it is open in the log already, and nothing works on it. */
-export function isAnnounced(step: ItemStep): boolean {
+export function isReserved(step: ItemStep): boolean {
   return step.kind === 'make' && step.announced !== null;
 }
 

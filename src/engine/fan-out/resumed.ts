@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import type { TaskRun } from '../task-run.ts';
+import type { TaskRun } from '../task/task-run.ts';
 import { itemsToRetry } from './left.ts';
 
 /** Throws for words to a run of a template, which nobody would read. */

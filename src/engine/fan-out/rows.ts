@@ -1,12 +1,12 @@
 import type { ErrorInfo } from '../../base/errors.ts';
 import { paidTokens } from '../../protocol/model.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { foldLog } from '../fold-log.ts';
-import { elapsedMs, wholeResult } from '../result.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { elapsedMs, fullResult } from '../results/result.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The outcome of one item. */
 export interface ItemRow {
@@ -31,8 +31,8 @@ export interface ItemRow {
 }
 
 /**
- * Returns the outcome of each item in order, from the logs. A task whose log has no end shows as `interrupted`,
- * unless it is at work.
+ * What came of each item, in their order, from the logs. A task whose log says no end shows as
+ * `interrupted`, unless it is at work.
  */
 export function itemRows(store: TaskStore, run: TaskState): readonly ItemRow[] {
   const { items = [] } = run.spec.fanOut ?? {};
@@ -59,14 +59,14 @@ function rowOf(
     tokens: paidTokens(child.usage),
     costUsd: child.costUsd,
     durationMs: elapsedMs(child),
-    result: wholeResult(child),
+    result: fullResult(child),
     error: child.end?.error ?? null,
     warnings: warningsOf(child),
   };
 }
 
-function warningsOf({ stint, warnings }: TaskState): readonly string[] {
-  const flags = flagsText(stint.claims);
+function warningsOf({ activation, warnings }: TaskState): readonly string[] {
+  const flags = flagsText(activation.claims);
   return [...(flags === '' ? [] : [flags]), ...warnings];
 }
 

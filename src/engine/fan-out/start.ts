@@ -6,16 +6,15 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { FanOut } from '../../protocol/template.ts';
-import { createTask } from '../create-task.ts';
-import { equip } from '../equipment.ts';
-import { combineLimits } from '../limits.ts';
-import { runTask } from '../loop.ts';
-import { MAIN_AGENT } from '../main-agent.ts';
-import { planChild, prepareModels } from '../plan-child.ts';
-import type { TaskRun } from '../task-run.ts';
-import { Tree } from '../tree.ts';
-import type { Workshop } from '../workshop.ts';
-import { itemWish } from './drive.ts';
+import { createTask } from '../delegation/create-task.ts';
+import { prepareAgent } from '../prompt/prepare-agent.ts';
+import { combineLimits } from '../limits/limits.ts';
+import { MAIN_AGENT } from '../task/main-agent.ts';
+import { planChild, prepareModels } from '../delegation/plan-child.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import { Tree } from '../task/tree.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
+import { itemRequest } from './drive.ts';
 
 /** A template over items to run: the root of a new tree. */
 export interface FanOutRequest {
@@ -30,13 +29,13 @@ export interface FanOutRequest {
 }
 
 /** Rejects with UsageError where the first item could not be begun: then none could. */
-export async function startFanOut(workshop: Workshop, request: FanOutRequest): Promise<TaskRun> {
-  const { deps } = workshop;
+export async function startFanOut(engine: EngineContext, request: FanOutRequest): Promise<TaskRun> {
+  const { deps } = engine;
   const { fanOut, model, rights, cwd } = request;
   const agent = runner(fanOut);
   const [item = ''] = fanOut.items;
   const place = { item, index: 0, count: fanOut.items.length };
-  const wish = itemWish(fanOut, renderPrompt(parseBody(fanOut.body).parts, place));
+  const wish = itemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, place));
   await prepareModels(deps, agent, wish);
   const modeGrants = deps.inbox.modeGrants?.inForce() ?? [];
   const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, wish);
@@ -44,7 +43,7 @@ export async function startFanOut(workshop: Workshop, request: FanOutRequest): P
     throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
   }
   const id = request.id ?? newId();
-  const run = createTask(workshop, new Tree(id, deps), {
+  const run = createTask(engine, new Tree(id, deps), {
     id,
     agent,
     rights,
@@ -52,7 +51,7 @@ export async function startFanOut(workshop: Workshop, request: FanOutRequest): P
     cwd,
     fanOut,
     limits: combineLimits({ config: deps.settings.rootLimits, definition: {}, call: {} }),
-    equipment: equip(deps, { agent, rights, cwd, isRoot: true, provider: model.provider }),
+    setup: prepareAgent(deps, { agent, rights, cwd, isRoot: true, provider: model.provider }),
     description: plural(fanOut.items.length, 'item'),
     prompt: `Run the template ${fanOut.template} over ${plural(fanOut.items.length, 'item')}.`,
     handed: [],
@@ -61,7 +60,7 @@ export async function startFanOut(workshop: Workshop, request: FanOutRequest): P
     params: { template: fanOut.template, items: { ...fanOut.source } },
     parent: null,
   });
-  void runTask(deps, run);
+  engine.startLoop(run);
   return run;
 }
 

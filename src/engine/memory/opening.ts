@@ -9,7 +9,7 @@ import { markOutside } from '../../protocol/outside-text.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';
 import { listNotes, readIndex } from '../../tools/memory/notes.ts';
 import { cutAt, fitLines } from '../../tools/output.ts';
-import { ownPlace, type MemorySource } from './place.ts';
+import { ownPlace, type MemorySource } from './memory-source.ts';
 
 /** Of an index, so much enters a prompt at most: lines, and bytes of them. */
 export const OPENING_LINES = 200;

@@ -1,7 +1,7 @@
 import { onAbort } from '../../base/async.ts';
 import { errorMessage } from '../../base/errors.ts';
-import type { EngineDeps, ReuseOutcome } from '../deps.ts';
-import type { TaskRun } from '../task-run.ts';
+import type { EngineDeps, ReuseOutcome } from '../task/deps.ts';
+import type { TaskRun } from '../task/task-run.ts';
 import { isPromptAlone } from './may-reuse.ts';
 import { reuseKey } from './reuse-key.ts';
 import { SameReads } from './same-reads.ts';

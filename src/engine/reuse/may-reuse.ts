@@ -1,5 +1,5 @@
-import type { TaskState } from '../../protocol/state.ts';
-import type { EngineDeps } from '../deps.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** That of the process that made a task: any other one knows of its prompt only what its log keeps. */
 const FIRST_EPOCH = 1;

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import type { CallFacts, FileSeen } from '../../protocol/tool.ts';
+import type { CallDetails, FileSeen } from '../../protocol/tool.ts';
 import { isRedacted } from './reuse-key.ts';
 
 /** A call that ran, and what came of it. */
@@ -180,7 +180,7 @@ export function readsNothing(tool: string): boolean {
   return NOTES.includes(tool);
 }
 
-function whatItDid(tool: string, facts: CallFacts): string | null {
+function whatItDid(tool: string, facts: CallDetails): string | null {
   if (!FIT.has(tool)) return `used ${tool}`;
   const { read: _, ...others } = facts;
   return Object.values(others).some((fact) => fact !== undefined) ? 'did more than read' : null;

@@ -2,21 +2,22 @@ import { isDeepStrictEqual } from 'node:util';
 import { escapeTags } from '../../base/control-tags.ts';
 import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
-import type { FileReach, FileSeen } from '../../protocol/tool.ts';
+import type { FileAccess, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { withNotes } from '../../tools/output.ts';
-import type { EngineDeps } from '../deps.ts';
-import { lookingPort } from '../attach.ts';
-import { isWithinCaps } from '../fit-output.ts';
-import { decideNow, type Caller } from '../judge.ts';
-import { planChild, prepareModels } from '../plan-child.ts';
-import { prefixHash } from '../prefix.ts';
-import { prepareCall, type ReadyCall } from '../prepare-call.ts';
-import { recordedAgent } from '../recorded-agent.ts';
-import { parseTaskInput } from '../task-tools/task-input.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { lookingPort } from '../calls/attach.ts';
+import { isWithinCaps } from '../calls/fit-output.ts';
+import { decideNow, type Caller } from '../permissions/judge.ts';
+import { planChild, prepareModels } from '../delegation/plan-child.ts';
+import { prefixHash } from '../prompt/prefix.ts';
+import { prepareCall } from '../permissions/prepare-call.ts';
+import { recordedAgent } from '../task/recorded-agent.ts';
+import { parseTaskInput } from '../task/task-input.ts';
 import { readsNothing, RunReader, type RecordedCall, type RecordedRun } from './recorded-run.ts';
-import { readingContext } from './reading-context.ts';
+import { readingContext } from '../permissions/reading-context.ts';
 import { reuseKey } from './reuse-key.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
 
 /** Calls that are made again for one result, those of the tasks below it counted. */
 const MOST_CALLS = 500;
@@ -95,7 +96,7 @@ export class SameReads {
   private async isSame(
     { text, error, read }: RecordedCall,
     { tool, input, notes }: ReadyCall,
-    { caller, reach }: { readonly caller: Caller; readonly reach: FileReach },
+    { caller, reach }: { readonly caller: Caller; readonly reach: FileAccess },
   ): Promise<boolean> {
     if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
     const context = readingContext(this.deps, caller, {
@@ -135,7 +136,7 @@ export class SameReads {
     const plan = planChild(deps, by, wish.input);
     if (plan instanceof MusterError) return `has a child ${child} that can't be made now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
-    const { prompt, tools, preloaded } = plan.equipment;
+    const { prompt, tools, preloaded } = plan.setup;
     const { outputSchema: _ofCaller, ...ofCaller } = caller.spec;
     const { outputSchema } = wish.input;
     const spec: TaskSpec = {
@@ -156,7 +157,7 @@ export class SameReads {
       state: { ...caller.state, spec, skills: new Set(preloaded.names) },
       granted: () => caller.granted(),
       modeGrants: () => modeGrants,
-      honours: (seq) => caller.honours(seq),
+      isTrusted: (seq) => caller.isTrusted(seq),
     });
     return typeof found === 'string' ? `has a child ${child} that ${found}` : null;
   }

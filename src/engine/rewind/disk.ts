@@ -2,7 +2,7 @@ import { lstatSync, rmdirSync, statSync, unlinkSync, type BigIntStats, type Stat
 import { basename, dirname, sep } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { isInside } from '../../base/path-inside.ts';
-import type { FileForm, RewoundFile } from '../../protocol/rewound.ts';
+import type { FileForm, RewoundFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { entryStats, withEntry } from '../../sys/entry-in-roots.ts';
 import { fileKind } from '../../sys/file-errors.ts';

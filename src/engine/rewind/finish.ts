@@ -1,13 +1,13 @@
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import { NOTHING } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import type { FileLeft, RewoundFile } from '../../protocol/rewound.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { FileLeft, RewoundFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../task/journal.ts';
 import { putBack, removeEmptyAbove } from './disk.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** A task whose log is ours. */
 export interface OwnedTask {

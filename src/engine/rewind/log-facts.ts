@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 
@@ -11,7 +11,7 @@ export interface Moment {
 }
 
 /** Work of a task that somebody began: its first, or what a resume or a rewind began. */
-export interface BegunStint extends Moment {
+export interface StartedActivation extends Moment {
   /** A task, or a person. */
   readonly by: string | null;
   readonly callId: string | null;
@@ -22,7 +22,7 @@ export interface LogFacts {
   readonly id: string;
   readonly lastSeq: number;
   /** What stands up to this event was done elsewhere; -1: nothing was. */
-  readonly foreignUpTo: number;
+  readonly importedUpTo: number;
   /** Those that its task had, absolute and real. */
   readonly roots: readonly string[];
   readonly changes: readonly (Moment & { readonly change: FileChange })[];
@@ -32,7 +32,7 @@ export interface LogFacts {
   /** By the calls of this task. */
   readonly begun: readonly (Moment & { readonly child: string; readonly callId: string })[];
   readonly ended: readonly (Moment & { readonly child: string })[];
-  readonly stints: readonly BegunStint[];
+  readonly stints: readonly StartedActivation[];
   /** The event that a rewind of it leads to whose process died before all files were put back; null: none. */
   readonly rewindingTo: number | null;
   /** The newest event that is more than a change of owner. */
@@ -61,10 +61,10 @@ class FactsReader {
   /** Calls that change files and have no outcome yet, by call id. */
   private readonly open = new Map<string, Moment & { readonly epoch: number }>();
 
-  constructor(id: string, foreignUpTo: number) {
+  constructor(id: string, importedUpTo: number) {
     this.growing = {
       id,
-      foreignUpTo,
+      importedUpTo,
       lastSeq: -1,
       roots: [],
       changes: [],

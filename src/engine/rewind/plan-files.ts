@@ -1,5 +1,5 @@
 import { errorMessage, MusterError } from '../../base/errors.ts';
-import type { FileForm, FileLeft, RewoundFile } from '../../protocol/rewound.ts';
+import type { FileForm, FileLeft, RewoundFile } from '../../protocol/events/rewound.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { isSecretPath } from '../../sys/secret-paths.ts';

@@ -1,16 +1,17 @@
 import { MusterError, UsageError } from '../../base/errors.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { EndStatus } from '../../protocol/result.ts';
-import { liveEvents, type FileLeft, type RewoundFile } from '../../protocol/rewound.ts';
-import { foldEvents, type TaskState } from '../../protocol/state.ts';
+import { liveEvents, type FileLeft, type RewoundFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { branchPoint } from '../replay/branch-point.ts';
+import { branchPoint } from './branch-point.ts';
 import { planFiles } from './plan-files.ts';
 import { treeSince, type TreeSince } from './tree-since.ts';
-import { wholeLog } from '../fold-log.ts';
+import { fullLog } from '../task/fold-log.ts';
+import { foldEvents } from '../../protocol/state/fold.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** What a task is to be put back to: after an event, or to before its last rewind. */
-export type RewindWish = { readonly to: number } | 'undo';
+export type RewindRequest = { readonly to: number } | 'undo';
 
 /** How far a conversation had come. */
 export interface ConversationSize {
@@ -26,7 +27,7 @@ export interface RewindPlan {
   readonly task: string;
   /** Name of its agent definition. */
   readonly agent: string;
-  readonly wish: RewindWish;
+  readonly wish: RewindRequest;
   /** The event that it is put back to: the last one up to the wish at which the conversation is whole. */
   readonly to: number;
   /** When that was written, in milliseconds since the epoch. */
@@ -64,9 +65,9 @@ export interface RewindPlan {
 export async function planRewind(
   store: TaskStore,
   id: string,
-  wish: RewindWish,
+  wish: RewindRequest,
 ): Promise<RewindPlan> {
-  const events = wholeLog(store, id);
+  const events = fullLog(store, id);
   const now = foldEvents(events);
   if (now.spec.fanOut !== undefined) {
     throw new UsageError(
@@ -104,7 +105,7 @@ export async function planRewind(
 
 type Target = Pick<RewindPlan, 'to' | 'undoes' | 'ends'>;
 
-function targetOf(events: readonly TaskEvent[], wish: RewindWish, now: TaskState): Target {
+function targetOf(events: readonly TaskEvent[], wish: RewindRequest, now: TaskState): Target {
   const { id } = now.spec;
   if (now.rewinding !== null) {
     const { seq } = now.rewinding;

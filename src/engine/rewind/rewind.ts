@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../base/errors.ts';
-import type { EventBody } from '../../protocol/event.ts';
-import type { FileLeft } from '../../protocol/rewound.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
+import type { FileLeft } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { LogFold } from '../fold-log.ts';
+import { LogFold } from '../task/fold-log.ts';
 import { keepCurrent } from './disk.ts';
 import { finishRewind, type FinishOptions, type OwnedTask } from './finish.ts';
 import { planRewind, type RewindPlan } from './plan.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** What a rewind came to. */
 export interface RewindOutcome {
@@ -62,11 +62,11 @@ export async function rewind(
 }
 
 function rewoundEvent(
-  { stint }: TaskState,
+  { activation }: TaskState,
   { to, undoes, dropped, files, after }: RewindPlan,
 ): EventBody {
   const { turns, end } = after;
-  const number = stint.number + 1;
+  const number = activation.number + 1;
   return { type: 'task.rewound', to, undoes, stint: number, turns, end, dropped, files };
 }
 

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
-import type { FileLeft } from '../../protocol/rewound.ts';
+import type { FileLeft } from '../../protocol/events/rewound.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { logFacts, type LogFacts, type Moment } from './log-facts.ts';
@@ -83,10 +83,10 @@ function readable(store: TaskStore, task: string, lost: FileLeft[]): LogFacts | 
 }
 
 function changesOf({ facts, cameAfter }: JudgedLog): readonly ChangeSince[] {
-  const { id: task, foreignUpTo } = facts;
+  const { id: task, importedUpTo } = facts;
   return facts.changes
     .filter(cameAfter)
-    .map(({ seq, ts, change }) => ({ seq, ts, change, task, isForeign: seq <= foreignUpTo }));
+    .map(({ seq, ts, change }) => ({ seq, ts, change, task, isForeign: seq <= importedUpTo }));
 }
 
 /**

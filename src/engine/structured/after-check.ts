@@ -1,7 +1,7 @@
-import type { TaskState } from '../../protocol/state.ts';
-import * as endings from '../endings.ts';
-import type { Ending } from '../endings.ts';
-import type { Verdict } from './check-answer.ts';
+import * as endings from '../task/endings.ts';
+import type { Ending } from '../task/endings.ts';
+import type { SchemaCheckResult } from './compile-schema.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Answers of one stint that are checked: the first, and two that were told what was wrong. */
 const MOST_ANSWERS = 3;
@@ -14,7 +14,11 @@ export type AfterCheck =
   | { readonly kind: 'end'; readonly ending: Ending };
 
 /** Counted by what the log holds, so that a crash between two answers gives no answer more. */
-export function afterCheck(state: TaskState, answer: string, verdict: Verdict): AfterCheck {
+export function afterCheck(
+  state: TaskState,
+  answer: string,
+  verdict: SchemaCheckResult,
+): AfterCheck {
   switch (verdict.kind) {
     case 'valid':
       return {
@@ -42,8 +46,8 @@ function repairsTold(state: TaskState): number {
   return told;
 }
 
-function repairId({ stint }: TaskState, number: number): string {
-  return `schema-${stint.number}-${number}`;
+function repairId({ activation }: TaskState, number: number): string {
+  return `schema-${activation.number}-${number}`;
 }
 
 function repairText(answer: number, findings: readonly string[]): string {

@@ -1,16 +1,9 @@
-import type { JsonObject, JsonValue } from '../../base/json.ts';
-import { answerJson } from './answer-json.ts';
-import { whyTooBig } from './output-schema.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { answerJson } from '../task/answer-json.ts';
+import { whyTooBig } from '../task/output-schema.ts';
+import type { SchemaCheckResult } from './compile-schema.ts';
 
-/** What became of an answer that has to be valid against a schema. */
-export type Verdict =
-  | { readonly kind: 'valid'; readonly value: JsonValue }
-  /** What is wrong with it, in the validator's own words. */
-  | { readonly kind: 'invalid'; readonly findings: readonly string[] }
-  /** The check did not come to its end, and a better answer would be no help. */
-  | { readonly kind: 'unchecked'; readonly why: string };
-
-export type AnswerCheck = (answer: string) => Verdict;
+export type AnswerCheck = (answer: string) => SchemaCheckResult;
 
 /**
  * Loads the validator, and makes the check of a schema: a text says what is wrong with the schema. The

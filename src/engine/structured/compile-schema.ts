@@ -3,10 +3,17 @@ import { errorMessage } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 import { lazy } from '../../base/lazy.ts';
-import type { Verdict } from './check-answer.ts';
 import { endlessRef } from './endless-ref.ts';
 import { metaschema } from './metaschema.ts';
 import { CheckTimeout, withinTime } from './within-time.ts';
+
+/** What became of an answer that has to be valid against a schema. */
+export type SchemaCheckResult =
+  | { readonly kind: 'valid'; readonly value: JsonValue }
+  /** What is wrong with it, in the validator's own words. */
+  | { readonly kind: 'invalid'; readonly findings: readonly string[] }
+  /** The check did not come to its end, and a better answer would be no help. */
+  | { readonly kind: 'unchecked'; readonly why: string };
 
 type Draft = '7' | '2019-09' | '2020-12';
 type Lookup = Readonly<Record<string, Schema | boolean>>;
@@ -58,7 +65,9 @@ const ofSchemas = lazy((): Compiled => {
  * Makes the check of a schema that is not too big, or says what is wrong with it. Nothing is fetched, and
  * no code is made of it.
  */
-export function compileSchema(given: JsonObject): ((value: JsonValue) => Verdict) | string {
+export function compileSchema(
+  given: JsonObject,
+): ((value: JsonValue) => SchemaCheckResult) | string {
   const draft = draftOf(given['$schema']);
   if (draft === undefined) {
     return `#/$schema: must be one of draft-06, draft-07, 2019-09 and 2020-12 (https://json-schema.org/draft/2020-12/schema)`;
@@ -78,7 +87,7 @@ export function compileSchema(given: JsonObject): ((value: JsonValue) => Verdict
   return (value) => verdictOn(value, { schema, lookup, draft });
 }
 
-function verdictOn(value: JsonValue, compiled: Compiled): Verdict {
+function verdictOn(value: JsonValue, compiled: Compiled): SchemaCheckResult {
   try {
     const found = findings(value, compiled);
     return found === null ? { kind: 'valid', value } : { kind: 'invalid', findings: found.lines };

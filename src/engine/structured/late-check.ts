@@ -1,8 +1,8 @@
 import type { TaskSpec } from '../../protocol/task.ts';
-import type { EngineDeps } from '../deps.ts';
-import type { Ending } from '../endings.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import type { Ending } from '../task/endings.ts';
 import { answerCheck } from './check-answer.ts';
-import { outputSchemaOf } from './output-schema.ts';
+import { outputSchemaOf } from '../task/output-schema.ts';
 
 /**
  * Whether a task that has a schema came to its result on another way than by an answer that was checked: a

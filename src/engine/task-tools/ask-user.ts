@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../base/json.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { refusesToAsk } from '../ask-person.ts';
-import { openQuestion } from '../question-state.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import { refusesToAsk } from '../questions/ask-person.ts';
+import { openQuestion } from '../questions/open-question.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -18,7 +18,7 @@ const MOST_OPTIONS = 4;
 const MOST_LENGTH = 4_000;
 
 /** Asks the user, and waits for what they say. The question stands in the inbox beside all others. */
-export function askUserTool(workshop: Workshop): Tool<AskUserInput> {
+export function askUserTool(engine: EngineContext): Tool<AskUserInput> {
   return {
     name: 'AskUser',
     kind: 'meta',
@@ -41,7 +41,7 @@ export function askUserTool(workshop: Workshop): Tool<AskUserInput> {
       required: ['question'],
     },
     parse,
-    run: (input, context) => ask(workshop, input, context),
+    run: (input, context) => ask(engine, input, context),
   };
 }
 
@@ -65,12 +65,12 @@ const DECIDE = 'Decide yourself, and say in your answer what you assumed.';
 const NOBODY_THERE = `Nobody is here to answer: this run has no user to ask (--on-ask deny). ${DECIDE}`;
 
 async function ask(
-  workshop: Workshop,
+  engine: EngineContext,
   input: AskUserInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { inbox } = workshop.deps;
-  const caller = callerOf(workshop, context);
+  const { inbox } = engine.deps;
+  const caller = callerOf(engine, context);
   const digest = createHash('sha256').update(JSON.stringify(input)).digest('hex');
   const { tree, state } = caller;
   for (;;) {
@@ -90,7 +90,7 @@ async function ask(
       text: input.question,
       options: input.options,
     }));
-    await tree.standstill.waiting(() => inbox.wait(caller, question));
+    await tree.idleDetector.waiting(() => inbox.wait(caller, question));
   }
 }
 
@@ -102,6 +102,6 @@ function answerTo(
   const asked = run.state.questions.get(callId);
   if (asked?.digest !== digest || asked.answer === null) return null;
   const { answer, seq } = asked.answer;
-  const isHonoured = run.honours(asked.seq) && run.honours(seq);
+  const isHonoured = run.isTrusted(asked.seq) && run.isTrusted(seq);
   return answer.kind === 'text' && isHonoured ? answer.text : null;
 }

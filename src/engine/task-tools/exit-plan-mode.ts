@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../base/json.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { openQuestion } from '../question-state.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import { openQuestion } from '../questions/open-question.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -17,7 +17,7 @@ export interface ExitPlanModeInput {
 const MOST_LENGTH = 20_000;
 
 /** Shows a plan to the person, who lets it be carried out, changes it, or says no. */
-export function exitPlanModeTool(workshop: Workshop): Tool<ExitPlanModeInput> {
+export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput> {
   return {
     name: 'ExitPlanMode',
     kind: 'meta',
@@ -32,7 +32,7 @@ export function exitPlanModeTool(workshop: Workshop): Tool<ExitPlanModeInput> {
       required: ['plan'],
     },
     parse,
-    run: (input, context) => present(workshop, input, context),
+    run: (input, context) => present(engine, input, context),
   };
 }
 
@@ -48,12 +48,12 @@ function parse(value: JsonValue): ValidationResult<ExitPlanModeInput> {
 }
 
 async function present(
-  workshop: Workshop,
+  engine: EngineContext,
   { plan }: ExitPlanModeInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { inbox } = workshop.deps;
-  const caller = callerOf(workshop, context);
+  const { inbox } = engine.deps;
+  const caller = callerOf(engine, context);
   const digest = createHash('sha256').update(plan).digest('hex');
   const { tree, state } = caller;
   for (;;) {
@@ -79,7 +79,7 @@ async function present(
       tool: 'ExitPlanMode',
       text: plan,
     }));
-    await tree.standstill.waiting(() => inbox.wait(caller, question));
+    await tree.idleDetector.waiting(() => inbox.wait(caller, question));
   }
 }
 
@@ -94,7 +94,7 @@ function outcomeOf(
   const asked = run.state.questions.get(callId);
   if (asked?.digest !== digest || asked.answer === null) return null;
   const { answer, seq } = asked.answer;
-  if (!run.honours(asked.seq) || !run.honours(seq)) return null;
+  if (!run.isTrusted(asked.seq) || !run.isTrusted(seq)) return null;
   if (answer.kind === 'no') {
     const why = answer.reason === null ? '' : ` They say: ${answer.reason}`;
     return {

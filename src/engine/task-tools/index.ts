@@ -1,7 +1,7 @@
 import type { AnyTool } from '../../protocol/tool.ts';
-import type { Delegation } from '../delegation.ts';
-import { calledTypes } from '../called-types.ts';
-import type { Workshop } from '../workshop.ts';
+import type { Delegation } from '../delegation/delegation.ts';
+import { calledTypes } from '../delegation/called-types.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
 import { notifyTool } from './notify.ts';
@@ -15,18 +15,18 @@ import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
 
 /** The tools that need the engine: to ask the user, and to handle other tasks, in request order. */
-export function taskTools(workshop: Workshop, delegate: Delegation): readonly AnyTool[] {
+export function taskTools(engine: EngineContext, delegate: Delegation): readonly AnyTool[] {
   return [
-    skillTool(workshop, delegate),
-    askUserTool(workshop),
-    exitPlanModeTool(workshop),
-    taskOutputTool(workshop),
-    taskStopTool(workshop),
-    taskSendTool(workshop),
-    notifyTool(workshop),
-    taskTool(delegate, (input) => calledTypes(workshop, input)),
-    taskListTool(workshop),
-    taskReplayTool(workshop),
-    runTemplateTool(workshop),
+    skillTool(engine, delegate),
+    askUserTool(engine),
+    exitPlanModeTool(engine),
+    taskOutputTool(engine),
+    taskStopTool(engine),
+    taskSendTool(engine),
+    notifyTool(engine),
+    taskTool(delegate, (input) => calledTypes(engine, input)),
+    taskListTool(engine),
+    taskReplayTool(engine),
+    runTemplateTool(engine),
   ];
 }

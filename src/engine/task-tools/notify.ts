@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
-import { NOTICE_LEVELS, type NoticeLevel } from '../../protocol/event.ts';
+import { NOTICE_LEVELS, type NoticeLevel } from '../../protocol/events/event.ts';
 import type { Tool, ValidationResult } from '../../protocol/tool.ts';
-import type { Workshop } from '../workshop.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -14,7 +14,7 @@ export interface NotifyInput {
 const MOST_LENGTH = 2_000;
 
 /** Progress for the user and the parent's view; the parent's model does not get it. */
-export function notifyTool(workshop: Workshop): Tool<NotifyInput> {
+export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
   return {
     name: 'Notify',
     kind: 'meta',
@@ -31,7 +31,7 @@ export function notifyTool(workshop: Workshop): Tool<NotifyInput> {
     },
     parse,
     run: async ({ message, level }, context) => {
-      callerOf(workshop, context).journal.record({ type: 'notified', level, message });
+      callerOf(engine, context).journal.record({ type: 'notified', level, message });
       return { text: 'noted' };
     },
   };

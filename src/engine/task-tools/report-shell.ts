@@ -1,8 +1,8 @@
 import type { ToolOutput } from '../../protocol/tool.ts';
-import { shellNoticeId } from '../shell-end.ts';
-import { shellReport } from '../shell-report.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import { shellNoticeId } from '../shells/shell-end.ts';
+import { shellReport } from '../shells/shell-report.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 
 export interface ShellRequest {
   readonly caller: TaskRun;
@@ -15,7 +15,7 @@ export interface ShellRequest {
 
 /** What a task reads of a shell. That its own has ended need not be told any more. */
 export function reportShell(
-  { deps: { settings, clock } }: Workshop,
+  { deps: { settings, clock } }: EngineContext,
   { caller, owner, id, offset }: ShellRequest,
 ): ToolOutput {
   const shell = owner?.state.shells.get(id);

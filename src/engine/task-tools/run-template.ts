@@ -6,17 +6,16 @@ import { oneLine, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { TemplateDefinition, TemplateItem } from '../../protocol/template.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { calledTypes } from '../called-types.ts';
-import { endNoticeId } from '../delivery.ts';
-import { outcomeOfChild, startChild } from '../delegation.ts';
+import { calledTypes } from '../delegation/called-types.ts';
+import { outcomeOfChild, startChild } from '../delegation/delegation.ts';
+import { fullResult, endNoticeId } from '../results/result.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
 import { receiptParts } from '../../receipts/receipt-line.ts';
-import { wholeResult } from '../result.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
-import type { TaskInput } from './task-input.ts';
+import type { TaskInput } from '../task/task-input.ts';
 
 export interface RunTemplateInput {
   readonly template: string;
@@ -33,8 +32,8 @@ const SHOWN_TEMPLATES = 20;
 const SHOWN_DESCRIPTION = 80;
 
 /** Runs a template over items, each as a child of the caller; its output is a table with their ids. */
-export function runTemplateTool(workshop: Workshop): Tool<RunTemplateInput> {
-  const templates = workshop.deps.templates ?? [];
+export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
+  const templates = engine.deps.templates ?? [];
   return {
     name: 'RunTemplate',
     kind: 'delegate',
@@ -59,10 +58,10 @@ export function runTemplateTool(workshop: Workshop): Tool<RunTemplateInput> {
     describe: ({ template }) => {
       const found = named(template, templates);
       if (found === undefined) return NO_ACCESS;
-      const [agent, ...agentWords] = calledTypes(workshop, wishOf(found, ''));
+      const [agent, ...agentWords] = calledTypes(engine, wishOf(found, ''));
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
-    run: (input, context) => runTemplate(workshop, templates, { input, context }),
+    run: (input, context) => runTemplate(engine, templates, { input, context }),
   };
 }
 
@@ -108,11 +107,11 @@ interface TemplateCall {
 }
 
 async function runTemplate(
-  workshop: Workshop,
+  engine: EngineContext,
   templates: readonly TemplateDefinition[],
   { input, context }: TemplateCall,
 ): Promise<ToolOutput> {
-  const caller = callerOf(workshop, context);
+  const caller = callerOf(engine, context);
   const prompts = promptsOf(input, templates);
   if (prompts instanceof MusterError) {
     return { text: `RunTemplate: ${prompts.message}`, error: prompts.code };
@@ -121,10 +120,10 @@ async function runTemplate(
   for (const [index, item] of prompts.entries()) {
     // Made one after another: each counts towards the limits of the next.
     const callId = `${context.callId}/${index}`;
-    started.push(await startChild(workshop, { caller, callId, input: item }));
+    started.push(await startChild(engine, { caller, callId, input: item }));
   }
   const most = Math.min(RESULT_LENGTH, Math.floor(RESULTS_LENGTH / started.length));
-  const rows = await Promise.all(started.map((child) => rowOf(workshop, caller, child, most)));
+  const rows = await Promise.all(started.map((child) => rowOf(engine, caller, child, most)));
   const text = rows.map((row, index) => `${index + 1}. ${row.text}`).join('\n');
   return { text, told: rows.flatMap(({ told }) => told) };
 }
@@ -175,7 +174,7 @@ interface Row {
 }
 
 async function rowOf(
-  workshop: Workshop,
+  engine: EngineContext,
   caller: TaskRun,
   child: string | MusterError,
   most: number,
@@ -183,7 +182,7 @@ async function rowOf(
   if (child instanceof MusterError) {
     return { text: `not begun: ${child.code}: ${child.message}`, told: [] };
   }
-  const state = await outcomeOfChild(workshop, caller, child);
+  const state = await outcomeOfChild(engine, caller, child);
   if (state === null) {
     return {
       text: `task ${child} · goes on in the background; you are told when it ends`,
@@ -191,14 +190,14 @@ async function rowOf(
     };
   }
   const error = state.end?.error ?? null;
-  const whole = oneLine(wholeResult(state));
+  const whole = oneLine(fullResult(state));
   const shown = truncate(
     error === null ? whole : `${error.code}: ${error.message}. ${whole}`,
     most,
   );
   const facts = [`task ${child}`, state.status, plural(state.turns, 'turn')];
   const receipt = receiptParts(state, 'counts').join(', ');
-  const flags = flagsText(state.stint.claims);
+  const flags = flagsText(state.activation.claims);
   const parts = [...facts, receipt, ...(flags === '' ? [] : [flags]), shown];
   return { text: parts.join(' · '), told: [endNoticeId(state)] };
 }

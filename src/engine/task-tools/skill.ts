@@ -1,20 +1,18 @@
 import { agentNames } from '../../agents/find.ts';
 import { findSkill } from '../../agents/skills/find.ts';
 import { skillText, skillTextWithin } from '../../agents/skills/text.ts';
-import type { JsonObject, JsonValue } from '../../base/json.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { failure } from '../../tools/output.ts';
-import type { Delegation } from '../delegation.ts';
-import { callableSkills } from '../skill-use.ts';
-import { DEFAULT_AGENT } from '../plan-child.ts';
-import type { Workshop } from '../workshop.ts';
+import type { Delegation } from '../delegation/delegation.ts';
+import { callableSkills } from '../prompt/skill-use.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
-import type { TaskInput } from './task-input.ts';
+import { type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
 
 interface SkillInput {
   readonly skill: string;
@@ -30,13 +28,13 @@ const ALIASES = { name: 'skill', skill_name: 'skill', command: 'skill', argument
  * The tool that loads the instructions of a skill; one with `context: fork` runs as a task instead, as a
  * Task call would make it, and its answer is the output.
  */
-export function skillTool(workshop: Workshop, delegate: Delegation): Tool<SkillInput> {
+export function skillTool(engine: EngineContext, delegate: Delegation): Tool<SkillInput> {
   return {
     name: 'Skill',
     kind: 'delegate',
     // Run again after a crash, it finds the child that it made.
     replay: 'keyed',
-    waits: ({ skill }) => accessOf(workshop, skill).agent !== undefined,
+    waits: ({ skill }) => accessOf(engine, skill).agent !== undefined,
     description:
       'Load the instructions of a skill, and follow them; a skill that is a task of its own gives its result.',
     inputSchema: {
@@ -48,8 +46,8 @@ export function skillTool(workshop: Workshop, delegate: Delegation): Tool<SkillI
       required: ['skill'],
     },
     parse,
-    describe: ({ skill }) => accessOf(workshop, skill),
-    run: (input, context) => useSkill(workshop, delegate, input, context),
+    describe: ({ skill }) => accessOf(engine, skill),
+    run: (input, context) => useSkill(engine, delegate, input, context),
   };
 }
 
@@ -60,7 +58,7 @@ function parse(value: JsonValue): ValidationResult<SkillInput> {
 }
 
 /** An unknown skill keeps its word; the call then fails by itself. */
-function accessOf({ deps }: Workshop, word: string): Access {
+function accessOf({ deps }: EngineContext, word: string): Access {
   const found = findSkill(word, deps.skills.skills());
   if (!found.ok) return { ...NO_ACCESS, skill: word };
   const { name, context } = found.skill;
@@ -71,15 +69,15 @@ function accessOf({ deps }: Workshop, word: string): Access {
 }
 
 async function useSkill(
-  workshop: Workshop,
+  engine: EngineContext,
   delegate: Delegation,
   input: SkillInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { deps } = workshop;
-  const { skills } = callableSkills(deps, callerOf(workshop, context).rights);
+  const { deps } = engine;
+  const { skills } = callableSkills(deps, callerOf(engine, context).rights);
   const found = findSkill(input.skill, skills);
-  if (!found.ok) return failure('NOT_FOUND', `skill: ${whyNot(workshop, input) ?? found.message}`);
+  if (!found.ok) return failure('NOT_FOUND', `skill: ${whyNot(engine, input) ?? found.message}`);
   const { skill } = found;
   if (skill.context === 'fork') return delegate(taskOf(skill, input), context);
   return {
@@ -90,7 +88,7 @@ async function useSkill(
 }
 
 /** Of a skill that is there and cannot be called here. */
-function whyNot({ deps }: Workshop, { skill: word }: SkillInput): string | undefined {
+function whyNot({ deps }: EngineContext, { skill: word }: SkillInput): string | undefined {
   const found = findSkill(word, deps.skills.skills());
   if (!found.ok) return undefined;
   const { name, modelInvocable } = found.skill;

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { fitLines } from '../../tools/output.ts';
-import { taskTree } from '../task-tree.ts';
-import type { Workshop } from '../workshop.ts';
+import { taskTreeText } from '../delegation/task-tree.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -11,7 +11,7 @@ const MOST_LINES = 100;
 const NOTE_BYTES = 100;
 
 /** All tasks and shells that a task can reach, as a tree, with what each is at. */
-export function taskListTool(workshop: Workshop): Tool<null> {
+export function taskListTool(engine: EngineContext): Tool<null> {
   return {
     name: 'TaskList',
     kind: 'meta',
@@ -19,7 +19,7 @@ export function taskListTool(workshop: Workshop): Tool<null> {
     description: 'Your subagents and background shells as a tree: id, status, type, turns.',
     inputSchema: { type: 'object', properties: {} },
     parse,
-    run: async (_, context) => list(workshop, context),
+    run: async (_, context) => list(engine, context),
   };
 }
 
@@ -27,8 +27,8 @@ function parse(value: JsonValue): ValidationResult<null> {
   return new Arguments(value, []).result(null);
 }
 
-function list(workshop: Workshop, context: ToolContext): ToolOutput {
-  const lines = taskTree(workshop, callerOf(workshop, context));
+function list(engine: EngineContext, context: ToolContext): ToolOutput {
+  const lines = taskTreeText(engine, callerOf(engine, context));
   if (lines.length === 0) return { text: 'No task or shell of yours.' };
   const room = Math.max(0, context.caps.resultBytes - NOTE_BYTES);
   const shown = fitLines(lines.slice(0, MOST_LINES), room).lines;

@@ -1,17 +1,17 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { ownEventNamed, readOwnResult } from '../compaction/own-event.ts';
-import { findReachable } from '../reach.ts';
-import { parentText, wholeResult } from '../result.ts';
-import { sleep } from '../sleep.ts';
-import { endedReport, endOutput, runningReport } from '../task-report.ts';
-import { taskState } from '../task-state.ts';
-import type { Workshop } from '../workshop.ts';
+import { findVisibleTask } from '../delegation/visible-tasks.ts';
+import { parentText, fullResult } from '../results/result.ts';
+import { sleep } from '../task/sleep.ts';
+import { endedReport, endOutput, runningReport } from '../results/task-report.ts';
+import { taskState } from '../delegation/task-state.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
 import { callerOf } from './caller.ts';
 import { reportShell } from './report-shell.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface TaskOutputInput {
   readonly taskId: string;
@@ -27,7 +27,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_TIMEOUT_MS = 600_000;
 
 /** Reads a background task or shell, waiting for its end where that is wanted. */
-export function taskOutputTool(workshop: Workshop): Tool<TaskOutputInput> {
+export function taskOutputTool(engine: EngineContext): Tool<TaskOutputInput> {
   return {
     name: 'TaskOutput',
     kind: 'meta',
@@ -51,7 +51,7 @@ export function taskOutputTool(workshop: Workshop): Tool<TaskOutputInput> {
       required: ['task_id'],
     },
     parse,
-    run: (input, context) => readOutput(workshop, input, context),
+    run: (input, context) => readOutput(engine, input, context),
   };
 }
 
@@ -70,15 +70,15 @@ function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
 }
 
 async function readOutput(
-  workshop: Workshop,
+  engine: EngineContext,
   input: TaskOutputInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { deps, running } = workshop;
+  const { deps, running } = engine;
   const { signal } = context;
-  const caller = callerOf(workshop, context);
+  const caller = callerOf(engine, context);
   const named = ownEventNamed(input.taskId, caller.spec, (id) => {
-    const state = taskState(workshop, id);
+    const state = taskState(engine, id);
     return state instanceof MusterError ? null : state.spec;
   });
   if (named !== null) {
@@ -86,7 +86,7 @@ async function readOutput(
     const page = { offset: input.offset ?? 0, most: caps.resultBytes, attach };
     return readOwnResult(deps.store, named, page);
   }
-  const found = findReachable(caller, running, { field: 'task_id', word: input.taskId });
+  const found = findVisibleTask(caller, running, { field: 'task_id', word: input.taskId });
   if (found instanceof MusterError) {
     return { text: `TaskOutput: ${found.message}`, error: found.code };
   }
@@ -103,28 +103,28 @@ async function readOutput(
     const owner = running.get(found.owner);
     await wait(owner?.shells.ended(found.id));
     signal.throwIfAborted();
-    return reportShell(workshop, { caller, owner, id: found.id, offset: input.offset });
+    return reportShell(engine, { caller, owner, id: found.id, offset: input.offset });
   }
   await wait(running.get(found.id)?.ended);
   signal.throwIfAborted();
-  return readTask(workshop, found.id, { offset: input.offset ?? 0, reader: caller.state });
+  return readTask(engine, found.id, { offset: input.offset ?? 0, reader: caller.state });
 }
 
 function readTask(
-  workshop: Workshop,
+  engine: EngineContext,
   id: string,
   { offset, reader }: { readonly offset: number; readonly reader: TaskState },
 ): ToolOutput {
-  const state = taskState(workshop, id);
+  const state = taskState(engine, id);
   if (state instanceof MusterError) {
     return { text: `TaskOutput: ${state.message}`, error: state.code };
   }
   if (state.end === null) {
     const { tools } = reader.spec;
-    return { text: runningReport(state, { now: workshop.deps.clock.monotonic(), tools }) };
+    return { text: runningReport(state, { now: engine.deps.clock.monotonic(), tools }) };
   }
   if (offset === 0) return endedReport(state, reader);
-  const { length } = wholeResult(state);
+  const { length } = fullResult(state);
   if (offset <= length) return endOutput(state, parentText(state, offset), reader);
   return {
     text: `TaskOutput: offset: ${offset} is beyond the end; the answer has ${length} characters`,

@@ -1,11 +1,11 @@
-import { steadyTime } from '../../protocol/steady-time.ts';
+import { steadyTime } from '../../protocol/state/steady-time.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { byteLength } from '../../base/text.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { eventLine } from '../event-line.ts';
-import { findReachable } from '../reach.ts';
-import type { Workshop } from '../workshop.ts';
+import { eventLine } from '../results/event-line.ts';
+import { findVisibleTask } from '../delegation/visible-tasks.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -22,7 +22,7 @@ const MOST_LIMIT = 200;
 const NOTE_BYTES = 200;
 
 /** What a task did: its events in order, a line each, a page at a time. */
-export function taskReplayTool(workshop: Workshop): Tool<TaskReplayInput> {
+export function taskReplayTool(engine: EngineContext): Tool<TaskReplayInput> {
   return {
     name: 'TaskReplay',
     kind: 'meta',
@@ -43,7 +43,7 @@ export function taskReplayTool(workshop: Workshop): Tool<TaskReplayInput> {
       required: ['task_id'],
     },
     parse,
-    run: (input, context) => replay(workshop, input, context),
+    run: (input, context) => replay(engine, input, context),
   };
 }
 
@@ -57,12 +57,12 @@ function parse(value: JsonValue): ValidationResult<TaskReplayInput> {
 }
 
 async function replay(
-  workshop: Workshop,
+  engine: EngineContext,
   input: TaskReplayInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const caller = callerOf(workshop, context);
-  const found = findReachable(caller, workshop.running, { field: 'task_id', word: input.taskId });
+  const caller = callerOf(engine, context);
+  const found = findVisibleTask(caller, engine.running, { field: 'task_id', word: input.taskId });
   if (found instanceof MusterError) {
     return { text: `TaskReplay: ${found.message}`, error: found.code };
   }
@@ -72,7 +72,7 @@ async function replay(
     return { text, error: 'INVALID_PARAM' };
   }
   try {
-    return { text: await readPage(workshop, { ...input, taskId: id }, context) };
+    return { text: await readPage(engine, { ...input, taskId: id }, context) };
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     return { text: `TaskReplay: ${thrown.message}`, error: thrown.code };
@@ -80,7 +80,7 @@ async function replay(
 }
 
 async function readPage(
-  { deps }: Workshop,
+  { deps }: EngineContext,
   { taskId, from, limit }: TaskReplayInput,
   { caps, signal }: ToolContext,
 ): Promise<string> {

@@ -1,13 +1,13 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { TaskInput } from '../../protocol/input.ts';
-import { isBegunBy } from '../../protocol/stint.ts';
+import { isBegunBy } from '../../protocol/state/activation.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { foldLog } from '../fold-log.ts';
-import { findReachable, handedIn } from '../reach.ts';
-import { resumeChild } from '../resume-child.ts';
-import { factsOf } from '../same-delegations.ts';
-import type { Workshop } from '../workshop.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { findVisibleTask, visibleTasksIn } from '../delegation/visible-tasks.ts';
+import { resumeChild } from '../delegation/resume-child.ts';
+import { factsOf } from '../delegation/check-repeated-delegations.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -27,7 +27,7 @@ const ALIASES = {
 };
 
 /** Says something to a task: it stands in its very next request, once. An ended one goes on with it. */
-export function taskSendTool(workshop: Workshop): Tool<TaskSendInput> {
+export function taskSendTool(engine: EngineContext): Tool<TaskSendInput> {
   return {
     name: 'TaskSend',
     kind: 'meta',
@@ -47,7 +47,7 @@ export function taskSendTool(workshop: Workshop): Tool<TaskSendInput> {
       required: ['to', 'message'],
     },
     parse,
-    run: (input, context) => send(workshop, input, context),
+    run: (input, context) => send(engine, input, context),
   };
 }
 
@@ -60,14 +60,14 @@ function parse(value: JsonValue): ValidationResult<TaskSendInput> {
 }
 
 async function send(
-  workshop: Workshop,
+  engine: EngineContext,
   { to, message }: TaskSendInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { running } = workshop;
+  const { running } = engine;
   const { taskId, callId } = context;
-  const caller = callerOf(workshop, context);
-  const found = findReachable(caller, running, { field: 'to', word: to });
+  const caller = callerOf(engine, context);
+  const found = findVisibleTask(caller, running, { field: 'to', word: to });
   if (found instanceof MusterError)
     return { text: `TaskSend: ${found.message}`, error: found.code };
   const { id } = found;
@@ -80,12 +80,12 @@ async function send(
     kind: 'message',
     from: taskId,
     text: message,
-    handed: handedIn(message, caller, running),
+    handed: visibleTasksIn(message, caller, running),
   };
   const run = running.get(id);
-  const { stint, conversation } = run?.state ?? foldLog(workshop.deps.store, id);
+  const { activation, conversation } = run?.state ?? foldLog(engine.deps.store, id);
   // Run again after a crash, it finds what it did, wherever the task stands by now.
-  if (isBegunBy(stint, taskId, callId)) return goesOn(id);
+  if (isBegunBy(activation, taskId, callId)) return goesOn(id);
   const child = caller.state.children.get(id);
   // Announced by this very call: the message may be there, but nothing goes on with it yet.
   const isAnnounced = child?.callId === callId && child.status === null;
@@ -94,7 +94,7 @@ async function send(
     run.tell(input);
     return sent(id);
   }
-  const resumed = await resumeChild(workshop, {
+  const resumed = await resumeChild(engine, {
     caller,
     callId,
     by: taskId,

@@ -1,14 +1,14 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { findReachable, type Reached } from '../reach.ts';
-import { parentText } from '../result.ts';
-import { stopOrder } from '../stop.ts';
-import { endOutput } from '../task-report.ts';
-import { taskState } from '../task-state.ts';
-import { waitForEnd } from '../wait-for-end.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import { findVisibleTask, type VisibleTask } from '../delegation/visible-tasks.ts';
+import { parentText } from '../results/result.ts';
+import { stopOrder } from '../task/stop.ts';
+import { endOutput } from '../results/task-report.ts';
+import { taskState } from '../delegation/task-state.ts';
+import { waitForEnd } from '../task/wait-for-end.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
 import { callerOf } from './caller.ts';
 import { reportShell } from './report-shell.ts';
@@ -18,7 +18,7 @@ export interface TaskStopInput {
 }
 
 /** Ends a task with all below it, or a background shell; what it had found is kept. */
-export function taskStopTool(workshop: Workshop): Tool<TaskStopInput> {
+export function taskStopTool(engine: EngineContext): Tool<TaskStopInput> {
   return {
     name: 'TaskStop',
     kind: 'meta',
@@ -33,7 +33,7 @@ export function taskStopTool(workshop: Workshop): Tool<TaskStopInput> {
       required: ['task_id'],
     },
     parse,
-    run: (input, context) => stop(workshop, input, context),
+    run: (input, context) => stop(engine, input, context),
   };
 }
 
@@ -45,29 +45,29 @@ function parse(value: JsonValue): ValidationResult<TaskStopInput> {
 }
 
 async function stop(
-  workshop: Workshop,
+  engine: EngineContext,
   input: TaskStopInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const caller = callerOf(workshop, context);
-  const found = findReachable(caller, workshop.running, { field: 'task_id', word: input.taskId });
+  const caller = callerOf(engine, context);
+  const found = findVisibleTask(caller, engine.running, { field: 'task_id', word: input.taskId });
   if (found instanceof MusterError)
     return { text: `TaskStop: ${found.message}`, error: found.code };
   return found.kind === 'shell'
-    ? await stopShell(workshop, caller, found)
-    : await stopTask(workshop, { caller, id: found.id, signal: context.signal });
+    ? await stopShell(engine, caller, found)
+    : await stopTask(engine, { caller, id: found.id, signal: context.signal });
 }
 
 async function stopTask(
-  workshop: Workshop,
+  engine: EngineContext,
   { caller, id, signal }: Pick<ToolContext, 'signal'> & { caller: TaskRun; id: string },
 ): Promise<ToolOutput> {
-  const run = workshop.running.get(id);
+  const run = engine.running.get(id);
   if (run !== undefined) {
     run.stop(stopOrder('parent', `task ${caller.spec.id} stopped it`));
     await waitForEnd(run, signal);
   }
-  const state = run?.outcome() ?? taskState(workshop, id);
+  const state = run?.outcome() ?? taskState(engine, id);
   if (state instanceof MusterError) {
     return { text: `TaskStop: ${state.message}`, error: state.code };
   }
@@ -79,15 +79,15 @@ async function stopTask(
 }
 
 async function stopShell(
-  workshop: Workshop,
+  engine: EngineContext,
   caller: TaskRun,
-  { id, owner: ownerId }: Extract<Reached, { kind: 'shell' }>,
+  { id, owner: ownerId }: Extract<VisibleTask, { kind: 'shell' }>,
 ): Promise<ToolOutput> {
-  const owner = workshop.running.get(ownerId);
+  const owner = engine.running.get(ownerId);
   const hadEnded = owner?.state.shells.get(id)?.end !== null;
   // Its own task reads of the end right here; another one has to be told.
   await owner?.shells.stop([id], { isTold: owner !== caller });
-  const report = reportShell(workshop, { caller, owner, id, offset: null });
+  const report = reportShell(engine, { caller, owner, id, offset: null });
   if (report.error !== undefined) return report;
   const what = hadEnded ? 'had ended before' : 'is stopped';
   return { ...report, text: `Shell ${id} ${what}.\n\n${report.text}` };

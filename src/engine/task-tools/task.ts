@@ -1,8 +1,7 @@
 import type { Tool } from '../../protocol/tool.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import type { Delegation } from '../delegation.ts';
-import { DEFAULT_AGENT } from '../plan-child.ts';
-import { parseTaskInput, type TaskInput } from './task-input.ts';
+import type { Delegation } from '../delegation/delegation.ts';
+import { parseTaskInput, type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
 
 /**
  * The tool that delegates. Its output is the subagent's answer; the rest of its work stays behind.

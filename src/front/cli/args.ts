@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { oneLine, quoted } from '../../api/config/quote.ts';
+import { oneLine, quoted } from '../../config/quote.ts';
 import { parseAgents } from './agents-args.ts';
 import type { Command, HelpTopic, RunCommand } from './command.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { nearestFirst, nearNames } from '../../base/near-names.ts';
-import { oneLine, quoted } from '../../api/config/quote.ts';
+import { oneLine, quoted } from '../../config/quote.ts';
 import { COMMAND_KINDS, commandSpec, commandsUnder } from './command-table.ts';
 import type { CommandSpec } from './command-spec.ts';
 import { isFlagName, type FlagName } from './flags.ts';

@@ -1,10 +1,11 @@
 import type { CommandKind } from './command-table.ts';
-import type { QuestionAnswer, RewindWish, UsageKey } from '../../api/index.ts';
-import type { FlagValue } from '../../api/config/text-layer.ts';
+import type { RewindRequest, UsageKey } from '../../api/index.ts';
+import type { FlagValue } from '../../config/text-layer.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { CompletionCommand } from './completion-command.ts';
 import type { SchemaCommand } from './schema-command.ts';
+import type { QuestionAnswer } from '../../api/index.ts';
 
 /** What a command line asks for, as data; paths are as typed, to be resolved from the directory. */
 export type Command =
@@ -221,7 +222,7 @@ export type TasksQuery = JsonCommand &
     | {
         readonly kind: 'tasks-rewind';
         readonly id: string;
-        readonly wish: RewindWish;
+        readonly wish: RewindRequest;
         readonly yes: boolean;
       }
     | { readonly kind: 'tasks-log'; readonly id: string; readonly from: number }

@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
-import { quoted } from '../../api/config/quote.ts';
-import { flagProblem, type FlagValue } from '../../api/config/text-layer.ts';
+import { quoted } from '../../config/quote.ts';
+import { flagProblem, type FlagValue } from '../../config/text-layer.ts';
 import { expandHome } from '../../sys/paths.ts';
 import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
 import type { Scan } from './scan.ts';

@@ -1,5 +1,5 @@
-import type { ConfigKey } from '../../api/config/keys.ts';
-import { USAGE_KEYS } from '../../api/usage-keys.ts';
+import type { ConfigKey } from '../../config/keys.ts';
+import { USAGE_KEYS } from '../../api/tasks/usage-keys.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 

@@ -5,7 +5,6 @@ import {
   unreachable,
   UsageError,
 } from '../../base/errors.ts';
-import { redactFor } from '../../api/secrets.ts';
 import { VERSION } from '../../base/version.ts';
 import { parseArgs } from './args.ts';
 import type { Command } from './command.ts';
@@ -13,6 +12,7 @@ import { readEnvironment } from '../../sys/env.ts';
 import { printError, printText } from '../../sys/print.ts';
 import { runPrompt } from './commands/run.ts';
 import { watchOutput } from './output-errors.ts';
+import { redactFor } from '../../api/setup/secrets.ts';
 
 export { tuneCompilersSoon } from './tune-compilers.ts';
 

@@ -1,6 +1,6 @@
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
-import { oneLine, quoted } from '../../api/config/quote.ts';
+import { oneLine, quoted } from '../../config/quote.ts';
 import type { AgentsArgument, ConfigFlags, ProjectFlags, RunCommand } from './command.ts';
 import { RUN } from './command-table.ts';
 import type { FlagReader } from './flag-reader.ts';

@@ -1,8 +1,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
-import type { RewindWish } from '../../api/index.ts';
-import { quoted } from '../../api/config/quote.ts';
+import type { RewindRequest } from '../../api/index.ts';
+import { quoted } from '../../config/quote.ts';
 import type { QuestionAnswered, RunCommand, TasksCommand } from './command.ts';
 import type { CommandKind } from './command-table.ts';
 import type { FlagReader } from './flag-reader.ts';
@@ -81,7 +81,7 @@ export function parseTasks(
   }
 }
 
-function rewindWish(id: string, flags: FlagReader): RewindWish {
+function rewindWish(id: string, flags: FlagReader): RewindRequest {
   const to = flags.count('to', { least: 0 });
   if (flags.given('undo')) {
     if (to !== null) throw new UsageError('--undo takes back the last rewind: leave out --to');

@@ -1,5 +1,5 @@
-import { quoted } from '../../api/config/quote.ts';
-import { USAGE_KEYS } from '../../api/usage-keys.ts';
+import { quoted } from '../../config/quote.ts';
+import { USAGE_KEYS } from '../../api/tasks/usage-keys.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Since, UsageCommand } from './command.ts';
 import type { FlagReader } from './flag-reader.ts';

@@ -3,7 +3,7 @@ import { isCancelled } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printError } from '../../sys/print.ts';
-import { flagsText } from '../../api/report/receipt-facts.ts';
+import { flagsText } from '../../report/receipt-facts.ts';
 import { endOnSignals } from './end-on-signals.ts';
 import { exitCode } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';

@@ -1,12 +1,12 @@
 import { systemClock } from '../../base/clock.ts';
-import { flagsText } from '../../api/report/receipt-facts.ts';
-import { countText } from '../../api/cost-text.ts';
+import { flagsText } from '../../report/receipt-facts.ts';
+import { countText } from '../../report/cost-text.ts';
 import { exactLine } from '../../base/terminal-text.ts';
 import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import { paidTokens } from '../../protocol/model.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { drawErrorLine, printError } from '../../sys/print.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Where it is shown: of stderr. */
 interface Terminal {
@@ -76,7 +76,7 @@ export class ItemProgress {
     const isDone = status === 'completed' || status === 'failed' || status === 'partial';
     if (isDone) this.done += 1;
     if (isDone && status !== 'completed') this.failed += 1;
-    const flags = flagsText(state.stint.claims);
+    const flags = flagsText(state.activation.claims);
     if (this.isLive) {
       // The line that changes has no room for it.
       if (flags !== '') this.line(`! task ${spec.id}: ${flags}`);

@@ -1,8 +1,8 @@
 import { systemClock } from '../../base/clock.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import { drawErrorLines, printError } from '../../sys/print.ts';
 import { liveTree } from './live-tree.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Where it is shown: of stderr. */
 export interface LiveTerminal {

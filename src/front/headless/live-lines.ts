@@ -2,11 +2,11 @@ import { clockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { exactLine, terminalText } from '../../base/terminal-text.ts';
 import { compactionText } from '../../protocol/compaction-text.ts';
-import type { NoticeLevel, TaskEvent } from '../../protocol/event.ts';
+import type { NoticeLevel, TaskEvent } from '../../protocol/events/event.ts';
 import type { Awaited } from '../../protocol/model.ts';
-import { answerText } from '../../protocol/inbox-state.ts';
+import { answerText } from '../../protocol/state/questions.ts';
 import { questionSubject, type Question } from '../../protocol/question.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** What is told: long waits and warnings alone, also the tasks, also each of their calls. */
 export type LiveDetail = 'waits' | 'tasks' | 'calls';

@@ -1,6 +1,6 @@
 import { activityText } from '../../api/index.ts';
 import { formatDuration } from '../../base/text.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface LiveTreeLook {
   /** Of the terminal. */
@@ -33,10 +33,10 @@ export function liveTree(
 }
 
 function taskText(state: TaskState, now: number): string {
-  const { spec, status, stint } = state;
+  const { spec, status, activation } = state;
   const doing = activityText(state, now);
   const sign = status === 'queued' ? '○' : '●';
-  const time = formatDuration(Math.floor(Math.max(0, now - stint.since) / 1_000) * 1_000);
+  const time = formatDuration(Math.floor(Math.max(0, now - activation.since) / 1_000) * 1_000);
   const head = `${sign} ${spec.agent.name} ${spec.id.slice(0, 6)}`;
   return oneLine(`${head} ${time}: ${doing ?? status}: ${spec.description}`);
 }

@@ -1,6 +1,6 @@
-import { steadyTime } from '../../protocol/steady-time.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import { steadyTime } from '../../protocol/state/steady-time.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Who waits so long in front of nothing takes it for a hang. */
 const LONG_WORK_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import { resultLine } from '../../protocol/stream-line.ts';

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 
 /** The tool whose calls are commands. */
 const COMMAND_TOOL = 'Bash';

@@ -1,8 +1,8 @@
-import { costText, countText } from '../../api/cost-text.ts';
+import { costText, countText } from '../../report/cost-text.ts';
 import { plural } from '../../base/text.ts';
-import { addUse, NO_USE, totalUse, type Ledger, type Use } from '../../protocol/ledger.ts';
+import { addUse, NO_USE, totalUse, type Ledger, type Use } from '../../protocol/state/ledger.ts';
 import { paidTokens } from '../../protocol/model.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** What the tasks of a run have used, as their events tell. */
 export class TreeUse {

@@ -1,6 +1,6 @@
-import { sinceText } from '../../api/report/figures.ts';
+import { sinceText } from '../../report/figures.ts';
 import { truncate } from '../../base/text.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 
 /** Of one task: its first events, and its newest ones. */
 const FIRST = 1_000;

@@ -1,12 +1,6 @@
 import { formatDuration } from '../../base/text.ts';
-import { sinceText } from '../../api/report/figures.ts';
-import {
-  SPAN_KINDS,
-  SPAN_NAMES,
-  timeByKind,
-  type Span,
-  type SpanKind,
-} from '../../api/report/span.ts';
+import { sinceText } from '../../report/figures.ts';
+import { SPAN_KINDS, SPAN_NAMES, timeByKind, type Span, type SpanKind } from '../../report/span.ts';
 import { html } from './escape.ts';
 
 /** Height of a lane, and where in it the bars of each kind stand: told apart by shape, not by colour. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { costText, countText } from '../../api/cost-text.ts';
-import { utcText } from '../../api/report/figures.ts';
-import type { TreeReport, TreeRow } from '../../api/report/tree-report.ts';
+import { costText, countText } from '../../report/cost-text.ts';
+import { utcText } from '../../report/figures.ts';
+import type { TreeReport, TreeRow } from '../../report/tree-report.ts';
 import { formatDuration, oneLine, plural } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
-import { LOG_VERSION } from '../../protocol/event.ts';
-import type { Use } from '../../protocol/ledger.ts';
+import { LOG_VERSION } from '../../protocol/events/event.ts';
+import type { Use } from '../../protocol/state/ledger.ts';
 import { html } from './escape.ts';
 import type { EventLines } from './event-lines.ts';
 import { axis, laneSvg, legend } from './lane.ts';

@@ -1,9 +1,9 @@
-import { figures, shortDuration, sinceText } from '../../api/report/figures.ts';
-import { receiptFacts } from '../../api/report/receipt-facts.ts';
-import { SPAN_NAMES, type Span } from '../../api/report/span.ts';
-import type { TaskReport } from '../../api/report/task-report.ts';
-import type { TreeRow } from '../../api/report/tree-report.ts';
-import { turnLines } from '../../api/report/turn-lines.ts';
+import { figures, shortDuration, sinceText } from '../../report/figures.ts';
+import { receiptFacts } from '../../report/receipt-facts.ts';
+import { SPAN_NAMES, type Span } from '../../report/span.ts';
+import type { TaskReport } from '../../report/task-report.ts';
+import type { TreeRow } from '../../report/tree-report.ts';
+import { turnLines } from '../../report/turn-lines.ts';
 import { exactLine, type TerminalContext } from '../../base/terminal-text.ts';
 import { oneLine, plural, truncate } from '../../base/text.ts';
 import type { EventLines } from './event-lines.ts';

@@ -1,10 +1,11 @@
-import type { Muster, QuestionAnswer } from '../../api/index.ts';
+import type { Muster } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
 import type { Question } from '../../protocol/question.ts';
 import type { Action } from './keys/bindings.ts';
 import type { Look } from './look.ts';
 import type { Asked, Confirmation } from './view/confirmation.ts';
 import type { UiState } from './view/ui-state.ts';
+import type { QuestionAnswer } from '../../api/index.ts';
 
 /** What is typed, as far as answers need it. */
 export interface TypedText {

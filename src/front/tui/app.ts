@@ -1,6 +1,5 @@
 import type { SandboxState, TaskEvent } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { Actions } from './actions.ts';
 import type { AppOptions } from './app-options.ts';
 import { Answering } from './answering.ts';
@@ -32,6 +31,7 @@ import { placeTask } from './view/placed-task.ts';
 import { addBlock, leaveCalls } from './view/transcript.ts';
 import { currentRows, isAtWork, treeRows } from './view/tree-rows.ts';
 import { applySignal, applyToUi, emptyUiState } from './view/ui-state.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** After the first picture, which does not wait for it. */
 const SANDBOX_MS = 60;

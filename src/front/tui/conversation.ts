@@ -1,6 +1,6 @@
 import type { EventListener, Muster, ResumeRequest, Run } from '../../api/index.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
-import type { Enclosed } from '../../api/enclosing.ts';
+import type { Enclosed } from '../../api/session/contract.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 
 /** What is said, with what goes along. */

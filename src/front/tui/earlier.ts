@@ -1,4 +1,4 @@
-import { readTree } from '../../api/read-tree.ts';
+import { readTree } from '../../api/tasks/read-tree.ts';
 import type { UiMuster } from './ui-muster.ts';
 import { placeTask } from './view/placed-task.ts';
 import type { UiState } from './view/ui-state.ts';

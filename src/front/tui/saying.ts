@@ -1,5 +1,5 @@
 import type { Muster } from '../../api/index.ts';
-import type { Enclosed } from '../../api/enclosing.ts';
+import type { Enclosed } from '../../api/session/contract.ts';
 import { errorMessage } from '../../base/errors.ts';
 import type { PastedImages } from './images/pasted-images.ts';
 import type { OwnCommands } from './shell/own-commands.ts';

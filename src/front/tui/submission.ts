@@ -1,5 +1,5 @@
-import type { Enclosed } from '../../api/enclosing.ts';
-import { contextLines } from '../../api/report/context-lines.ts';
+import type { Enclosed } from '../../api/session/contract.ts';
+import { contextLines } from '../../api/tasks/context-lines.ts';
 import { errorMessage, MusterError, UsageError } from '../../base/errors.ts';
 import type { Actions } from './actions.ts';
 import type { Answering } from './answering.ts';

@@ -1,8 +1,8 @@
 import type { Muster, RewindPlan, TaskEvent } from '../../api/index.ts';
-import { rewindLines } from '../../api/report/rewind-lines.ts';
+import { rewindLines } from '../../report/rewind-lines.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { plural } from '../../base/text.ts';
-import { liveEvents } from '../../protocol/rewound.ts';
+import { liveEvents } from '../../protocol/events/rewound.ts';
 import type { Confirmation } from './view/confirmation.ts';
 
 type UndoMuster = Pick<Muster, 'cwd' | 'planRewind' | 'rewind' | 'store'>;

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import { enclosedFile } from '../../protocol/enclosure.ts';
+import { quotedFileName } from '../../protocol/quoted-item.ts';
 import {
   toolCalls,
   type Message,
@@ -84,7 +84,7 @@ function askedText(message: UserMessage): string {
 
 /** A file that came along, because its name stands behind an `@`, has no `@` in its name. */
 function withPlainNames(text: string, { content }: UserMessage): string {
-  const files = content.flatMap((part) => enclosedFile(part.text.trim()) ?? []);
+  const files = content.flatMap((part) => quotedFileName(part.text.trim()) ?? []);
   return files.reduce(
     // By a function, as `$` in a text that is put in has a meaning of its own.
     (named, file) => named.replaceAll(`@${file}`, () => file).replaceAll(`@"${file}"`, () => file),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
-import { sse, type Frame, type PreparedAnswer, type PreparedCall } from './codec.ts';
+import { sse, type Frame, type PreparedAnswer, type StreamedCall } from './codec.ts';
 import { parseOrKeep } from './read-json.ts';
 import type { ParsedBody } from '../wire-request.ts';
 
@@ -34,7 +34,7 @@ export function* anthropicFrames(answer: PreparedAnswer, request: ParsedBody): G
   yield frame('close', { type: 'message_stop' });
 }
 
-function callFrames(index: number, call: PreparedCall): Generator<Frame> {
+function callFrames(index: number, call: StreamedCall): Generator<Frame> {
   const start = { type: 'tool_use', id: call.id, name: call.name, input: {} };
   const pieces = deltas(['', ...call.pieces], (partial_json) => ({
     type: 'input_json_delta',

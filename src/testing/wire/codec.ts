@@ -11,12 +11,12 @@ export interface PreparedAnswer {
   /** The pieces it is streamed in. Null: none. May be endless. */
   readonly thinking: Iterable<string> | null;
   readonly text: Iterable<string> | null;
-  readonly calls: readonly PreparedCall[];
+  readonly calls: readonly StreamedCall[];
   readonly usage: Usage;
   readonly stop: 'stop' | 'tool_calls' | 'length' | 'content_filter';
 }
 
-export interface PreparedCall {
+export interface StreamedCall {
   readonly id: string;
   readonly name: string;
   /** JSON text, unless it is broken on purpose. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Usage } from '../../protocol/model.ts';
 import type { ParsedBody } from '../wire-request.ts';
-import { sse, type Frame, type PreparedAnswer, type PreparedCall } from './codec.ts';
+import { sse, type Frame, type PreparedAnswer, type StreamedCall } from './codec.ts';
 
 /** An event before it gets its sequence number. */
 type Event = JsonObject & { readonly type: string };
@@ -89,7 +89,7 @@ function messageItem(id: string, status: string, content: readonly JsonObject[])
   return { id, type: 'message', status, role: 'assistant', content };
 }
 
-function* callEvents(id: string, call: PreparedCall): Generator<ItemEvent> {
+function* callEvents(id: string, call: StreamedCall): Generator<ItemEvent> {
   const item = {
     id,
     type: 'function_call',

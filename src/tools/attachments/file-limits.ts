@@ -1,4 +1,4 @@
-import { isImage, type AttachmentFacts } from '../../protocol/attachment.ts';
+import { isImage, type AttachmentDetails } from '../../protocol/attachment.ts';
 
 /**
  * The most that every provider takes of one file. One that is refused would stand in the conversation, and
@@ -15,7 +15,7 @@ const PDF_BYTES = 7_500_000;
 const PDF_PAGES = 100;
 
 /** In words that go on after "not shown: "; null: it is not. */
-export function whyTooLarge(facts: AttachmentFacts): string | null {
+export function whyTooLarge(facts: AttachmentDetails): string | null {
   const { bytes, width = 0, height = 0, pages = 0 } = facts;
   if (isImage(facts)) {
     if (bytes > IMAGE_BYTES) {

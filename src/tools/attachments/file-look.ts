@@ -1,4 +1,4 @@
-import type { AttachmentFacts } from '../../protocol/attachment.ts';
+import type { AttachmentDetails } from '../../protocol/attachment.ts';
 
 export interface PixelSize {
   readonly width: number;
@@ -6,7 +6,7 @@ export interface PixelSize {
 }
 
 /** What a whole file shows: a flaw, by which a server would refuse it, and with it the whole conversation. */
-export type Looked = { readonly flaw: string } | Pick<AttachmentFacts, 'frames' | 'pages'>;
+export type Looked = { readonly flaw: string } | Pick<AttachmentDetails, 'frames' | 'pages'>;
 
 /**
  * One format. All bytes are hostile: nothing is decoded, no length that stands in them is believed, and

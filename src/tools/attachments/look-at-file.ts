@@ -1,4 +1,4 @@
-import type { AttachmentFacts, AttachmentType } from '../../protocol/attachment.ts';
+import type { AttachmentDetails, AttachmentType } from '../../protocol/attachment.ts';
 import type { FileLook, PixelSize } from './file-look.ts';
 import { gif } from './gif.ts';
 import { jpeg } from './jpeg.ts';
@@ -15,7 +15,7 @@ const LOOKS: readonly (readonly [AttachmentType, FileLook])[] = [
 ];
 
 /** What a file is, by its first bytes and its length; null: nothing that could be shown. */
-export function announcedFacts(head: Buffer, bytes: number): AttachmentFacts | null {
+export function announcedFacts(head: Buffer, bytes: number): AttachmentDetails | null {
   const found = LOOKS.find(([, { begins }]) => begins(head));
   if (found === undefined) return null;
   const [type, { size }] = found;
@@ -23,7 +23,7 @@ export function announcedFacts(head: Buffer, bytes: number): AttachmentFacts | n
 }
 
 /** The same for a whole file; in words what is wrong with it. */
-export function wholeFacts(bytes: Buffer): AttachmentFacts | string {
+export function wholeFacts(bytes: Buffer): AttachmentDetails | string {
   const found = LOOKS.find(([, { begins }]) => begins(bytes));
   if (found === undefined) return 'it has changed while it was read';
   const [type, { size, look }] = found;

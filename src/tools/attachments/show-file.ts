@@ -1,4 +1,4 @@
-import { describeAttachment, isImage, type AttachmentFacts } from '../../protocol/attachment.ts';
+import { describeAttachment, isImage, type AttachmentDetails } from '../../protocol/attachment.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { OpenFile } from '../../sys/open-in-roots.ts';
 import { displayPath } from '../../sys/paths.ts';
@@ -39,11 +39,11 @@ export async function showFile(
 
 const NOTHING_SHOWN = 'nothing can be shown here';
 
-async function whyNot(facts: AttachmentFacts, { attach }: ToolContext): Promise<string | null> {
+async function whyNot(facts: AttachmentDetails, { attach }: ToolContext): Promise<string | null> {
   return whyTooLarge(facts) ?? (attach === undefined ? NOTHING_SHOWN : await attach.refusal(facts));
 }
 
-function notShown(shown: string, facts: AttachmentFacts, why: string): ToolOutput {
+function notShown(shown: string, facts: AttachmentDetails, why: string): ToolOutput {
   const otherwise = isImage(facts) ? '' : ' For its text use a program, such as pdftotext (Bash).';
   const text = `${shown}: ${describeAttachment(facts)}. Not shown: ${why}.${otherwise}`;
   return failure('INVALID_PARAM', text);

@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { agentsBelow } from '../../../src/agents/below.ts';
 import { discoverAgents } from '../../../src/agents/discover.ts';
-import { readProjectFiles } from '../../../src/api/trust/listing.ts';
+import { readProjectFiles } from '../../../src/trust/listing.ts';
 import { agentFilesStamp } from '../../../src/agents/agent-files.ts';
 import { surroundingsOf } from '../../../src/agents/surroundings.ts';
 import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/project-file.ts';

@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contextParts } from '../../../src/engine/project-context.ts';
+import { contextParts } from '../../../src/engine/prompt/project-context.ts';
 import { withheldFrom } from '../../../src/api/context/withheld.ts';
 import { parseRules } from '../../../src/policy/rules.ts';
 import { makeTree, told, type Tree } from './support.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { surroundingsOf } from '../../../src/agents/surroundings.ts';
 import { LiveContext, type ContextOptions } from '../../../src/api/context/open-context.ts';
-import type { ProjectContext } from '../../../src/engine/project-context.ts';
+import type { ProjectContext } from '../../../src/protocol/project-context.ts';
 
 const made: string[] = [];
 

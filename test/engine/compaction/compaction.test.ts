@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
-import type { ModelFacts, ModelRequest, ResolvedModel } from '../../../src/protocol/model.ts';
+import type { ModelDetails, ModelRequest, ResolvedModel } from '../../../src/protocol/model.ts';
 import type { ScriptedAnswer } from '../../../src/model/scripted.ts';
-import { rerunTask } from '../../../src/engine/replay/rerun-task.ts';
-import { makeBranch } from '../../../src/engine/replay/branch.ts';
-import { toolsByName } from '../../../src/engine/replay/idle-deps.ts';
-import { foldEvents } from '../../../src/protocol/state.ts';
-import type { TaskEvent } from '../../../src/protocol/event.ts';
+import { rerunTask } from '../../../src/replay/rerun-task.ts';
+import { makeBranch } from '../../../src/replay/branch.ts';
+import { toolsByName } from '../../../src/replay/idle-deps.ts';
+import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { MAIN_AGENT } from '../../../src/engine/main-agent.ts';
+import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { SETTINGS, testEngine, type EngineSetup, type TestEngine } from '../support.ts';
 import { countedTokens, isSummaryRequest, readTool, textOf, typesOf, usageOf } from './support.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
 const WINDOW = 32_000;
 const GOAL = 'Find the sum of all parts. Rule: never say the word purple.';
 
 function facts(window: number | null) {
-  return async ({ id }: ResolvedModel): Promise<ModelFacts> => ({
+  return async ({ id }: ResolvedModel): Promise<ModelDetails> => ({
     contextWindow: id === 'small' ? WINDOW : window,
     maxOutput: 1_000,
     price: null,
@@ -355,7 +355,7 @@ test('a summary is paid for from the budget of its task, and is none of its turn
   expect(task.budget.uses).toEqual([
     { limit: 'max_tokens', value: 1_000_000, used: input + output },
   ]);
-  expect(task.state.stint.spent.tokens).toBe(input + output);
+  expect(task.state.activation.spent.tokens).toBe(input + output);
   expect(task.state.turns).toBe(engine.model.requests.filter((r) => !isSummaryRequest(r)).length);
 });
 
@@ -392,7 +392,7 @@ test('killed at any event around a compaction, it goes on with the same requests
     );
     const resumed = await rest.engine.resume(task.spec.id, {
       prompt: null,
-      ceiling: (recorded) => recorded,
+      maxRights: (recorded) => recorded,
     });
     await resumed.ended;
     expect(resumed.state.end?.status).toBe('completed');
@@ -425,7 +425,7 @@ test('a person has an ended conversation summarised; its answer stays, and it go
   const resume = (prompt: string | null, compacts?: { readonly keep: string }) =>
     engine.engine.resume(id, {
       prompt,
-      ceiling: (recorded) => recorded,
+      maxRights: (recorded) => recorded,
       ...(compacts === undefined ? {} : { compacts }),
     });
   const compacted = await resume(null, { keep: 'the word mauve' });
@@ -453,7 +453,7 @@ test('what is too short for a summary says so, and stays as it is', async () => 
   const task = await run(engine);
   const asked = engine.engine.resume(task.spec.id, {
     prompt: null,
-    ceiling: (recorded) => recorded,
+    maxRights: (recorded) => recorded,
     compacts: { keep: null },
   });
   await expect(asked).rejects.toThrow('nothing to summarise');

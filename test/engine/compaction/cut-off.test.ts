@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { ScriptedAnswer } from '../../../src/model/scripted.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
-import { stopOrder } from '../../../src/engine/stop.ts';
+import { stopOrder } from '../../../src/engine/task/stop.ts';
 import { background, until } from '../play.ts';
 import { promptOf, testEngine, type TestEngine } from '../support.ts';
 import { isSummaryRequest, readTool, typesOf, usageOf } from './support.ts';
 
-const ALL = { ceiling: <T>(rights: T) => rights };
+const ALL = { maxRights: <T>(rights: T) => rights };
 
 /** A conversation that reads until its beginning is to be summarised, and hears nothing of that at first. */
 function waitingForSummary() {

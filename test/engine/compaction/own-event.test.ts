@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
 import { ownEventNamed, readOwnResult } from '../../../src/engine/compaction/own-event.ts';
-import type { TaskEvent } from '../../../src/protocol/event.ts';
+import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 
 const TASK = 'abcd1234efgh';
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { headTexts } from '../../../src/engine/compaction/texts.ts';
-import type { Said } from '../../../src/protocol/compaction.ts';
-import { foldEvents } from '../../../src/protocol/state.ts';
+import type { Said } from '../../../src/protocol/state/compaction.ts';
 import { tokensIn } from '../../../src/base/token-estimate.ts';
-import { child, logOf } from '../../api/report/logs.ts';
+import { child, logOf } from '../../report/logs.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
 /** What stands between the two notices. */
 function told(said: readonly Said[], most: number): readonly string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { itemsToRetry, stepsLeft } from '../../../src/engine/fan-out/left.ts';
+import { itemsToRetry, remainingSteps } from '../../../src/engine/fan-out/left.ts';
 import type { EndStatus } from '../../../src/protocol/result.ts';
 
 /** A run of which item N has the task `tN`, with this status; `undefined`: it has none. */
@@ -16,7 +16,7 @@ describe('what is left of a run', () => {
   const state = stateOf('completed', null, null, 'stopped', 'failed', 'partial', 'killed');
 
   it('is what was never begun, stopped, or only announced, which goes first', () => {
-    expect(stepsLeft({ items }, state, (task) => task === 't1')).toEqual([
+    expect(remainingSteps({ items }, state, (task) => task === 't1')).toEqual([
       { kind: 'make', index: 2, announced: 't2' },
       { kind: 'go_on', index: 3, task: 't3' },
       { kind: 'go_on', index: 6, task: 't6' },
@@ -27,7 +27,7 @@ describe('what is left of a run', () => {
   it('holds failed items again once they are reopened', () => {
     expect(itemsToRetry(state)).toEqual([4, 5]);
     for (const index of itemsToRetry(state)) state.items.delete(index);
-    const steps = stepsLeft({ items }, state, () => true);
+    const steps = remainingSteps({ items }, state, () => true);
     expect(steps.map(({ index }) => index)).toEqual([3, 4, 5, 6, 7]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { itemDigest } from '../../../src/agents/templates/render.ts';
-import { foldLog } from '../../../src/engine/fold-log.ts';
+import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import { itemRows } from '../../../src/engine/fan-out/rows.ts';
 import type { FanOut } from '../../../src/protocol/template.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -41,7 +41,7 @@ describe('a run of a template', () => {
     const after = testEngine(script, { store });
     const run = await after.engine.resume(first.spec.id, {
       prompt: null,
-      ceiling: (recorded) => recorded,
+      maxRights: (recorded) => recorded,
     });
     await run.ended;
     const rows = itemRows(store, foldLog(store, first.spec.id));
@@ -87,7 +87,7 @@ describe('a run of a template', () => {
     const { engine } = testEngine(script);
     const run = await engine.startFanOut(REQUEST);
     await run.ended;
-    const said = engine.resume(run.spec.id, { prompt: 'hello', ceiling: (each) => each });
+    const said = engine.resume(run.spec.id, { prompt: 'hello', maxRights: (each) => each });
     await expect(said).rejects.toThrow('is a run of a template: only its tasks read messages');
   });
 });

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { nextStep } from '../../../src/engine/next-step.ts';
-import { rerunTask } from '../../../src/engine/replay/rerun-task.ts';
-import { rerunTree } from '../../../src/engine/replay/rerun-tree.ts';
-import type { TaskEvent } from '../../../src/protocol/event.ts';
-import { foldEvents } from '../../../src/protocol/state.ts';
+import { nextStep } from '../../../src/engine/loop/next-step.ts';
+import { rerunTask } from '../../../src/replay/rerun-task.ts';
+import { rerunTree } from '../../../src/replay/rerun-tree.ts';
+import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { call, calls, textsOf, type Turn } from '../play.ts';
 import { SETTINGS } from '../support.ts';
 import {
@@ -15,6 +14,7 @@ import {
   type Delegated,
   type Place,
 } from './support.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
 const FILES = { 'a.ts': 'export const a = 1;\n' };
 const LOOK = { look: looks(call('Read', { file_path: 'a.ts' })) };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../src/base/async.ts';
-import { stopOrder } from '../../../src/engine/stop.ts';
+import { stopOrder } from '../../../src/engine/task/stop.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
-import type { TaskEvent } from '../../../src/protocol/event.ts';
-import { isTaskEvent } from '../../../src/store/event-guard.ts';
+import type { TaskEvent } from '../../../src/protocol/events/event.ts';
+import { isTaskEvent } from '../../../src/store/validate-event.ts';
 import { call, calls, eventsOfType } from '../play.ts';
 import { testEngine } from '../support.ts';
 import { VirtualTime } from '../virtual-time.ts';

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../src/store/redact.ts';
-import type { Inbox } from '../../../src/engine/inbox.ts';
+import type { Inbox } from '../../../src/engine/task/inbox.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { answerAll } from '../support.ts';
 import type { Turn } from '../play.ts';

@@ -7,7 +7,7 @@ import type { ScriptedAnswer, ScriptedCall } from '../../../src/model/scripted.t
 import type { ModelRequest } from '../../../src/protocol/model.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { call, calls } from '../play.ts';
-import { rerunTree } from '../../../src/engine/replay/rerun-tree.ts';
+import { rerunTree } from '../../../src/replay/rerun-tree.ts';
 import { randomRuns } from '../random-runs.ts';
 import { promptOf } from '../support.ts';
 import { delegate, scout, sourceOf, workspace } from './support.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAIN_AGENT } from '../../../src/engine/main-agent.ts';
+import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { reuseKey, type GivenWork } from '../../../src/engine/reuse/reuse-key.ts';
 import { call, calls } from '../play.ts';
 import { MODEL, rootRights } from '../support.ts';

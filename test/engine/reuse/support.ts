@@ -4,16 +4,16 @@ import type { ScriptedAnswer, ScriptedCall } from '../../../src/model/scripted.t
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
-import { foldLog } from '../../../src/engine/fold-log.ts';
-import type { TaskState } from '../../../src/protocol/state.ts';
+import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { toolsByName } from '../../../src/engine/replay/idle-deps.ts';
-import type { RerunSource } from '../../../src/engine/replay/rerun-source.ts';
+import { toolsByName } from '../../../src/replay/idle-deps.ts';
+import type { RerunSource } from '../../../src/replay/rerun-source.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, play, type Play } from '../play.ts';
 import { SETTINGS, testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
+import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
 // Else the first look in a process waits for it, which passes no virtual time.
 await import('../../../src/engine/reuse/look-for-result.ts');

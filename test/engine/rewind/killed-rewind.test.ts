@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { foldLog } from '../../../src/engine/fold-log.ts';
+import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import { planRewind } from '../../../src/engine/rewind/plan.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import { openStore } from '../../../src/store/file-store.ts';

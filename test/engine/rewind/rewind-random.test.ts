@@ -2,8 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldLog } from '../../../src/engine/fold-log.ts';
-import { foldEvents, type TaskState } from '../../../src/protocol/state.ts';
+import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import type { ScriptedAnswer, ScriptedCall } from '../../../src/model/scripted.ts';
 import { randomRuns } from '../random-runs.ts';
 import { call, calls, type Play, type Turn } from '../play.ts';
@@ -17,6 +16,8 @@ import {
   treeOf,
   type World,
 } from './world.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
 const RUNS = randomRuns(40);
 const NAMES = ['a.txt', 'run.sh', 'd/b.txt', 'd/e/c.txt', 'new/f.txt', 'g/b.txt'];

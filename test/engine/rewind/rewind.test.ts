@@ -1,13 +1,12 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeBranch } from '../../../src/engine/replay/branch.ts';
-import { foldLog } from '../../../src/engine/fold-log.ts';
+import { makeBranch } from '../../../src/replay/branch.ts';
+import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import { planFiles } from '../../../src/engine/rewind/plan-files.ts';
 import { planRewind } from '../../../src/engine/rewind/plan.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
-import type { TaskEvent } from '../../../src/protocol/event.ts';
-import { foldEvents } from '../../../src/protocol/state.ts';
+import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { openStore } from '../../../src/store/file-store.ts';
 import { sha256 } from '../../../src/sys/read-file.ts';
@@ -23,6 +22,7 @@ import {
   treeOf,
   type World,
 } from './world.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
 const read = (world: World, name: string) => call('Read', { file_path: world.path(name) });
 const write = (world: World, name: string, content: string) =>
@@ -234,7 +234,15 @@ describe('a rewind that was cut short', () => {
     });
     const child = world.store.list().find(({ parent }) => parent === id)?.id ?? '';
     const log = world.store.claim(child);
-    const rewound = { to: 0, undoes: null, stint: 1, turns: 0, end: null, dropped: [], files: [] };
+    const rewound = {
+      to: 0,
+      undoes: null,
+      stint: 1,
+      turns: 0,
+      end: null,
+      dropped: [],
+      files: [],
+    };
     log.append([{ type: 'task.rewound', ...rewound }]);
     log.close();
     expect((await planRewind(world.store, id, { to: 0 })).refused).toEqual([
@@ -276,7 +284,7 @@ describe('after a rewind', () => {
       usage: { input: 300, output: 30 },
       status: 'queued',
       end: null,
-      stint: { number: 1, spent: { tokens: 0 } },
+      activation: { number: 1, spent: { tokens: 0 } },
     });
     expect(world.store.list()).toMatchObject([
       { status: 'interrupted', ended: null, turns: 1, paidTokens: 330 },

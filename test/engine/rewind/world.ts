@@ -2,17 +2,21 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
-import { toolsByName } from '../../../src/engine/replay/idle-deps.ts';
-import { rerunTree } from '../../../src/engine/replay/rerun-tree.ts';
-import { planRewind, type RewindPlan, type RewindWish } from '../../../src/engine/rewind/plan.ts';
+import { toolsByName } from '../../../src/replay/idle-deps.ts';
+import { rerunTree } from '../../../src/replay/rerun-tree.ts';
+import {
+  planRewind,
+  type RewindPlan,
+  type RewindRequest,
+} from '../../../src/engine/rewind/plan.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
-import type { TaskEvent } from '../../../src/protocol/event.ts';
+import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { openStore } from '../../../src/store/file-store.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
-import type { ResumeRequest } from '../../../src/engine/engine.ts';
 import { play, type Play } from '../play.ts';
 import { SETTINGS, testEngine, WORKER, type TestEngine } from '../support.ts';
+import type { ResumeOptions } from '../../../src/engine/requests.ts';
 
 const TOOLS = ['Read', 'Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile', 'Bash', 'TodoWrite'];
 const CHANGER = {
@@ -80,18 +84,22 @@ export async function resumed(
   world: World,
   id: string,
   parts: Play,
-  request: Partial<ResumeRequest> = {},
+  request: Partial<ResumeOptions> = {},
 ): Promise<TestEngine> {
   const test = engineOver(world, parts);
-  const order = { prompt: null, ceiling: (rights: ResumeRights) => rights, ...request };
+  const order = { prompt: null, maxRights: (rights: ResumeRights) => rights, ...request };
   const run = await test.engine.resume(id, order);
   await run.ended;
   return test;
 }
 
-type ResumeRights = Parameters<ResumeRequest['ceiling']>[0];
+type ResumeRights = Parameters<ResumeOptions['maxRights']>[0];
 
-export async function rewound(store: TaskStore, id: string, wish: RewindWish): Promise<RewindPlan> {
+export async function rewound(
+  store: TaskStore,
+  id: string,
+  wish: RewindRequest,
+): Promise<RewindPlan> {
   const plan = await planRewind(store, id, wish);
   await rewind(store, plan);
   return plan;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { resultEnvelope } from '../../../src/engine/result.ts';
+import { resultEnvelope } from '../../../src/engine/results/result.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
-import { foldEvents, type TaskState } from '../../../src/protocol/state.ts';
 import { call, calls, eventsOfType, play, requestsOf, toldTo } from '../play.ts';
 import { testEngine, WORKER, type TestEngine } from '../support.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
 const FORM = {
   type: 'object',

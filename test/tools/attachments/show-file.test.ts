@@ -1,14 +1,14 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { AttachmentFacts, AttachPort } from '../../../src/protocol/attachment.ts';
+import type { AttachmentDetails, AttachPort } from '../../../src/protocol/attachment.ts';
 import { gifOf, pdfOf, pngOf } from '../../pictures.ts';
 import { makeWorkspace } from '../workspace.ts';
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Takes all; notes what it is asked and given. */
-function taking(asked: AttachmentFacts[] = [], kept: Buffer[] = []): AttachPort {
+function taking(asked: AttachmentDetails[] = [], kept: Buffer[] = []): AttachPort {
   return {
     refusal: async (facts) => {
       asked.push(facts);
@@ -83,7 +83,7 @@ test('of a huge one only the beginning is read', async () => {
   writeSync(file, pngOf(4, 3));
   ftruncateSync(file, 4 * 2 ** 30);
   closeSync(file);
-  const asked: AttachmentFacts[] = [];
+  const asked: AttachmentDetails[] = [];
   const { text } = await at.call('Read', { file_path: 'a.png' }, { attach: taking(asked) });
   expect(text).toBe(
     'a.png: PNG image, 4 × 3 pixels, 4294967296 bytes. Not shown: it has more than 3932160 bytes (limit image_bytes). Make a smaller one of it first.',

@@ -1,5 +1,5 @@
-import { loadConfig } from '../../../api/config/load.ts';
-import { configEntries, type ConfigEntry } from '../../../api/config/show.ts';
+import { loadConfig } from '../../../config/load.ts';
+import { configEntries, type ConfigEntry } from '../../../config/show.ts';
 import { jsonText } from '../../../base/json-text.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
 import type { ConfigFlags, DataFlags } from '../command.ts';

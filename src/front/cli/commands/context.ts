@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
-import type { ConfigInputs, LoadedConfig } from '../../../api/config/load.ts';
-import type { ModelsReport } from '../../../api/config/models-report.ts';
-import { describeProblem } from '../../../api/config/source.ts';
-import type { StateWish } from '../../../api/state-place.ts';
-import { untrustedNotice } from '../../../api/trust/notice.ts';
-import { projectTrust } from '../../../api/trust/project-trust.ts';
-import { workspaceRoots } from '../../../api/workspace.ts';
+import type { ConfigInputs, LoadedConfig } from '../../../config/load.ts';
+import { describeProblem } from '../../../config/source.ts';
+import type { StateWish } from '../../../trust/state-place.ts';
+import { untrustedNotice } from '../../../trust/notice.ts';
+import { projectTrust } from '../../../trust/project-trust.ts';
 import type { Environment } from '../../../sys/env.ts';
 import type { ConfigFlags, DataFlags } from '../command.ts';
+import type { ModelsReport } from '../../../api/setup/models-report.ts';
+import { workspaceRoots } from '../../../api/setup/workspace.ts';
 
 /** What a command works with: everything outside of it comes from here. */
 export interface CommandContext {

@@ -1,10 +1,10 @@
-import { loadConfig } from '../../../api/config/load.ts';
-import type { ModelsReport } from '../../../api/config/models-report.ts';
+import { loadConfig } from '../../../config/load.ts';
 import { jsonText } from '../../../base/json-text.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
 import type { ConfigFlags, DataFlags } from '../command.ts';
 import { columns } from './columns.ts';
 import { configInputs, tellNotices, type ModelContext } from './context.ts';
+import type { ModelsReport } from '../../../api/setup/models-report.ts';
 
 /** `muster models`: exit code 1 when the main agent would have no model. */
 export async function runModels(

@@ -1,4 +1,4 @@
-import type { Enclosed, EncloseRequest } from '../../../api/enclosing.ts';
+import type { Enclosed, MessageQuoteRequest } from '../../../api/session/contract.ts';
 import type { Muster } from '../../../api/index.ts';
 import { stderrNotice } from '../stderr.ts';
 
@@ -9,7 +9,7 @@ import { stderrNotice } from '../stderr.ts';
 export async function withNamedFiles(
   muster: Pick<Muster, 'enclose'>,
   words: string | null,
-  whom: Pick<EncloseRequest, 'to' | 'agent' | 'signal'>,
+  whom: Pick<MessageQuoteRequest, 'to' | 'agent' | 'signal'>,
 ): Promise<{ readonly enclosed?: Enclosed }> {
   if (words === null || !words.includes('@')) return {};
   const enclosed = await muster.enclose({ ...whom, words, outputs: [], images: [] });

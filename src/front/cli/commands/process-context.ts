@@ -1,7 +1,5 @@
 import { homedir } from 'node:os';
-import { configuredModels } from '../../../api/config/models-report.ts';
 import { listAgentsIn } from '../../../api/index.ts';
-import { sandboxOf } from '../../../api/sandbox.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { printError, printText } from '../../../sys/print.ts';
 import { terminalConfirm } from '../confirm.ts';
@@ -9,6 +7,8 @@ import { terminalQuestions } from '../questions.ts';
 import type { NewAgentContext } from './agents/new.ts';
 import type { DoctorContext } from './doctor/doctor.ts';
 import type { TrustContext } from './context.ts';
+import { configuredModels } from '../../../api/setup/models-report.ts';
+import { sandboxOf } from '../../../api/setup/sandbox.ts';
 
 /** What a command works with when it runs as this process. */
 export function processContext(): DoctorContext & TrustContext & NewAgentContext {
@@ -26,7 +26,7 @@ export function processContext(): DoctorContext & TrustContext & NewAgentContext
     questions: terminalQuestions(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
     repairs: async (data) =>
-      (await import('../../../api/recent-repairs.ts')).recentRepairs(data, environment),
+      (await import('../../../api/tasks/recent-repairs.ts')).recentRepairs(data, environment),
     sandbox: (place) => sandboxOf({ ...place, keepsRecords: false }),
     agents: async (place) => {
       const { agents, problems, skipped } = await listAgentsIn({ ...place, environment });

@@ -2,10 +2,8 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { Duplex } from 'node:stream';
-import { loadConfig } from '../../../api/config/load.ts';
-import { dataDir } from '../../../api/config/paths.ts';
-import { confinementOf, sandboxOf } from '../../../api/sandbox.ts';
-import { workspaceRoots } from '../../../api/workspace.ts';
+import { loadConfig } from '../../../config/load.ts';
+import { dataDir } from '../../../config/paths.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
 import { answerStartCheck } from '../../../sys/start-check.ts';
@@ -13,6 +11,9 @@ import { commandEnvironment } from '../../../sys/command-environment.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
 import type { SandboxCommand } from '../command.ts';
 import { configInputs, type CommandContext } from './context.ts';
+import { confinementOf } from '../../../api/setup/sandbox.ts';
+import { sandboxOf } from '../../../api/setup/sandbox.ts';
+import { workspaceRoots } from '../../../api/setup/workspace.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What of the terminal a command of the user's own may know. */

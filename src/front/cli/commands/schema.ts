@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { configSchema } from '../../../api/config/schema.ts';
+import { configSchema } from '../../../config/schema.ts';
 import { errorMessage, MusterError } from '../../../base/errors.ts';
 import { printJson, printText } from '../../../sys/print.ts';
 import { SCHEMAS, type SchemaCommand, type SchemaName } from '../schema-command.ts';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { UsageReport, UsageRow, UsageSum } from '../../../api/index.ts';
-import { openTasks } from '../../../api/tasks.ts';
+import { openTasks } from '../../../api/tasks/tasks.ts';
 import { plural, truncate } from '../../../base/text.ts';
-import { addUse, knownCost, utcDay, type Use } from '../../../protocol/ledger.ts';
-import { costText, countText } from '../../../api/cost-text.ts';
+import { addUse, knownCost, utcDay, type Use } from '../../../protocol/state/ledger.ts';
+import { costText, countText } from '../../../report/cost-text.ts';
 import type { Since, UsageCommand } from '../command.ts';
 import { stderrNotice } from '../stderr.ts';
 import { columns } from './columns.ts';

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import type { ImageLook, ShownImage } from '../../../api/enclosing.ts';
+import type { ImageDescription, ShownImage } from '../../../api/session/contract.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { droppedImage } from './dropped-file.ts';
 
@@ -10,7 +10,7 @@ const MARK = /\[image #(\d+)\]/g;
 
 interface Parts {
   readonly cwd: string;
-  readonly lookAtImage: (bytes: Buffer) => Promise<ImageLook>;
+  readonly lookAtImage: (bytes: Buffer) => Promise<ImageDescription>;
   readonly insert: (text: string) => void;
   readonly hint: (text: string) => void;
 }

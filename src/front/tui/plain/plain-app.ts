@@ -1,7 +1,6 @@
 import { terminalText } from '../../../base/terminal-text.ts';
 import { errorMessage } from '../../../base/errors.ts';
-import type { TaskEvent } from '../../../protocol/event.ts';
-import { foldEvents, type TaskState } from '../../../protocol/state.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
 import { Answering } from '../answering.ts';
 import { Conversation } from '../conversation.ts';
 import { interrupt } from '../keys/interrupt.ts';
@@ -30,6 +29,8 @@ import { readAnswer } from './plain-answer.ts';
 import { PlainConversation } from './plain-conversation.ts';
 import { questionText } from './plain-question.ts';
 import { PlainTasks } from './plain-tasks.ts';
+import { foldEvents } from '../../../protocol/state/fold.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
 
 export interface PlainAppOptions {
   readonly muster: UiMuster;

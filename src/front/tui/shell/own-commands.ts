@@ -1,4 +1,4 @@
-import type { CommandOutput } from '../../../api/enclosing.ts';
+import type { CommandOutput } from '../../../api/session/contract.ts';
 import { plural } from '../../../base/text.ts';
 import { addShell, updateShell, type Transcript } from '../view/transcript.ts';
 import type { ShellCommand } from './shell-command.ts';

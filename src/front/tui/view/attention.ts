@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../../protocol/event.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { UiState } from './ui-state.ts';
 
 /**

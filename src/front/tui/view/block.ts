@@ -1,4 +1,4 @@
-import type { NoticeLevel } from '../../../protocol/event.ts';
+import type { NoticeLevel } from '../../../protocol/events/event.ts';
 import type { EndStatus } from '../../../protocol/result.ts';
 import type { TextDiff } from './text-diff.ts';
 

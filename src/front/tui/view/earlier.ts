@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../../protocol/event.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { Block } from './block.ts';
 import { applyToTranscript, emptyTranscript, type Earlier, type Transcript } from './transcript.ts';
 

@@ -1,5 +1,5 @@
 import type { Muster } from '../../../api/index.ts';
-import { liveBefore } from '../../../protocol/rewound.ts';
+import { liveBefore } from '../../../protocol/events/rewound.ts';
 
 /** Which events of a task's log no rewind has taken back, by their numbers. */
 export function liveEventsOf(

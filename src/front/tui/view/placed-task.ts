@@ -1,7 +1,7 @@
 import { clockShift } from '../../../base/clock.ts';
-import type { TaskState } from '../../../protocol/state.ts';
 import { taskRow } from './task-row.ts';
 import { updateQuestions, type UiState } from './ui-state.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
 
 /**
  * A task as it stands by its log, where no event tells it: one of earlier, or one that its process has left.

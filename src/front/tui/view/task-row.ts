@@ -1,10 +1,10 @@
-import { laterActivity, type Activity } from '../../../protocol/activity.ts';
-import { openQuestions } from '../../../protocol/inbox-state.ts';
+import { laterActivity, type Activity } from '../../../protocol/state/activity.ts';
+import { openQuestions } from '../../../protocol/state/questions.ts';
 import { paidTokens } from '../../../protocol/model.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { TaskStatus } from '../../../protocol/result.ts';
-import type { TaskState } from '../../../protocol/state.ts';
 import { endOf } from './cut-text.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
 
 /** What the tree shows of a task. */
 export interface TaskRow {
@@ -64,7 +64,7 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     turns: state.turns,
     tokens: paidTokens(state.usage),
     costUsd: state.costUsd,
-    since: state.stint.since + behindMs,
+    since: state.activation.since + behindMs,
     endedAt: state.endedAt === null ? null : state.endedAt - clockShift,
   };
 }

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../../base/json.ts';
 import { plural } from '../../../base/text.ts';
 import { compactionText } from '../../../protocol/compaction-text.ts';
-import { enclosureLine, type Enclosure } from '../../../protocol/enclosure.ts';
-import type { TaskEvent } from '../../../protocol/event.ts';
+import { quotedItemLine, type QuotedItem } from '../../../protocol/quoted-item.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
 import type { Block, BlockBody, CallBlock, CallState, SaidBlock, ShellBlock } from './block.ts';
 import { beginningOf, endOf, linesIn } from './cut-text.ts';
@@ -211,8 +211,8 @@ function stateOf(error: string | null): CallState {
   return error === 'CANCELLED' ? 'stopped' : 'failed';
 }
 
-function beside(enclosed: readonly Enclosure[] = []): { readonly beside?: readonly string[] } {
-  return enclosed.length === 0 ? {} : { beside: enclosed.map(enclosureLine) };
+function beside(enclosed: readonly QuotedItem[] = []): { readonly beside?: readonly string[] } {
+  return enclosed.length === 0 ? {} : { beside: enclosed.map(quotedItemLine) };
 }
 
 /** A command that the person runs; the key of its block. */

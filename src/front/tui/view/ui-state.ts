@@ -1,8 +1,7 @@
 import { clockShift, systemClock, type Clock } from '../../../base/clock.ts';
-import type { TaskEvent } from '../../../protocol/event.ts';
-import { openQuestions } from '../../../protocol/inbox-state.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
+import { openQuestions } from '../../../protocol/state/questions.ts';
 import type { TaskSignal } from '../../../protocol/signal.ts';
-import type { TaskState } from '../../../protocol/state.ts';
 import type { Asked } from './confirmation.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
 import {
@@ -12,6 +11,7 @@ import {
   emptyTranscript,
   type Transcript,
 } from './transcript.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
 
 /** Tasks that are kept in view: of more, those that ended longest ago give way. */
 const MOST_ROWS = 600;

@@ -1,9 +1,4 @@
 import { resolve } from 'node:path';
-import {
-  explainAgent,
-  type AgentExplanation,
-  type ExplainedLimit,
-} from '../../../../api/agents/explain.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import type { AgentsCommand } from '../../command.ts';
@@ -11,6 +6,9 @@ import type { CommandContext } from '../context.ts';
 import { factLines, type Fact } from '../facts.ts';
 import { agentsPlace } from './place.ts';
 import { shownOrigin, shownPath } from './words.ts';
+import { explainAgent } from '../../../../api/explain/explain-agent.ts';
+import type { AgentExplanation } from '../../../../api/explain/explain-agent.ts';
+import type { ExplainedLimit } from '../../../../api/explain/explain-agent.ts';
 
 type AgentsExplain = Extract<AgentsCommand, { kind: 'agents-explain' }>;
 

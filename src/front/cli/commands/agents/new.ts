@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { createAgent, type AgentWish } from '../../../../api/agents/create.ts';
+import { createAgent, type AgentRequest } from '../../../../api/agents/create.ts';
 import { readPromptFile } from '../../../../api/agents/prompt-file.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';
@@ -39,7 +39,7 @@ export async function newAgentCommand(
   return 0;
 }
 
-async function wishOf(command: AgentsNew, context: NewAgentContext): Promise<AgentWish> {
+async function wishOf(command: AgentsNew, context: NewAgentContext): Promise<AgentRequest> {
   const { description, tools, model, mode, from, promptFile } = command;
   const prompt =
     promptFile === null ? command.prompt : await readPromptFile(resolve(context.cwd, promptFile));
@@ -59,7 +59,7 @@ async function wishOf(command: AgentsNew, context: NewAgentContext): Promise<Age
   }
 }
 
-interface Said extends Omit<AgentWish, 'name'> {
+interface Said extends Omit<AgentRequest, 'name'> {
   readonly name: string | null;
 }
 
@@ -73,7 +73,7 @@ function missingFlags({ name, description, prompt, from }: Said): readonly strin
 }
 
 /** Only what no flag has said. */
-async function askFor(said: Said, questions: Questions): Promise<AgentWish> {
+async function askFor(said: Said, questions: Questions): Promise<AgentRequest> {
   const name = said.name ?? (await required(questions, 'Name (as in: migrations): '));
   if (said.from !== null) return { ...said, name };
   return {

@@ -1,6 +1,6 @@
 import { EXAMPLE_AGENTS } from '../../../../api/agents/examples.ts';
-import { SECTIONS } from '../../../../api/config/keys.ts';
-import { USAGE_KEYS } from '../../../../api/usage-keys.ts';
+import { SECTIONS } from '../../../../config/keys.ts';
+import { USAGE_KEYS } from '../../../../api/tasks/usage-keys.ts';
 import { OUTPUT_FORMATS } from '../../../../protocol/output-format.ts';
 import { PERMISSION_MODES } from '../../../../protocol/permission.ts';
 import { GRANT_SCOPES } from '../../../../protocol/question.ts';

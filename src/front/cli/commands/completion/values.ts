@@ -1,8 +1,8 @@
 import { listAgentsIn, type TaskSummary } from '../../../../api/index.ts';
 import { agentsHere } from '../../../../api/agents/find-agents.ts';
-import { openTasks } from '../../../../api/tasks.ts';
+import { openTasks } from '../../../../api/tasks/tasks.ts';
 import { listTemplatesIn } from '../../../../api/templates/list.ts';
-import { agentModesOf } from '../../../../api/mode-grants.ts';
+import { agentModesOf } from '../../../../trust/mode-grants.ts';
 import { isAtWork, taskTitle } from '../tasks/rows.ts';
 import type { FoundSource } from './sources.ts';
 

@@ -1,4 +1,4 @@
-import type { RepairsByModel } from '../../../../api/report/repairs.ts';
+import type { RepairsByModel } from '../../../../report/repairs.ts';
 import { terminalText } from '../../../../base/terminal-text.ts';
 import { REPAIRS } from '../../../../protocol/repair.ts';
 import { ok, type Check } from './check.ts';

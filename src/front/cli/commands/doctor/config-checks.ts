@@ -1,6 +1,6 @@
-import { describeProblem } from '../../../../api/config/source.ts';
-import type { ConfigFile } from '../../../../api/config/files.ts';
-import type { ConfigReading } from '../../../../api/config/load.ts';
+import { describeProblem } from '../../../../config/source.ts';
+import type { ConfigFile } from '../../../../config/files.ts';
+import type { ConfigReading } from '../../../../config/load.ts';
 import { terminalText } from '../../../../base/terminal-text.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 

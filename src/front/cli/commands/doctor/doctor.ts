@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
-import { readConfig, type ConfigReading } from '../../../../api/config/load.ts';
-import { dataDir } from '../../../../api/config/paths.ts';
-import type { RepairsByModel } from '../../../../api/report/repairs.ts';
-import type { SandboxPlace } from '../../../../api/sandbox.ts';
+import { readConfig, type ConfigReading } from '../../../../config/load.ts';
+import { dataDir } from '../../../../config/paths.ts';
+import type { RepairsByModel } from '../../../../report/repairs.ts';
 import { MusterError } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { terminalText } from '../../../../base/terminal-text.ts';
@@ -18,6 +17,7 @@ import { dataDirCheck } from './data-dir-check.ts';
 import { modelChecks } from './model-checks.ts';
 import { trustChecks } from './trust-check.ts';
 import { gitCheck, nodeCheck, ripgrepCheck, sandboxCheck } from './program-checks.ts';
+import type { SandboxPlace } from '../../../../api/setup/sandbox.ts';
 
 export interface DoctorContext extends ModelContext {
   /** `process.versions.node`. */

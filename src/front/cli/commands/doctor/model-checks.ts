@@ -1,6 +1,6 @@
-import type { ModelsReport } from '../../../../api/config/models-report.ts';
 import { terminalText } from '../../../../base/terminal-text.ts';
 import { fail, ok, warn, type Check } from './check.ts';
+import type { ModelsReport } from '../../../../api/setup/models-report.ts';
 
 const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see "muster models"';
 

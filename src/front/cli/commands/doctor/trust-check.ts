@@ -1,4 +1,4 @@
-import { untrustedSummary, type Unused } from '../../../../api/trust/notice.ts';
+import { untrustedSummary, type Unused } from '../../../../trust/notice.ts';
 import { warn, type Check } from './check.ts';
 
 /** What lies in the project and is not used, because nobody has trusted it. */

@@ -1,7 +1,7 @@
 import { localMinute } from '../../../../base/local-time.ts';
 import { resolve } from 'node:path';
 import type { AskedQuestion, Tasks } from '../../../../api/index.ts';
-import { openTasks } from '../../../../api/tasks.ts';
+import { openTasks } from '../../../../api/tasks/tasks.ts';
 import { MusterError, UsageError } from '../../../../base/errors.ts';
 import { readEnvironment } from '../../../../sys/env.ts';
 import type { DataFlags, QuestionAnswered, ResumedTask } from '../../command.ts';

@@ -1,5 +1,5 @@
 import type { Tasks } from '../../../../api/index.ts';
-import { contextLines } from '../../../../api/report/context-lines.ts';
+import { contextLines } from '../../../../api/tasks/context-lines.ts';
 import { printJson, printLines } from './print.ts';
 
 interface ContextShow {

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import type { Deleted, Tasks } from '../../../../api/index.ts';
-import { loadConfig } from '../../../../api/config/load.ts';
+import { loadConfig } from '../../../../config/load.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import { readEnvironment } from '../../../../sys/env.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../../base/clock.ts';
-import { steadyNow } from '../../../../protocol/steady-time.ts';
+import { steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { realpathSync } from 'node:fs';
 import { activityText, type Tasks, type TaskSummary } from '../../../../api/index.ts';
 import { MusterError } from '../../../../base/errors.ts';

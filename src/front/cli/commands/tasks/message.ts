@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Tasks } from '../../../../api/index.ts';
-import { openTasks } from '../../../../api/tasks.ts';
+import { openTasks } from '../../../../api/tasks/tasks.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import type { DataFlags, RunCommand, TaskMessage } from '../../command.ts';
 import { readMessage, readPrompt } from '../../stdin.ts';

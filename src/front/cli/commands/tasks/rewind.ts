@@ -1,5 +1,5 @@
-import type { RewindOutcome, RewindPlan, RewindWish, Tasks } from '../../../../api/index.ts';
-import { rewindLines } from '../../../../api/report/rewind-lines.ts';
+import type { RewindOutcome, RewindPlan, RewindRequest, Tasks } from '../../../../api/index.ts';
+import { rewindLines } from '../../../../report/rewind-lines.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
@@ -9,7 +9,7 @@ import { printJson, printLines } from './print.ts';
 
 interface RewindCommand {
   readonly id: string;
-  readonly wish: RewindWish;
+  readonly wish: RewindRequest;
   readonly yes: boolean;
   readonly json: boolean;
 }

@@ -1,13 +1,13 @@
 import { systemClock } from '../../../../base/clock.ts';
-import { existedMs, steadyNow } from '../../../../protocol/steady-time.ts';
+import { existedMs, steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { activityText, reusedText } from '../../../../api/index.ts';
-import { costText } from '../../../../api/cost-text.ts';
-import type { TreeReport } from '../../../../api/report/tree-report.ts';
+import { costText } from '../../../../report/cost-text.ts';
+import type { TreeReport } from '../../../../report/tree-report.ts';
 import { formatDuration, plural } from '../../../../base/text.ts';
-import { openQuestions } from '../../../../protocol/inbox-state.ts';
-import { totalUse, type Use } from '../../../../protocol/ledger.ts';
+import { openQuestions } from '../../../../protocol/state/questions.ts';
+import { totalUse, type Use } from '../../../../protocol/state/ledger.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
-import type { TaskState } from '../../../../protocol/state.ts';
+import type { TaskState } from '../../../../protocol/state/task-state.ts';
 
 /** Whether it may still do something by itself, or by an answer. */
 export function isAtWork({ status }: TaskState): boolean {

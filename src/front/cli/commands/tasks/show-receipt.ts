@@ -1,6 +1,6 @@
-import { receiptFacts } from '../../../../api/report/receipt-facts.ts';
-import { turnLines } from '../../../../api/report/turn-lines.ts';
-import type { TaskReport } from '../../../../api/report/task-report.ts';
+import { receiptFacts } from '../../../../report/receipt-facts.ts';
+import { turnLines } from '../../../../report/turn-lines.ts';
+import type { TaskReport } from '../../../../report/task-report.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 

@@ -1,13 +1,13 @@
-import { shortDuration, utcText } from '../../../../api/report/figures.ts';
+import { shortDuration, utcText } from '../../../../report/figures.ts';
 import {
   SPAN_KINDS,
   SPAN_NAMES,
   timeByKind,
   type Span,
   type SpanKind,
-} from '../../../../api/report/span.ts';
-import type { TaskReport } from '../../../../api/report/task-report.ts';
-import type { TreeReport } from '../../../../api/report/tree-report.ts';
+} from '../../../../report/span.ts';
+import type { TaskReport } from '../../../../report/task-report.ts';
+import type { TreeReport } from '../../../../report/tree-report.ts';
 import { formatDuration } from '../../../../base/text.ts';
 import { fit } from './fit.ts';
 import { leftOut, SHOWN_TASKS } from './show-tree.ts';

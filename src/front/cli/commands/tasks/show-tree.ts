@@ -1,6 +1,6 @@
-import { figures, shortDuration } from '../../../../api/report/figures.ts';
-import { flagText } from '../../../../api/report/receipt-facts.ts';
-import type { TreeReport, TreeRow } from '../../../../api/report/tree-report.ts';
+import { figures, shortDuration } from '../../../../report/figures.ts';
+import { flagText } from '../../../../report/receipt-facts.ts';
+import type { TreeReport, TreeRow } from '../../../../report/tree-report.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine } from '../../../../base/text.ts';
 import { fit } from './fit.ts';

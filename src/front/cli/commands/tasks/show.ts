@@ -1,9 +1,8 @@
 import type { Tasks } from '../../../../api/index.ts';
-import type { TaskReport } from '../../../../api/report/task-report.ts';
-import type { TreeReport } from '../../../../api/report/tree-report.ts';
+import type { TaskReport } from '../../../../report/task-report.ts';
+import type { TreeReport } from '../../../../report/tree-report.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
-import type { TaskState } from '../../../../protocol/state.ts';
 import { printAnswer } from '../../../../sys/print.ts';
 import { printJson, printLines } from './print.ts';
 import { factsOf, isAtWork } from './show-facts.ts';
@@ -11,6 +10,7 @@ import { receiptLines, shownTurns } from './show-receipt.ts';
 import { timeLines, timelineLines } from './show-timeline.ts';
 import { treeLines } from './show-tree.ts';
 import { treeJson } from './tree-json.ts';
+import type { TaskState } from '../../../../protocol/state/task-state.ts';
 
 interface TaskShow {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Tasks } from '../../../../api/index.ts';
-import { openTasks } from '../../../../api/tasks.ts';
+import { openTasks } from '../../../../api/tasks/tasks.ts';
 import type { DataFlags, TasksQuery } from '../../command.ts';
 import { stderrNotice } from '../../stderr.ts';
 

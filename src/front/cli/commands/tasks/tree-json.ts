@@ -1,8 +1,7 @@
-import type { Use } from '../../../../protocol/ledger.ts';
-import type { TaskReport } from '../../../../api/report/task-report.ts';
-import type { TreeReport } from '../../../../api/report/tree-report.ts';
-import type { TurnRow } from '../../../../api/report/turns.ts';
-import { knownCost } from '../../../../protocol/ledger.ts';
+import { type Use, knownCost } from '../../../../protocol/state/ledger.ts';
+import type { TaskReport } from '../../../../report/task-report.ts';
+import type { TreeReport } from '../../../../report/tree-report.ts';
+import type { TurnRow } from '../../../../report/turns.ts';
 
 /** For programs: times are milliseconds since the epoch, receipts those of each task alone. */
 export function treeJson({ rows, from, to, reported, estimated }: TreeReport): object {

@@ -1,12 +1,12 @@
 import { systemClock } from '../../../../base/clock.ts';
-import { steadyNow } from '../../../../protocol/steady-time.ts';
+import { steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { activityText, type TaskEvent, type Tasks } from '../../../../api/index.ts';
 import { systemErrorCode } from '../../../../base/errors.ts';
-import type { TaskState } from '../../../../protocol/state.ts';
 import { resultLine } from '../../../../protocol/stream-line.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { printJson } from '../../../../sys/print.ts';
 import { printLines, printProse } from './print.ts';
+import type { TaskState } from '../../../../protocol/state/task-state.ts';
 
 interface TaskWatch {
   /** Null: all tasks. */

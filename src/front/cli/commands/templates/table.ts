@@ -1,5 +1,5 @@
 import type { ItemRow, TemplateReport } from '../../../../api/index.ts';
-import { countText } from '../../../../api/cost-text.ts';
+import { countText } from '../../../../report/cost-text.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine, terminalText } from '../../../../base/terminal-text.ts';
 import { formatDuration, oneLine, truncate } from '../../../../base/text.ts';

@@ -1,5 +1,5 @@
-import type { Approvals, Proposal } from '../../../../api/trust/approvals.ts';
-import { oneLine } from '../../../../api/config/quote.ts';
+import type { Approvals, Proposal } from '../../../../trust/approvals.ts';
+import { oneLine } from '../../../../config/quote.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import { refuseAgents } from '../../refuse-agents.ts';

@@ -1,8 +1,8 @@
-import type { Approvals } from '../../../../api/trust/approvals.ts';
-import type { ListedFile } from '../../../../api/trust/listing.ts';
-import { oneLine } from '../../../../api/config/quote.ts';
-import { modeName, type SavedMode } from '../../../../api/saved-modes.ts';
-import type { SavedAnswer } from '../../../../api/saved-answers.ts';
+import type { Approvals } from '../../../../trust/approvals.ts';
+import type { ListedFile } from '../../../../trust/listing.ts';
+import { oneLine } from '../../../../config/quote.ts';
+import { modeName, type SavedMode } from '../../../../trust/saved-modes.ts';
+import type { SavedAnswer } from '../../../../trust/saved-answers.ts';
 import { columns } from '../columns.ts';
 import type { CommandContext } from '../context.ts';
 import { dayOf, pathIn, plainJson } from './shown.ts';

@@ -1,6 +1,6 @@
-import type { Approvals } from '../../../../api/trust/approvals.ts';
-import { modeName } from '../../../../api/saved-modes.ts';
-import { oneLine } from '../../../../api/config/quote.ts';
+import type { Approvals } from '../../../../trust/approvals.ts';
+import { modeName } from '../../../../trust/saved-modes.ts';
+import { oneLine } from '../../../../config/quote.ts';
 import type { CommandContext } from '../context.ts';
 import { pathIn, plainJson } from './shown.ts';
 

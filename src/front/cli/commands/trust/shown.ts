@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { oneLine } from '../../../../api/config/quote.ts';
+import { oneLine } from '../../../../config/quote.ts';
 import { isInside } from '../../../../sys/paths.ts';
 
 /** Anything but plain letters, digits and signs. */

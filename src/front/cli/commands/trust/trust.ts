@@ -1,4 +1,4 @@
-import { Approvals } from '../../../../api/trust/approvals.ts';
+import { Approvals } from '../../../../trust/approvals.ts';
 import type { TrustCommand } from '../../command.ts';
 import { statePlace, type TrustContext } from '../context.ts';
 import { addTrust } from './add.ts';

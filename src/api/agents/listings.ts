@@ -1,0 +1,29 @@
+import { agentsBelow } from '../../agents/below.ts';
+import { listAgents, type AgentListings } from '../../agents/listing.ts';
+import { effectiveMode } from '../../policy/modes.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import { agentsHere, modeBelowMain, type AgentsPlace } from './find-agents.ts';
+import { realDirectory } from '../setup/workspace.ts';
+
+export type ListAgentsOptions = AgentsPlace;
+
+/**
+ * Every agent that files below a directory hold, of whatever vendor, wherever they lie, with the mode
+ * that each would get from a user who grants `mode` (default: `default`). Nothing of it need be trusted: nothing
+ * acts. `directory` is absolute; throws UsageError when it cannot be read.
+ */
+export async function listAgentsBelow(
+  directory: string,
+  mode: PermissionMode = 'default',
+): Promise<AgentListings> {
+  const path = realDirectory(directory, '--dir');
+  return listAgents(await agentsBelow(path), {
+    effectiveMode: (agent) => effectiveMode(agent, mode),
+  });
+}
+
+/** The agents that could be used in a directory, with what each asks for and what it would get. */
+export async function listAgentsIn(options: ListAgentsOptions): Promise<AgentListings> {
+  const here = await agentsHere(options);
+  return listAgents(here.found, { effectiveMode: (agent) => modeBelowMain(agent, here) });
+}

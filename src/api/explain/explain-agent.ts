@@ -1,0 +1,310 @@
+import { createHash } from 'node:crypto';
+import { missingDelegates, nobodyIsCalled } from '../../agents/lint/delegates.ts';
+import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
+import { MusterError } from '../../base/errors.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { resolveMain } from '../../model/resolve.ts';
+import { rootRights } from '../../policy/attenuate.ts';
+import { ruleCovers } from '../../policy/tool-cover.ts';
+import type { DroppedTool } from '../../policy/tool-view.ts';
+import type { AgentDefinition, AgentOrigin, AgentProblem, Effort } from '../../protocol/agent.ts';
+import { modelName, type ResolvedModel } from '../../protocol/model.ts';
+import type { MemoryScope } from '../../protocol/memory.ts';
+import type {
+  CallLimit,
+  PermissionMode,
+  PermissionRule,
+  Rights,
+  Verdict,
+} from '../../protocol/permission.ts';
+import type { TaskLimits } from '../../protocol/task.ts';
+import { openSessionParts } from '../session/open-session-parts.ts';
+import { systemTexts, toolTexts, type RequestText } from '../../report/request-texts.ts';
+import type { MusterOptions } from '../setup/options.ts';
+import { Session } from '../session/session.ts';
+import { agentNamed } from '../agents/find-agents.ts';
+import type { PlannedChild } from '../../engine/requests.ts';
+
+export interface ExplainRequest extends Pick<
+  MusterOptions,
+  'cwd' | 'addDirs' | 'dataDir' | 'trustProject' | 'flags' | 'environment' | 'onNotice'
+> {
+  /** An agent's name or alias. */
+  readonly name: string;
+}
+
+export interface ExplainedLimit {
+  /** Null: none. */
+  readonly value: number | null;
+  /** Whose wish it is; of equal ones the definition's. */
+  readonly from: 'configuration' | 'definition' | null;
+}
+
+/** What an agent becomes when the main agent delegates to it, or would if it were let. */
+export interface AgentExplanation {
+  readonly name: string;
+  readonly origin: AgentOrigin;
+  readonly call: {
+    /** What becomes of a call of Task for it; `deny` also where it can't be started. */
+    readonly verdict: Verdict;
+    /** One sentence, or two. */
+    readonly reason: string;
+  };
+  readonly tools: {
+    /** In request order. */
+    readonly names: readonly string[];
+    /** What it was meant to have and does not get, and why. */
+    readonly dropped: readonly DroppedTool[];
+    /** What the file asks for and nobody knows. */
+    readonly unknown: readonly string[];
+  };
+  /** Names of the agents that it may delegate to; empty: it has no Task tool. */
+  readonly delegatesTo: readonly string[];
+  readonly rights: {
+    readonly mode: PermissionMode;
+    /** What the file asks for, in its vendor's word. */
+    readonly asked: string | null;
+    readonly parentMode: PermissionMode;
+    /** The setting that grants a mode wider than its parent's; null if there is none. */
+    readonly grantedBy: string | null;
+    readonly refusesQuestions: boolean;
+    readonly disallowedTools: readonly string[];
+    /** Tools of which only some calls run; all of these hold. */
+    readonly callLimits: readonly ExplainedCallLimit[];
+    readonly rules: Readonly<Record<keyof Rights['rules'], readonly ExplainedRule[]>>;
+    readonly roots: readonly string[];
+    readonly network: boolean;
+    readonly depth: number;
+    readonly maxDepth: number;
+  };
+  readonly model: {
+    /** `provider/id`. */
+    readonly name: string;
+    readonly tier: string | null;
+    /** How it was chosen, first the wish. */
+    readonly chain: readonly string[];
+    readonly warning: string | null;
+    /** What goes on in its place where it fails, in turn, as `provider/id`. */
+    readonly fallbacks: readonly string[];
+    /** Null: the model's own. */
+    readonly effort: Effort | null;
+  };
+  /** Those that are there only where they are set stand here only then, too. */
+  readonly limits: { readonly [Limit in keyof TaskLimits]: ExplainedLimit };
+  /** Whether a call that does not say runs it in the background. */
+  readonly background: boolean;
+  /** Whether an earlier result of the same work is reused, and who says so. */
+  readonly reuse: { readonly on: boolean; readonly from: 'configuration' | 'definition' };
+  /** Whether only a person chooses it, and no model is told of it. */
+  readonly unlisted: boolean;
+  /** The directory of its own notes; null: it keeps none, or may not read them. */
+  readonly memory: { readonly scope: MemoryScope; readonly directory: string } | null;
+  readonly context: {
+    /** Of the system prompt without its last line, which is particular to one task. */
+    readonly systemSha256: string;
+    readonly bytes: number;
+    readonly tokens: number;
+    readonly sources: readonly RequestText[];
+  };
+  /** Fields that are kept and do nothing. */
+  readonly inactive: readonly InactiveField[];
+  /** What else there is to know: what reading its file told, and what it names that is not there. */
+  readonly warnings: readonly string[];
+  /** The system prompt without its last line. */
+  readonly system: readonly string[];
+}
+
+export interface ExplainedCallLimit {
+  readonly tool: string;
+  /** The rules of which one must cover each part of a call. */
+  readonly rules: readonly string[];
+  /** Whether it may also write files that do not exist yet. */
+  readonly newFiles: boolean;
+  readonly where: string;
+}
+
+export interface ExplainedRule {
+  /** As written. */
+  readonly rule: string;
+  readonly where: string;
+}
+
+/**
+ * What a Task call for an agent would make, by the very code that a run makes it with; nothing is made,
+ * and no model is asked. Throws UsageError for an unknown name or a wrong configuration, MusterError
+ * where nothing at all may be delegated.
+ */
+export async function explainAgent({
+  name,
+  ...options
+}: ExplainRequest): Promise<AgentExplanation> {
+  const parts = await openSessionParts({ ...options, log: false, questions: 'deny' });
+  const session = new Session(parts);
+  try {
+    const { agents, engine, grant, setup } = parts;
+    // That files were not used was told when they were not.
+    const agent = agentNamed(name, { ...agents.discovered, skipped: [] });
+    const [cwd = ''] = grant.roots;
+    const rights = rootRights(grant, null);
+    const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
+    const plan = await engine.plan(
+      {
+        agent: MAIN_AGENT,
+        rights,
+        model,
+        cwd,
+        modeGrants: parts.inbox.modeGrants?.inForce() ?? [],
+      },
+      { prompt: '', subagentType: agent.name },
+    );
+    if (plan instanceof MusterError) {
+      throw new MusterError(plan.code, plan.message.replace(/^subagent_type: /, ''));
+    }
+    return explanation(plan, { parentMode: rights.mode, agents: agents.discovered.agents });
+  } finally {
+    await session.close();
+  }
+}
+
+interface Surroundings {
+  readonly parentMode: PermissionMode;
+  readonly agents: readonly AgentDefinition[];
+}
+
+function explanation(plan: PlannedChild, { parentMode, agents }: Surroundings): AgentExplanation {
+  const { agent, background, setup, prefix } = plan;
+  const { names, sources } = contextOf(plan);
+  return {
+    name: agent.name,
+    origin: agent.origin,
+    call: callOf(plan),
+    tools: { names, dropped: setup.dropped, unknown: unknownTools(agent.problems) },
+    delegatesTo: setup.prompt.types.map((type) => type.name),
+    rights: rightsOf(plan, parentMode),
+    model: modelOf(plan),
+    limits: limitsOf(plan),
+    background,
+    reuse: {
+      on: plan.reusesResults,
+      from: agent.cache === undefined ? 'configuration' : 'definition',
+    },
+    unlisted: agent.unlisted === true,
+    memory: memoryOf(plan),
+    context: {
+      systemSha256: createHash('sha256').update(prefix.system.join('\n\n')).digest('hex'),
+      bytes: total(sources, 'bytes'),
+      tokens: total(sources, 'tokens'),
+      sources,
+    },
+    inactive: inactiveFields(agent),
+    warnings: warningsOf(plan, agents),
+    system: prefix.system,
+  };
+}
+
+/** Codes of problems that an explanation tells by what comes of them. */
+const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+  'unknown-tool',
+  'unknown-denied-tool',
+  'no-known-tools',
+  'inactive-field',
+  'unknown-field',
+]);
+
+function warningsOf(
+  { agent, setup }: PlannedChild,
+  agents: readonly AgentDefinition[],
+): readonly string[] {
+  return [
+    ...agent.problems.filter(({ code }) => !TOLD_ELSEWHERE.has(code)).map(({ message }) => message),
+    ...setup.preloaded.warnings,
+    ...(setup.memory?.warning ? [setup.memory.warning] : []),
+    ...missingDelegates(agent, agents).map(nobodyIsCalled),
+  ];
+}
+
+function callOf({ decision, unusable }: PlannedChild): AgentExplanation['call'] {
+  if (unusable !== null) return { verdict: 'deny', reason: unusable };
+  return { verdict: decision.verdict, reason: decision.reason };
+}
+
+function memoryOf({ agent: { memory: scope }, setup }: PlannedChild) {
+  const { memory } = setup;
+  return memory === null || scope === undefined ? null : { scope, directory: memory.directory };
+}
+
+function unknownTools(problems: readonly AgentProblem[]): readonly string[] {
+  return problems.filter(({ code }) => code === 'unknown-tool').map(({ message }) => message);
+}
+
+function contextOf({ prefix }: PlannedChild) {
+  const sources = [...systemTexts(prefix), ...toolTexts(prefix)];
+  return { names: prefix.tools.map(({ name }) => name), sources };
+}
+
+function total(sources: readonly RequestText[], of: 'bytes' | 'tokens'): number {
+  return sources.reduce((sum, each) => sum + each[of], 0);
+}
+
+function rightsOf(
+  { agent, rights, raisedBy }: PlannedChild,
+  parentMode: PermissionMode,
+): AgentExplanation['rights'] {
+  const { mode, rules, disallowedTools, callLimits = [], roots, network, depth, maxDepth } = rights;
+  const told = (list: readonly PermissionRule[]): readonly ExplainedRule[] =>
+    list.map(({ text, source }) => ({ rule: text, where: source.where }));
+  return {
+    mode,
+    asked: agent.permissionMode,
+    parentMode,
+    grantedBy: raisedBy?.grant.source.where ?? null,
+    refusesQuestions: rights.refusesQuestions === true,
+    disallowedTools,
+    callLimits: callLimits.flatMap(explainedLimits),
+    rules: { allow: told(rules.allow), ask: told(rules.ask), deny: told(rules.deny) },
+    roots,
+    network,
+    depth,
+    maxDepth,
+  };
+}
+
+function explainedLimits({ tools, rules, newFiles, where }: CallLimit): ExplainedCallLimit[] {
+  return tools.map((tool) => ({
+    tool,
+    rules: rules.filter((rule) => ruleCovers(rule, tool, 'widen')).map(({ text }) => text),
+    newFiles: newFiles.includes(tool),
+    where,
+  }));
+}
+
+function modelOf({ agent, model, fallbacks }: PlannedChild): AgentExplanation['model'] {
+  const { chain, tier, warning }: ResolvedModel = model;
+  return {
+    name: modelName(model),
+    tier: tier ?? null,
+    chain,
+    warning: warning ?? null,
+    fallbacks: fallbacks.map(modelName),
+    effort: agent.effort ?? null,
+  };
+}
+
+function limitsOf({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
+  const { wallSeconds, ...others } = agent.limits;
+  const wallMs = wallSeconds === undefined ? undefined : wallSeconds * 1000;
+  const wished: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
+  const limit = (key: keyof TaskLimits): ExplainedLimit => {
+    const value = limits[key] ?? null;
+    if (value === null) return { value, from: null };
+    return { value, from: wished[key] === value ? 'definition' : 'configuration' };
+  };
+  return {
+    maxTurns: limit('maxTurns'),
+    maxTokens: limit('maxTokens'),
+    ...(limits.maxCostUsd === undefined ? {} : { maxCostUsd: limit('maxCostUsd') }),
+    ...(limits.maxToolBytes === undefined ? {} : { maxToolBytes: limit('maxToolBytes') }),
+    wallMs: limit('wallMs'),
+    resultMaxTokens: limit('resultMaxTokens'),
+  };
+}

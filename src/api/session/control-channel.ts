@@ -1,0 +1,55 @@
+import { errorMessage } from '../../base/errors.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import type { ControlServer } from '../../control/server.ts';
+
+export interface ChannelOptions {
+  readonly engine: Engine;
+  readonly store: TaskStore;
+  readonly dataDir: string;
+  /** Told why there is none; the run goes on without. */
+  readonly onNotice: (line: string) => void;
+}
+
+/** So that it takes nothing from the first request: nobody asks about a run that young. */
+const OPEN_AFTER_MS = 50;
+
+/** The socket by which other terminals reach this process, from its first task on. */
+export class ControlChannel {
+  private readonly options: ChannelOptions;
+  private timer: NodeJS.Timeout | null = null;
+  private opening: Promise<ControlServer | null> = Promise.resolve(null);
+
+  constructor(options: ChannelOptions) {
+    this.options = options;
+  }
+
+  /** Opens it, once, a moment later. */
+  open(): void {
+    this.timer ??= setTimeout(() => {
+      this.opening = openServer(this.options);
+    }, OPEN_AFTER_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    if (this.timer !== null) clearTimeout(this.timer);
+    const server = await this.opening;
+    await server?.close();
+  }
+}
+
+async function openServer(options: ChannelOptions): Promise<ControlServer | null> {
+  const { engine, store, dataDir, onNotice } = options;
+  try {
+    const [{ controlPath }, { openControl }, { createControlHandler }] = await Promise.all([
+      import('../../control/path.ts'),
+      import('../../control/server.ts'),
+      import('./control-handler.ts'),
+    ]);
+    const path = controlPath({ dataDir, token: store.token });
+    return await openControl({ path, handle: createControlHandler(engine, store) });
+  } catch (thrown) {
+    onNotice(`other terminals can't reach this run: ${errorMessage(thrown)}`);
+    return null;
+  }
+}

@@ -1,0 +1,88 @@
+import { errorInfo, MusterError, unreachable } from '../../base/errors.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { stopOrder } from '../../engine/task/stop.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import { compactRequest } from './compact.ts';
+import type { ControlReply } from '../../control/reply.ts';
+import type { ControlRequest, StopTaskRequest } from '../../control/request.ts';
+
+/** Does what another terminal asks of this process; what goes wrong is the reply. */
+export function createControlHandler(
+  engine: Engine,
+  store: TaskStore,
+): (request: ControlRequest) => Promise<ControlReply> {
+  return async (request) => {
+    try {
+      const id = store.resolveId(request.task);
+      return { ok: true, text: await carryOut(engine, { ...request, task: id }) };
+    } catch (thrown) {
+      if (!(thrown instanceof MusterError)) throw thrown;
+      return { ok: false, error: errorInfo(thrown) };
+    }
+  };
+}
+
+/** Its model would read the wish as words to it. */
+function refuseCompaction(request: ControlRequest): void {
+  const words =
+    request.op === 'send' ? request.message : request.op === 'resume' ? request.prompt : undefined;
+  if (words === undefined || compactRequest(words) === null) return;
+  throw new MusterError(
+    'CONFLICT',
+    `task ${request.task} is in use: it makes room in its context by itself when that is needed; /compact is for a conversation that has ended`,
+  );
+}
+
+/** The task's id is whole. Returns what became of it, for people. */
+async function carryOut(engine: Engine, request: ControlRequest): Promise<string> {
+  const { task } = request;
+  refuseCompaction(request);
+  switch (request.op) {
+    case 'stop':
+      return stop(engine, request);
+    case 'send':
+      // One that is about to end would not read it: it goes on with it instead.
+      if (engine.task(task)?.isEnding === false) {
+        engine.send(task, request.message);
+        return `sent: task ${task} reads it before its next step`;
+      }
+      await engine.resumeBelow(task, { prompt: request.message });
+      return `task ${task} had ended and goes on with it`;
+    case 'resume': {
+      const { prompt, model, max_turns: maxTurns } = request;
+      await engine.resumeBelow(task, {
+        ...(prompt === undefined ? {} : { prompt }),
+        ...(model === undefined ? {} : { model }),
+        ...(maxTurns === undefined ? {} : { maxTurns }),
+      });
+      return `task ${task} goes on`;
+    }
+    case 'background':
+      engine.detach(task);
+      return `task ${task} goes on in the background`;
+    case 'answer': {
+      const { question, answer: text, scope, reason, plan } = request;
+      engine.answer({
+        question,
+        text,
+        ...(scope === undefined ? {} : { scope }),
+        ...(reason === undefined ? {} : { reason }),
+        ...(plan === undefined ? {} : { plan }),
+      });
+      return `question ${question} is answered: task ${task} goes on`;
+    }
+    default:
+      return unreachable(request);
+  }
+}
+
+async function stop(engine: Engine, { task, because }: StopTaskRequest): Promise<string> {
+  const run = engine.task(task);
+  if (run === undefined) {
+    throw new MusterError('NOT_FOUND', `task ${task} is not at work in this process`);
+  }
+  run.stop(stopOrder('user', because ?? 'stopped from another terminal'));
+  await run.ended;
+  const { status, end } = run.outcome();
+  return `task ${task}: ${status}: ${end?.because ?? ''}`;
+}

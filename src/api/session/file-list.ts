@@ -1,0 +1,26 @@
+import { withSearchEngine } from '../../tools/search/search-engine.ts';
+import { comparePaths } from '../../tools/search/search-types.ts';
+
+/** Of a directory, for a person to choose from. */
+const MOST_FILES = 50_000;
+const MOST_MS = 5_000;
+
+/**
+ * The files below a directory that Glob would find, ignored ones left out, in path order; of very many, or
+ * where it takes too long, those that were found by then. Rejects where none can be listed, or when it is stopped.
+ */
+export async function listFiles(
+  directory: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const scope = { directory, roots: [directory], accepts: () => true, nameGlobs: [] };
+  const limits = {
+    maxFiles: MOST_FILES,
+    maxMatches: MOST_FILES,
+    maxMatchesPerFile: 1,
+    timeMs: MOST_MS,
+    signal,
+  };
+  const { paths } = await withSearchEngine((engine) => engine.list(scope, limits));
+  return paths.toSorted(comparePaths);
+}

@@ -1,0 +1,74 @@
+import { MusterError } from '../../base/errors.ts';
+import type { QuotedItems } from '../../engine/quote/quote.ts';
+import type { Recipient } from '../../engine/quote/recipient.ts';
+import { foldLog } from '../../engine/task/fold-log.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { rootRights } from '../../policy/attenuate.ts';
+import { describeAttachment } from '../../protocol/attachment.ts';
+import type { QuotedItem } from '../../protocol/quoted-item.ts';
+import { resumedRights } from './resumed-rights.ts';
+import type { RootTerms } from './root-terms.ts';
+import type { SessionParts } from './session-parts.ts';
+import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
+
+type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
+
+/**
+ * What goes with words to a task. Throws INVALID_PARAM for what was gathered for another one: what was
+ * read for it may be what this one may not read.
+ */
+export function quotedItemsFor(id: string, enclosed: QuotedItems): readonly QuotedItem[] {
+  if (enclosed.task === id) return enclosed.enclosures;
+  const message = `what goes along was gathered for task ${enclosed.task}, and not for ${id}: gather it with enclose({ to: '${id}', … })`;
+  throw new MusterError('INVALID_PARAM', message);
+}
+
+/** What goes with a person's words, for whom they are said to. */
+export class MessageQuoter {
+  private readonly parts: Parts;
+  private readonly terms: RootTerms;
+
+  constructor(parts: Parts, terms: RootTerms) {
+    this.parts = parts;
+    this.terms = terms;
+  }
+
+  gather({ to, agent, signal, ...wish }: MessageQuoteRequest): Promise<QuotedItems> {
+    return this.parts.engine.enclose(this.addressee(to, agent), wish, signal);
+  }
+
+  async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
+    const [{ wholeFacts }, { whyTooLarge }] = await Promise.all([
+      import('../../tools/attachments/look-at-file.ts'),
+      import('../../tools/attachments/file-limits.ts'),
+    ]);
+    const facts = wholeFacts(bytes);
+    if (typeof facts === 'string') return { facts: null, why: facts };
+    const rules = await this.parts.models.attachments?.(this.modelOf(to));
+    const why = whyTooLarge(facts) ?? rules?.refusal(facts) ?? null;
+    return { facts: describeAttachment(facts), why };
+  }
+
+  private modelOf(to: string | null) {
+    return to === null ? this.terms.model(null) : foldLog(this.parts.store, to).spec.model;
+  }
+
+  private addressee(to: string | null, name: string | undefined): Recipient {
+    const { grant, modeFlag } = this.parts;
+    if (to === null) {
+      const agent = this.terms.agentNamed(name);
+      const rights = rootRights(grant, agent);
+      return {
+        agent: agent ?? MAIN_AGENT,
+        model: this.terms.model(agent),
+        rights,
+        cwd: this.terms.cwd,
+      };
+    }
+    const isImported = this.parts.store.isImported(to);
+    return {
+      task: to,
+      maxRights: (recorded) => resumedRights(recorded, { grant, modeFlag, isImported }),
+    };
+  }
+}

@@ -1,0 +1,89 @@
+import type { SessionParts } from './session-parts.ts';
+import { findAgent } from '../../agents/find.ts';
+import { UsageError } from '../../base/errors.ts';
+import { type RootGrant } from '../../policy/attenuate.ts';
+import { grantFor } from '../../policy/mode-grants.ts';
+import type { ModelSetup } from '../../model/choose.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { ResolvedModel } from '../../protocol/model.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import { oneLine } from '../../config/quote.ts';
+import { rootModel } from './root-model.ts';
+
+export type RootTermsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
+
+/** What a task that nobody stands above begins with, as it is now. */
+export class RootTerms {
+  private readonly parts: RootTermsParts;
+  /** Chosen since the start, as a flag would name it. */
+  private chosenModel: string | null = null;
+
+  constructor(parts: RootTermsParts) {
+    this.parts = parts;
+  }
+
+  get cwd(): string {
+    const [cwd = ''] = this.parts.grant.roots;
+    return cwd;
+  }
+
+  /** Default: the mode of this start. */
+  grantIn(mode?: PermissionMode): RootGrant {
+    const { grant } = this.parts;
+    return mode === undefined ? grant : { ...grant, mode };
+  }
+
+  /** Whether a model was asked for here: otherwise what was begun elsewhere keeps its own. */
+  get isModelNamed(): boolean {
+    return this.setup.settings.flag !== undefined;
+  }
+
+  /** Throws MusterError where there is none of the name; then all is as it was. */
+  chooseModel(name: string): ResolvedModel {
+    const before = this.chosenModel;
+    this.chosenModel = name;
+    try {
+      return this.model(null);
+    } catch (thrown) {
+      this.chosenModel = before;
+      throw thrown;
+    }
+  }
+
+  private get setup(): ModelSetup {
+    const { setup } = this.parts;
+    if (this.chosenModel === null) return setup;
+    return { ...setup, settings: { ...setup.settings, flag: this.chosenModel } };
+  }
+
+  /**
+   * Finds the definition that a main agent runs as; null where none is named. Throws UsageError for an unknown
+   * name, and for an agent to which a flag grants a mode, since a grant has no effect on a main agent.
+   */
+  agentNamed(name: string | undefined): AgentDefinition | null {
+    if (name === undefined) return null;
+    const found = findAgent(name, this.parts.agents.discovered.agents);
+    if (!found.ok) throw new UsageError(found.error.message);
+    const { agent } = found;
+    const mistake = this.grantWithoutEffect(agent);
+    if (mistake !== null) throw new UsageError(mistake);
+    return agent;
+  }
+
+  /**
+   * Says that a flag of this start grants a mode to an agent that is the main agent, which keeps the mode of
+   * the start. Null: no flag does.
+   */
+  grantWithoutEffect(mainAgent: AgentDefinition): string | null {
+    const grants = this.parts.inbox.modeGrants?.inForce() ?? [];
+    const given = grants.filter(({ source }) => source.kind === 'flag');
+    const grant = grantFor(mainAgent, given);
+    if (grant === null) return null;
+    const name = oneLine(mainAgent.name);
+    return `${grant.source.where} ${name}=${grant.mode}: ${name} is the main agent: use --permission-mode ${grant.mode}`;
+  }
+
+  model(agent: AgentDefinition | null, prompt = ''): ResolvedModel {
+    return rootModel(this.setup, { agent, prompt });
+  }
+}

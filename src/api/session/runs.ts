@@ -1,0 +1,218 @@
+import type { RootTerms } from './root-terms.ts';
+import type { SessionParts } from './session-parts.ts';
+import { UsageError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import { foldLog } from '../../engine/task/fold-log.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { describePrompt } from '../../engine/prompt/prompt.ts';
+import { resultEnvelope } from '../../engine/results/result.ts';
+import { stopOrder } from '../../engine/task/stop.ts';
+import type { TaskRun } from '../../engine/task/task-run.ts';
+import { rootRights } from '../../policy/attenuate.ts';
+import type { Rights } from '../../protocol/permission.ts';
+import { quotedItemsFor } from './quote-message.ts';
+import type { EventListener } from './event-router.ts';
+import { compactRequest, compactionReport, type CompactRequest } from './compact.ts';
+import { firstMessage } from './first-message.ts';
+import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
+import type { Run } from './contract.ts';
+import { resumedRights } from './resumed-rights.ts';
+import { planFanOut, type TemplateRequest } from '../templates/fan-out.ts';
+
+export type RunsParts = Pick<
+  SessionParts,
+  | 'channel'
+  | 'engine'
+  | 'grant'
+  | 'isOnAskChosen'
+  | 'onNotice'
+  | 'retention'
+  | 'router'
+  | 'setup'
+  | 'store'
+  | 'maxTurns'
+  | 'modeFlag'
+  | 'templates'
+>;
+
+/** Tasks that a person or a client starts, or lets go on. */
+export class Runs {
+  private readonly parts: RunsParts;
+  private readonly terms: RootTerms;
+
+  constructor(parts: RunsParts, terms: RootTerms) {
+    this.parts = parts;
+    this.terms = terms;
+  }
+
+  start(request: RunRequest, onEvent: EventListener = () => {}): Run {
+    const { engine, router } = this.parts;
+    const { outputSchema } = request;
+    const agent = this.terms.agentNamed(request.agent);
+    const prompt = firstMessage(agent, request.prompt);
+    const id = request.enclosed?.task ?? newId();
+    const forget = router.listen(id, onEvent);
+    try {
+      const task = engine.start({
+        id,
+        prompt,
+        ...(request.enclosed === undefined ? {} : { enclosed: request.enclosed.enclosures }),
+        words: request.prompt ?? '',
+        ...(request.prompt === undefined ? {} : { description: describePrompt(request.prompt) }),
+        agent: agent ?? MAIN_AGENT,
+        model: this.terms.model(agent, prompt),
+        rights: rootRights(this.terms.grantIn(request.mode), agent),
+        cwd: this.terms.cwd,
+        source: request.source ?? 'sdk',
+        params: {
+          ...(request.prompt === undefined ? {} : { prompt: request.prompt }),
+          ...(agent === null ? {} : { agent: agent.name }),
+          ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
+        },
+        ...(outputSchema === undefined ? {} : { outputSchema }),
+      });
+      return this.runOf(task, forget);
+    } catch (thrown) {
+      forget();
+      throw thrown;
+    }
+  }
+
+  async resume(request: ResumeRequest, onEvent?: EventListener): Promise<Run> {
+    const { store } = this.parts;
+    const id = store.resolveId(request.id);
+    const prompt = request.prompt ?? null;
+    if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
+    const compacts = prompt === null ? null : compactRequest(prompt);
+    if (compacts !== null) {
+      const { prompt: _, ...rest } = request;
+      const goOn = (listener: EventListener) =>
+        this.goOn({ ...rest, compacts }, { id, rightsOf: id }, listener);
+      return compactionReport(goOn, onEvent);
+    }
+    if (request.below !== undefined && prompt !== null) {
+      throw new UsageError('a task that waits for one below it gets no prompt');
+    }
+    const isWaiting = request.below !== undefined;
+    const completed = prompt === null && !isWaiting ? this.completed(id) : null;
+    if (completed !== null) return completed;
+    return this.goOn(request, { id, rightsOf: id }, onEvent);
+  }
+
+  async branch(
+    { id, at, prompt, takesFiles = false, signal }: BranchTask,
+    onEvent?: EventListener,
+  ): Promise<Run> {
+    const { engine, store, onNotice } = this.parts;
+    const from = store.resolveId(id);
+    if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
+    const { makeBranch } = await import('../../replay/branch.ts');
+    const branch = await makeBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
+    const whole = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
+    onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${whole}`);
+    const whom = { id: branch.id, rightsOf: from };
+    if (prompt === undefined) return this.goOn({ id: branch.id }, whom, onEvent);
+    if (!takesFiles || !prompt.includes('@')) {
+      return this.goOn({ id: branch.id, prompt }, whom, onEvent);
+    }
+    const to = { task: branch.id, maxRights: this.ceilingOf(from) };
+    const enclosed = await engine.enclose(to, { words: prompt, outputs: [], images: [] }, signal);
+    for (const problem of enclosed.problems) onNotice(problem);
+    return this.goOn({ id: branch.id, prompt, enclosed }, whom, onEvent);
+  }
+
+  /** `rightsOf`: the task whose log says where the rights of one that goes on came from. */
+  private ceilingOf(rightsOf: string): (recorded: Rights) => Rights {
+    const { grant, modeFlag, store } = this.parts;
+    return (recorded) =>
+      resumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) });
+  }
+
+  /** `rightsOf`: see `ceilingOf`. */
+  private async goOn(
+    request: ResumeRequest & { readonly compacts?: CompactRequest },
+    { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
+    onEvent: EventListener = () => {},
+  ): Promise<Run> {
+    const { engine, router, maxTurns, isOnAskChosen } = this.parts;
+    const prompt = request.prompt ?? null;
+    const forget = router.listen(id, onEvent);
+    try {
+      const task = await engine.resume(id, {
+        prompt,
+        ...(request.enclosed === undefined
+          ? {}
+          : { enclosed: quotedItemsFor(id, request.enclosed) }),
+        maxRights: this.ceilingOf(rightsOf),
+        ...(this.terms.isModelNamed ? { model: this.terms.model(null, prompt ?? '') } : {}),
+        ...(maxTurns === null ? {} : { maxTurns }),
+        ...(request.mode === undefined ? {} : { mode: request.mode }),
+        ...(request.answer === undefined ? {} : { answer: request.answer }),
+        ...(request.compacts === undefined ? {} : { compacts: request.compacts }),
+        ...(request.below === undefined ? {} : { below: request.below }),
+        ...(request.retryFailed === undefined ? {} : { retryFailed: request.retryFailed }),
+        // What was parked once is not refused because nobody says so again.
+        keepsParked: !isOnAskChosen,
+      });
+      const ignored = task.spec.depth === 0 ? this.terms.grantWithoutEffect(task.spec.agent) : null;
+      if (ignored !== null) this.parts.onNotice(ignored);
+      return this.runOf(task, forget);
+    } catch (thrown) {
+      forget();
+      throw thrown;
+    }
+  }
+
+  /** With nothing to add, a completed task is done: its result is there already, and costs nothing. */
+  private completed(id: string): Run | null {
+    const { store } = this.parts;
+    const state = foldLog(store, id);
+    if (state.status !== 'completed') return null;
+    const paths = { transcript: store.log(id), outputFile: store.outputFile(id) };
+    return {
+      id,
+      model: state.spec.model,
+      result: Promise.resolve(resultEnvelope(state, paths)),
+      parkedOn: () => [],
+      stop: () => {},
+    };
+  }
+
+  async startTemplate(request: TemplateRequest, onEvent: EventListener = () => {}): Promise<Run> {
+    const { engine, router, setup, templates } = this.parts;
+    const planned = planFanOut(await templates(), request);
+    const isModelNamed = setup.settings.flag !== undefined;
+    const id = newId();
+    const forget = router.listen(id, onEvent);
+    try {
+      const task = await engine.startFanOut({
+        id,
+        // The one that was named for this run goes before what files say.
+        fanOut: isModelNamed ? { ...planned, model: 'inherit' } : planned,
+        model: this.terms.model(null),
+        rights: rootRights(this.parts.grant, null),
+        cwd: this.terms.cwd,
+      });
+      return this.runOf(task, forget);
+    } catch (thrown) {
+      forget();
+      throw thrown;
+    }
+  }
+
+  /** `forget`: ends the listening to a tree that is left without an end. */
+  private runOf(task: TaskRun, forget: () => void): Run {
+    this.parts.channel?.open();
+    this.parts.retention.begin();
+    return {
+      id: task.spec.id,
+      model: task.spec.model,
+      result: task.ended.then(() => {
+        if (task.isParked) forget();
+        return this.parts.engine.result(task);
+      }),
+      parkedOn: () => task.tree.parkedOn,
+      stop: (because) => task.stop(stopOrder('client', because)),
+    };
+  }
+}

@@ -1,0 +1,51 @@
+import type { DiscoveredAgents } from '../../agents/found.ts';
+import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
+import type { DiscoveredTemplates } from '../../agents/templates/discover.ts';
+import type { ModelChooser } from '../../engine/task/deps.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Inbox } from '../../engine/task/inbox.ts';
+import { type ModelSetup } from '../../model/choose.ts';
+import { type RootGrant } from '../../policy/attenuate.ts';
+import type { Notify } from '../../protocol/notify.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import type { Environment } from '../../sys/env.ts';
+import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
+import type { KeyBinding } from '../../config/key-bindings.ts';
+import type { ControlChannel } from './control-channel.ts';
+import type { EventRouter } from './event-router.ts';
+import type { TypedHistory } from './typed-history.ts';
+import type { Retention } from '../setup/retention.ts';
+import type { SignalRouter } from './signal-router.ts';
+
+/** What a session is put together from. */
+export interface SessionParts {
+  readonly engine: Engine;
+  readonly inbox: Inbox;
+  /** Whether somebody has said what happens to questions. */
+  readonly isOnAskChosen: boolean;
+  readonly store: TaskStore;
+  readonly router: EventRouter;
+  readonly signals: SignalRouter;
+  readonly sandbox: Pick<Sandbox, 'state'>;
+  readonly setup: ModelSetup;
+  readonly models: ModelChooser;
+  readonly agents: { readonly discovered: DiscoveredAgents };
+  readonly skills: { readonly discovered: DiscoveredSkills };
+  /** Those that can be used now. */
+  readonly templates: () => Promise<DiscoveredTemplates>;
+  readonly grant: RootGrant;
+  /** Null: nothing of its tasks is on disk, so nobody else knows of them. */
+  readonly channel: ControlChannel | null;
+  readonly retention: Retention;
+  /** Turns of the main agent; null: no limit. */
+  readonly maxTurns: number | null;
+  /** The mode that a flag of this start asks for. */
+  readonly modeFlag: PermissionMode | null;
+  readonly verbose: boolean;
+  readonly environment: Environment;
+  readonly typed: TypedHistory;
+  readonly keyBindings: ReadonlyMap<string, KeyBinding>;
+  readonly notify: Notify;
+  readonly onNotice: (line: string) => void;
+}

@@ -1,0 +1,143 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { systemErrorCode } from '../../base/errors.ts';
+import { isGitAlone } from '../../policy/git-alone.ts';
+import { resolveInRoots } from '../../sys/real-path.ts';
+import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
+import {
+  machineAsSandbox,
+  noSandbox,
+  type Confinement,
+  type Sandbox,
+} from '../../sys/sandbox/sandbox.ts';
+import type { Config } from '../../config/config.ts';
+import { userConfigDir, type UserPlace } from '../../config/paths.ts';
+
+/** In the directory of records: what was taken out of workspaces. */
+const REMOVED = 'removed';
+
+export interface SandboxPlace extends UserPlace {
+  readonly kind: Config['sandbox']['kind'];
+  readonly caches: Config['sandbox']['caches'];
+  /** Absolute real paths. */
+  readonly roots: readonly string[];
+  /** Absolute; it need not be there. */
+  readonly dataDir: string;
+  /** Whether anything may be written to the data directory. */
+  readonly keepsRecords: boolean;
+  /** Hears what commands of a killed process had made and was moved away, one line each. Default: nobody. */
+  readonly onNotice?: (line: string) => void;
+}
+
+/** The sandbox of this machine as configured. It is loaded when its state is first asked for. */
+export function sandboxOf(place: SandboxPlace): Sandbox {
+  const settings = sandboxSettings(place);
+  if (place.kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
+  if (place.kind === 'container') return machineAsSandbox();
+  const { records } = settings;
+  if (records !== null && hasRecords(records)) void sweep(records, place.onNotice ?? (() => {}));
+  let opened: Sandbox | undefined;
+  return {
+    state: async () => {
+      opened ??= (await import('../../sys/sandbox/open-sandbox.ts')).openSandbox(settings);
+      return opened.state();
+    },
+    confine: (command) => {
+      if (opened === undefined) throw new Error('its state was not asked for');
+      return opened.confine(command);
+    },
+    useLoopback: async (key) => (await opened?.useLoopback(key)) ?? (() => {}),
+  };
+}
+
+/** How a program with its arguments, which no shell reads, is held. */
+export function confinementOf(argv: readonly string[], limits: Confinement): Confinement {
+  return { ...limits, runsGitAlone: isGitAlone(argv) };
+}
+
+/** Tells once, when a command would have been held, that nothing holds it; not where that was chosen. */
+export function announced(
+  sandbox: Sandbox,
+  { kind, onNotice }: Pick<SandboxPlace, 'kind'> & { readonly onNotice: (line: string) => void },
+): Sandbox {
+  let told = kind === 'off' || kind === 'container';
+  return {
+    state: async () => {
+      const state = await sandbox.state();
+      if (!state.on && !told) {
+        told = true;
+        onNotice(
+          `no sandbox: ${state.because}. Shell commands run with all your rights, held back by the permission rules alone. To get one: ${state.hint}`,
+        );
+      }
+      return state;
+    },
+    confine: (command) => sandbox.confine(command),
+    useLoopback: (key) => sandbox.useLoopback(key),
+  };
+}
+
+function sandboxSettings(place: SandboxPlace): SandboxSettings {
+  const { environment, home, kind, caches, roots, dataDir, keepsRecords } = place;
+  const cacheHome = environment['XDG_CACHE_HOME'];
+  const base = cacheHome !== undefined && isAbsolute(cacheHome) ? cacheHome : join(home, '.cache');
+  const runtime = environment['XDG_RUNTIME_DIR'];
+  return {
+    kind,
+    platform: process.platform,
+    path: environment['PATH'] ?? '',
+    roots,
+    surroundings: {
+      homes: [...new Set([home, ownHome(home)].map(realPath))],
+      // Code that Muster runs is its own, too, where the workspace is the home directory.
+      stateDirectories: [dataDir, userConfigDir(place), join(base, 'muster/compiled')].map(
+        realPath,
+      ),
+      runtimeDirectories: runtime === undefined || !isAbsolute(runtime) ? [] : [realPath(runtime)],
+      sockets: [environment['SSH_AUTH_SOCK'], environment['DOCKER_HOST']?.replace('unix://', '')]
+        .filter((path) => path !== undefined)
+        .filter((path) => isAbsolute(path))
+        .map(realPath),
+    },
+    // Where nothing is to be kept, caches go with each command.
+    ...(keepsRecords
+      ? { caches: { kind: caches, directory: join(base, 'muster/commands'), home, environment } }
+      : {}),
+    records: keepsRecords ? join(dataDir, 'sandbox') : null,
+  };
+}
+
+/** The one of the user database, where programs look that do not go by HOME. */
+function ownHome(home: string): string {
+  try {
+    return userInfo().homedir;
+  } catch (thrown) {
+    // A user without an entry.
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return home;
+  }
+}
+
+/** Most starts find none, and load nothing for them. */
+function hasRecords(records: string): boolean {
+  return existsSync(records) && readdirSync(records).some((name) => name !== REMOVED);
+}
+
+async function sweep(records: string, onNotice: (line: string) => void): Promise<void> {
+  const { WatchRecords } = await import('../../sys/sandbox/watch-records.ts');
+  for (const entry of new WatchRecords(records).sweep(join(records, REMOVED))) {
+    const fate =
+      entry.keptAt === null
+        ? `could not be moved away (${entry.problem}): look at it`
+        : `was moved to ${entry.keptAt}`;
+    onNotice(
+      `${entry.path} ${fate}. A command of a run that was killed had made it, and commands may not make protected files`,
+    );
+  }
+}
+
+/** Links resolved, also of what does not exist yet. */
+function realPath(path: string): string {
+  return resolveInRoots(path, []).real;
+}

@@ -1,0 +1,34 @@
+import { opendirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts';
+import { absolutePath, expandHome } from '../../sys/paths.ts';
+
+/**
+ * The real paths of the directories that a run works in, the working directory first. Throws
+ * UsageError for one that is missing, no directory or not readable, naming it and how it was given.
+ */
+export function workspaceRoots(
+  cwd: string,
+  addDirs: readonly string[],
+): readonly [string, ...string[]] {
+  const first = realDirectory(expandHome(cwd), '--cwd');
+  return [first, ...addDirs.map((path) => realDirectory(absolutePath(path, first), '--add-dir'))];
+}
+
+/** The real path of a directory; throws UsageError as `workspaceRoots` does, naming `flag`. */
+export function realDirectory(path: string, flag: string): string {
+  try {
+    const real = realpathSync.native(path);
+    if (statSync(real).isDirectory()) {
+      // Listed and entered, which is what the tools will do.
+      opendirSync(real).closeSync();
+      statSync(join(real, '.'));
+      return real;
+    }
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'ENOENT')
+      throw new UsageError(`${flag} ${path}: no such directory`);
+    throw new UsageError(`${flag} ${path}: can't be opened (${errorMessage(thrown)})`);
+  }
+  throw new UsageError(`${flag} ${path}: is no directory`);
+}

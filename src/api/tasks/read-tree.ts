@@ -1,0 +1,77 @@
+import { isId } from '../../base/ids.ts';
+import { LogFold } from '../../engine/task/fold-log.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
+
+type Logs = Pick<TaskStore, 'exists' | 'owner' | 'scan'>;
+
+/** So long a piece of reading may keep others from being served. */
+const SLICE_MS = 15;
+
+export interface TreeReading {
+  /** Tasks to read: of more, those that had ended are passed over, the first made first. */
+  readonly most: number;
+  /** A task as its log tells it: see `stateByNow`. A parent comes before its children, these as they were made. */
+  readonly found: (state: TaskState) => void;
+  /** Aborted: nothing more is read. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Reads a task and all below it from their logs, in slices. A log that is not there (yet), or that has lost
+ * its beginning, is left out. Resolves to the ids that were passed over.
+ */
+export async function readTree(
+  store: Logs,
+  top: string,
+  { most, found, signal }: TreeReading,
+): Promise<readonly string[]> {
+  const passedOver: string[] = [];
+  const seen = new Set([top]);
+  const waiting = [top];
+  let sliceEnds = performance.now() + SLICE_MS;
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    const state = stateByNow(store, id);
+    if (state === null) continue;
+    found(state);
+    const below = [...state.children.keys()].filter((child) => isId(child) && !seen.has(child));
+    const room = Math.max(0, most - seen.size);
+    const isRead = (child: string, index: number): boolean =>
+      state.openChildren.has(child) || index >= below.length - room;
+    const { read = [], left = [] } = Object.groupBy(below, (child, index) =>
+      isRead(child, index) ? 'read' : 'left',
+    );
+    for (const child of left) passedOver.push(...withBelow(state, child, seen));
+    for (const child of below) seen.add(child);
+    waiting.push(...read.toReversed());
+    if (performance.now() < sliceEnds) continue;
+    await new Promise(setImmediate);
+    if (signal?.aborted === true) break;
+    sliceEnds = performance.now() + SLICE_MS;
+  }
+  return passedOver;
+}
+
+/** One that is not read, with what its parent knows to be below it. */
+function withBelow({ children }: TaskState, child: string, seen: Set<string>): readonly string[] {
+  const ids = [child, ...(children.get(child)?.below ?? [])].filter((id) => !seen.has(id));
+  for (const id of ids) seen.add(id);
+  return ids;
+}
+
+/**
+ * A task as its log tells it by now: `interrupted` when it has no end, nobody works on it and it is not
+ * parked. Null: there is no such log, or not its beginning.
+ */
+export function stateByNow(store: Logs, id: string): TaskState | null {
+  if (!store.exists(id)) return null;
+  const isOwned = store.owner(id) !== null;
+  // Read after the owner was looked for: an end is written before the log is given up.
+  const fold = new LogFold((visit) => void store.scan(id, visit));
+  store.scan(id, fold.add);
+  const { state } = fold;
+  if (state !== null && !isOwned && state.end === null && state.status !== 'parked') {
+    state.status = 'interrupted';
+  }
+  return state;
+}

@@ -1,0 +1,23 @@
+import { homedir } from 'node:os';
+import { toolsByName } from '../../replay/idle-deps.ts';
+import { rerunTree, type TreeRerun } from '../../replay/rerun-tree.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import type { Environment } from '../../sys/env.ts';
+import { TRUST_NOTHING } from '../../sys/project-file.ts';
+import { builtinTools } from '../../tools/index.ts';
+import { loadConfig } from '../../config/load.ts';
+import { engineSettings } from '../setup/settings.ts';
+
+/** Runs a task, and all below it, again from their logs. The limits that count are those of now. */
+export async function rerunFromLogs(
+  store: TaskStore,
+  id: string,
+  environment: Environment,
+): Promise<TreeRerun> {
+  const home = environment['HOME'] || homedir();
+  const cwd = process.cwd();
+  const { config } = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
+  const settings = engineSettings(config, { maxTurns: null, isAttended: false });
+  const tools = toolsByName({ store, settings }, builtinTools());
+  return rerunTree({ store, settings, tools }, id);
+}

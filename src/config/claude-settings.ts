@@ -1,0 +1,138 @@
+import { CLAUDE_MODES } from '../agents/formats/fields/modes.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { truncate } from '../base/text.ts';
+import type { RuleSet } from '../protocol/permission.ts';
+import { claudeRule } from './claude-rules.ts';
+import { jsonLines, pathKey } from './json-lines.ts';
+import { keyEntry } from './key-entry.ts';
+import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
+import { oneLine, quoted } from './quote.ts';
+import type { ConfigNotice, ConfigProblem, ValueSource } from './source.ts';
+
+/** A settings file of Claude Code, of which the permissions are taken. */
+export interface ClaudeSettings {
+  readonly path: string;
+  readonly text: string;
+  readonly scope: 'user' | 'project';
+  /** What its patterns like `/src/**` are relative to. Absolute. */
+  readonly directory: string;
+}
+
+interface Reading {
+  readonly settings: ClaudeSettings;
+  readonly assignments: Assignment[];
+  readonly problems: ConfigProblem[];
+  readonly notices: ConfigNotice[];
+  where(path: readonly (string | number)[]): string;
+}
+
+const LISTS = ['allow', 'ask', 'deny'] as const satisfies readonly (keyof RuleSet)[];
+/** More of them would bury the message. */
+const MAX_REMARKS = 5;
+const LONGEST_RULE = 80;
+
+/** What a settings file adds to the configuration: rules, and of the user's own file the mode. */
+export function claudeLayer(settings: ClaudeSettings): Layer {
+  const { path, text } = settings;
+  const parsed = parseJson(path, text);
+  if ('problem' in parsed) return { ...EMPTY_LAYER, problems: [parsed.problem] };
+  if (!isJsonObject(parsed.value)) return wrong(path, 'it must hold a JSON object');
+  const { permissions } = parsed.value;
+  if (permissions === undefined) return EMPTY_LAYER;
+  const lines = jsonLines(text);
+  const where = (keys: readonly (string | number)[]): string => {
+    const line = lines.get(pathKey(keys));
+    return line === undefined ? oneLine(path) : `${oneLine(path)}:${line}`;
+  };
+  if (!isJsonObject(permissions)) return wrong(where(['permissions']), 'write it as an object');
+  const reading: Reading = { settings, assignments: [], problems: [], notices: [], where };
+  readRules(permissions, reading);
+  readMode(permissions, reading);
+  if (settings.scope === 'project') refuseDirectories(permissions, reading);
+  const { assignments, problems, notices } = reading;
+  return { ...EMPTY_LAYER, assignments, problems, notices };
+}
+
+function parseJson(
+  path: string,
+  text: string,
+): { readonly value: unknown } | { readonly problem: ConfigProblem } {
+  try {
+    return { value: JSON.parse(text.replace(/^\uFEFF/, '')) };
+  } catch (error) {
+    // The parser's message quotes the file, which may hold what no log should.
+    const at = /\(line (\d+) column (\d+)\)/.exec(String(error));
+    const where = at === null ? oneLine(path) : `${oneLine(path)}:${at[1]}:${at[2]}`;
+    return { problem: { where, message: 'not valid JSON' } };
+  }
+}
+
+function wrong(where: string, message: string): Layer {
+  return { ...EMPTY_LAYER, problems: [{ where: oneLine(where), message }] };
+}
+
+function readRules(permissions: JsonObject, reading: Reading): void {
+  const remarks: string[] = [];
+  for (const list of LISTS) {
+    const rules = permissions[list];
+    const listWhere = reading.where(['permissions', list]);
+    if (rules === undefined) continue;
+    if (!Array.isArray(rules)) {
+      reading.problems.push({ where: listWhere, message: `${list} must be a list of rules` });
+      continue;
+    }
+    for (const [index, text] of rules.entries()) {
+      const where = reading.where(['permissions', list, index]);
+      if (typeof text === 'string') remarks.push(...readRule(text, { list, where }, reading));
+      else reading.problems.push({ where, message: `a rule of ${list} must be a text` });
+    }
+  }
+  if (remarks.length === 0) return;
+  const more = remarks.length > MAX_REMARKS ? `; and ${remarks.length - MAX_REMARKS} more` : '';
+  const message = `rules that cannot be followed to the letter: ${remarks.slice(0, MAX_REMARKS).join('; ')}${more}`;
+  reading.notices.push({ where: oneLine(reading.settings.path), message });
+}
+
+/** Gives back what is worth telling of it. */
+function readRule(
+  text: string,
+  at: { readonly list: keyof RuleSet; readonly where: string },
+  reading: Reading,
+): readonly string[] {
+  const source: ValueSource = { kind: 'config', where: at.where };
+  const { texts, remark } = claudeRule({ text, source }, at.list, reading.settings.directory);
+  const entry = keyEntry(`permissions.${at.list}`);
+  if (texts.length > 0) reading.assignments.push({ entry, value: texts, source });
+  if (remark === null) return [];
+  const line = /:(\d+)$/.exec(at.where)?.[1];
+  const shown = oneLine(truncate(text, LONGEST_RULE));
+  return [`${shown}${line === undefined ? '' : ` (line ${line})`}: ${oneLine(remark)}`];
+}
+
+function readMode(permissions: JsonObject, reading: Reading): void {
+  const word = permissions['defaultMode'];
+  if (word === undefined) return;
+  const where = reading.where(['permissions', 'defaultMode']);
+  const notice = (message: string): void => void reading.notices.push({ where, message });
+  if (reading.settings.scope === 'project') {
+    notice('a project cannot set defaultMode; ignored. Put it into your own configuration');
+    return;
+  }
+  const mode = typeof word === 'string' ? CLAUDE_MODES.get(word)?.mode : undefined;
+  if (mode === undefined) notice(`defaultMode ${quoted(word)} is not known here; ignored`);
+  if (mode === undefined || mode === null) return;
+  if (mode === 'autonomous' && permissions['disableBypassPermissionsMode'] === 'disable') {
+    notice('defaultMode is ignored, because disableBypassPermissionsMode forbids it');
+    return;
+  }
+  const source: ValueSource = { kind: 'config', where };
+  reading.assignments.push({ entry: keyEntry('permissions.mode'), value: mode, source });
+}
+
+function refuseDirectories(permissions: JsonObject, reading: Reading): void {
+  if (permissions['additionalDirectories'] === undefined) return;
+  reading.notices.push({
+    where: reading.where(['permissions', 'additionalDirectories']),
+    message: 'a project cannot add directories; ignored. Give them with --add-dir',
+  });
+}

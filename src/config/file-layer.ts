@@ -1,0 +1,86 @@
+import { readCatalogue, type CatalogueReading } from './catalogue.ts';
+import type { ConfigProblem, ValueSource } from './source.ts';
+import { KEY_BINDINGS, readKeyBindings, type KeyBindingsReading } from './key-bindings.ts';
+import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
+import { wrongValue, type Assignment, type Layer } from './layer.ts';
+import { nearestFirst } from '../base/near-names.ts';
+import { readProviders, type ProvidersReading } from './providers.ts';
+import { oneLine } from './quote.ts';
+import type { TomlFile } from './toml-file.ts';
+import { isTable } from '../base/toml-statements.ts';
+
+const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
+const NO_MODELS: CatalogueReading = { models: new Map(), problems: [] };
+const NO_BINDINGS: KeyBindingsReading = { bindings: new Map(), problems: [] };
+
+/** Checks every section, key and value of a file against the table. */
+export function fileLayer(file: TomlFile): Layer {
+  const assignments: Assignment[] = [];
+  const problems: ConfigProblem[] = [];
+  let providers = NO_PROVIDERS;
+  let catalogue = NO_MODELS;
+  let keyBindings = NO_BINDINGS;
+  for (const [section, table] of Object.entries(file.table)) {
+    const keys = KEYS_BY_SECTION.get(section);
+    if (section === KEY_BINDINGS) keyBindings = readKeyBindings(table, file);
+    else if (keys === undefined) problems.push(unknownSection(section, file));
+    else if (!isTable(table)) {
+      problems.push({
+        where: file.where([section]),
+        message: `write it as a section: [${section}]`,
+      });
+    } else {
+      for (const [name, value] of Object.entries(table)) {
+        if (section === 'models' && name === 'providers') providers = readProviders(value, file);
+        else if (section === 'models' && name === 'catalogue') {
+          catalogue = readCatalogue(value, file);
+        } else
+          readKey({ section, name, value, entry: keys.get(name), file }, assignments, problems);
+      }
+    }
+  }
+  return {
+    assignments,
+    providers: providers.providers,
+    catalogue: catalogue.models,
+    keyBindings: keyBindings.bindings,
+    problems: [...problems, ...providers.problems, ...catalogue.problems, ...keyBindings.problems],
+    notices: [],
+  };
+}
+
+interface FileKey {
+  readonly section: string;
+  readonly name: string;
+  readonly value: unknown;
+  readonly entry: KeyEntry | undefined;
+  readonly file: TomlFile;
+}
+
+function readKey(key: FileKey, assignments: Assignment[], problems: ConfigProblem[]): void {
+  const where = key.file.where([key.section, key.name]);
+  const source: ValueSource = { kind: 'config', where };
+  if (key.entry === undefined) {
+    problems.push({ where, message: unknownKey(key.section, key.name) });
+  } else if (key.value === null || !key.entry.spec.accepts(key.value)) {
+    problems.push({ where, message: `${key.entry.key} ${wrongValue(key.entry, key.value)}` });
+  } else {
+    assignments.push({ entry: key.entry, value: key.value, source });
+  }
+}
+
+function unknownKey(section: string, name: string): string {
+  const names = [...(KEYS_BY_SECTION.get(section)?.keys() ?? [])];
+  if (section === 'models') names.push('providers.NAME', 'catalogue."PROVIDER/MODEL"');
+  return `unknown key "${oneLine(name)}" in [${section}]; valid: ${nearestFirst(name, names).join(', ')}`;
+}
+
+function unknownSection(section: string, file: TomlFile): ConfigProblem {
+  const sections = nearestFirst(section, [...KEYS_BY_SECTION.keys(), KEY_BINDINGS]).map(
+    (name) => `[${name}]`,
+  );
+  return {
+    where: file.where([section]),
+    message: `unknown section [${oneLine(section)}]; valid: ${sections.join(', ')}`,
+  };
+}

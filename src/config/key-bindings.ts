@@ -1,0 +1,47 @@
+import { isTable } from '../base/toml-statements.ts';
+import { quoted } from './quote.ts';
+import type { ConfigProblem } from './source.ts';
+import type { TomlFile } from './toml-file.ts';
+
+/** The section of the user's own file that gives actions of the terminal other keys. */
+export const KEY_BINDINGS = 'keys';
+
+/** The keys of one action, as they are written. Whoever has the actions knows which there are. */
+export interface KeyBinding {
+  readonly keys: readonly string[];
+  /** `FILE:LINE`. */
+  readonly where: string;
+}
+
+export interface KeyBindingsReading {
+  /** By action. */
+  readonly bindings: ReadonlyMap<string, KeyBinding>;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Reads `[keys]` of a file: `ACTION = ["ctrl+g"]`, or one key without the list. */
+export function readKeyBindings(value: unknown, file: TomlFile): KeyBindingsReading {
+  if (!isTable(value)) {
+    const where = file.where([KEY_BINDINGS]);
+    return {
+      bindings: new Map(),
+      problems: [{ where, message: `write it as a section: [${KEY_BINDINGS}]` }],
+    };
+  }
+  const bindings = new Map<string, KeyBinding>();
+  const problems: ConfigProblem[] = [];
+  for (const [action, written] of Object.entries(value)) {
+    const where = file.where([KEY_BINDINGS, action]);
+    const keys = typeof written === 'string' ? [written] : written;
+    if (isListOfTexts(keys)) bindings.set(action, { keys, where });
+    else {
+      const message = `${KEY_BINDINGS}.${action} must be a list of keys like ["ctrl+g"], not ${quoted(written)}`;
+      problems.push({ where, message });
+    }
+  }
+  return { bindings, problems };
+}
+
+function isListOfTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}

@@ -1,0 +1,159 @@
+import {
+  ADJUSTMENT_NAMES,
+  isAdjustment,
+  PROVIDER_KINDS,
+  type AdjustmentName,
+  type ProviderSettings,
+} from '../model/model-settings.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { ConfigProblem, ValueSource } from './source.ts';
+import { nearestFirst } from '../base/near-names.ts';
+import { oneLine, quoted } from './quote.ts';
+import type { TomlFile } from './toml-file.ts';
+import { isTable } from '../base/toml-statements.ts';
+
+/** `[models.providers.NAME]` of a file. What is absent follows from the name, where it is a known one. */
+export interface ProviderConfig extends ProviderSettings {
+  readonly source: ValueSource;
+}
+
+interface ProviderKey {
+  readonly expects: string;
+  /** JSON Schema of its values in a file; it takes all that are valid, and may take more. */
+  readonly schema: JsonObject;
+  /** What was read, or undefined when the value is not valid. */
+  read(value: unknown): ProviderSettings | undefined;
+}
+
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const PROVIDER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map<string, ProviderKey>([
+  [
+    'base_url',
+    {
+      expects: 'an http or https address without user name, like "http://localhost:8080/v1"',
+      schema: { type: 'string' },
+      read: (value) => (isBaseUrl(value) ? { baseUrl: value } : undefined),
+    },
+  ],
+  [
+    'api_key_env',
+    {
+      expects:
+        'the name of an environment variable, like "ANTHROPIC_API_KEY"; the key itself never stands in a file',
+      schema: { type: 'string', pattern: VARIABLE_NAME.source },
+      read: (value) =>
+        typeof value === 'string' && VARIABLE_NAME.test(value) ? { apiKeyEnv: value } : undefined,
+    },
+  ],
+  [
+    'kind',
+    {
+      expects: PROVIDER_KINDS.join(', '),
+      schema: { enum: PROVIDER_KINDS },
+      read: (value) => {
+        const kind = PROVIDER_KINDS.find((candidate) => candidate === value);
+        return kind === undefined ? undefined : { kind };
+      },
+    },
+  ],
+  [
+    'omit',
+    {
+      expects: `a list of what its requests do without: ${ADJUSTMENT_NAMES.join(', ')}`,
+      schema: { type: 'array', items: { enum: ADJUSTMENT_NAMES } },
+      read: (value) => (isAdjustmentList(value) ? { omit: value } : undefined),
+    },
+  ],
+]);
+
+/** JSON Schema of `[models.providers]` of a file. */
+export function providersSchema(): JsonObject {
+  const properties = [...PROVIDER_KEYS].map(([name, { schema, expects }]) => [
+    name,
+    { description: expects, ...schema },
+  ]);
+  return {
+    type: 'object',
+    description: 'providers of your own, by name',
+    propertyNames: { pattern: PROVIDER_NAME.source },
+    additionalProperties: {
+      type: 'object',
+      properties: Object.fromEntries(properties),
+      additionalProperties: false,
+    },
+  };
+}
+
+function isAdjustmentList(value: unknown): value is readonly AdjustmentName[] {
+  return Array.isArray(value) && value.every(isAdjustment);
+}
+
+function isBaseUrl(value: unknown): value is string {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+export interface ProvidersReading {
+  readonly providers: ReadonlyMap<string, ProviderConfig>;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Reads `[models.providers.*]` of a file. No message repeats a value: it could be a key. */
+export function readProviders(value: unknown, file: TomlFile): ProvidersReading {
+  const path = ['models', 'providers'];
+  if (!isTable(value)) {
+    return {
+      providers: new Map(),
+      problems: [{ where: file.where(path), message: 'write it as [models.providers.NAME]' }],
+    };
+  }
+  const problems: ConfigProblem[] = [];
+  const providers = new Map<string, ProviderConfig>();
+  for (const [name, table] of Object.entries(value)) {
+    const at = [...path, name];
+    const where = file.where(at);
+    if (!PROVIDER_NAME.test(name)) problems.push({ where, message: wrongName(name) });
+    else if (isTable(table)) {
+      providers.set(name, readProvider(Object.entries(table), at, file, problems));
+    } else {
+      problems.push({ where, message: `write it as a table: [models.providers.${name}]` });
+    }
+  }
+  return { providers, problems };
+}
+
+function wrongName(name: string): string {
+  return `${quoted(name)} is no provider name: letters, digits, "-", "_" and ".", at most 64, no "/"`;
+}
+
+function readProvider(
+  entries: readonly (readonly [string, unknown])[],
+  at: readonly string[],
+  file: TomlFile,
+  problems: ConfigProblem[],
+): ProviderConfig {
+  const provider: ProviderConfig = { source: { kind: 'config', where: file.where(at) } };
+  for (const [name, value] of entries) {
+    const where = file.where([...at, name]);
+    const key = PROVIDER_KEYS.get(name);
+    const read = key?.read(value);
+    if (key === undefined) {
+      const valid = nearestFirst(name, [...PROVIDER_KEYS.keys()]).join(', ');
+      problems.push({
+        where,
+        message: `unknown key "${oneLine(name)}" in [${oneLine(at.join('.'))}]; valid: ${valid}`,
+      });
+    } else if (read === undefined) {
+      problems.push({
+        where,
+        message: `${oneLine(at.join('.'))}.${name} must be ${key.expects}`,
+      });
+    } else {
+      Object.assign(provider, read);
+    }
+  }
+  return provider;
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../base/json.ts';
+import { catalogueSchema } from './catalogue.ts';
+import { KEY_BINDINGS } from './key-bindings.ts';
+import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
+import { providersSchema } from './providers.ts';
+
+/** What stands in a section of a file beside the keys of the table. */
+const TABLES: ReadonlyMap<string, () => JsonObject> = new Map([
+  ['models', () => ({ providers: providersSchema(), catalogue: catalogueSchema() })],
+]);
+
+/**
+ * JSON Schema (draft 7) of a configuration file. It takes all that a start takes; what it can't say, as how
+ * a permission rule is built, only a start checks.
+ */
+export function configSchema(): JsonObject {
+  const sections = Array.from(KEYS_BY_SECTION, ([section, keys]) => [
+    section,
+    object({ ...keysSchema(keys), ...TABLES.get(section)?.() }),
+  ]);
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: "Muster's configuration, as in config.toml",
+    ...object({ ...Object.fromEntries(sections), [KEY_BINDINGS]: keyBindingsSchema() }),
+  };
+}
+
+function keysSchema(keys: ReadonlyMap<string, KeyEntry>): JsonObject {
+  return Object.fromEntries(
+    Array.from(keys, ([name, { spec }]) => [name, { description: spec.meaning, ...spec.schema }]),
+  );
+}
+
+function keyBindingsSchema(): JsonObject {
+  const key = { type: 'string' };
+  return {
+    type: 'object',
+    description: 'keys of actions of the terminal, in a file of your own',
+    additionalProperties: { anyOf: [key, { type: 'array', items: key }] },
+  };
+}
+
+function object(properties: JsonObject): JsonObject {
+  return { type: 'object', properties, additionalProperties: false };
+}

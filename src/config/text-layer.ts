@@ -1,0 +1,118 @@
+import type { Environment } from '../sys/env.ts';
+import type { ConfigNotice, ConfigProblem } from './source.ts';
+import { keyEntry } from './key-entry.ts';
+import { ALL_KEYS, KEYS_BY_SECTION, type ConfigKey, type KeyEntry } from './keys.ts';
+import { EMPTY_LAYER, wrongValue, type Assignment, type Layer } from './layer.ts';
+import { nearestFirst } from '../base/near-names.ts';
+import { oneLine } from './quote.ts';
+
+/** A flag of the command line that sets a key; several values for a list. */
+export interface FlagValue {
+  readonly key: ConfigKey;
+  /** As the user writes it: `--permission-mode`. */
+  readonly flag: string;
+  readonly text: string;
+}
+
+const PREFIX = 'MUSTER_';
+
+/** Variables with the prefix that are no configuration keys: which task this is, where its data lie. */
+const OTHER_VARIABLES: ReadonlySet<string> = new Set([
+  'MUSTER_TASK',
+  'MUSTER_DATA_DIR',
+  'MUSTER_SCREEN_READER',
+]);
+
+const KEYS_BY_VARIABLE: ReadonlyMap<string, KeyEntry> = new Map(
+  ALL_KEYS.map((entry) => [entry.variable, entry]),
+);
+
+/** What the variables `MUSTER_SECTION_KEY` set; one that is empty counts as not set. */
+export function environmentLayer(environment: Environment): Layer {
+  const assignments: Assignment[] = [];
+  const problems: ConfigProblem[] = [];
+  const notices: ConfigNotice[] = [];
+  for (const [variable, text] of Object.entries(environment)) {
+    if (!variable.startsWith(PREFIX) || OTHER_VARIABLES.has(variable)) continue;
+    if (text === undefined || text === '') continue;
+    const entry = KEYS_BY_VARIABLE.get(variable);
+    if (entry === undefined) {
+      const target = sectionOf(variable) === undefined ? notices : problems;
+      target.push({ where: oneLine(variable), message: unknownVariable(variable) });
+    } else {
+      readText({ entry, text, source: { kind: 'env', where: variable } }, assignments, problems);
+    }
+  }
+  return { ...EMPTY_LAYER, assignments, problems, notices };
+}
+
+export function flagLayer(flags: readonly FlagValue[]): Layer {
+  const assignments: Assignment[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const { key, flag, text } of flags) {
+    const source = { kind: 'flag', where: flag } as const;
+    readText({ entry: keyEntry(key), text, source }, assignments, problems);
+  }
+  return { ...EMPTY_LAYER, assignments, problems };
+}
+
+/**
+ * What is wrong with a flag's text as the value of a key, to follow the flag's name; undefined when
+ * nothing is. `aboveZero`: 0, which the key takes for "no limit", is wrong.
+ */
+export function flagProblem(
+  key: ConfigKey,
+  text: string,
+  { aboveZero = false }: { readonly aboveZero?: boolean } = {},
+): string | undefined {
+  const entry = keyEntry(key);
+  const value = entry.spec.fromText(text);
+  if (aboveZero && value === 0) return 'must be above 0; leave it out for no limit';
+  if (valid(entry, value)) return undefined;
+  return wrongValue(entry, text, aboveZero ? entry.spec.expectsAboveZero : undefined);
+}
+
+interface TextValue {
+  readonly entry: KeyEntry;
+  readonly text: string;
+  readonly source: Assignment['source'];
+}
+
+function readText(value: TextValue, assignments: Assignment[], problems: ConfigProblem[]): void {
+  const parsed = value.entry.spec.fromText(value.text);
+  if (valid(value.entry, parsed)) {
+    assignments.push({ entry: value.entry, value: parsed, source: value.source });
+  } else {
+    const asList =
+      value.entry.spec.combine === 'append' ? ' (one, or several as a JSON array)' : '';
+    problems.push({
+      where: value.source.where,
+      message: `${value.entry.key} ${wrongValue(value.entry, value.text)}${asList}`,
+    });
+  }
+}
+
+function valid(entry: KeyEntry, parsed: unknown): boolean {
+  return parsed !== undefined && parsed !== null && entry.spec.accepts(parsed);
+}
+
+function sectionOf(variable: string): string | undefined {
+  const rest = variable.slice(PREFIX.length).toLowerCase();
+  return [...KEYS_BY_SECTION.keys()].find((section) => rest.startsWith(`${section}_`));
+}
+
+function unknownVariable(variable: string): string {
+  if (variable.startsWith('MUSTER_MODELS_PROVIDERS_')) {
+    return 'providers are configured in a file only, as [models.providers.NAME]';
+  }
+  if (variable.startsWith('MUSTER_MODELS_CATALOGUE_')) {
+    return 'what is known of models is configured in a file only, as [models.catalogue."PROVIDER/MODEL"]';
+  }
+  const section = sectionOf(variable);
+  if (section === undefined) {
+    const nearest = nearestFirst(variable, [...KEYS_BY_VARIABLE.keys()])[0];
+    return `no configuration key has this variable; ignored. The nearest is ${nearest}`;
+  }
+  const names = [...(KEYS_BY_SECTION.get(section)?.values() ?? [])].map((entry) => entry.variable);
+  return `no key of [${section}] has this variable; valid: ${nearestFirst(variable, names).join(', ')}`;
+}

@@ -1,0 +1,112 @@
+import { connect, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { MusterError, systemErrorCode } from '../base/errors.ts';
+import { byteLength } from '../base/text.ts';
+import { LineBuffer } from './line-buffer.ts';
+import { CONTROL_LIMITS, MAX_REPLY_BYTES } from './limits.ts';
+import { checkPathLength } from './path.ts';
+import { checkPrivateDirectory } from './private-directory.ts';
+import { decodeReply, garbled } from './reply-line.ts';
+import type { ControlReply } from './reply.ts';
+import { encodeRequest } from './request-line.ts';
+import type { ControlRequest } from './request.ts';
+import { socketError } from './socket-error.ts';
+import { currentUid } from './user.ts';
+
+export interface CallControlOptions {
+  /** For the whole call. */
+  readonly timeoutMs: number;
+  /** Whom the socket's directory must belong to. Default: this process's user. */
+  readonly uid?: number;
+}
+
+/**
+ * Asks the process that listens at `path`. A request that it refuses is a reply (`ok: false`); thrown
+ * is what came of not reaching it: `NOT_FOUND` when nobody listens, `TIMEOUT` when no answer came,
+ * `CONFLICT` for another version of Muster, `LIMIT_EXCEEDED` for a request that is too long,
+ * `PERMISSION_DENIED` for a socket that is not safely ours, `INTERNAL_ERROR` for an answer that can't
+ * be read. After the last and `TIMEOUT` it is unknown whether the request was carried out.
+ */
+export async function callControl(
+  path: string,
+  request: ControlRequest,
+  options: CallControlOptions,
+): Promise<ControlReply> {
+  checkPathLength(path);
+  const line = encodeRequest(request);
+  if (byteLength(line) > CONTROL_LIMITS.requestBytes) {
+    throw new MusterError(
+      'LIMIT_EXCEEDED',
+      `the request has ${byteLength(line)} bytes and may have ${CONTROL_LIMITS.requestBytes}: put long text into a file and name that`,
+    );
+  }
+  try {
+    await checkPrivateDirectory(dirname(path), options.uid ?? currentUid());
+  } catch (thrown) {
+    throw thrown instanceof MusterError && thrown.code === 'NOT_FOUND'
+      ? nobody(path, thrown)
+      : thrown;
+  }
+  return exchange(path, line, options.timeoutMs);
+}
+
+function exchange(path: string, line: string, timeoutMs: number): Promise<ControlReply> {
+  const socket = connect({ path });
+  const timer = setTimeout(() => socket.destroy(noAnswer(timeoutMs)), timeoutMs);
+  return new Promise<ControlReply>((resolve, reject) => {
+    socket.once('connect', () => socket.write(line));
+    readReply(socket, resolve);
+    socket.once('error', (error) => reject(callError(path, error)));
+    socket.once('close', () => reject(garbled('it hung up without an answer')));
+  }).finally(() => {
+    clearTimeout(timer);
+    socket.destroy();
+  });
+}
+
+/** Lines of other types before the reply are passed over. An error of reading ends the socket with it. */
+function readReply(socket: Socket, found: (reply: ControlReply) => void): void {
+  const buffer = new LineBuffer(MAX_REPLY_BYTES);
+  socket.on('data', (chunk: Buffer) => {
+    try {
+      const lines = buffer.push(chunk);
+      if (lines === 'too-long') throw garbled(`a line of more than ${MAX_REPLY_BYTES} bytes`);
+      for (const line of lines) {
+        const reply = decodeReply(line);
+        if (reply !== undefined) return found(reply);
+      }
+    } catch (thrown) {
+      socket.destroy(thrown instanceof Error ? thrown : garbled(String(thrown)));
+    }
+  });
+  socket.once('end', () => {
+    if (buffer.pendingBytes > 0) socket.destroy(garbled('half a line'));
+  });
+}
+
+function callError(path: string, error: Error): MusterError {
+  if (error instanceof MusterError) return error;
+  switch (systemErrorCode(error)) {
+    case 'ENOENT':
+    case 'ECONNREFUSED':
+    case 'ENOTSOCK':
+      return nobody(path, error);
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return garbled('it hung up without an answer');
+    default:
+      return socketError('reach the running Muster process at', path, error);
+  }
+}
+
+function nobody(path: string, cause: unknown): MusterError {
+  return new MusterError('NOT_FOUND', `no running Muster process listens at ${path}`, { cause });
+}
+
+/** Not retryable: the request may lie there still, and a message sent again would come twice. */
+function noAnswer(timeoutMs: number): MusterError {
+  return new MusterError(
+    'TIMEOUT',
+    `the running Muster process gave no answer within ${timeoutMs} ms: it may be busy, or suspended; whether it did what was asked, or will, is unknown: \`muster tasks show\` tells`,
+  );
+}

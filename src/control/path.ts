@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
+import { byteLength } from '../base/text.ts';
+import { currentUid } from './user.ts';
+
+/**
+ * Bytes of a path that fit into the address of a Unix socket everywhere: macOS has 104 with the
+ * closing zero, Linux 108 (unix(7)). Node 22 binds a longer path cut short and says nothing.
+ */
+const MAX_PATH_BYTES = 103;
+
+const TOKEN = /^[a-z0-9]{12}$/;
+const HASH_LENGTH = 16;
+
+export interface ControlPathOptions {
+  /** Absolute. */
+  readonly dataDir: string;
+  /** The owner token of the process, from its file in the store: 12 of `[a-z0-9]`. */
+  readonly token: string;
+  /** Default: this process's. */
+  readonly uid?: number;
+}
+
+/**
+ * Where the control socket of a process lies: in the data directory, or, where that path is too long
+ * for a socket, in a directory under `/tmp` (not `TMPDIR`: two processes with different ones must
+ * agree). Links on the way to the data directory make no difference. Throws `INVALID_PARAM`.
+ */
+export function controlPath(options: ControlPathOptions): string {
+  const { dataDir, token, uid = currentUid() } = options;
+  if (!TOKEN.test(token)) {
+    throw new MusterError(
+      'INVALID_PARAM',
+      `${JSON.stringify(token.slice(0, 60))} is not an owner token: 12 characters of a-z and 0-9`,
+    );
+  }
+  if (!isAbsolute(dataDir)) {
+    throw new MusterError('INVALID_PARAM', `the data directory ${dataDir} is not an absolute path`);
+  }
+  const root = realPath(dataDir);
+  const usual = join(root, 'sockets', `${token}.sock`);
+  if (byteLength(usual) <= MAX_PATH_BYTES) return usual;
+  const hash = createHash('sha256').update(root).digest('hex').slice(0, HASH_LENGTH);
+  return `/tmp/muster-${uid}-${hash}/${token}.sock`;
+}
+
+/** Throws `INVALID_PARAM` for a path that does not fit into the address of a socket. */
+export function checkPathLength(path: string): void {
+  const bytes = byteLength(path);
+  if (bytes <= MAX_PATH_BYTES) return;
+  throw new MusterError(
+    'INVALID_PARAM',
+    `the path of the control socket ${path} has ${bytes} bytes, and a socket's may have ${MAX_PATH_BYTES}`,
+  );
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (thrown) {
+    // A data directory that is not there has no process to reach: the answer is the same either way.
+    if (systemErrorCode(thrown) === 'ENOENT') return resolve(path);
+    throw new MusterError(
+      'INVALID_PARAM',
+      `the data directory ${path} cannot be used: ${errorMessage(thrown)}`,
+      { cause: thrown },
+    );
+  }
+}

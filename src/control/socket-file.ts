@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, link, lstat, rm } from 'node:fs/promises';
+import type { Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { MusterError, systemErrorCode } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { checkPathLength } from './path.ts';
+import { probeSocket } from './probe.ts';
+import { socketError } from './socket-error.ts';
+
+/** Of names that a socket has for a moment, which fit where `<token>.sock` does. */
+export const PASSING_SUFFIX = '.tmp';
+
+const SOCKET_MODE = 0o600;
+/** Each further one means that somebody took the name in the moment in which it was free. */
+const ATTEMPTS = 3;
+
+/** The name of a listening socket. */
+export interface SocketFile {
+  /** Takes the name away, if it still means this socket. Never throws for one that is gone. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Lets the server listen at `path`. The socket is bound under a passing name, gets its mode there and
+ * only then its own name, by a link: so under its own name it never has a wider mode, nobody else's is ever
+ * replaced (a link fails where a name is taken, and one name has one winner), and what the server
+ * (libuv) unlinks on closing is the passing name and not a successor's. Throws `CONFLICT` where
+ * somebody listens; on any failure the server is closed.
+ */
+export async function listenAt(server: Server, path: string): Promise<SocketFile> {
+  const bound = join(dirname(path), `${newId()}${PASSING_SUFFIX}`);
+  checkPathLength(bound);
+  try {
+    server.listen({ path: bound, exclusive: true });
+    await once(server, 'listening');
+    await chmod(bound, SOCKET_MODE);
+    const { dev, ino } = await lstat(bound, { bigint: true });
+    await takeName(bound, path);
+    await rm(bound, { force: true });
+    return { remove: () => removeIfSame(path, { dev, ino }) };
+  } catch (thrown) {
+    server.close();
+    throw socketError('listen on', path, thrown);
+  }
+}
+
+async function takeName(bound: string, path: string): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    try {
+      await link(bound, path);
+      return;
+    } catch (thrown) {
+      if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
+    }
+    await clearName(bound, path);
+  }
+  throw inUse(path);
+}
+
+/**
+ * Removes the socket that a dead process left. Only who holds a lock named after that very socket may
+ * do it: between looking and removing nobody else can put a live one in its place. A lock that
+ * outlives its holder is swept as a passing name.
+ */
+async function clearName(bound: string, path: string): Promise<void> {
+  const dead = await deadSocket(path);
+  if (dead === undefined) return;
+  const lock = join(dirname(path), `${dead.name}${PASSING_SUFFIX}`);
+  try {
+    await link(bound, lock);
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'EEXIST') throw inUse(path);
+    throw thrown;
+  }
+  try {
+    const still = await identify(path);
+    if (still?.name === dead.name) await rm(path, { force: true });
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+interface FileIdentity {
+  /** 12 of `[a-z0-9]`, another one for every file there ever was: inode numbers are used again. */
+  readonly name: string;
+  readonly isSocket: boolean;
+}
+
+async function identify(path: string): Promise<FileIdentity | undefined> {
+  try {
+    const stat = await lstat(path, { bigint: true });
+    const hash = createHash('sha256').update(`${stat.dev}:${stat.ino}:${stat.ctimeNs}`);
+    return { name: hash.digest('hex').slice(0, 12), isSocket: stat.isSocket() };
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'ENOENT') return undefined;
+    throw thrown;
+  }
+}
+
+/** The dead socket at a path, or undefined where there is nothing any more. Throws for anything else. */
+async function deadSocket(path: string): Promise<FileIdentity | undefined> {
+  const file = await identify(path);
+  if (file === undefined) return undefined;
+  if (!file.isSocket) {
+    throw new MusterError(
+      'CONFLICT',
+      `${path} is in the place of a control socket and is none: look at it, then remove it`,
+    );
+  }
+  const state = await probeSocket(path);
+  if (state === 'gone') return undefined;
+  if (state === 'dead') return file;
+  throw inUse(path);
+}
+
+function inUse(path: string): MusterError {
+  return new MusterError('CONFLICT', `another process listens on the control socket ${path}`);
+}
+
+async function removeIfSame(path: string, own: { dev: bigint; ino: bigint }): Promise<void> {
+  try {
+    const { dev, ino } = await lstat(path, { bigint: true });
+    if (dev === own.dev && ino === own.ino) await rm(path, { force: true });
+  } catch {
+    // Gone, or out of reach with its directory: either way there is no name of ours left to take away.
+  }
+}

@@ -1,0 +1,167 @@
+import { deferred, onAbort } from '../../base/async.ts';
+import type { Deadline } from '../../base/deadlines.ts';
+import { escapeTags } from '../../base/control-tags.ts';
+import { errorMessage } from '../../base/errors.ts';
+import type { ToolCallPart } from '../../protocol/message.ts';
+import { drawNonce } from '../../protocol/outside-text.ts';
+import { isNarrower } from '../../policy/modes.ts';
+import type { Decision, PermissionMode } from '../../protocol/permission.ts';
+import type { FileAccess, ToolOutput } from '../../protocol/tool.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { withNotes } from '../../tools/output.ts';
+import { fitOutput } from './fit-output.ts';
+import { waitsForOthers } from '../permissions/prepare-call.ts';
+import { orderOf } from '../task/stop.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import { withinToolBytes } from '../limits/tool-bytes.ts';
+import { toolContext } from './tool-context.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
+
+/** How long a stopped tool may take to clean up before its outcome is given up. */
+const CLEANUP_MS = 2_500;
+
+export interface AllowedCall extends ReadyCall {
+  readonly reach: FileAccess;
+  /** By which it runs. Absent: it runs no command. */
+  readonly decision?: Decision;
+  /** In which it was allowed. Absent: it was before, and goes on. */
+  readonly mode?: PermissionMode;
+}
+
+/** Runs a call that was allowed, its intent written before and its outcome after. */
+export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<void> {
+  const { call, tool } = ready;
+  const mayHaveEffects = tool.replay !== 'pure';
+  run.journal.record({
+    type: 'call.started',
+    callId: call.id,
+    tool: tool.name,
+    input: call.input,
+  });
+  // A delegation changes nothing itself, and its child syncs this log before it does anything.
+  if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
+  const startedAt = deps.clock.monotonic();
+  const output = await runTool(deps, run, ready);
+  // It has no outcome: whoever goes on with the task runs it again.
+  if (run.isParked) throw run.signal.reason;
+  if (output.forced === true) run.noteForce();
+  const told = output.told ?? [];
+  const noted = withNotes(output.text, ready.notes);
+  const text = withinToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run, call)));
+  // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
+  run.journal.record(
+    ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
+    {
+      type: 'call.ended',
+      callId: call.id,
+      tool: tool.name,
+      ...(tool.ownWords === true || output.isInstruction === true
+        ? { text: escapeTags(text) }
+        : { text, nonce: drawNonce(text) }),
+      ...(output.attachments === undefined || output.error !== undefined
+        ? {}
+        : { attachments: output.attachments }),
+      error: output.error ?? null,
+      facts: output.facts ?? {},
+      ms: Math.round(deps.clock.monotonic() - startedAt),
+    },
+  );
+  run.attaching.delete(call.id);
+  if (mayHaveEffects) await run.journal.sync();
+}
+
+/** Where the whole of a large output goes. */
+function spillOf(
+  { settings, store, redactBytes }: EngineDeps,
+  { spec }: TaskRun,
+  call: ToolCallPart,
+) {
+  return {
+    caps: settings.caps,
+    spillPath: () => store.spillFile(spec.id, call.id),
+    ...(redactBytes === undefined ? {} : { redactBytes }),
+  };
+}
+
+const TIMED_OUT = Symbol('tool_seconds');
+
+/**
+ * Runs a tool under the task's signal and `tool_seconds`. One that does not stop when told is given
+ * up after a while: its outcome is an error, and the loop goes on. One that waits for others never is:
+ * they give up their own tools, and their end is waited for.
+ */
+async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
+  const { tool, input, call, reach } = ready;
+  // Told to stop while the intent was being written.
+  if (run.turnSignal.aborted) {
+    return { text: `Not run: ${orderOf(run.turnSignal).because}.`, error: 'CANCELLED' };
+  }
+  const { turnSignal } = run;
+  const controller = new AbortController();
+  const forget = onAbort(turnSignal, () => controller.abort(turnSignal.reason));
+  const { toolMs } = deps.settings.caps;
+  const deadlines: Deadline[] = [];
+  const waits = waitsForOthers(ready);
+  if (!waits) {
+    deadlines.push(deps.deadlines.after(toolMs, () => controller.abort(TIMED_OUT)));
+  }
+  const givenUp = deferred<ToolOutput>();
+  const giveUp = onAbort(controller.signal, () => {
+    if (waits) return;
+    const outcome = interrupted(controller.signal, toolMs);
+    deadlines.push(deps.deadlines.after(CLEANUP_MS, () => givenUp.resolve(outcome)));
+  });
+  try {
+    const context = toolContext(deps, run, {
+      callId: call.id,
+      reach,
+      decision: ready.decision,
+      signal: controller.signal,
+    });
+    const work = async () =>
+      notAllowedAnyMore(deps, run, ready) ?? (await tool.run(input, context));
+    const outcome = tool.kind === 'edit' ? run.tree.fileTurns.take(writesOf(ready), work) : work();
+    const output = await Promise.race([outcome, givenUp.promise]);
+    return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
+  } catch (thrown) {
+    if (controller.signal.aborted) {
+      return { ...interrupted(controller.signal, toolMs), forced: false };
+    }
+    return { text: `${tool.name} broke: ${errorMessage(thrown)}`, error: 'INTERNAL_ERROR' };
+  } finally {
+    for (const deadline of deadlines) deadline.cancel();
+    forget();
+    giveUp();
+  }
+}
+
+/**
+ * Its intent is written and its turn at its files has come, which takes time, and meanwhile a person may have
+ * set a mode in which it needs to be asked for again.
+ */
+function notAllowedAnyMore(
+  { decided }: EngineDeps,
+  { rights }: TaskRun,
+  { mode, tool }: AllowedCall,
+): ToolOutput | null {
+  // A rerun has been told what was decided.
+  if (decided !== undefined || mode === undefined || !isNarrower(rights.mode, mode)) return null;
+  const text = `Not run: the user set ${rights.mode} mode before ${tool.name} had begun. Call it again if it is still needed.`;
+  return { text, error: 'PERMISSION_DENIED' };
+}
+
+/** The real paths that a call was allowed to change. */
+function writesOf({ access, reach }: AllowedCall): readonly string[] {
+  return (access?.writes ?? []).map((path) => reach.judged.get(path)?.real ?? path);
+}
+
+function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {
+  if (signal.reason === TIMED_OUT) return timedOut({ text: '' }, toolMs);
+  const text = `Stopped: ${orderOf(signal).because}.`;
+  return { text, error: 'CANCELLED', forced: true };
+}
+
+function timedOut(output: ToolOutput, toolMs: number): ToolOutput {
+  const notice = `Ended after the limit tool_seconds = ${toolMs / 1000}.`;
+  return { ...output, text: `${notice}\n${output.text}`.trimEnd(), error: 'TIMEOUT' };
+}

@@ -1,0 +1,55 @@
+import { byteLength, plural } from '../../base/text.ts';
+import type { AnyTool, ToolCaps, ToolContext } from '../../protocol/tool.ts';
+import { spillText } from '../../tools/spill-text.ts';
+
+/** What a tool that ignores its caps may exceed them by. */
+const CAP_SLACK = 4_096;
+/** A UTF-16 unit takes at most so many bytes in UTF-8. */
+const BYTES_A_UNIT = 3;
+/** For the line between head and tail. */
+const NOTE_BYTES = 1_000;
+
+/** Whether an output may stand in a request as it is: tools keep their own caps, but not all of them do. */
+export function isWithinCaps(
+  text: string,
+  { name }: Pick<AnyTool, 'name'>,
+  { resultBytes, readBytes }: ToolCaps,
+): boolean {
+  const most = (name === 'Read' ? readBytes : resultBytes) + CAP_SLACK;
+  return text.length <= most / BYTES_A_UNIT || byteLength(text) <= most;
+}
+
+/**
+ * The text that a request holds: of one over the caps its beginning and its end, the whole in the call's
+ * spill file.
+ */
+export function fitOutput(
+  text: string,
+  tool: Pick<AnyTool, 'name'>,
+  context: Pick<ToolContext, 'caps' | 'spillPath' | 'redactBytes'>,
+): string {
+  if (isWithinCaps(text, tool, context.caps)) return text;
+  const bytes = Buffer.from(text, 'utf8');
+  const half = Math.max(0, Math.floor((context.caps.resultBytes - NOTE_BYTES) / 2));
+  const head = headOf(bytes, half);
+  const tail = tailOf(bytes, half);
+  const left = bytes.length - byteLength(head) - byteLength(tail);
+  return `${head}\n[… ${plural(left, 'byte')} left out; ${spillText(text, context)} …]\n${tail}`;
+}
+
+/** Whole lines where that leaves half of it, else whole characters. */
+function headOf(bytes: Buffer, most: number): string {
+  const end = bytes.lastIndexOf('\n', most - 1);
+  if (end > most / 2) return bytes.toString('utf8', 0, end);
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, most), {
+    stream: true,
+  });
+}
+
+function tailOf(bytes: Buffer, most: number): string {
+  let from = bytes.length - most;
+  const line = bytes.indexOf('\n', from) + 1;
+  if (line > 0 && line < bytes.length - most / 2) return bytes.toString('utf8', line);
+  while (((bytes[from] ?? 0) & 0b1100_0000) === 0b1000_0000) from += 1;
+  return bytes.toString('utf8', from);
+}

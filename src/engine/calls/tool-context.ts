@@ -1,0 +1,76 @@
+import type { AttachPort } from '../../protocol/attachment.ts';
+import type { Decision } from '../../protocol/permission.ts';
+import type { FileAccess, ToolContext } from '../../protocol/tool.ts';
+import { commandSandbox } from './command-sandbox.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { memoryPort } from '../memory/memory-port.ts';
+import { sleep } from '../task/sleep.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import { variablePort, variablesSet } from '../task/task-variables.ts';
+
+type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
+  readonly reach: FileAccess;
+  readonly decision: Decision | undefined;
+};
+
+/** The ports that one call of a task gets. */
+export function toolContext(
+  deps: EngineDeps,
+  run: TaskRun,
+  { callId, signal, reach, decision }: CallSetup,
+): ToolContext {
+  const { spec } = run;
+  const wait = (ms: number) => sleep(deps.deadlines, ms, signal);
+  const { memory: source } = deps;
+  return {
+    taskId: spec.id,
+    callId,
+    cwd: spec.cwd,
+    ...reach,
+    signal,
+    clock: deps.clock,
+    caps: deps.settings.caps,
+    files: run.files,
+    todos: {
+      get: () => run.state.todos,
+      set: (items) => run.journal.record({ type: 'todos.set', items }),
+    },
+    shells: run.shells.forCall(callId),
+    sandbox: run.tree.commands.within(
+      commandSandbox({
+        sandbox: deps.sandbox,
+        variables: deps.settings.commandVariables,
+        set: variablesSet(run),
+        taskId: spec.id,
+        rights: run.rights,
+        home: deps.home,
+        decision,
+      }),
+      signal,
+    ),
+    variables: variablePort(deps, run),
+    ...(source === undefined ? {} : { memory: memoryPort({ source, spec, sleep: wait }) }),
+    sleep: wait,
+    keepFormer: (bytes) => deps.store.keepFormer(bytes),
+    attach: attachLater(deps, run, callId),
+    spillPath: () => deps.store.spillFile(spec.id, callId),
+    ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
+    progress(line) {
+      const tool = run.state.runningCalls.get(callId)?.tool;
+      // What still comes of a call that has its outcome is no progress.
+      if (tool !== undefined) {
+        deps.onSignal({ type: 'progress', task: spec.id, callId, tool, line });
+      }
+    },
+  };
+}
+
+/** Few tasks look at an image: what it takes is loaded for the first one. */
+function attachLater(deps: EngineDeps, run: TaskRun, callId: string): AttachPort {
+  const port = async () => (await import('./attach.ts')).attachPort(deps, run, callId);
+  return {
+    refusal: async (facts) => (await port()).refusal(facts),
+    add: async (facts, bytes) => (await port()).add(facts, bytes),
+    addAgain: async (attachment) => (await port()).addAgain(attachment),
+  };
+}

@@ -1,0 +1,46 @@
+import { MusterError } from '../../../base/errors.ts';
+import { refuseUnanswered } from '../../../policy/refusal.ts';
+import type { AttachPort } from '../../../protocol/attachment.ts';
+import type { FileSeen } from '../../../protocol/tool.ts';
+import type { EngineDeps } from '../../task/deps.ts';
+import type { Caller } from '../../permissions/judge.ts';
+import { readForTask } from '../../permissions/read-for-task.ts';
+import type { TransferRequest } from './transferred-context.ts';
+
+export interface TransferredFile {
+  /** As Read gives it. */
+  readonly text: string;
+  readonly read: readonly FileSeen[];
+}
+
+/** A file as the child's own Read would give it. */
+export async function readTransferredFile(
+  deps: EngineDeps,
+  request: TransferRequest,
+  path: string,
+): Promise<TransferredFile | MusterError> {
+  const { signal } = request.caller;
+  const wish = { path, attach: TEXT_ONLY, refusal: refuseUnanswered, signal };
+  const file = await readForTask(deps, childToBe(request), wish);
+  if (!(file instanceof MusterError)) return file;
+  return new MusterError(file.code, `context.files: ${JSON.stringify(path)}: ${file.message}`);
+}
+
+async function asText(): Promise<string> {
+  return 'files are handed on as text. Name it in the prompt, and the subagent reads it itself';
+}
+
+const TEXT_ONLY: AttachPort = { refusal: asText, add: asText, addAgain: asText };
+
+function childToBe({ caller, id, plan }: TransferRequest): Omit<Caller, 'view'> {
+  const { agent, rights, setup } = plan;
+  const spec = { ...caller.spec, id, agent, rights };
+  return {
+    rights,
+    spec,
+    state: { ...caller.state, spec, skills: new Set(setup.preloaded.names) },
+    granted: () => caller.granted(),
+    modeGrants: () => caller.modeGrants(),
+    isTrusted: (seq) => caller.isTrusted(seq),
+  };
+}

@@ -1,0 +1,305 @@
+import { deferred, onAbort, type Deferred } from '../../base/async.ts';
+import type { OutputCap } from '../../protocol/output-cap.ts';
+import { decideOutput, leastOutput, type BudgetRoom, type OutputDemand } from './output-cap.ts';
+import { NO_WORK, NOTHING, type Amount, type Work } from '../../protocol/model.ts';
+import type { LimitHit, Activation } from '../../protocol/state/activation.ts';
+
+/** What a request takes, and what a task has used. */
+export type Expense = Amount & Work;
+
+export const NO_EXPENSE: Expense = { ...NOTHING, ...NO_WORK };
+
+/** What a stint has used by now. */
+export function expenseOf({ spent, work }: Pick<Activation, 'spent' | 'work'>): Expense {
+  return { ...spent, ...work };
+}
+
+/** What of an expense can be capped. */
+const MEASURES = ['tokens', 'costUsd', 'turns', 'toolBytes'] as const;
+type Measure = (typeof MEASURES)[number];
+
+export interface Cap {
+  /** The name that a user sets it by. */
+  readonly limit: string;
+  readonly value: number;
+}
+
+/** Absent: none. */
+export type BudgetCaps = Readonly<Partial<Record<Measure, Cap>>>;
+
+/** An expense held back for a request under way. */
+export interface Reservation {
+  /** Gives it back, with what was really used. Once; later calls do nothing. */
+  settle(used: Expense): void;
+}
+
+export type ReserveResult =
+  | { readonly ok: true; readonly reservation: Reservation }
+  | { readonly ok: false; readonly hit: LimitHit };
+
+/** The known needs of a request before it is sent. */
+export interface RequestNeed {
+  /** The most that it can take without its answer. */
+  readonly input: Expense;
+  /** The cost of one token of output. */
+  readonly outputToken: Amount;
+  /** The part kept for a later request, so that the task can still give an answer. */
+  readonly nextRequest: Amount;
+  readonly output: OutputDemand;
+}
+
+export type RequestReservation =
+  | {
+      readonly ok: true;
+      readonly reservation: Reservation;
+      /** Set where a limit lowers the output cap below the most that was asked for. */
+      readonly outputCap: OutputCap | null;
+    }
+  | { readonly ok: false; readonly hit: LimitHit };
+
+/** The expense of a request whose answer has so many tokens. */
+export function requestExpense({ input, outputToken }: RequestNeed, tokens: number): Expense {
+  return addExpenses(input, {
+    ...NO_EXPENSE,
+    tokens: outputToken.tokens * tokens,
+    costUsd: outputToken.costUsd * tokens,
+  });
+}
+
+/**
+ * A budget with its ancestors: what is reserved or used here counts in each of them, so parallel
+ * children can't overspend together. Reserve, then settle on every path.
+ */
+export class Budget {
+  private used = NO_EXPENSE;
+  private reserved = NO_EXPENSE;
+  /** Reservations that are held. */
+  private open = 0;
+  private readonly caps: BudgetCaps;
+  /** Itself, and all above it. */
+  private readonly chain: readonly Budget[];
+  /** Woken when something is given back here. */
+  private waiting: Deferred<void>[] = [];
+
+  constructor(caps: BudgetCaps, parent: Budget | null) {
+    this.caps = caps;
+    this.chain = [this, ...(parent?.chain ?? [])];
+  }
+
+  /** Whether a cap stands here or above. */
+  get bounded(): boolean {
+    return this.chain.some(({ caps }) => MEASURES.some((measure) => caps[measure] !== undefined));
+  }
+
+  /** The first cap on cost, here or above, with what is used of it; null: none. */
+  get costCap(): LimitHit | null {
+    for (const { caps, used } of this.chain) {
+      if (caps.costUsd !== undefined) return { ...caps.costUsd, used: used.costUsd };
+    }
+    return null;
+  }
+
+  /** The caps of this budget alone, each with what is used of it. */
+  get uses(): readonly LimitHit[] {
+    return MEASURES.flatMap((measure) => {
+      const cap = this.caps[measure];
+      return cap === undefined ? [] : [{ ...cap, used: this.used[measure] }];
+    });
+  }
+
+  /**
+   * Holds an expense back. Where only what others have reserved stands in the way, waits until they
+   * have settled: most requests cost far less than they might. `onWait` is called before each wait.
+   * Fails with the cap that what is used already leaves no room under; rejects when the signal
+   * aborts while it waits.
+   */
+  async reserve(
+    expense: Expense,
+    signal: AbortSignal,
+    onWait: () => void = () => {},
+  ): Promise<ReserveResult> {
+    for (;;) {
+      const hit = this.lacks(expense);
+      if (hit !== null) return { ok: false, hit };
+      const { chain } = this;
+      const full = chain.find((budget) => budget.hitBy(expense, budget.reserved) !== null);
+      if (full === undefined) return { ok: true, reservation: Budget.hold(chain, expense) };
+      onWait();
+      await full.changed(signal);
+    }
+  }
+
+  /**
+   * Holds back what a request can take, with as many tokens of output as the limits here and above allow.
+   * Where only requests under way stand in the way, waits until they have settled; `onWait` is called
+   * before each wait. Fails with the limit under which no useful answer is possible; rejects when the
+   * signal aborts while it waits.
+   */
+  async reserveRequest(
+    need: RequestNeed,
+    signal: AbortSignal,
+    onWait: () => void = () => {},
+  ): Promise<RequestReservation> {
+    const { chain } = this;
+    for (;;) {
+      const hit = this.lacks(requestExpense(need, leastOutput(need.output)));
+      if (hit !== null) return { ok: false, hit };
+      const rooms = this.roomsFor(need);
+      const decision = decideOutput(
+        rooms.map(({ room }) => room),
+        need.output,
+      );
+      // `lacks` has seen that each limit holds a useful answer: what is refused now is only held.
+      const full =
+        decision.kind === 'granted'
+          ? chain.find((budget) => budget.hitBy(need.input, budget.reserved) !== null)
+          : rooms[decision.room]?.budget;
+      if (decision.kind === 'granted' && full === undefined) {
+        const reservation = Budget.hold(chain, requestExpense(need, decision.tokens));
+        const by = decision.loweredBy === null ? undefined : rooms[decision.loweredBy];
+        const outputCap = by === undefined ? null : { tokens: decision.tokens, ...by.use };
+        return { ok: true, reservation, outputCap };
+      }
+      onWait();
+      await (full ?? this).changed(signal);
+    }
+  }
+
+  /** The room that each limit on tokens and cost, here and above, leaves for a request. */
+  private roomsFor({ input, outputToken, nextRequest }: RequestNeed): readonly {
+    readonly budget: Budget;
+    readonly use: LimitHit;
+    readonly room: BudgetRoom;
+  }[] {
+    return this.chain.flatMap((budget) =>
+      (['tokens', 'costUsd'] as const).flatMap((measure) => {
+        const cap = budget.caps[measure];
+        if (cap === undefined || input[measure] + outputToken[measure] === 0) return [];
+        const used = budget.used[measure];
+        const room = {
+          remaining: cap.value - used,
+          held: budget.reserved[measure],
+          input: input[measure],
+          outputToken: outputToken[measure],
+          nextRequest: nextRequest[measure],
+          isShared: budget !== this,
+        };
+        return [{ budget, use: { ...cap, used }, room }];
+      }),
+    );
+  }
+
+  /** The cap, here or above, under which what is used leaves no room for an expense; null: none. */
+  lacks(expense: Expense): LimitHit | null {
+    return firstHit(this.chain, (budget) => budget.hitBy(expense, NO_EXPENSE));
+  }
+
+  /**
+   * Uses up to so many bytes of tool results: those that may be kept, and where that is not all, the
+   * cap.
+   */
+  takeToolBytes(wanted: number): { readonly granted: number; readonly hit: LimitHit | null } {
+    const { chain } = this;
+    let granted = wanted;
+    let hit: LimitHit | null = null;
+    for (const { caps, used } of chain) {
+      const { toolBytes: cap } = caps;
+      if (cap === undefined || used.toolBytes + granted <= cap.value) continue;
+      granted = Math.max(0, cap.value - used.toolBytes);
+      hit = { ...cap, used: cap.value };
+    }
+    for (const budget of chain) budget.use({ ...NO_EXPENSE, toolBytes: granted });
+    return { granted, hit };
+  }
+
+  /** The cap on tool results, here or above, that is used up; null: none is. */
+  get toolBytesGone(): LimitHit | null {
+    return firstHit(this.chain, ({ caps: { toolBytes: cap }, used }) =>
+      cap === undefined || used.toolBytes < cap.value ? null : { ...cap, used: used.toolBytes },
+    );
+  }
+
+  /** What a log tells of earlier, under an owner that is gone. */
+  recover(used: Expense): void {
+    for (const budget of this.chain) budget.use(used);
+  }
+
+  /** The cap that an expense would exceed on top of what is used, and of `held`. */
+  private hitBy(expense: Expense, held: Expense): LimitHit | null {
+    for (const measure of MEASURES) {
+      const cap = this.caps[measure];
+      const needed = expense[measure];
+      if (cap === undefined || needed === 0) continue;
+      const used = this.used[measure];
+      if (used + held[measure] + needed <= cap.value) continue;
+      // Each request is one turn: that one is needed goes without saying.
+      return measure === 'turns' ? { ...cap, used } : { ...cap, used, needed };
+    }
+    return null;
+  }
+
+  private async changed(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const turn = deferred<void>();
+    this.waiting.push(turn);
+    const forget = onAbort(signal, () => turn.reject(signal.reason));
+    await turn.promise.finally(forget);
+  }
+
+  private hold(expense: Expense): void {
+    this.open += 1;
+    this.reserved = addExpenses(this.reserved, expense);
+  }
+
+  private giveBack(expense: Expense): void {
+    this.open -= 1;
+    // What fractions of a dollar leave over when they are added and taken away would be waited for.
+    this.reserved =
+      this.open === 0 ? NO_EXPENSE : addExpenses(this.reserved, timesMinusOne(expense));
+  }
+
+  private use(expense: Expense): void {
+    this.used = addExpenses(this.used, expense);
+    const { waiting } = this;
+    this.waiting = [];
+    for (const turn of waiting) turn.resolve();
+  }
+
+  /** Holds an expense back in all of them. */
+  private static hold(chain: readonly Budget[], expense: Expense): Reservation {
+    for (const budget of chain) budget.hold(expense);
+    let isOpen = true;
+    return {
+      settle(used) {
+        if (!isOpen) return;
+        isOpen = false;
+        for (const budget of chain) budget.giveBack(expense);
+        for (const budget of chain) budget.use(used);
+      },
+    };
+  }
+}
+
+export function addExpenses(a: Expense, b: Expense): Expense {
+  return {
+    tokens: a.tokens + b.tokens,
+    costUsd: a.costUsd + b.costUsd,
+    turns: a.turns + b.turns,
+    toolBytes: a.toolBytes + b.toolBytes,
+  };
+}
+
+function firstHit(
+  chain: readonly Budget[],
+  hitOf: (budget: Budget) => LimitHit | null,
+): LimitHit | null {
+  for (const budget of chain) {
+    const hit = hitOf(budget);
+    if (hit !== null) return hit;
+  }
+  return null;
+}
+
+function timesMinusOne({ tokens, costUsd, turns, toolBytes }: Expense): Expense {
+  return { tokens: -tokens, costUsd: -costUsd, turns: -turns, toolBytes: -toolBytes };
+}

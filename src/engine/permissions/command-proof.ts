@@ -1,0 +1,126 @@
+import type { Clock } from '../../base/clock.ts';
+import { isInside, type CommandProof, type ResolvedPath } from '../../policy/call.ts';
+import { proveReadOnly } from '../../policy/read-only/prove.ts';
+import { pathIn, type CommandRead, type Proof } from '../../policy/read-only/proof.ts';
+import { redirectWrites } from '../../policy/redirect-writes.ts';
+import type { ShellParser } from '../../policy/shell-parser.ts';
+import type { Access, Rights } from '../../protocol/permission.ts';
+import { programDirectory } from '../../sys/find-program.ts';
+import { findRepository } from '../../sys/git/repository.ts';
+import { isSystemPath } from '../../sys/paths.ts';
+import { resolveInRoots } from '../../sys/real-path.ts';
+import { pathCaution } from './file-access.ts';
+import { protectedBelow, readRules } from './protected-reads.ts';
+import { repositoryProblem } from './repository-proof.ts';
+
+/** A command that takes longer to judge is refused. */
+const MAX_JUDGE_MS = 250;
+/** What the system installs there is no file of a workspace, even where that holds the whole disk. */
+const SYSTEM_PROGRAMS = ['/bin', '/sbin', '/usr', '/opt', '/nix'];
+
+/** Where commands would run, and for whom. */
+export interface CommandPlace {
+  readonly cwd: string;
+  readonly home: string;
+  readonly rights: Rights;
+  /** PATH of the commands. */
+  readonly searchPath: string;
+  /** Names of variables that the task has set for its commands: what is proved runs without them. */
+  readonly variables: readonly string[];
+  readonly clock: Clock;
+  readonly sandboxed: boolean;
+}
+
+/**
+ * Whether the commands of a call change nothing: by their grammar, and by what lies on the disk where they
+ * would run. What can't be told is not proved.
+ */
+export async function proveCommands(
+  { commands, background = false }: Access,
+  parser: ShellParser,
+  place: CommandPlace,
+): Promise<CommandProof> {
+  if (background) return { proven: false, because: 'it would go on in the background' };
+  const reads: ResolvedPath[] = [];
+  for (const line of commands) {
+    const startedAt = place.clock.monotonic();
+    const proof = proveReadOnly(line, parser);
+    if (place.clock.monotonic() - startedAt > MAX_JUDGE_MS) {
+      const because = `reading it took over ${MAX_JUDGE_MS} ms; write it shorter`;
+      return { proven: false, because, overLimit: true };
+    }
+    if (!proof.proven) return { proven: false, because: proof.because };
+    const named = place.variables.find((name) => new RegExp(`\\b${name}\\b`).test(line));
+    if (named !== undefined)
+      return { proven: false, because: `it may use ${named}, which SetEnv has set` };
+    const problem = await placeProblem(proof, place);
+    if (problem !== undefined) return { proven: false, because: problem };
+    reads.push(...proof.reads.map((read) => resolved(read, place)));
+  }
+  return { proven: true, reads };
+}
+
+/** The files that the commands of a call are known to write to by redirection. */
+export function redirectedWrites(
+  { commands }: Access,
+  parser: ShellParser,
+  place: Pick<CommandPlace, 'cwd' | 'home' | 'rights'>,
+): readonly ResolvedPath[] {
+  return commands
+    .flatMap((line) => redirectWrites(parser(line)))
+    .map((path) => {
+      const asked = absolutePath(path, place);
+      const { real, inside } = resolveInRoots(asked, place.rights.roots);
+      return { asked, real, insideRoots: inside };
+    });
+}
+
+type Proven = Extract<Proof, { proven: true }>;
+
+/** What of the place makes a command do more than its words say; undefined: nothing. */
+async function placeProblem(proof: Proven, place: CommandPlace): Promise<string | undefined> {
+  const planted = proof.programs.find((name) => isPlanted(name, place));
+  if (planted !== undefined) return `\`${planted}\` on PATH lies in the workspace`;
+  for (const directory of proof.repositories) {
+    const { real } = resolveInRoots(absolutePath(directory, place), []);
+    const problem = repositoryProblem(real, place);
+    if (problem !== undefined) return problem;
+  }
+  const rules = readRules(place.rights, place.home);
+  for (const read of proof.reads) {
+    const { real, insideRoots } = resolved(read, place);
+    if (isSystemPath(real)) return `${JSON.stringify(real)} is no file of a workspace`;
+    // Beyond the roots nothing is read without a question anyway.
+    const problem = insideRoots ? await protectedBelow(real, read.below, rules) : undefined;
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function isPlanted(name: string, { searchPath, rights }: CommandPlace): boolean {
+  const directory = programDirectory(name, searchPath);
+  if (directory === undefined) return false;
+  if (SYSTEM_PROGRAMS.some((system) => isInside(system, directory))) return false;
+  return rights.roots.some((root) => isInside(root, directory));
+}
+
+function resolved(read: CommandRead, place: CommandPlace): ResolvedPath {
+  const asked = absolute(read, place);
+  const { home, rights } = place;
+  const { roots } = rights;
+  const { real, inside } = resolveInRoots(asked, roots);
+  return { asked, real, insideRoots: inside, ...pathCaution(real, 'read', { roots, home }) };
+}
+
+function absolute({ path, topOf }: CommandRead, place: CommandPlace): string {
+  if (topOf === undefined) return absolutePath(path, place);
+  const { real } = resolveInRoots(absolutePath(topOf, place), []);
+  return pathIn(findRepository(real)?.top ?? real, path);
+}
+
+/** `..` is left in: the kernel follows links before it takes one back. */
+function absolutePath(path: string, { cwd, home }: Pick<CommandPlace, 'cwd' | 'home'>): string {
+  if (path === '~') return home;
+  if (path.startsWith('~/')) return `${home}/${path.slice(2)}`;
+  return path.startsWith('/') ? path : `${cwd}/${path}`;
+}

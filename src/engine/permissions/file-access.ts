@@ -1,0 +1,125 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { join } from 'node:path/posix';
+import { isInside, pathsOf, type JudgedCall, type PathCaution } from '../../policy/call.ts';
+import { CAUTIONS } from '../../policy/floor.ts';
+import { guardedBelow, withheldBelow, type SearchedDirectory } from '../../policy/withheld.ts';
+import type { Rights } from '../../protocol/permission.ts';
+import type { FileAccess, Withheld } from '../../protocol/tool.ts';
+import { obeyedPaths } from '../../sys/git/obeyed-paths.ts';
+import { findRepository, type Repository } from '../../sys/git/repository.ts';
+import { liesInGitDirectory } from '../../sys/git-directory.ts';
+import { pathHasForeignNames } from '../../sys/hard-links.ts';
+import { rootOf } from '../../sys/paths.ts';
+
+/** For a call that opens no files. */
+export const NO_FILES: FileAccess = { roots: [], judged: new Map(), withheldBelow: () => null };
+
+interface ReachFacts {
+  readonly rights: Rights;
+  readonly home: string;
+  readonly stateDirectories: readonly string[];
+}
+
+/** Where a call may open files once it is allowed: exactly where its paths led when it was judged. */
+export function fileAccess(
+  call: JudgedCall,
+  { rights, home, stateDirectories }: ReachFacts,
+): FileAccess {
+  const paths = pathsOf(call.access);
+  const linked = new Set(
+    paths.filter(({ caution }) => caution === 'other_names').map(({ real }) => real),
+  );
+  const judged = paths.map(({ asked, real }) => {
+    return [asked, { real, mayHaveOtherNames: linked.has(real) }] as const;
+  });
+  return {
+    roots: openRoots(call, rights.roots),
+    judged: new Map(judged),
+    withheldBelow: (directory) => {
+      const ruled = withheldBelow(call, { rights, home }, directory);
+      if (call.kind !== 'edit') return ruled;
+      const guarded = guardedBelow(directory, { roots: rights.roots, stateDirectories });
+      const cautious = cautionBelow(directory, { roots: rights.roots, home });
+      return (path) => ruled?.(path) ?? guarded(path) ?? cautious(path);
+    },
+  };
+}
+
+/** What of a directory that is changed as a whole a person would be asked about, and was not yet. */
+function cautionBelow({ real }: SearchedDirectory, place: FilePlace): Withheld {
+  // The same for all that lies in one directory, and the dearest part of the look.
+  const known = new Map<string, readonly string[]>();
+  const obeyed = (directory: string): readonly string[] => {
+    const paths = known.get(directory) ?? obeyedFrom(directory, place);
+    known.set(directory, paths);
+    return paths;
+  };
+  const answered = pathCaution(real, 'write', place).caution;
+  return (path) => {
+    const { caution } = pathCaution(join(real, path), 'write', { ...place, obeyed });
+    return caution === undefined || caution === answered ? undefined : `it ${CAUTIONS[caution]}`;
+  };
+}
+
+/** A root is a directory: of a file that was allowed beyond the roots, the one it lies in. */
+function openRoots(call: JudgedCall, roots: readonly string[]): readonly string[] {
+  const beyond = pathsOf(call.access)
+    .map((path) => path.real)
+    .filter((path) => !roots.some((root) => isInside(root, path)));
+  return [...roots, ...beyond.map((path) => (isDirectory(path) ? path : dirname(path)))];
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Missing, or not to be looked at by this user: whoever opens it says so.
+    return false;
+  }
+}
+
+/** Where a path is judged; all absolute and real. */
+interface FilePlace {
+  readonly roots: readonly string[];
+  readonly home: string;
+  /** What git obeys by the repositories of a directory, for who asks often. Default: looked up. */
+  readonly obeyed?: (directory: string) => readonly string[];
+}
+
+/** What the disk tells of a path (absolute, real) that is to be read or written. */
+export function pathCaution(
+  real: string,
+  use: 'read' | 'write',
+  place: FilePlace,
+): { readonly caution?: PathCaution } {
+  const root = rootOf(real, place.roots);
+  if (use === 'write' && root !== undefined) {
+    if (liesInGitDirectory(real, root)) return { caution: 'git_directory' };
+    if (isObeyedByGit(real, place)) return { caution: 'obeyed_by_git' };
+  }
+  return pathHasForeignNames(real) ? { caution: 'other_names' } : {};
+}
+
+function isObeyedByGit(real: string, place: FilePlace): boolean {
+  const obeyed = place.obeyed ?? ((directory) => obeyedFrom(directory, place));
+  return [dirname(real), ...place.roots].some((directory) =>
+    obeyed(directory).some((path) => isInside(path, real)),
+  );
+}
+
+/** What the repositories that a directory lies in name for git to obey. */
+function obeyedFrom(directory: string, { roots, home }: FilePlace): readonly string[] {
+  return repositoriesAbove(directory).flatMap((repository) => {
+    const { hookDirectories, files } = obeyedPaths(repository, { homes: [home], roots });
+    return hookDirectories.concat(files);
+  });
+}
+
+/** Of the directory and of all above it: who starts git further up is in another one. */
+function repositoriesAbove(directory: string): readonly Repository[] {
+  const repository = findRepository(directory);
+  if (repository === undefined) return [];
+  const above = dirname(repository.top);
+  return [repository, ...(above === repository.top ? [] : repositoriesAbove(above))];
+}

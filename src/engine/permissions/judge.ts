@@ -1,0 +1,128 @@
+import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
+import { isInside, type JudgedCall, type ResolvedPath } from '../../policy/call.ts';
+import { decide, needsShellParser } from '../../policy/decide.ts';
+import { withModeToGrant } from '../../policy/mode-grants.ts';
+import { refuseUnanswered } from '../../policy/refusal.ts';
+import type { FileAccess } from '../../protocol/tool.ts';
+import { resolveInRoots } from '../../sys/real-path.ts';
+import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { fileAccess, pathCaution } from './file-access.ts';
+import { isSkillFile } from '../prompt/skill-use.ts';
+import { workingDirectory } from '../task/standing-rules.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
+
+export interface Judgement {
+  readonly allowed: boolean;
+  /** Where the call may open files: in the task's roots, and what was allowed beyond them. */
+  readonly reach: FileAccess;
+  readonly decision: Decision;
+  /** What the model reads when it is not allowed. */
+  readonly refusal: string;
+}
+
+/**
+ * Whether a call may run, decided the moment before it would: paths are resolved now, and a person
+ * is asked where there is one. What comes of asking is judged like everything else: with the paths, rules
+ * and rights as they are by then.
+ */
+export async function judge(
+  deps: EngineDeps,
+  run: TaskRun,
+  ready: ReadyCall,
+  waiting: Waiting,
+): Promise<Judgement> {
+  for (;;) {
+    const { call, decision, reach } = await decideNow(deps, run, ready);
+    if (decision.verdict !== 'ask') {
+      const allowed = decision.verdict === 'allow';
+      if (allowed) closeQuestion(run, ready);
+      return { allowed, reach, decision, refusal: refuseUnanswered(decision) };
+    }
+    const verdict = await askPerson(deps, run, { ready, call, decision }, waiting);
+    if (verdict.kind === 'allowed') return { allowed: true, reach, decision, refusal: '' };
+    if (verdict.kind === 'refused') return { ...verdict, allowed: false, reach };
+  }
+}
+
+/** Who makes a call that is judged. */
+export type Caller = Pick<
+  TaskRun,
+  'rights' | 'spec' | 'state' | 'view' | 'granted' | 'modeGrants' | 'isTrusted'
+>;
+
+/** What is decided about a call as everything is at this moment; nobody is asked. */
+export async function decideNow(deps: EngineDeps, run: Caller, ready: ReadyCall) {
+  const rights = withGrants(deps, run);
+  const described = judgedCall(deps, run, ready);
+  const sandboxed = described.kind === 'execute' && (await deps.sandboxed());
+  const { machineIsSandbox = false } = deps;
+  const needsParser = needsShellParser(described, rights, { sandboxed, machineIsSandbox });
+  const { shellParser, ...known } = needsParser
+    ? await (await import('./read-commands.ts')).readCommands(deps, run, ready, { sandboxed })
+    : { shellParser: null };
+  const call = { ...described, ...known };
+  const { home, stateDirectories } = deps;
+  const isExecution = described.kind === 'execute';
+  const inContainer = isExecution && !sandboxed && deps.inContainer?.() === true;
+  const facts = {
+    home,
+    stateDirectories,
+    shellParser,
+    sandboxed,
+    machineIsSandbox,
+    inContainer,
+  };
+  const decision = withModeToGrant(
+    decide(call, rights, facts),
+    { definition: run.spec.agent, rights },
+    (mode) => decide(call, { ...rights, mode }, facts),
+  );
+  return { call, decision, reach: fileAccess(call, { rights, home, stateDirectories }) };
+}
+
+/** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */
+function withGrants({ inbox }: EngineDeps, run: Caller): Rights {
+  const { rights } = run;
+  const standing = inbox.standing?.rules(workingDirectory(rights)) ?? [];
+  const granted = [...run.granted(), ...standing];
+  if (granted.length === 0) return rights;
+  const { rules } = rights;
+  return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
+}
+
+function judgedCall(deps: EngineDeps, run: Caller, { tool, access }: ReadyCall): JudgedCall {
+  const { roots } = run.rights;
+  const place = { roots, home: deps.home };
+  const resolve = (asked: string): ResolvedPath => {
+    const { exists, real, inside, problem } = resolveInRoots(asked, roots);
+    // A loop leads nowhere, so it leads out of no root: the tool, which can't open it, says what it is.
+    const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
+    const isNew = !exists && problem === undefined;
+    return { asked, real, insideRoots: inside || leadsNowhere, ...(isNew ? { isNew } : {}) };
+  };
+  const writable = (asked: string): ResolvedPath => {
+    const path = resolve(asked);
+    return { ...path, ...pathCaution(path.real, 'write', place) };
+  };
+  const readable = (asked: string): ResolvedPath => {
+    const path = resolve(asked);
+    const caution = pathCaution(path.real, 'read', place);
+    const isOwn =
+      deps.store.isOwnFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
+    return isOwn ? { ...path, ...caution, insideRoots: true, isOwn } : { ...path, ...caution };
+  };
+  const described = access ?? NO_ACCESS;
+  return {
+    tool: tool.name,
+    // What a tool can't tell of itself is judged as the worst that it could be.
+    kind: access === null ? 'execute' : tool.kind,
+    access: {
+      ...described,
+      reads: described.reads.map(readable),
+      writes: described.writes.map(writable),
+    },
+    inToolSet: run.view.has(tool.name),
+  };
+}

@@ -1,0 +1,68 @@
+import type { ToolCallPart } from '../../protocol/message.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
+import { canonicalToolName } from '../../protocol/tool-aliases.ts';
+import type { AnyTool } from '../../protocol/tool.ts';
+import { unescapeArguments } from './unescape-arguments.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { ReadyCall, PreparedCall, BrokenCall } from '../task/prepared-call.ts';
+
+/** Names, arguments and access of a call: everything that can be known before it is judged. */
+export function prepareCall(
+  run: Pick<TaskRun, 'spec' | 'state' | 'view'>,
+  asked: ToolCallPart,
+): PreparedCall {
+  const name = canonicalToolName(asked.name) ?? asked.name;
+  const tool = run.view.get(name);
+  if (tool === undefined) {
+    const had =
+      run.spec.inherited === undefined ? '' : ' The conversation that you inherited had others.';
+    const reason = `${asked.name} is not among your tools: ${[...run.view.keys()].join(', ')}.${had}`;
+    return {
+      ready: false,
+      call: asked,
+      tool: name,
+      text: reason,
+      error: 'PERMISSION_DENIED',
+      decision: { verdict: 'deny', step: 'tool_set', reason },
+    };
+  }
+  const call = unescapeArguments(asked, tool);
+  if (call.malformed !== undefined) {
+    return broken(call, tool, isCut(run, call) ? CUT : NO_JSON);
+  }
+  const parsed = tool.parse(call.input);
+  if (!parsed.ok) return broken(call, tool, parsed.issues.join('; '));
+  const access = tool.describe?.(parsed.input, { cwd: run.spec.cwd }) ?? null;
+  return {
+    ready: true,
+    call,
+    tool,
+    input: parsed.input,
+    ...(parsed.notes === undefined ? {} : { notes: parsed.notes }),
+    access: access ?? (tool.kind === 'meta' ? NO_ACCESS : null),
+  };
+}
+
+const NO_JSON = 'the arguments are not valid JSON. Send them again, whole.';
+const CUT =
+  'this call was cut off at your output limit and did not run. Send less at once: a long text in several calls, one part each.';
+
+/** The last call of an answer that the model's output limit ended. */
+function isCut({ state }: Pick<TaskRun, 'state'>, { id }: ToolCallPart): boolean {
+  return state.answer?.reason === 'length' && state.conversation.openCalls.at(-1)?.id === id;
+}
+
+/** Such a call needs no slot, and is not ended for having taken long. */
+export function waitsForOthers({ tool, input }: ReadyCall): boolean {
+  return tool.waits?.(input) ?? false;
+}
+
+function broken(call: ToolCallPart, tool: AnyTool, problem: string): BrokenCall {
+  return {
+    ready: false,
+    call,
+    tool: tool.name,
+    text: `${tool.name}: ${problem}`,
+    error: 'INVALID_PARAM',
+  };
+}

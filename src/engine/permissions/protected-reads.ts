@@ -1,0 +1,119 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isInside } from '../../policy/call.ts';
+import { couldMeanRead, readNarrowingRules } from '../../policy/rule-match.ts';
+import type { ReadDepth } from '../../policy/read-only/proof.ts';
+import type { Rights } from '../../protocol/permission.ts';
+import { findBelow, type BelowEntry } from '../../sys/find-below.ts';
+import { trackedFiles } from '../../sys/git/index-names.ts';
+import { findRepository } from '../../sys/git/repository.ts';
+import { resolveInRoots } from '../../sys/real-path.ts';
+import { isSecretPath } from '../../sys/secret-paths.ts';
+
+const LIMITS = { maxEntries: 50_000, maxMs: 150 };
+
+/** What a task may not read unasked. Paths are absolute and real. */
+export interface ReadRules {
+  /** Whether any rule of it is about single paths: without one no name has to be looked at. */
+  readonly any: boolean;
+  /** Whether a deny or ask rule may mean this path. */
+  refuses(path: string): boolean;
+  /** Whether a link leads to what may be read. */
+  opens(link: string): boolean;
+}
+
+export function readRules({ rules, roots }: Rights, home: string): ReadRules {
+  const narrowing = readNarrowingRules(rules);
+  const refuses = (path: string): boolean =>
+    couldMeanRead(narrowing, { asked: path, real: path, insideRoots: true }, { roots, home });
+  return {
+    any: narrowing.length > 0,
+    refuses,
+    opens(link) {
+      const { real, inside } = resolveInRoots(link, roots);
+      return inside && !isSecretPath(real) && !refuses(real);
+    },
+  };
+}
+
+/**
+ * What lies below a path that a command reads as a whole, and that may not be read unasked; as a reason why
+ * the command is not proved. Undefined: nothing.
+ */
+export async function protectedBelow(
+  path: string,
+  below: ReadDepth,
+  rules: ReadRules,
+): Promise<string | undefined> {
+  switch (below) {
+    case 'itself':
+      return undefined;
+    case 'names':
+      return rules.any
+        ? await walk(path, ({ path: entry }) => rules.refuses(entry), LIST_INSTEAD)
+        : undefined;
+    case 'contents':
+      return await walk(path, (entry) => isHidden(entry, rules), SEARCH_INSTEAD);
+    case 'followed':
+      return await walk(
+        path,
+        (entry) => isHidden(entry, rules) || (entry.isLink && leadsToDirectory(entry.path)),
+        SEARCH_INSTEAD,
+      );
+    case 'tracked':
+      return await hiddenInRepository(path, rules);
+  }
+}
+
+const SEARCH_INSTEAD = 'name a smaller directory, or use Grep, which leaves such files out';
+const LIST_INSTEAD = 'name a smaller directory, or use Glob';
+
+function isHidden({ path, isLink }: BelowEntry, rules: ReadRules): boolean {
+  return isSecretPath(path) || (rules.any && rules.refuses(path)) || (isLink && !rules.opens(path));
+}
+
+/** Whether a walk that follows it finds more than one file there. */
+function leadsToDirectory(link: string): boolean {
+  try {
+    return statSync(link).isDirectory();
+  } catch {
+    // It leads nowhere, or where this user can't go.
+    return false;
+  }
+}
+
+async function walk(
+  directory: string,
+  test: (entry: BelowEntry) => boolean,
+  instead: string,
+): Promise<string | undefined> {
+  const found = await findBelow(directory, test, LIMITS);
+  switch (found.end) {
+    case 'none':
+      return undefined;
+    case 'found':
+      return `below it lies ${JSON.stringify(found.path)}, which is not read unasked; ${instead}`;
+    case 'limit':
+      return `too much lies below ${JSON.stringify(directory)} to look at it all; ${instead}`;
+  }
+}
+
+/** Git shows what it keeps: of files that are secret by their names, too. */
+async function hiddenInRepository(path: string, rules: ReadRules): Promise<string | undefined> {
+  const repository = findRepository(path);
+  // Outside of any, git compares whatever files and directories it is given.
+  if (repository === undefined) return await protectedBelow(path, 'contents', rules);
+  const tracked = trackedFiles(repository);
+  if (tracked === null) return 'it is not known which files the repository keeps; name files';
+  const found = tracked.names
+    .map((name) => join(repository.top, name))
+    .find(
+      (file) =>
+        file !== path &&
+        isInside(path, file) &&
+        (isSecretPath(file) || (rules.any && rules.refuses(file))),
+    );
+  return found === undefined
+    ? undefined
+    : `the repository keeps ${JSON.stringify(found)}, which is not read unasked; name the files or directories that you want behind \`--\``;
+}

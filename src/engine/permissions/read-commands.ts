@@ -1,0 +1,36 @@
+import type { JudgedCall } from '../../policy/call.ts';
+import { loadShellParser } from '../../policy/load-shell-parser.ts';
+import type { ShellParser } from '../../policy/shell-parser.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
+import { commandPath } from '../../sys/command-environment.ts';
+import { readEnvironment } from '../../sys/env.ts';
+import { proveCommands, redirectedWrites } from './command-proof.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import { variablesSet } from '../task/task-variables.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
+
+export interface CommandReading extends Pick<JudgedCall, 'proof' | 'redirected'> {
+  readonly shellParser: ShellParser;
+}
+
+/** What the commands of a call are known to do. Loaded with the first call that has any. */
+export async function readCommands(
+  deps: EngineDeps,
+  run: Pick<TaskRun, 'isTrusted' | 'rights' | 'spec' | 'state'>,
+  { access }: ReadyCall,
+  { sandboxed }: { readonly sandboxed: boolean },
+): Promise<CommandReading> {
+  const { rights, spec } = run;
+  const shellParser = await loadShellParser();
+  const described = access ?? NO_ACCESS;
+  const place = { cwd: spec.cwd, home: deps.home, rights };
+  const proof = await proveCommands(described, shellParser, {
+    ...place,
+    searchPath: commandPath(readEnvironment()),
+    variables: Object.keys(variablesSet(run)),
+    clock: deps.clock,
+    sandboxed,
+  });
+  return { shellParser, proof, redirected: redirectedWrites(described, shellParser, place) };
+}

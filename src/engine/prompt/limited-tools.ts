@@ -1,0 +1,47 @@
+import { escapeTags } from '../../base/control-tags.ts';
+import { oneLine } from '../../base/text.ts';
+import { nameCovers, ruleCovers } from '../../policy/tool-cover.ts';
+import type { AgentDefinition, LimitedTools, ToolLimit } from '../../protocol/agent.ts';
+
+/**
+ * The part of a system prompt that names the calls to which a definition limits tools, so that the model makes no
+ * others. Empty where none of the tools of the task is limited.
+ *
+ * @param tools the names of the tools that the task has
+ */
+export function limitedToolsText(
+  { limitedTools = [] }: Pick<AgentDefinition, 'limitedTools'>,
+  tools: readonly string[],
+): string {
+  const lines = limitedTools.flatMap((list) => linesOf(list, tools));
+  if (lines.length === 0) return '';
+  const rule =
+    'Of each tool here only the calls that every line for it covers run; others are refused.';
+  return `# Limited tools\n${rule}\n${lines.join('\n')}`;
+}
+
+/** The lines of one list. Tools of the task that it limits to the same calls share a line. */
+function linesOf({ limits, unlimited }: LimitedTools, tools: readonly string[]): readonly string[] {
+  const toolsByWays = new Map<string, string[]>();
+  for (const tool of tools) {
+    if (unlimited.some((name) => nameCovers(name, tool))) continue;
+    if (!limits.some((limit) => isCovered(tool, limit, 'narrow'))) continue;
+    const own = limits.filter((limit) => isCovered(tool, limit, 'widen'));
+    const ways = own.flatMap(waysOf).join(', ') || 'no call';
+    toolsByWays.set(ways, [...(toolsByWays.get(ways) ?? []), tool]);
+  }
+  return [...toolsByWays].map(([ways, names]) => `- ${names.join(', ')}: ${ways}`);
+}
+
+/** Whether a rule for the limited tool is about another tool, too, as one for Edit is about Write. */
+function isCovered(tool: string, limit: ToolLimit, purpose: 'widen' | 'narrow'): boolean {
+  const source = { kind: 'builtin', where: '' } as const;
+  return ruleCovers({ text: limit.tool, tool: limit.tool, source }, tool, purpose);
+}
+
+function waysOf({ tool, rules, newFiles }: ToolLimit): readonly string[] {
+  return [
+    ...rules.map((rule) => `\`${escapeTags(oneLine(rule))}\``),
+    ...(newFiles === true ? [`${tool} for files that do not exist yet`] : []),
+  ];
+}

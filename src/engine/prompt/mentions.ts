@@ -1,0 +1,82 @@
+import { agentWords } from '../../agents/agent-id.ts';
+import { mentionedAgents } from '../../agents/mentions.ts';
+import { newId } from '../../base/ids.ts';
+import type { QuotedItem } from '../../protocol/quoted-item.ts';
+import type { TaskInput } from '../../protocol/input.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import { delegableAgents } from './delegable-agents.ts';
+import type { AgentSource } from '../task/deps.ts';
+
+/** What a person's words ask of the agent types that they name. */
+export interface Mentions {
+  /** To be called by the next answer. */
+  readonly mentions?: readonly string[];
+  /** Of which of them nothing comes, and why. */
+  readonly warnings: readonly string[];
+}
+
+/** Agents that are called for one message: as many as usually work at the same time. */
+export const MAX_MENTIONS = 16;
+
+/**
+ * `by`: the task that reads the words. One without Task can call nobody, and none calls whom its
+ * definition does not name: it is not told to.
+ */
+export function mentionsIn(
+  words: string,
+  {
+    agents,
+    by,
+  }: {
+    readonly agents: Pick<AgentSource, 'agents'>;
+    readonly by: Pick<TaskSpec, 'agent' | 'tools'>;
+  },
+): Mentions {
+  const types = agents.agents();
+  const mentioned = mentionedAgents(words, types);
+  if (mentioned.length === 0) return { warnings: [] };
+  const known = agentWords(types);
+  const named = (some: readonly AgentDefinition[]) =>
+    some.map((agent) => known.get(agent) ?? agent.name);
+  if (!by.tools.includes('Task')) {
+    const because = "whoever reads it has no Task tool and can't delegate";
+    return { warnings: takenAsText(named(mentioned), because) };
+  }
+  const delegable = new Set(delegableAgents(by.agent, types));
+  const callable = named(mentioned.filter((agent) => delegable.has(agent)));
+  const others = named(mentioned.filter((agent) => !delegable.has(agent)));
+  return {
+    ...(callable.length === 0 ? {} : { mentions: callable.slice(0, MAX_MENTIONS) }),
+    warnings: [
+      ...takenAsText(others, `the definition of ${by.agent.name} names whom it may delegate to`),
+      ...takenAsText(
+        callable.slice(MAX_MENTIONS),
+        `one message calls at most ${MAX_MENTIONS} agents by name`,
+      ),
+    ],
+  };
+}
+
+/** Names that a warning shows. */
+const SHOWN_NAMES = 8;
+
+function takenAsText(names: readonly string[], because: string): readonly string[] {
+  if (names.length === 0) return [];
+  const shown = names.slice(0, SHOWN_NAMES).map((name) => `@${name}`);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
+  return [
+    `${shown.join(', ')}${more} ${names.length === 1 ? 'is' : 'are'} taken as text: ${because}`,
+  ];
+}
+
+/** What a person says to a task, for its next request. */
+export function personMessage(
+  text: string,
+  { mentions }: Pick<Mentions, 'mentions'>,
+  enclosed: readonly QuotedItem[],
+): TaskInput {
+  const named = mentions === undefined ? {} : { mentions };
+  const beside = enclosed.length === 0 ? {} : { enclosed };
+  return { id: newId(), kind: 'message', from: 'user', text, ...named, ...beside };
+}

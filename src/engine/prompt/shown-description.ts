@@ -1,0 +1,87 @@
+import { oneLine, truncate } from '../../base/text.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import { lazy } from '../../base/lazy.ts';
+
+/** UTF-16 units of a description that are looked at: some hold whole dialogues. */
+const MOST_READ = 4_000;
+
+/** Dialogues that show when to choose an agent; one that is not closed goes on to the end. */
+const EXAMPLES = /<(examples?|commentary)\b[^>]*>[\s\S]*?(?:<\/\1\s*>|$)/gi;
+/** What announces examples, on a line of its own or before those taken out, and all behind it. */
+const ANNOUNCED =
+  /(?:^|[\n.;:!?])\s*(?:\W{0,3})(?:usage )?examples?(?: usage| uses?)?\W{0,3}:[\s\S]*$/i;
+
+const OPENINGS: readonly (readonly [RegExp, string])[] = [
+  // "Use this security agent proactively when …"; what it opens stays.
+  [
+    /^(?:use|invoke|call|launch|choose) (?:this|the)(?: [\w./-]{1,40}){0,4}? (?:sub-?)?agents?,?(?: proactively| immediately)? (?=(?:when|whenever|if|for|to|after|before)\b)/i,
+    '',
+  ],
+  // "This agent should be used when …"
+  [
+    /^(?:this|the)(?: [\w./-]{1,40}){0,4}? (?:sub-?)?agent (?:should|must|can|is to|needs to) be (?:used|invoked|called)(?: proactively)? (?=(?:when|whenever|if|for|to|after|before)\b)/i,
+    '',
+  ],
+  [/^when(?:ever)? (?:you|the user|users?) (?:needs?|wants?|has|have) to /i, 'To '],
+  [/^when(?:ever)? (?:you|the user|users?) (?:needs? (?:help|assistance) (?:with|in) )/i, 'For '],
+  [/^when(?:ever)? (?:you|the user|users?) (?:needs?|wants?) /i, 'For '],
+  [/^use when (?:a|the|some) (?:task|job) (?:needs|requires|calls for) /i, 'For '],
+];
+
+/** A full stop that ends no sentence. */
+const ABBREVIATION = lazy(() => /(?:\b(?:e\.g|i\.e|etc|vs|incl|approx)|\b\p{L})$/iu);
+const SENTENCE_END = /[.!?](?=\s)|[。！？]/g;
+/** A cut that leaves less than this share of what fits gives too much away. */
+const LEAST_SHARE = 0.5;
+
+const told = new WeakMap<AgentDefinition, string>();
+
+/**
+ * What a description says of when to use its agent, on one line: without examples, and without words
+ * that stand at the head of every other description. Generators write `\n` for a line end.
+ */
+export function descriptionFor(agent: AgentDefinition): string {
+  const known = told.get(agent);
+  if (known !== undefined) return known;
+  // Muster's own are written as they are shown: little of all this need be done at each start.
+  const isBuiltin = agent.origin.scope === 'builtin';
+  const use = isBuiltin ? oneLine(agent.description) : useOf(agent.description);
+  told.set(agent, use);
+  return use;
+}
+
+function useOf(description: string): string {
+  const read = truncate(description, MOST_READ).replaceAll('\\n', '\n');
+  const plain = oneLine(read.replaceAll(EXAMPLES, '\n').replace(ANNOUNCED, '.'));
+  const bare = plain.replace(/^\.$/, '').replace(/([.!?])\.$/, '$1');
+  const opened = OPENINGS.reduce((text, [opening, by]) => text.replace(opening, by), bare);
+  // Nothing but examples: they say more than nothing.
+  const use = opened === '' ? oneLine(read) : opened;
+  return use.charAt(0).toUpperCase() + use.slice(1);
+}
+
+/** At most so many code points: whole sentences where enough of it then stands, else cut at a word. */
+export function shortened(text: string, most: number): string {
+  const fitting = truncate(text, most);
+  if (fitting.length === text.length) return text;
+  const least = fitting.length * LEAST_SHARE;
+  const sentence = lastSentenceEnd(fitting);
+  if (sentence > least) return fitting.slice(0, sentence);
+  const blank = fitting.lastIndexOf(' ');
+  const cut = blank > least ? fitting.slice(0, blank) : truncate(text, most - 1);
+  return `${cut.trimEnd()}…`;
+}
+
+/** Where the last whole sentence ends; 0: none does. */
+function lastSentenceEnd(text: string): number {
+  let end = 0;
+  for (const match of text.matchAll(SENTENCE_END)) {
+    if (
+      match[0] !== '.' ||
+      !ABBREVIATION().test(text.slice(Math.max(0, match.index - 8), match.index))
+    ) {
+      end = match.index + match[0].length;
+    }
+  }
+  return end;
+}

@@ -1,0 +1,37 @@
+import type { Question } from '../../protocol/question.ts';
+import type { QuestionJson } from '../../protocol/result.ts';
+
+export function questionJson(question: Question): QuestionJson {
+  const { id, kind, task, chain, tool } = question;
+  const common = { id, kind, task_id: task, chain, tool };
+  if (question.kind !== 'permission') {
+    const { text } = question;
+    const options = question.kind === 'input' ? question.options : [];
+    return { ...common, text, options, ...NOTHING_TOUCHED, reason: null, rule: null, scopes: [] };
+  }
+  const { commands, paths, hosts, edits, input, reason, rule, scopes, modeToGrant } = question;
+  return {
+    ...common,
+    text: null,
+    options: [],
+    commands,
+    paths,
+    hosts,
+    edits,
+    input,
+    reason,
+    rule,
+    scopes,
+    ...(modeToGrant === undefined
+      ? {}
+      : {
+          agent_mode: {
+            agent: modeToGrant.agent,
+            mode: modeToGrant.mode,
+            scopes: modeToGrant.scopes,
+          },
+        }),
+  };
+}
+
+const NOTHING_TOUCHED = { commands: [], paths: [], hosts: [], edits: [], input: null } as const;

@@ -1,0 +1,88 @@
+import { newId } from '../../base/ids.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import { LOG_VERSION } from '../../protocol/events/event.ts';
+import type { ResolvedModel } from '../../protocol/model.ts';
+import type { Rights } from '../../protocol/permission.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { foldLog } from '../task/fold-log.ts';
+import type { Caller } from '../permissions/judge.ts';
+import type { RunningTasks } from '../task/running-tasks.ts';
+import { initialState } from '../../protocol/state/task-state.ts';
+
+/** Whom a person's words are for. */
+export type Recipient =
+  /** A task of a log, at work here or not. `ceiling`: what it has at most once it goes on. */
+  | { readonly task: string; readonly maxRights: (recorded: Rights) => Rights }
+  /** A conversation that is about to begin. */
+  | {
+      readonly agent: AgentDefinition;
+      readonly model: ResolvedModel;
+      readonly rights: Rights;
+      readonly cwd: string;
+    };
+
+/** Who gets what goes along, or would: what is read for it is judged by its rights. */
+export type QuoteReader = Omit<Caller, 'view'>;
+
+export function quoteReader(
+  { store, clock }: Pick<EngineDeps, 'store' | 'clock'>,
+  to: Recipient,
+  running: Pick<RunningTasks, 'get'>,
+): QuoteReader {
+  if (!('task' in to)) return rootToBe(to, clock.now());
+  const run = running.get(to.task);
+  if (run !== undefined) {
+    return {
+      rights: run.rights,
+      spec: run.spec,
+      state: run.state,
+      granted: () => run.granted(),
+      modeGrants: () => run.modeGrants(),
+      isTrusted: (seq) => run.isTrusted(seq),
+    };
+  }
+  const state = foldLog(store, to.task);
+  const { spec } = state;
+  return { rights: to.maxRights(spec.rights), spec, state, ...NOTHING_GRANTED };
+}
+
+const NOTHING_GRANTED: Pick<QuoteReader, 'granted' | 'modeGrants' | 'isTrusted'> = {
+  granted: () => [],
+  modeGrants: () => [],
+  isTrusted: () => false,
+};
+
+function rootToBe(
+  { agent, model, rights, cwd }: Exclude<Recipient, { readonly task: string }>,
+  ts: number,
+): QuoteReader {
+  const id = newId();
+  const spec: TaskSpec = {
+    id,
+    root: id,
+    parent: null,
+    parentCall: null,
+    depth: 0,
+    agent,
+    description: '',
+    prompt: '',
+    model,
+    cwd,
+    rights,
+    tools: ['Read'],
+    limits: { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 0 },
+    prefix: '',
+    handed: [],
+    background: false,
+    source: 'sdk',
+    params: {},
+  };
+  const stamp = { v: LOG_VERSION, seq: 0, ts, task: id, epoch: 0 };
+  return {
+    rights,
+    spec,
+    state: initialState({ ...stamp, type: 'task.created', spec }),
+    ...NOTHING_GRANTED,
+  };
+}

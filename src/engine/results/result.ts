@@ -1,0 +1,207 @@
+import { readPlaceLines } from '../../base/code/place-lines.ts';
+import type { ErrorInfo } from '../../base/errors.ts';
+import { formatDuration, plural, truncate } from '../../base/text.ts';
+import { knownCost, totalUse } from '../../protocol/state/ledger.ts';
+import { paidTokens, type Usage } from '../../protocol/model.ts';
+import type {
+  EnvelopeStatus,
+  EnvelopeUsage,
+  ResultEnvelope,
+  TaskStatus,
+} from '../../protocol/result.ts';
+import { openQuestions } from '../../protocol/state/questions.ts';
+import type { Question } from '../../protocol/question.ts';
+import { flagsText } from '../../receipts/answer-flags.ts';
+import { receiptParts } from '../../receipts/receipt-line.ts';
+import { receiptOf } from '../../receipts/receipt.ts';
+import { cutAtParagraph } from './text-page.ts';
+import { questionJson } from '../questions/question-json.ts';
+import { outputSchemaOf } from '../task/output-schema.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
+
+export interface ResultPaths {
+  readonly transcript: string | null;
+  readonly outputFile: string | null;
+}
+
+/** How many of the user's denials the result names, and code points of each. */
+const SHOWN_DENIALS = 5;
+const DENIAL_LENGTH = 200;
+
+/** The error of a task that has no end and that no process works on any more. */
+export function interruption({ activation }: TaskState): ErrorInfo {
+  const hasWorked =
+    activation.workingSince !== null || activation.workedMs > 0 || activation.number === 0;
+  const message = hasWorked
+    ? 'the process that worked on it ended before it did'
+    : 'it was put back to an earlier event, or resumed, and has not worked since';
+  return { code: 'INTERNAL_ERROR', message, retryable: true };
+}
+
+/**
+ * Builds the result of a task for programs, from its log alone. A log without an end says `running`. The caller knows
+ * whether a process still works on the task, and passes the state on as `interrupted` otherwise.
+ *
+ * @param asked the questions that wait for an answer; default: those of the task itself
+ */
+export function resultEnvelope(
+  state: TaskState,
+  paths: ResultPaths,
+  asked: readonly Question[] = openQuestions(state),
+): ResultEnvelope {
+  const { spec } = state;
+  const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
+  const result = fullResult(state);
+  return {
+    status: envelopeStatus(state.status),
+    data: {
+      status: state.status,
+      task_id: spec.id,
+      result,
+      structured: state.structured?.value ?? null,
+      ...(spec.model.provider === 'offline' ? { places: readPlaceLines(result) } : {}),
+      tool_summary: [...state.toolCounts].map(([tool, count]) => ({ tool, count })),
+      files_modified: [...state.filesChanged.keys()],
+      model_used: model,
+      subagent_type: spec.agent.name,
+      turns: state.turns,
+      usage: envelopeUsage(state.usage),
+      cost_usd: state.costUsd,
+      ...estimatedUse(state),
+      ...reusedResult(state),
+      receipt: receiptOf(state),
+      transcript: paths.transcript,
+      output_file: paths.outputFile,
+      ...(asked.length === 0 ? {} : { questions: asked.map(questionJson) }),
+    },
+    text: parentText(state, 0),
+    stats: { time_ms: elapsedMs(state), tool_calls: toolCallCount(state), model },
+    context: { cwd: spec.cwd, params_input: spec.params },
+    error: state.end?.error ?? unended(state),
+  };
+}
+
+/**
+ * Returns the text that the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
+ * `resultMaxTokens` of it, the error if there is one, the flags of the answer, and the line with the receipt.
+ */
+export function parentText(state: TaskState, offset: number): string {
+  const { spec, end } = state;
+  const whole = fullResult(state);
+  const { text, next } = cutAtParagraph(whole, offset, spec.limits.resultMaxTokens);
+  const parts = [text];
+  if (next !== null) {
+    parts.push(
+      `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${spec.id}", offset: ${next})]`,
+    );
+  }
+  const error = end?.error ?? null;
+  if (error !== null) {
+    const found = whole === '' ? 'It had found nothing yet.' : 'What it had found so far:';
+    parts.unshift(`The task ended as ${state.status}: ${error.code}: ${error.message}. ${found}`);
+  } else if (whole === '') {
+    parts.unshift('The task ended without a text.');
+  }
+  if (state.denials.length > 0) parts.push(denialsLine(state.denials));
+  if (state.status === 'partial' && state.structured === null && outputSchemaOf(spec) !== null) {
+    parts.push('[Note: the answer is not JSON that is valid against output_schema]');
+  }
+  for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
+  const flags = flagsText(state.activation.claims);
+  parts.push(flags === '' ? '' : `[${flags}]`, factsLine(state));
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function envelopeUsage({ input, output, cacheRead, cacheWrite }: Usage): EnvelopeUsage {
+  return { input, output, cache_read: cacheRead, cache_write: cacheWrite };
+}
+
+function estimatedUse({ ledger }: TaskState): Pick<ResultEnvelope['data'], 'estimated'> {
+  const use = totalUse(ledger, { isEstimated: true });
+  if (use.answers === 0) return {};
+  const { answers, usage } = use;
+  return { estimated: { answers, usage: envelopeUsage(usage), cost_usd: knownCost(use) } };
+}
+
+function reusedResult({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reused'> {
+  if (reused === null) return {};
+  return { reused: { task_id: reused.of, at: new Date(reused.at).toISOString() } };
+}
+
+/** Returns why a task without an end has no result; null while it is at work. */
+function unended(state: TaskState): ErrorInfo | null {
+  const { status, parkedOn, questions } = state;
+  if (status === 'interrupted') return interruption(state);
+  if (status !== 'parked') return null;
+  const count = Math.max(parkedOn.length, questions.size);
+  const message = `it waits for ${plural(count, 'answer')} of the user: \`muster tasks answer\` lists the questions`;
+  return { code: 'PERMISSION_DENIED', message, retryable: true };
+}
+
+function envelopeStatus(status: TaskStatus): EnvelopeStatus {
+  if (status === 'completed') return 'success';
+  return status === 'partial' ? 'partial' : 'error';
+}
+
+/** Returns the final answer, or the last text of a task that has none. */
+export function fullResult(state: TaskState): string {
+  return state.result === '' ? state.lastText : state.result;
+}
+
+/** Tells the parent that it was the user who refused these calls. */
+function denialsLine(denials: readonly string[]): string {
+  const shown = denials.slice(-SHOWN_DENIALS).map((each) => truncate(each, DENIAL_LENGTH));
+  const more = denials.length - shown.length;
+  return `[The user said no to: ${shown.join('; ')}${more > 0 ? `; and ${more} before` : ''}]`;
+}
+
+/** Returns the last line of a result: the task, what it used, and its receipt. */
+function factsLine(state: TaskState): string {
+  const { spec } = state;
+  const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
+  const [calls = '', ...receipt] = receiptParts(state, 'full');
+  const parts = [
+    `task ${spec.id}`,
+    spec.agent.name,
+    model,
+    ...(state.reused === null ? [] : [`reused: ${reusedText(state.reused)}`]),
+    plural(state.turns, 'turn'),
+    calls,
+    tokensText(state),
+    formatDuration(elapsedMs(state)),
+    ...receipt,
+  ];
+  return `[${parts.join(' · ')}]`;
+}
+
+/** Returns the tokens of a task, with a `~` if a part was estimated because the server did not count it. */
+function tokensText({ usage, ledger }: TaskState): string {
+  const estimated = totalUse(ledger, { isEstimated: true });
+  const tokens = paidTokens(usage) + paidTokens(estimated.usage);
+  return `${estimated.answers > 0 ? '~' : ''}${plural(tokens, 'token')}`;
+}
+
+/** Says which earlier task gave a reused result, and when. */
+export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
+  return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
+}
+
+function toolCallCount(state: TaskState): number {
+  let count = 0;
+  for (const calls of state.toolCounts.values()) count += calls;
+  return count;
+}
+
+export function elapsedMs(state: TaskState): number {
+  const { elapsedMs: untilNow, startedMs, endedMs } = state.lifetime;
+  return (endedMs ?? untilNow) - (startedMs ?? 0);
+}
+
+/**
+ * The id of the notice of a task's end: another one for each time it ends. One whose end is not written
+ * may go on and end within the same stint.
+ */
+export function endNoticeId({ spec, activation, status, lastSeq }: TaskState): string {
+  const id = `${spec.id}-${activation.number}`;
+  return status === 'interrupted' ? `${id}-lost-${lastSeq}` : id;
+}

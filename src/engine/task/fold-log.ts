@@ -1,0 +1,83 @@
+import { MusterError } from '../../base/errors.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
+import { liveBefore } from '../../protocol/events/rewound.ts';
+import type { LogProblem, TaskStore } from '../../store/task-store.ts';
+import { applyCut, applyEvent } from '../../protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
+
+/** Visits the events of a log from its beginning, at least up to those that were folded. */
+export type ReadAgain = (visit: (event: TaskEvent) => void) => void;
+
+/**
+ * Folds events as they come, so that a log need not be held whole beside its state. Where a rewind is among
+ * them, the log is read once more, `readAgain`, when the state is asked for.
+ */
+export class LogFold {
+  private current: TaskState | null = null;
+  /** The number of the newest event, where that is not in `current`. */
+  private ahead: number | null = null;
+  private readonly rewinds: { readonly seq: number; readonly to: number }[] = [];
+  private readonly readAgain: ReadAgain;
+
+  constructor(readAgain: ReadAgain) {
+    this.readAgain = readAgain;
+  }
+
+  readonly add = (event: TaskEvent): void => {
+    if (event.type === 'task.rewound') this.rewinds.push({ seq: event.seq, to: event.to });
+    if (this.ahead !== null || event.type === 'task.rewound') this.ahead = event.seq;
+    else if (this.current !== null) applyEvent(this.current, event);
+    // Events of a task that nobody knows tell nothing.
+    else if (event.type === 'task.created') this.current = initialState(event);
+  };
+
+  /** The specification; null before its event, which may be missing in a damaged log. */
+  get state(): TaskState | null {
+    if (this.ahead !== null) this.current = this.foldAgain(this.ahead);
+    this.ahead = null;
+    return this.current;
+  }
+
+  private foldAgain(upTo: number): TaskState | null {
+    const isLive = liveBefore(this.rewinds, upTo);
+    let state: TaskState | null = null;
+    this.readAgain((event) => {
+      if (event.seq > upTo) return;
+      if (state === null) {
+        if (event.type === 'task.created') state = initialState(event);
+      } else if (isLive(event.seq)) applyEvent(state, event);
+      else applyCut(state, event);
+    });
+    return state;
+  }
+}
+
+/** The state that a log tells, whoever owns it. Throws MusterError when it has lost its beginning. */
+export function foldLog(store: TaskStore, id: string): TaskState {
+  const fold = new LogFold((visit) => void store.scan(id, visit));
+  const problems = store.scan(id, fold.add);
+  const { state } = fold;
+  if (state === null) throw withoutBeginning(store, id, problems);
+  return state;
+}
+
+/** All events of a log. Throws MusterError when it has lost its beginning. */
+export function fullLog(store: Pick<TaskStore, 'scan' | 'log'>, id: string): readonly TaskEvent[] {
+  const events: TaskEvent[] = [];
+  const problems = store.scan(id, (event) => void events.push(event));
+  if (events[0]?.type !== 'task.created') throw withoutBeginning(store, id, problems);
+  return events;
+}
+
+function withoutBeginning(
+  store: Pick<TaskStore, 'log'>,
+  id: string,
+  problems: readonly LogProblem[],
+): MusterError {
+  const path = store.log(id);
+  const where = path === null ? '' : ` (${path}:${problems[0]?.line ?? 1})`;
+  return new MusterError(
+    'NOT_FOUND',
+    `task ${id} cannot be used: its specification (task.created) is missing or damaged in its log${where}`,
+  );
+}

@@ -1,0 +1,190 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
+import type { ValidationResult } from '../../protocol/tool.ts';
+import { parseContext, type ContextRequest } from './context-request.ts';
+import { whyTooBig } from './output-schema.ts';
+
+/** The type of a Task call that names none. */
+export const DEFAULT_AGENT = 'general-purpose';
+
+/** A Task call, exact: aliases resolved, nothing unknown left. */
+export interface TaskInput {
+  readonly description?: string;
+  readonly prompt: string;
+  readonly subagentType?: string;
+  readonly model?: string;
+  readonly maxTurns?: number;
+  /** The id of an ended task, or its beginning, that goes on with `prompt`. */
+  readonly resume?: string;
+  /** JSON Schema that the answer must be valid against. Absent: as the agent's definition says. */
+  readonly outputSchema?: JsonObject;
+  /** What it gets beside its prompt. Absent: nothing. */
+  readonly context?: ContextRequest;
+  /** Absent: as the agent's definition says. */
+  readonly background?: boolean;
+  /** The arguments as the model gave them. */
+  readonly params: JsonObject;
+  /** The skill that runs as this task. No argument gives it. */
+  readonly ofSkill?: SkillDefinition;
+  /** The name of the template whose item it is. No argument gives it. */
+  readonly ofTemplate?: string;
+}
+
+/** Arguments that earlier prompts and other clients write, and the one that each means. */
+const ARGUMENT_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['task', 'prompt'],
+  ['input', 'prompt'],
+  ['type', 'subagent_type'],
+]);
+
+/** Fields in which an empty text is an error. An empty name is the name of no agent and no task, and none is chosen instead. */
+const NEVER_EMPTY: ReadonlySet<string> = new Set(['prompt', 'subagent_type', 'resume']);
+const ARGUMENTS = [
+  'description',
+  'prompt',
+  'subagent_type',
+  'model',
+  'run_in_background',
+  'resume',
+  'max_turns',
+  'output_schema',
+  'context',
+];
+
+/** Arguments that will come: their only valid value by now is the one that says what is done anyway. */
+const FIXED_ARGUMENTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
+  ['isolation', 'none'],
+]);
+
+/**
+ * Reads the arguments of a Task call. Unlike other tools it accepts no other spelling of a name and clamps no
+ * number: a misread argument of a delegation would cost a whole run.
+ */
+export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
+  if (!isJsonObject(value)) return { ok: false, issues: ['the arguments must be an object'] };
+  const args = new Map<string, JsonValue>();
+  const issues: string[] = [];
+  for (const [given, argument] of Object.entries(value)) {
+    if (argument === undefined || (argument === null && isKnown(given))) continue;
+    const [name, meant] = canonical(given, argument);
+    // An empty text in an optional field says nothing.
+    if (meant === '' && ARGUMENTS.includes(name) && !NEVER_EMPTY.has(name)) continue;
+    if (args.has(name))
+      issues.push(`${given}: means ${name}, which is given too; send one of them`);
+    args.set(name, meant);
+  }
+  for (const [name, argument] of args) issues.push(...unknownArgument(name, argument));
+  const text = textReader(args, issues);
+  const prompt = text('prompt');
+  if (prompt === undefined && !args.has('prompt')) {
+    issues.push('prompt: is missing; it must be a text that says what the subagent is to do');
+  }
+  const description = text('description');
+  const subagentType = text('subagent_type');
+  const model = text('model');
+  const resume = text('resume');
+  const background = flag(args.get('run_in_background'), issues);
+  const maxTurns = turnCount(args.get('max_turns'), issues);
+  const outputSchema = schemaOf(args.get('output_schema'), issues);
+  const context = parseContext(args.get('context') ?? 'fresh', issues);
+  if (context !== null && resume !== undefined) {
+    issues.push('context: is for a new task; one that is resumed goes on with its own');
+  }
+  if (issues.length > 0 || prompt === undefined) return { ok: false, issues };
+  return {
+    ok: true,
+    input: {
+      prompt,
+      params: value,
+      ...(background === undefined ? {} : { background }),
+      ...(description === undefined ? {} : { description }),
+      ...(subagentType === undefined ? {} : { subagentType }),
+      ...(model === undefined ? {} : { model }),
+      ...(maxTurns === undefined ? {} : { maxTurns }),
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      ...(resume === undefined ? {} : { resume }),
+      ...(context === null ? {} : { context }),
+    },
+  };
+}
+
+function isKnown(given: string): boolean {
+  const [name] = canonical(given, true);
+  return ARGUMENTS.includes(name) || FIXED_ARGUMENTS.has(name);
+}
+
+/** What an argument is called here, and what it says there. */
+function canonical(given: string, argument: JsonValue): readonly [string, JsonValue] {
+  if (given === 'fork' && typeof argument === 'boolean') {
+    return ['context', argument ? 'inherit' : 'fresh'];
+  }
+  return [ARGUMENT_ALIASES.get(given) ?? given, argument];
+}
+
+function unknownArgument(name: string, value: JsonValue): readonly string[] {
+  if (ARGUMENTS.includes(name)) return [];
+  if (name === 'fork') return [`fork: must be true or false, not ${JSON.stringify(value)}`];
+  if (!FIXED_ARGUMENTS.has(name)) {
+    return [`${name}: is not an argument of Task; valid are ${ARGUMENTS.join(', ')}`];
+  }
+  const fixed = JSON.stringify(FIXED_ARGUMENTS.get(name));
+  if (JSON.stringify(value) === fixed) return [];
+  return [`${name}: is not available in this version; leave it out (it acts as ${fixed})`];
+}
+
+function textReader(args: ReadonlyMap<string, JsonValue>, issues: string[]) {
+  return (name: string): string | undefined => {
+    const value = args.get(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') {
+      issues.push(`${name}: must be a text, not ${kindOf(value)}`);
+      return undefined;
+    }
+    if (value.trim() === '') {
+      issues.push(`${name}: must not be empty`);
+      return undefined;
+    }
+    return value;
+  };
+}
+
+function flag(value: JsonValue | undefined, issues: string[]): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value;
+  issues.push(`run_in_background: must be true or false, not ${JSON.stringify(value)}`);
+  return undefined;
+}
+
+function turnCount(value: JsonValue | undefined, issues: string[]): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+  issues.push(`max_turns: must be a whole number above 0, not ${JSON.stringify(value)}`);
+  return undefined;
+}
+
+/** As text, too: some models write an object within arguments so. */
+function schemaOf(value: JsonValue | undefined, issues: string[]): JsonObject | undefined {
+  if (value === undefined) return undefined;
+  const schema = typeof value === 'string' ? parsed(value) : value;
+  if (!isJsonObject(schema)) {
+    issues.push(`output_schema: must be a JSON Schema (an object), not ${kindOf(value)}`);
+    return undefined;
+  }
+  const tooBig = whyTooBig(schema);
+  if (tooBig === null) return schema;
+  issues.push(`output_schema: ${tooBig}`);
+  return undefined;
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return value;
+  } catch {
+    // It is a text, then, and told as one.
+    return text;
+  }
+}
+
+function kindOf(value: JsonValue): string {
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}

@@ -1,0 +1,61 @@
+import type { EventBody } from '../../protocol/events/event.ts';
+import type { Slot } from '../limits/slots.ts';
+import type { Tree } from './tree.ts';
+
+export interface TaskSlotParts {
+  readonly tree: Pick<Tree, 'slots' | 'startGate'>;
+  readonly signal: AbortSignal;
+  /** Whether it was at work before: then it is no new task. */
+  readonly hadSlot: boolean;
+  readonly record: (...events: readonly EventBody[]) => void;
+}
+
+/** One task's slot of its tree: held while it is at work, and not while it waits for others. */
+export class TaskSlot {
+  private readonly parts: TaskSlotParts;
+  private slot: Slot | null = null;
+  private taking: Promise<void> | null = null;
+  private hadSlot: boolean;
+
+  constructor(parts: TaskSlotParts) {
+    this.parts = parts;
+    this.hadSlot = parts.hadSlot;
+  }
+
+  /** At once when it is held. Several may wait for it at a time. Rejects when the signal aborts. */
+  async take(): Promise<void> {
+    if (this.slot !== null) return;
+    this.taking ??= this.acquire().finally(() => {
+      this.taking = null;
+    });
+    await this.taking;
+  }
+
+  give(): void {
+    this.slot?.release();
+    this.slot = null;
+  }
+
+  private async acquire(): Promise<void> {
+    const { tree, signal } = this.parts;
+    signal.throwIfAborted();
+    // At once where one is free: the next task must see that this one is at work.
+    const slot = tree.slots.takeFree() ?? (await this.queue());
+    const because = this.hadSlot ? null : tree.startGate.hold();
+    this.slot = because === null ? slot : await this.startLater(slot, because);
+    this.hadSlot = true;
+  }
+
+  private queue(): Promise<Slot> {
+    return this.parts.tree.slots.acquire(this.parts.signal, { resuming: this.hadSlot });
+  }
+
+  private async startLater(slot: Slot, because: string): Promise<Slot> {
+    const { tree, signal, record } = this.parts;
+    slot.release();
+    const message = `it waits to start for ${because}`;
+    record({ type: 'task.held', because }, { type: 'warning', message });
+    await tree.startGate.pass(signal);
+    return this.queue();
+  }
+}

@@ -1,0 +1,124 @@
+import { callAsText } from '../text-calls/call-as-text.ts';
+import type { Conversation } from './conversation.ts';
+import { addText } from './earlier-report.ts';
+import type { TaskEvent } from '../events/event.ts';
+import type { MalformedAnswer, Fault } from '../fault.ts';
+import { messageText, toolCalls } from '../message.ts';
+import type { Activation } from './activation.ts';
+import type { TaskSpec } from '../task.ts';
+
+/** The part of a task's state that its faults are counted in. */
+export interface Faulty {
+  readonly spec: Pick<TaskSpec, 'tools'>;
+  readonly conversation: Conversation;
+  readonly activation: Activation;
+  /** How often each was seen, in the order in which they first were. */
+  readonly faults: Map<Fault, number>;
+}
+
+/** Counts what the event tells of, and how many faulty answers came in a row. */
+export function applyToFaults(state: Faulty, event: TaskEvent): void {
+  switch (event.type) {
+    case 'turn.retried':
+    case 'turn.failed':
+      if (event.failure.kind !== 'cancelled') count(state, event.failure.kind);
+      return;
+    case 'turn.started':
+      // Only what goes on from a cut answer belongs to it.
+      if (!event.inputs.some(isGoOnNotice)) forgetCut(state.activation);
+      return;
+    case 'turn.ended':
+      applyAnswer(state, event);
+      return;
+    case 'call.started':
+      state.activation.faultyCalls = 0;
+      state.activation.answerRan = true;
+      return;
+    case 'call.refused':
+      applyRefusal(state, event);
+      return;
+    default:
+  }
+}
+
+function count({ faults }: Faulty, fault: Fault): void {
+  faults.set(fault, (faults.get(fault) ?? 0) + 1);
+}
+
+function applyAnswer(
+  state: Faulty,
+  { message, reason }: Extract<TaskEvent, { type: 'turn.ended' }>,
+): void {
+  const { activation } = state;
+  const calls = toolCalls(message);
+  activation.answerRan = false;
+  activation.answerFaulty = false;
+  for (const call of calls) {
+    if (call.renamed === true) count(state, 'duplicate_call_id');
+    if (call.malformed === undefined) continue;
+    const isCut = reason === 'length' && call === calls.at(-1);
+    count(state, isCut ? 'cut_call' : 'broken_arguments');
+  }
+  const text = messageText(message);
+  const isEmpty = text.trim() === '';
+  // Of an answer that was cut off and gone on from, the whole.
+  const whole = `${activation.cutText}${text}`;
+  const isText = calls.length === 0 && !isEmpty && callAsText(whole, state.spec.tools) !== null;
+  // A call is no report.
+  activation.texts = addText(
+    activation.texts,
+    isText ? '' : whole,
+    activation.cutText === '' ? 'next' : 'continued',
+  );
+  if (isText) activation.callsAsText += 1;
+  else if (!isEmpty || calls.length > 0) activation.callsAsText = 0;
+  if (isText) count(state, 'call_as_text');
+  if (calls.length > 0) {
+    forgetCut(activation);
+    return;
+  }
+  if (!isEmpty && !isText) activation.faultyCalls = 0;
+  if (reason === 'length') count(state, 'cut_answer');
+  else if (isEmpty) count(state, 'empty_answer');
+  if (reason !== 'length' || (isEmpty && activation.cutText === '')) return;
+  activation.cutAnswers += 1;
+  activation.cutText += text;
+}
+
+function forgetCut(activation: Activation): void {
+  activation.cutAnswers = 0;
+  activation.cutText = '';
+}
+
+const GO_ON_NOTICE = 'go-on-';
+
+/** The id of the notice that asks a model to go on from the cut answer of that turn. */
+export function goOnNotice(turn: number): string {
+  return `${GO_ON_NOTICE}${turn}`;
+}
+
+function isGoOnNotice(input: string): boolean {
+  return input.startsWith(GO_ON_NOTICE);
+}
+
+/** Answers are counted, not calls: one whose other calls ran was of use. */
+function applyRefusal(
+  state: Faulty,
+  { callId, error, decision, repeated }: Extract<TaskEvent, { type: 'call.refused' }>,
+): void {
+  const fault = repeated === true ? 'repeated_call' : faultOf(error, decision?.step === 'tool_set');
+  if (fault === null) return;
+  const call = state.conversation.openCalls.find(({ id }) => id === callId);
+  // What is no JSON was counted with its answer.
+  if (call?.malformed === undefined) count(state, fault);
+  const { activation } = state;
+  if (activation.answerRan || activation.answerFaulty) return;
+  activation.answerFaulty = true;
+  activation.faultyCalls += 1;
+}
+
+function faultOf(error: string, isUnknown: boolean): MalformedAnswer | null {
+  if (isUnknown) return 'unknown_tool';
+  if (error === 'INVALID_PARAM') return 'invalid_arguments';
+  return error === 'LIMIT_EXCEEDED' ? 'too_many_calls' : null;
+}

@@ -1,0 +1,232 @@
+import { heldActivity, quietActivity, type Activity } from './activity.ts';
+import { applySpent, applyToAnswers } from './answers.ts';
+import { unreachable } from '../../base/errors.ts';
+import { applyToOwnedWork } from './owned-work.ts';
+import { addChanges, addDetails } from './call-record.ts';
+import { applyToConversation } from './conversation.ts';
+import { applyToDelegations } from './delegations.ts';
+import type { TaskEvent } from '../events/event.ts';
+import { applyToFaults } from './faults.ts';
+import { applyToInbox, isParked } from './questions.ts';
+import { toolCalls } from '../message.ts';
+import { applyToRepetition } from './repetition.ts';
+import { liveBefore } from '../events/rewound.ts';
+import { applyToLifetime, steadyTime } from './steady-time.ts';
+import * as activations from './activation.ts';
+import { takeEnclosed } from './transferred-files.ts';
+import { type TaskState, initialState } from './task-state.ts';
+
+/** The fold: the whole log in order gives the state. Throws on an empty log. */
+export function foldEvents(events: Iterable<TaskEvent>): TaskState {
+  const log = Array.from(events);
+  const rewinds = log.filter((event) => event.type === 'task.rewound');
+  const isLive = liveBefore(rewinds, log.at(-1)?.seq ?? -1);
+  let state: TaskState | undefined;
+  for (const event of log) {
+    if (state === undefined) state = initialState(event);
+    else if (isLive(event.seq)) applyEvent(state, event);
+    else applyCut(state, event);
+  }
+  if (state === undefined) throw new Error('a task log with no event');
+  return state;
+}
+
+/** An event that a later rewind has cut off: what it has cost is all that stays of it. */
+export function applyCut(state: TaskState, event: TaskEvent): void {
+  applySpent(state, event, state.spec);
+}
+
+/**
+ * One more event. Before a `task.rewound`, `state` must be that of the event it goes back to, with what
+ * `applyCut` makes of those in between: see `foldEvents`.
+ */
+export function applyEvent(state: TaskState, event: TaskEvent): void {
+  const { spec, activation } = state;
+  // Before the stint, which takes up what this answer cuts off.
+  applyToAnswers(state, event, { spec, cutText: activation.cutText });
+  activations.applyToActivation(state.activation, event, steadyTime(state.lifetime.newest));
+  // Before the conversation, which closes the calls of the round.
+  applyToRepetition(state.repetition, event, state.conversation);
+  applyToConversation(state.conversation, event);
+  applyToFaults(state, event);
+  applyToOwnedWork(state, event);
+  applyToInbox(state, event);
+  applyToDelegations(state.delegations, event, state);
+  state.lastSeq = event.seq;
+  applyToLifetime(state.lifetime, event);
+  state.epoch = event.epoch;
+  switch (event.type) {
+    case 'task.created':
+    case 'input.withdrawn':
+    case 'child.created':
+    case 'child.resumed':
+    case 'child.detached':
+    case 'items.reopened':
+    case 'limit.reached':
+    case 'reuse.missed':
+    case 'shell.started':
+    case 'shell.ended':
+    case 'notified':
+    case 'rights.granted':
+    case 'mode.granted':
+    case 'context.cleared':
+    case 'context.dropped':
+      return;
+    case 'input.queued':
+      for (const id of event.input.handed ?? []) state.handed.add(id);
+      takeEnclosed(state, event.input.enclosed);
+      return;
+    case 'task.claimed':
+      takeOver(state);
+      return;
+    case 'task.resumed':
+      beginActivation(state, state.activation.number + 1, activations.resumedBy(event, state));
+      return;
+    case 'task.reused':
+      state.reused = { of: event.of, at: event.at };
+      for (const seen of event.read) state.filesRead.set(seen.path, seen);
+      return;
+    case 'terms.changed': {
+      const { rights, limits, model } = event;
+      activations.changeModel(state.activation, state.spec.model, event);
+      state.spec = { ...state.spec, rights, limits, model };
+      return;
+    }
+    case 'task.rewound':
+      goBack(state, event);
+      return;
+    case 'files.restored':
+      state.rewinding = null;
+      return;
+    case 'task.started':
+      if (state.doing?.kind === 'held') state.doing = { kind: 'idle' };
+      state.status = isParked(state) ? 'parked' : 'running';
+      return;
+    case 'turn.started':
+      // What it says from here on is its own.
+      state.reused = null;
+      state.doing = { kind: 'connecting' };
+      return;
+    case 'turn.held':
+    case 'task.held':
+      state.doing = heldActivity(event);
+      return;
+    case 'summary.started':
+      state.doing = { kind: 'compacting' };
+      return;
+    case 'turn.accepted':
+    case 'turn.flowing':
+      state.doing = { kind: state.openTurn?.isSummary === true ? 'compacting' : 'streaming' };
+      return;
+    case 'turn.quiet':
+      state.doing = quietActivity(event.waitsFor, steadyTime(event) - event.silentMs);
+      return;
+    case 'turn.retried':
+      state.doing = { kind: 'waiting_to_retry', because: event.failure.message };
+      return;
+    case 'turn.ended':
+      state.doing = toolCalls(event.message).length > 0 ? { kind: 'idle' } : waiting(state);
+      return;
+    case 'turn.interrupted':
+    case 'turn.failed':
+      state.doing = state.interrupted === null ? { kind: 'idle' } : waiting(state);
+      return;
+    case 'summary.refused':
+    case 'context.handed':
+    case 'context.summarised':
+      state.doing = { kind: 'idle' };
+      return;
+    case 'call.started':
+      state.runningCalls.set(event.callId, { tool: event.tool, since: steadyTime(event) });
+      // Run again after a crash, it is the same call.
+      if (!state.unknownCalls.delete(event.callId)) {
+        state.toolCounts.set(event.tool, (state.toolCounts.get(event.tool) ?? 0) + 1);
+      }
+      showCalls(state);
+      return;
+    case 'call.ended':
+      state.runningCalls.delete(event.callId);
+      state.unknownCalls.delete(event.callId);
+      addDetails(state, event);
+      showCalls(state);
+      return;
+    case 'call.refused':
+      state.unknownCalls.delete(event.callId);
+      if (event.decision !== null) state.refusals.push(`${event.tool}: ${event.decision.reason}`);
+      showCalls(state);
+      return;
+    case 'question.asked':
+    case 'question.answered':
+      showCalls(state);
+      return;
+    case 'task.parked':
+      state.status = 'parked';
+      return;
+    case 'child.ended':
+      addChanges(state, event.changed);
+      if (state.doing?.kind === 'waiting_for_children') state.doing = waiting(state);
+      return;
+    case 'todos.set':
+      state.todos = event.items;
+      return;
+    case 'warning':
+      state.warnings.push(event.message);
+      return;
+    case 'task.ended':
+      state.status = event.end.status;
+      state.doing = { kind: 'idle' };
+      state.runningCalls.clear();
+      state.end = event.end;
+      state.result = event.result;
+      state.structured = event.structured === undefined ? null : { value: event.structured };
+      state.endedAt = event.ts;
+      return;
+    default:
+      unreachable(event);
+  }
+}
+
+/** What ran under the owner before is not known of: it may have happened or not. */
+function takeOver(state: TaskState): void {
+  for (const [callId, { tool }] of state.runningCalls) state.unknownCalls.set(callId, tool);
+  state.runningCalls.clear();
+  showCalls(state);
+  if (state.end === null) state.status = isParked(state) ? 'parked' : 'queued';
+}
+
+function beginActivation(
+  state: TaskState,
+  number: number,
+  begun: activations.ActivationStart,
+): void {
+  state.activation = activations.startActivation(number, { ...begun, turns: state.turns });
+  state.status = isParked(state) ? 'parked' : 'queued';
+  state.end = null;
+  state.result = '';
+  state.structured = null;
+  state.endedAt = null;
+  state.lifetime.endedMs = null;
+}
+
+/** Whoever put it back there wants it to go on from there: its limits count anew, with its own model. */
+function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewound' }>): void {
+  const { seq, stint, dropped, files } = event;
+  const [model] = state.activation.failedModels;
+  if (model !== undefined) state.spec = { ...state.spec, model };
+  state.rewinding = { seq, dropped, files };
+  state.parkedOn = [];
+  if (state.end === null) {
+    beginActivation(state, stint, { since: steadyTime(event), by: 'user', callId: null });
+  } else state.activation = { ...state.activation, number: stint };
+}
+
+function waiting({ openChildren }: TaskState): Activity {
+  return { kind: openChildren.size > 0 ? 'waiting_for_children' : 'idle' };
+}
+
+function showCalls(state: TaskState): void {
+  state.doing = state.interrupted === null ? null : waiting(state);
+  if (state.status === 'running' || state.status === 'parked') {
+    state.status = isParked(state) ? 'parked' : 'running';
+  }
+}

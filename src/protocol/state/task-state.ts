@@ -1,0 +1,114 @@
+import { giveActivity, type Activity, type RunningCall } from './activity.ts';
+import { noAnswers, type Answers } from './answers.ts';
+import type { JsonValue } from '../../base/json.ts';
+import { noOwnedWork, type OwnedWork } from './owned-work.ts';
+import { type CallRecord } from './call-record.ts';
+import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
+import { noDelegations, type Delegations } from './delegations.ts';
+import type { EndReason } from '../end-reason.ts';
+import type { TaskEvent } from '../events/event.ts';
+import type { Fault } from '../fault.ts';
+import { emptyInbox, type InboxState } from './questions.ts';
+import { noRepetition, type Repetition } from './repetition.ts';
+import type { TaskStatus } from '../result.ts';
+import { type Rewound } from '../events/rewound.ts';
+import { newLifetime, steadyTime, type Lifetime } from './steady-time.ts';
+import * as activations from './activation.ts';
+import type { TaskSpec } from '../task.ts';
+import { takeEnclosed, takeRead } from './transferred-files.ts';
+import type { TodoItem } from '../tool.ts';
+
+/** A task as its log tells it: the one state that the engine and every view share. */
+export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
+  /** As it was made, with the terms that hold now. */
+  spec: TaskSpec;
+  status: TaskStatus;
+  /** Made when it is read. */
+  readonly activity: Activity;
+  /** The same, where its calls do not tell it; null: they do. */
+  doing: Activity | null;
+  readonly conversation: Conversation;
+  readonly repetition: Repetition;
+  readonly delegations: Delegations;
+  activation: activations.Activation;
+  /** Calls that ran, by canonical tool name. */
+  readonly toolCounts: Map<string, number>;
+  /** The calls under way, by call id. */
+  readonly runningCalls: Map<string, RunningCall>;
+  /** Names of calls that began under an owner that is gone and have no outcome, by call id. */
+  readonly unknownCalls: Map<string, string>;
+  readonly refusals: string[];
+  /** How often what went wrong with its model, in the order in which it first did. */
+  readonly faults: Map<Fault, number>;
+  readonly warnings: string[];
+  /** Tasks outside its own tree below it that it may see and reach. */
+  readonly handed: Set<string>;
+  todos: readonly TodoItem[];
+  /** Whose result was reused for it, and when that task ended; null: nobody's. */
+  reused: { readonly of: string; readonly at: number } | null;
+  /** The rewind whose files are being put back; null: none, or it is done. */
+  rewinding: (Pick<Rewound, 'dropped' | 'files'> & { readonly seq: number }) | null;
+  end: EndReason | null;
+  result: string;
+  /** The result as JSON that is valid against the output schema; null: there is none. */
+  structured: { readonly value: JsonValue } | null;
+  readonly createdAt: number;
+  endedAt: number | null;
+  readonly lifetime: Lifetime;
+  lastSeq: number;
+  epoch: number;
+}
+
+/** The state after a log's first event. Throws when that is not `task.created`: it is no task log. */
+export function initialState(first: TaskEvent): TaskState {
+  if (first.type !== 'task.created') {
+    throw new Error(`a task log begins with task.created, not ${first.type}`);
+  }
+  const state: Omit<TaskState, 'activity'> = {
+    spec: first.spec,
+    status: 'queued',
+    doing: { kind: 'idle' },
+    conversation: emptyConversation(),
+    repetition: noRepetition(),
+    activation: activations.startActivation(0, {
+      since: steadyTime(first),
+      turns: 0,
+      by: first.spec.parent,
+      callId: first.spec.parentCall,
+    }),
+    ...noAnswers(),
+    toolCounts: new Map(),
+    runningCalls: new Map(),
+    unknownCalls: new Map(),
+    ...noOwnedWork(),
+    ...emptyInbox(),
+    delegations: noDelegations(),
+    filesRead: new Map(),
+    filesChanged: new Map(),
+    knownFiles: new Map(),
+    commands: [],
+    variables: new Map(),
+    refusals: [],
+    faults: new Map(),
+    warnings: [],
+    handed: new Set(first.spec.handed),
+    skills: new Set(first.spec.skills),
+    todos: [],
+    reused: null,
+    rewinding: null,
+    end: null,
+    result: '',
+    structured: null,
+    createdAt: first.ts,
+    endedAt: null,
+    lifetime: newLifetime(first),
+    lastSeq: first.seq,
+    epoch: first.epoch,
+  };
+  giveActivity(state);
+  for (const { path, hash } of first.spec.inherited?.known ?? []) state.knownFiles.set(path, hash);
+  takeRead(state, first.spec.given?.read ?? []);
+  takeEnclosed(state, first.spec.enclosed);
+  applyToConversation(state.conversation, first);
+  return state;
+}

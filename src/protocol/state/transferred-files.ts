@@ -1,0 +1,23 @@
+import type { QuotedItem } from '../quoted-item.ts';
+import type { FileSeen } from '../tool.ts';
+
+interface KnownFiles {
+  readonly filesRead: Map<string, FileSeen>;
+  readonly knownFiles: Map<string, string | null>;
+}
+
+/** Files that a task was handed count as read. */
+export function takeRead({ filesRead, knownFiles }: KnownFiles, files: readonly FileSeen[]): void {
+  for (const seen of files) {
+    filesRead.set(seen.path, seen);
+    knownFiles.set(seen.path, seen.hash);
+  }
+}
+
+/** The same for what a person laid beside their words. */
+export function takeEnclosed(known: KnownFiles, enclosed: readonly QuotedItem[] = []): void {
+  takeRead(
+    known,
+    enclosed.flatMap(({ read = [] }) => read),
+  );
+}

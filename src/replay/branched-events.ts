@@ -1,0 +1,132 @@
+import { bodyOf } from '../protocol/events/event-body.ts';
+import { newId } from '../base/ids.ts';
+import { runningShells } from '../protocol/state/owned-work.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
+import type { TaskInput } from '../protocol/input.ts';
+import { NO_USAGE } from '../protocol/model.ts';
+import { drawNonce } from '../protocol/outside-text.ts';
+import type { CallDetails } from '../protocol/tool.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
+
+interface Branched {
+  /** Whether people here said what the log says that they granted. */
+  readonly honoursGrants: boolean;
+}
+
+/**
+ * What a log says up to a point, as the log of another task tells it: what its model was told and has said,
+ * what it knows of files, and the terms. Not what it has cost or changed, nor what it had started: that was
+ * another task's doing.
+ */
+export function branchedEvents(
+  events: readonly TaskEvent[],
+  { honoursGrants }: Branched,
+): readonly EventBody[] {
+  return events.flatMap((event) => {
+    const body = branched(bodyOf(event));
+    return body === null || (isGrant(body) && !honoursGrants) ? [] : [body];
+  });
+}
+
+function isGrant({ type }: EventBody): boolean {
+  return type === 'rights.granted' || type === 'mode.granted';
+}
+
+/** What the model is told of what had not ended at the point: nothing of it is there for a branch. */
+export function lostToBranch(state: TaskState): readonly EventBody[] {
+  const tasks = [...state.openChildren].map((id) => `- Task ${id}`);
+  const shells = runningShells(state).map((id) => `- Shell ${id}`);
+  return [...tasks, ...shells].map((what): EventBody => {
+    const text = `${what} ran when this conversation was branched off from another one, and stayed there. Its outcome is unknown: look before you start it again.`;
+    const input: TaskInput = {
+      id: newId(),
+      kind: 'result',
+      from: 'muster',
+      text,
+      nonce: drawNonce(text),
+    };
+    return { type: 'input.queued', input };
+  });
+}
+
+/** Null: it is not of what goes on. */
+function branched(body: EventBody): EventBody | null {
+  switch (body.type) {
+    case 'task.resumed':
+    case 'task.reused':
+    case 'terms.changed':
+    case 'input.withdrawn':
+    case 'turn.started':
+    case 'turn.accepted':
+    case 'turn.interrupted':
+    case 'rights.granted':
+    case 'mode.granted':
+    case 'todos.set':
+    case 'context.cleared':
+    case 'summary.started':
+    case 'context.dropped':
+    case 'context.handed':
+      return body;
+    case 'input.queued': {
+      // Nothing of the other tree is in reach.
+      const { handed: _, ...input } = body.input;
+      return { ...body, input };
+    }
+    case 'context.summarised':
+    case 'summary.refused':
+    case 'turn.ended': {
+      const { pricedBy: _, estimated: _estimated, ...rest } = body;
+      return { ...rest, usage: NO_USAGE, costUsd: 0 };
+    }
+    case 'turn.failed': {
+      const { type, turn, failure } = body;
+      return { type, turn, failure, usage: NO_USAGE };
+    }
+    case 'call.ended':
+      return { ...body, facts: knowledgeOf(body.facts) };
+    case 'call.refused':
+      return { ...body, decision: null };
+    case 'task.created':
+    case 'task.rewound':
+    case 'files.restored':
+    case 'task.claimed':
+    case 'task.held':
+    case 'task.started':
+    case 'reuse.missed':
+    case 'task.parked':
+    case 'task.ended':
+    case 'turn.held':
+    case 'items.reopened':
+    case 'turn.quiet':
+    case 'turn.flowing':
+    case 'turn.retried':
+    case 'call.started':
+    case 'question.asked':
+    case 'question.answered':
+    case 'child.created':
+    case 'child.resumed':
+    case 'child.detached':
+    case 'child.ended':
+    case 'shell.started':
+    case 'shell.ended':
+    case 'notified':
+    case 'limit.reached':
+    case 'warning':
+      return null;
+    default:
+      return body satisfies never;
+  }
+}
+
+/** What it has changed it has seen. */
+function knowledgeOf({ read = [], changed = [], variables, skill }: CallDetails): CallDetails {
+  const written = changed.flatMap(({ path, after, movedFrom, unread }) =>
+    after === null || movedFrom !== undefined || unread === true ? [] : [{ path, hash: after }],
+  );
+  const seen = [...read, ...written];
+  return {
+    ...(seen.length === 0 ? {} : { read: seen }),
+    ...(variables === undefined ? {} : { variables }),
+    ...(skill === undefined ? {} : { skill }),
+  };
+}

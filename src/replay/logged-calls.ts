@@ -1,0 +1,104 @@
+import { unescapeTags } from '../base/control-tags.ts';
+import type { JsonValue } from '../base/json.ts';
+import { lazy } from '../base/lazy.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
+import { NO_ACCESS } from '../protocol/permission.ts';
+import type { AnyTool, ToolOutput } from '../protocol/tool.ts';
+import type { Decided } from '../engine/task/deps.ts';
+
+/** Runs nothing and decides nothing: it gives what the log says was decided and came out, when the log says so. */
+export class LoggedCalls {
+  /** The calls that ran: a log of an earlier version may hold arguments that are refused now. */
+  private readonly ran: () => ReadonlySet<string>;
+  private readonly judged = new Map<string, (decided: Decided) => void>();
+  private readonly running = new Map<string, (output: ToolOutput) => void>();
+
+  constructor(events: readonly TaskEvent[]) {
+    const started = () =>
+      events.flatMap((each) =>
+        each.type === 'call.started' ? [keyOf(each.tool, each.input)] : [],
+      );
+    this.ran = lazy(() => new Set(started()));
+  }
+
+  /** Waits for what the log says of it. */
+  decide(callId: string): Promise<Decided> {
+    return new Promise((resolve) => this.judged.set(callId, resolve));
+  }
+
+  /** The tool as it is, but for what it does. */
+  asTool(tool: AnyTool): AnyTool {
+    const { ownWords: _, ...shape } = tool;
+    const describe = tool.describe?.bind(tool);
+    const accepted = new Set<JsonValue>();
+    return {
+      ...shape,
+      parse: (input) => {
+        const parsed = tool.parse(input);
+        // The outcome that the log holds has its notes already.
+        if (parsed.ok) return { ok: true, input: parsed.input };
+        if (!this.ran().has(keyOf(tool.name, input))) return parsed;
+        accepted.add(input);
+        return { ok: true, input };
+      },
+      ...(describe === undefined
+        ? {}
+        : {
+            describe: (input: JsonValue, at: { readonly cwd: string }) =>
+              accepted.has(input) ? NO_ACCESS : describe(input, at),
+          }),
+      run: (_input: unknown, { callId }: { readonly callId: string }) =>
+        new Promise<ToolOutput>((resolve) => this.running.set(callId, resolve)),
+    };
+  }
+
+  /** False: no call waits that this could be of. */
+  give(event: TaskEvent): boolean {
+    switch (event.type) {
+      case 'call.started':
+        return settle(this.judged, event.callId, ALLOWED);
+      case 'call.refused': {
+        if (event.decision === null) return false;
+        const refusal = unescapeTags(event.text);
+        return settle(this.judged, event.callId, {
+          allowed: false,
+          decision: event.decision,
+          refusal,
+        });
+      }
+      case 'call.ended': {
+        const { text, nonce, error, facts, attachments } = event;
+        return settle(this.running, event.callId, {
+          ...(nonce === undefined ? { text: unescapeTags(text), isInstruction: true } : { text }),
+          ...(error === null ? {} : { error }),
+          facts,
+          ...(attachments === undefined ? {} : { attachments }),
+        });
+      }
+      default:
+        return false;
+    }
+  }
+
+  /** The task is told to stop: what was still being decided does not run. */
+  release(): void {
+    for (const callId of this.judged.keys()) settle(this.judged, callId, ALLOWED);
+  }
+}
+
+function keyOf(tool: string, input: JsonValue): string {
+  return JSON.stringify([tool, input]);
+}
+
+const ALLOWED: Decided = {
+  allowed: true,
+  decision: { verdict: 'allow', step: 'mode', reason: 'the log says that it ran' },
+  refusal: '',
+};
+
+function settle<T>(waiting: Map<string, (value: T) => void>, callId: string, value: T): boolean {
+  const resolve = waiting.get(callId);
+  waiting.delete(callId);
+  resolve?.(value);
+  return resolve !== undefined;
+}

@@ -1,0 +1,91 @@
+import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
+import { deferred, type Deferred } from '../base/async.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
+import type { ModelFailure, ModelPart, ModelPort, ModelRequest } from '../protocol/model.ts';
+
+interface OpenRequest {
+  readonly request: ModelRequest;
+  readonly parts: ModelPart[];
+  wake: Deferred<void>;
+  isHeld: boolean;
+}
+
+/** Asks nobody: it gives what the log says was answered, when the log says so. */
+export class LoggedModel implements ModelPort {
+  private open: OpenRequest | null = null;
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
+    const open: OpenRequest = { request, parts: [], wake: deferred(), isHeld: false };
+    this.open = open;
+    for (;;) {
+      await open.wake.promise;
+      open.wake = deferred<void>();
+      for (let part = open.parts.shift(); part !== undefined; part = open.parts.shift()) {
+        if (part.type === 'finished' || part.type === 'failed') this.open = null;
+        yield part;
+      }
+    }
+  }
+
+  get isAsked(): boolean {
+    return this.open !== null;
+  }
+
+  /** False: nothing is asked that this could be the answer to. `after`: what the log has then. */
+  give(event: TaskEvent, after: TaskEvent | undefined): boolean {
+    const { open } = this;
+    const part = open === null ? null : partOf(event, open.request);
+    if (open === null || part === null) return false;
+    const wasRefused = after?.type === 'limit.reached' || isClosedForLowerCap(event);
+    const isHeld = open.isHeld && event.type === 'turn.failed' && wasRefused;
+    if (event.type === 'turn.failed' && event.text !== undefined) {
+      open.parts.push({ type: 'text_delta', text: event.text });
+    }
+    // Held back it was let go, and then there was no room for it.
+    open.parts.push(isHeld ? { type: 'admitted' } : part);
+    open.isHeld ||= part.type === 'held';
+    open.wake.resolve();
+    return true;
+  }
+}
+
+function finished(
+  { message, usage, reason, model: answered }: WholeAnswer,
+  model: ModelRequest['model'],
+): ModelPart {
+  const own = `${model.provider}/`;
+  const id = answered.startsWith(own) ? answered.slice(own.length) : answered;
+  const served = id === model.id ? {} : { servedBy: id };
+  return { type: 'finished', message, usage, reason, ...served };
+}
+
+type WholeAnswer = Pick<
+  Extract<TaskEvent, { type: 'turn.ended' }>,
+  'message' | 'usage' | 'reason' | 'model'
+>;
+
+function partOf(event: TaskEvent, { model }: ModelRequest): ModelPart | null {
+  switch (event.type) {
+    case 'turn.accepted':
+      return { type: 'accepted' };
+    case 'turn.held':
+      return { type: 'held', because: event.because, untilMs: event.untilMs };
+    case 'turn.ended':
+    case 'summary.refused':
+      return finished(event, model);
+    case 'context.summarised': {
+      const content = [{ type: 'text', text: event.summary } as const];
+      return finished({ ...event, message: { role: 'assistant', content } }, model);
+    }
+    case 'turn.retried':
+    case 'turn.failed':
+      return { type: 'failed', failure: asItCame(event.failure), usage: event.usage };
+    default:
+      return null;
+  }
+}
+
+/** Without what the loop has added when it gave up: it does so again. */
+function asItCame({ message, ...failure }: ModelFailure): ModelFailure {
+  return { ...failure, message: message.replace(/ \(given up after \d[^()]*\)$/, '') };
+}

@@ -1,0 +1,16 @@
+import type { Use } from '../protocol/state/ledger.ts';
+
+/** `$0.0123`, `at least $0.0123` where the price of a part is not known, or `unknown`. */
+export function costText({ costUsd, unpriced, answers }: Use): string {
+  if (unpriced === 0) return usd(costUsd);
+  return unpriced === answers ? 'unknown' : `at least ${usd(costUsd)}`;
+}
+
+function usd(amount: number): string {
+  return `$${amount.toFixed(4)}`;
+}
+
+/** `1,234,567`. */
+export function countText(count: number): string {
+  return String(Math.round(count)).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+}

@@ -1,0 +1,41 @@
+import type { TaskEvent } from '../protocol/events/event.ts';
+import type { Repair, Repairs } from '../protocol/repair.ts';
+
+/** The repairs that were made to the answers of each model, by `provider/id`. */
+export type RepairsByModel = ReadonlyMap<string, ReadonlyMap<Repair, number>>;
+
+/** Adds up what the events of one or more logs say of repairs. */
+export class RepairCount {
+  private readonly models = new Map<string, Map<Repair, number>>();
+  /** The model that the open turn was sent to. */
+  private asked = '';
+
+  get byModel(): RepairsByModel {
+    return this.models;
+  }
+
+  add(event: TaskEvent): void {
+    switch (event.type) {
+      case 'turn.started':
+        this.asked = event.model;
+        return;
+      case 'turn.ended':
+        return this.count(event.model, event.repairs);
+      case 'turn.retried':
+      case 'turn.failed':
+        return this.count(this.asked, event.repairs);
+      default:
+    }
+  }
+
+  private count(model: string, repairs: Repairs = {}): void {
+    for (const [repair, count] of entriesOf(repairs)) {
+      const known = this.models.get(model) ?? new Map<Repair, number>();
+      this.models.set(model, known.set(repair, (known.get(repair) ?? 0) + count));
+    }
+  }
+}
+
+function entriesOf(repairs: Repairs): readonly (readonly [Repair, number])[] {
+  return Object.entries(repairs).map(([repair, count]) => [repair as Repair, count] as const);
+}

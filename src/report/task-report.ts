@@ -1,0 +1,126 @@
+import { receiptOf } from '../receipts/receipt.ts';
+import { LogFold, type ReadAgain } from '../engine/task/fold-log.ts';
+import type { EndReason } from '../protocol/end-reason.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
+import { totalUse, type Use } from '../protocol/state/ledger.ts';
+import { modelName } from '../protocol/model.ts';
+import type { Receipt, TaskStatus } from '../protocol/result.ts';
+import { liveBefore } from '../protocol/events/rewound.ts';
+import type { Span } from './span.ts';
+import { Timeline } from './timeline.ts';
+import { addToTurns, type TurnRow } from './turns.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
+
+/** A task, as its log alone tells it. Times are milliseconds since the epoch. */
+export interface TaskReport {
+  readonly id: string;
+  readonly parent: string | null;
+  /** Name of its agent definition. */
+  readonly agent: string;
+  readonly description: string;
+  readonly prompt: string;
+  readonly status: TaskStatus;
+  readonly end: EndReason | null;
+  /** The whole answer, or what there is of one. */
+  readonly result: string;
+  /** `provider/id`: the one that answered last, else the one decided on. */
+  readonly model: string;
+  readonly createdAt: number;
+  /** When it ended, was heard of last or, where it is at work, now. */
+  readonly until: number;
+  readonly spans: readonly Span[];
+  readonly turns: readonly TurnRow[];
+  readonly tools: readonly { readonly tool: string; readonly count: number }[];
+  readonly toolCalls: number;
+  /** What the provider said, and apart from it what had to be estimated; of this task alone. */
+  readonly reported: Use;
+  readonly estimated: Use;
+  readonly receipt: Receipt;
+  readonly warnings: readonly string[];
+  readonly events: number;
+  /** Each time that it was put back to one of its events. */
+  readonly rewinds: readonly Rewind[];
+}
+
+export interface Rewind {
+  /** The number of its own event. */
+  readonly seq: number;
+  /** The number of the event that it leads to. */
+  readonly to: number;
+  readonly at: number;
+  readonly files: number;
+}
+
+/** Builds a task's report from its events, in order and in one pass. */
+export class TaskReportFold {
+  private readonly fold: LogFold;
+  private readonly timeline = new Timeline();
+  private readonly turns: TurnRow[] = [];
+  private readonly rewinds: Rewind[] = [];
+  private events = 0;
+
+  /** `readAgain`: the log that the events are of. */
+  constructor(readAgain: ReadAgain) {
+    this.fold = new LogFold(readAgain);
+  }
+
+  readonly add = (event: TaskEvent): void => {
+    this.fold.add(event);
+    this.events += 1;
+    const { state } = this.fold;
+    if (state === null) return;
+    this.timeline.add(event, state);
+    addToTurns(this.turns, event);
+    if (event.type === 'task.rewound') this.goBack(event);
+  };
+
+  private goBack({ seq, ts: at, to, files }: Extract<TaskEvent, { type: 'task.rewound' }>): void {
+    this.rewinds.push({ seq, to, at, files: files.length });
+    const isLive = liveBefore(this.rewinds, seq);
+    for (const [index, turn] of this.turns.entries()) {
+      this.turns[index] = { ...turn, isCut: !isLive(turn.seq) };
+    }
+  }
+
+  /** Returns the report; null if the event with the specification is missing. `isOwned`: a living process runs the task. */
+  report(at: { readonly isOwned: boolean; readonly now: number }): TaskReport | null {
+    const { state } = this.fold;
+    if (state === null) return null;
+    const status = statusOf(state, at);
+    const isAtWork = status === 'running' || status === 'queued' || status === 'parked';
+    // A clock may have been set back.
+    const heard = Math.max(isAtWork ? at.now : state.createdAt, this.timeline.last);
+    const until = state.endedAt === null ? heard : Math.max(state.endedAt, state.createdAt);
+    const { spec } = state;
+    const tools = Array.from(state.toolCounts, ([tool, count]) => ({ tool, count }));
+    return {
+      id: spec.id,
+      parent: spec.parent,
+      agent: spec.agent.name,
+      description: spec.description,
+      prompt: spec.prompt,
+      status,
+      end: state.end,
+      result: state.end === null ? state.lastText : state.result,
+      model: state.models.at(-1) ?? modelName(spec.model),
+      createdAt: state.createdAt,
+      until,
+      spans: this.timeline.spans(until),
+      turns: this.turns,
+      tools,
+      toolCalls: tools.reduce((sum, { count }) => sum + count, 0),
+      reported: totalUse(state.ledger, { isEstimated: false }),
+      estimated: totalUse(state.ledger, { isEstimated: true }),
+      receipt: receiptOf({ ...state, status }),
+      warnings: state.warnings,
+      events: this.events,
+      rewinds: this.rewinds,
+    };
+  }
+}
+
+/** One without an end that nobody works on has broken off. */
+function statusOf(state: TaskState, { isOwned }: { readonly isOwned: boolean }): TaskStatus {
+  const hasBrokenOff = state.end === null && !isOwned && state.status !== 'parked';
+  return hasBrokenOff ? 'interrupted' : state.status;
+}

@@ -1,0 +1,57 @@
+import { oneLine, truncate } from '../base/text.ts';
+import { shortCount, shortDuration, sinceText } from './figures.ts';
+import type { TurnRow } from './turns.ts';
+
+/** Code points of what a turn called, or how it failed. */
+const SHOWN_OUTCOME = 160;
+
+const HEADER = ['turn', 'at', 'took', 'in', 'out', 'cached', 'cost', 'then'] as const;
+
+/** The turns as lines of a table, its header first, right-aligned but for the last column. Pure. */
+export function turnLines(turns: readonly TurnRow[], from: number): readonly string[] {
+  const rows = [HEADER, ...turns.map((turn) => cells(turn, from))];
+  const widths = HEADER.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows.map((row) => {
+    const aligned = row.slice(0, -1).map((cell, at) => cell.padStart(widths[at] ?? 0));
+    return `${aligned.join('  ')}  ${row.at(-1) ?? ''}`.trimEnd();
+  });
+}
+
+function cells(row: TurnRow, from: number): readonly string[] {
+  const { usage, costUsd } = row;
+  const about = row.isEstimated ? '~' : '';
+  const count = (tokens: number | undefined) =>
+    tokens === undefined ? '' : `${about}${shortCount(tokens)}`;
+  const cost = costUsd === null ? '?' : `${about}$${costUsd.toFixed(4)}`;
+  return [
+    String(row.turn),
+    sinceText(row.at - from),
+    row.ms === null ? '' : shortDuration(row.ms),
+    count(usage === null ? undefined : usage.input + usage.cacheWrite),
+    count(usage?.output),
+    count(usage?.cacheRead),
+    usage === null ? '' : cost,
+    outcome(row),
+  ];
+}
+
+function outcome({ ms, calls, failure, retries, isCut, isSummary, isOfParent }: TurnRow): string {
+  const cut = isCut ? 'rewound; ' : '';
+  const again = retries === 0 ? '' : `asked ${retries + 1} times; `;
+  return `${cut}${again}${truncate(oneLine(ending()), SHOWN_OUTCOME)}`;
+
+  function ending(): string {
+    if (failure !== null) return `${isSummary ? 'summary ' : ''}failed: ${failure}`;
+    if (ms === null) return 'no end yet';
+    if (isSummary) return `summary of its ${isOfParent ? "parent's conversation" : 'context'}`;
+    return calls.length === 0 ? 'answer' : counted(calls);
+  }
+}
+
+function counted(calls: readonly string[]): string {
+  const counts = Map.groupBy(calls, (name) => name);
+  const words = Array.from(counts, ([name, { length }]) =>
+    length === 1 ? name : `${name} × ${length}`,
+  );
+  return words.join(', ');
+}

@@ -1,0 +1,34 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { sandboxOf } from '../../../src/api/setup/sandbox.ts';
+import { tempDirectory } from '../../sys/temp.ts';
+
+test('tells what a command of a killed run had made and was moved away', async () => {
+  const base = tempDirectory();
+  const [root, dataDir] = ['work', 'data'].map((name) => join(base, name));
+  if (root === undefined || dataDir === undefined) throw new Error('unreachable');
+  const records = join(dataDir, 'sandbox');
+  for (const path of [root, records]) mkdirSync(path, { recursive: true });
+  writeFileSync(
+    join(records, '4194304-1-abcdefghijkl'),
+    JSON.stringify({ missing: [join(root, '.envrc')], present: [] }),
+  );
+  writeFileSync(join(root, '.envrc'), 'evil\n');
+  const notices: string[] = [];
+  sandboxOf({
+    environment: {},
+    home: base,
+    kind: 'auto',
+    caches: 'private',
+    roots: [root],
+    dataDir,
+    keepsRecords: true,
+    onNotice: (line) => notices.push(line),
+  });
+  await vi.waitFor(() => expect(notices).toHaveLength(1));
+  expect(notices[0]).toMatch(
+    /^\/.*\/work\/\.envrc was moved to \/.*\/data\/sandbox\/removed\/.*\. A command of a run that was killed had made it/,
+  );
+  expect([readdirSync(root), readdirSync(records)]).toEqual([[], ['removed']]);
+});

@@ -1,0 +1,125 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { callControl } from '../../src/control/client.ts';
+import type { ControlReply } from '../../src/control/reply.ts';
+import { place, socketPath } from './support.ts';
+
+function call(path: string, timeoutMs = 20_000): Promise<ControlReply> {
+  return callControl(path, { op: 'stop', task: 'abc' }, { timeoutMs });
+}
+
+/** A socket on which something other than our server answers. */
+async function impostor(answer: (socket: Socket) => void): Promise<string> {
+  const path = socketPath();
+  mkdirSync(dirname(path), { mode: 0o700 });
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {
+      // The client hung up, as it may.
+    });
+    answer(socket);
+  });
+  server.listen(path);
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return path;
+}
+
+describe('nobody listens', () => {
+  test('no directory, no socket, no listener, no socket but a file', async () => {
+    const path = socketPath();
+    const expected = { code: 'NOT_FOUND', message: `no running Muster process listens at ${path}` };
+    await expect(call(path)).rejects.toMatchObject(expected);
+    mkdirSync(dirname(path), { mode: 0o700 });
+    await expect(call(path)).rejects.toMatchObject(expected);
+    writeFileSync(path, '');
+    await expect(call(path)).rejects.toMatchObject(expected);
+  });
+
+  test('a path too long for a socket is not cut short', async () => {
+    await expect(call(`/tmp/${'x'.repeat(120)}/a.sock`)).rejects.toMatchObject({
+      code: 'INVALID_PARAM',
+    });
+  });
+});
+
+describe('a directory that is not safely ours is told nothing', () => {
+  test('open to others, or a link', async () => {
+    const path = await impostor((socket) =>
+      socket.end('{"v":1,"type":"reply","ok":true,"text":"x"}\n'),
+    );
+    expect(await call(path)).toEqual({ ok: true, text: 'x' });
+    const link = join(place(), 'link');
+    symlinkSync(dirname(path), link);
+    await expect(call(join(link, 'a.sock'))).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
+    chmodSync(dirname(path), 0o750);
+    await expect(call(path)).rejects.toMatchObject({
+      code: 'PERMISSION_DENIED',
+      message: expect.stringContaining('is open to others (mode 750, where only 700 will do)'),
+    });
+  });
+});
+
+describe('an answer that is none', () => {
+  const reply = '{"v":1,"type":"reply","ok":true,"text":"done"}\n';
+
+  test('a reply in pieces, after lines of another type', async () => {
+    const path = await impostor((socket) => {
+      for (const byte of `{"v":1,"type":"progress"}\n${reply}`) socket.write(byte);
+    });
+    expect(await call(path)).toEqual({ ok: true, text: 'done' });
+  });
+
+  test('a reply counts even if the connection breaks after it', async () => {
+    const path = await impostor((socket) => {
+      socket.once('data', () => socket.write(reply, () => socket.destroy()));
+    });
+    expect(await call(path)).toEqual({ ok: true, text: 'done' });
+  });
+
+  test.each<[string, (socket: Socket) => void, string]>([
+    ['hangs up at once', (socket) => socket.destroy(), 'it hung up without an answer'],
+    ['ends without a word', (socket) => socket.resume().end(), 'it hung up without an answer'],
+    ['half a line', (socket) => socket.resume().end(reply.trim()), 'half a line'],
+    ['another protocol', (socket) => socket.end('220 mail ESMTP\r\n'), 'not a JSON object'],
+    ['no type', (socket) => socket.end('{"v":1}\n'), 'a line without a type'],
+  ])('%s', async (_name, answer, what) => {
+    await expect(call(await impostor(answer))).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      message: expect.stringContaining(what),
+    });
+  });
+
+  test('a line without end', async () => {
+    const path = await impostor((socket) => {
+      const more = (): void => {
+        while (!socket.destroyed && socket.write(Buffer.alloc(1_000_000, 'x')));
+      };
+      socket.on('drain', more);
+      more();
+    });
+    await expect(call(path)).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      message: expect.stringContaining('a line of more than'),
+    });
+  });
+
+  test('a newer process', async () => {
+    const path = await impostor((socket) => socket.end('{"v":2,"hello":true}\n'));
+    await expect(call(path)).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('no answer, or only progress', async () => {
+    const silent = await impostor((socket) => socket.resume());
+    await expect(call(silent, 50)).rejects.toMatchObject({ code: 'TIMEOUT', retryable: false });
+    const busy = await impostor((socket) => socket.write('{"v":1,"type":"progress"}\n'));
+    await expect(call(busy, 50)).rejects.toMatchObject({ code: 'TIMEOUT' });
+  });
+});

@@ -1,0 +1,71 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkPathLength, controlPath } from '../../src/control/path.ts';
+import { place } from './support.ts';
+
+const token = 'abcdefghij12';
+
+describe('where a control socket lies', () => {
+  test('in the data directory', () => {
+    expect(controlPath({ dataDir: '/no/such/data', token })).toBe(
+      '/no/such/data/sockets/abcdefghij12.sock',
+    );
+  });
+
+  test('to the last byte that fits, and then under /tmp', () => {
+    const rest = '/sockets/abcdefghij12.sock'.length;
+    const fits = `/${'d'.repeat(103 - rest - 1)}`;
+    expect(controlPath({ dataDir: fits, token })).toBe(`${fits}/sockets/abcdefghij12.sock`);
+    expect(controlPath({ dataDir: `${fits}d`, token, uid: 501 })).toMatch(
+      /^\/tmp\/muster-501-[0-9a-f]{16}\/abcdefghij12\.sock$/,
+    );
+  });
+
+  test('bytes count, not characters', () => {
+    const dataDir = `/${'ä'.repeat(50)}`;
+    expect(controlPath({ dataDir, token })).toMatch(/^\/tmp\/muster-/);
+  });
+
+  test('another place for another data directory, the same for the same one', () => {
+    const long = `/${'d'.repeat(120)}`;
+    const at = (dataDir: string): string => controlPath({ dataDir, token });
+    expect(at(`${long}/a`)).not.toBe(at(`${long}/b`));
+    expect(at(`${long}/a/`)).toBe(at(`${long}/b/../a`));
+  });
+
+  test('a link to the data directory leads to the same socket', () => {
+    const root = place();
+    const long = join(root, 'd'.repeat(120));
+    mkdirSync(long);
+    symlinkSync(long, join(root, 'link'));
+    const real = controlPath({ dataDir: long, token });
+    expect(controlPath({ dataDir: join(root, 'link'), token })).toBe(real);
+  });
+
+  test('whatever the data directory, the path fits', () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[^/\0]{1,60}$/u), { maxLength: 8 }), (names) => {
+        const path = controlPath({ dataDir: `/no-such-root/${names.join('/')}`, token });
+        expect(Buffer.byteLength(path)).toBeLessThanOrEqual(103);
+        expect(() => checkPathLength(path)).not.toThrow();
+      }),
+    );
+  });
+
+  test.each(['', 'short', 'ABCDEFGHIJ12', '../../../etc', 'abcdefghij12\n', 'abcdefghij123'])(
+    'a token from a damaged owner file reaches no path: %j',
+    (bad) => {
+      expect(() => controlPath({ dataDir: '/data', token: bad })).toThrow('is not an owner token');
+    },
+  );
+
+  test('a relative data directory is refused', () => {
+    expect(() => controlPath({ dataDir: 'data', token })).toThrow('is not an absolute path');
+  });
+
+  test('a path that would be bound cut short is refused', () => {
+    expect(() => checkPathLength(`/${'x'.repeat(103)}`)).toThrow('has 104 bytes');
+  });
+});

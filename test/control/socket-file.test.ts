@@ -1,0 +1,222 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { callControl } from '../../src/control/client.ts';
+import { directoryProblem, parentProblem } from '../../src/control/private-directory.ts';
+import { openControl } from '../../src/control/server.ts';
+import { sweepSockets } from '../../src/control/sweep.ts';
+import { listen, place, socketPath } from './support.ts';
+
+const uid = process.geteuid?.() ?? 0;
+
+function prepared(root?: string): string {
+  const path = socketPath(root);
+  mkdirSync(dirname(path), { mode: 0o700, recursive: true });
+  return path;
+}
+
+async function bindAt(path: string): Promise<Server> {
+  const server = createServer();
+  server.listen(path);
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return server;
+}
+
+/** The file that a process leaves which is killed: a name that nobody listens on. */
+async function leaveDead(path: string): Promise<void> {
+  const bound = join(dirname(path), 'bound');
+  const server = await bindAt(bound);
+  renameSync(bound, path);
+  server.close();
+  await once(server, 'close');
+}
+
+async function answers(path: string): Promise<string> {
+  const reply = await callControl(path, { op: 'stop', task: 'abc' }, { timeoutMs: 20_000 });
+  return reply.ok ? reply.text : reply.error.code;
+}
+
+describe('the name of a socket', () => {
+  test('0600 in a directory 0700, and nothing else in it', async () => {
+    const { path } = await listen();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
+  });
+
+  test('one of a dead process is replaced', async () => {
+    const path = prepared();
+    await leaveDead(path);
+    await listen({ path });
+    expect(await answers(path)).toBe('stop');
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
+  });
+
+  test('a live one is not, and goes on', async () => {
+    const { path } = await listen();
+    await expect(listen({ path })).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: `another process listens on the control socket ${path}`,
+    });
+    expect(await answers(path)).toBe('stop');
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
+  });
+
+  test('of two at once on one name, one wins', async () => {
+    const path = socketPath();
+    const outcomes = await Promise.allSettled([listen({ path }), listen({ path })]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(await answers(path)).toBe('stop');
+  });
+
+  test('what is no socket stays where it is', async () => {
+    const path = prepared();
+    writeFileSync(path, 'mine');
+    await expect(listen({ path })).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(lstatSync(path).isFile()).toBe(true);
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
+  });
+
+  test('closing leaves a successor alone', async () => {
+    const path = socketPath();
+    const first = await listen({ path });
+    renameSync(path, `${path}.away`);
+    await listen({ path });
+    await first.close();
+    expect(await answers(path)).toBe('stop');
+  });
+
+  test('closing does not mind that the name, or its directory, is gone', async () => {
+    const root = place();
+    const server = await listen({ path: socketPath(root) });
+    renameSync(join(root, 'sockets'), join(root, 'away'));
+    await server.close();
+    await server.close();
+  });
+});
+
+describe('a directory that will not do', () => {
+  async function refusal(path: string, options: { uid?: number } = {}): Promise<unknown> {
+    return openControl({ path, handle: async () => ({ ok: true, text: '' }), ...options }).catch(
+      (thrown: unknown) => thrown,
+    );
+  }
+
+  test('a link, a file, a wide one: refused and left as they are', async () => {
+    const root = place();
+    mkdirSync(join(root, 'real'), { mode: 0o700 });
+    symlinkSync(join(root, 'real'), join(root, 'link'));
+    writeFileSync(join(root, 'file'), '');
+    mkdirSync(join(root, 'wide'));
+    chmodSync(join(root, 'wide'), 0o710);
+    for (const [name, problem] of [
+      ['link', 'is a link'],
+      ['file', 'is not a directory'],
+      ['wide', 'is open to others (mode 710, where only 700 will do)'],
+    ] as const) {
+      expect(await refusal(join(root, name, 'a.sock'))).toMatchObject({
+        code: 'PERMISSION_DENIED',
+        message: expect.stringContaining(
+          `the directory of the control socket ${join(root, name)} ${problem}`,
+        ),
+      });
+    }
+    expect(readdirSync(join(root, 'real'))).toEqual([]);
+    expect(statSync(join(root, 'wide')).mode & 0o777).toBe(0o710);
+  });
+
+  test('of another user', async () => {
+    expect(await refusal(prepared(), { uid: uid + 1 })).toMatchObject({
+      code: 'PERMISSION_DENIED',
+      message: expect.stringContaining(`belongs to user ${uid}, not to you (${uid + 1})`),
+    });
+  });
+
+  test('in a place where everybody may swap it', async () => {
+    const root = place();
+    chmodSync(root, 0o777);
+    expect(await refusal(socketPath(root))).toMatchObject({
+      code: 'PERMISSION_DENIED',
+      message: expect.stringContaining('lies where everybody may rename it'),
+    });
+    chmodSync(root, 0o1777);
+    await listen({ path: socketPath(root) });
+  });
+
+  test('without a parent, or with a path too long', async () => {
+    expect(await refusal(join(place(), 'no', 'sockets', 'a.sock'))).toMatchObject({
+      code: 'NOT_FOUND',
+      message: expect.stringContaining('cannot make the directory'),
+    });
+    const long = join(place(), 'x'.repeat(100), 'a.sock');
+    expect(await refusal(long)).toMatchObject({ code: 'INVALID_PARAM' });
+    expect(existsSync(dirname(long))).toBe(false);
+  });
+
+  test('the rule, by what the system says of real ones', () => {
+    const own = lstatSync(dirname(prepared()));
+    expect(directoryProblem(own, uid)).toBeUndefined();
+    expect(directoryProblem(lstatSync('/'), uid + 1)).toBe(
+      `belongs to user 0, not to you (${uid + 1})`,
+    );
+    expect(parentProblem(lstatSync('/'))).toBeUndefined();
+    expect(parentProblem(statSync('/tmp'))).toBeUndefined();
+  });
+});
+
+describe('sweeping', () => {
+  test('opening removes what dead processes left, and nothing else', async () => {
+    const { path } = await listen();
+    const directory = dirname(path);
+    const dead = [newId(), newId(), newId()].map((id) => join(directory, `${id}.sock`));
+    for (const name of dead) await leaveDead(name);
+    writeFileSync(join(directory, 'abcdefghijkl.sock'), 'a file');
+    await leaveDead(join(directory, 'other.sock'));
+    const own = await listen({ path: join(directory, `${newId()}.sock`) });
+    expect(readdirSync(directory).toSorted()).toEqual(
+      [basename(path), basename(own.path), 'abcdefghijkl.sock', 'other.sock'].toSorted(),
+    );
+    expect([await answers(path), await answers(own.path)]).toEqual(['stop', 'stop']);
+  });
+
+  test('a few at a time, and each gets its turn', async () => {
+    const directory = dirname(prepared());
+    for (let count = 0; count < 40; count += 1) {
+      await leaveDead(join(directory, `${newId()}.sock`));
+    }
+    const left: number[] = [];
+    for (const from of [0.9, 0.5, 0]) {
+      await sweepSockets({ directory, now: Date.now(), from });
+      left.push(readdirSync(directory).length);
+    }
+    expect(left).toEqual([24, 8, 0]);
+  });
+
+  test('a passing name only when it is old', async () => {
+    const directory = dirname(prepared());
+    await leaveDead(join(directory, `${newId()}.tmp`));
+    const now = Date.now();
+    await sweepSockets({ directory, now, from: 0 });
+    expect(readdirSync(directory)).toHaveLength(1);
+    await sweepSockets({ directory, now: now + 61_000, from: 0 });
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test('no directory is no trouble', async () => {
+    await sweepSockets({ directory: join(place(), 'none'), now: 0, from: 0 });
+  });
+});

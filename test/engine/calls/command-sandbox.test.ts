@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { commandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import type { Decision } from '../../../src/protocol/permission.ts';
+import { noSandbox, type Confinement, type Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
+import { HOME, rights, ROOT, rules } from '../../policy/support.ts';
+
+const RIGHTS = rights('default', { deny: ['Edit(a)'], ask: ['Read(secret/**)', 'Edit(b)'] });
+const [ASKED] = rules({ ask: ['Read(secret/**)'] }).ask;
+
+/** What a command of a call is held to that this decision lets run. */
+async function confinementBy(decision?: Decision): Promise<Confinement | undefined> {
+  let seen: Confinement | undefined;
+  const sandbox: Sandbox = {
+    ...noSandbox('', ''),
+    state: () => Promise.resolve({ on: true, kind: 'bwrap' }),
+    confine: ({ argv: [file, ...args], env, confinement }) => {
+      seen = confinement;
+      return {
+        file,
+        args,
+        env,
+        monitored: false,
+        startCheck: false,
+        settle: () => Promise.resolve({ removed: [], fromCommits: [] }),
+        release: () => {},
+      };
+    },
+  };
+  const setup = { sandbox, variables: [], taskId: 'task00000001', rights: RIGHTS, home: HOME };
+  await commandSandbox({ ...setup, decision }).confine(['true'], { cwd: ROOT, serves: false });
+  return seen;
+}
+
+describe('what a command is held to', () => {
+  const held = { roots: [ROOT], network: false };
+  const readOnly = [`${ROOT}/a`, `${ROOT}/b`];
+
+  test('follows from the rules, asked or not', async () => {
+    const denied = { hidden: [`${ROOT}/secret`], readOnly };
+    expect(await confinementBy()).toEqual({
+      ...held,
+      runsGitAlone: false,
+      access: 'workspace',
+      denied,
+    });
+  });
+
+  test('is not the ask rule that a person has answered', async () => {
+    const asked: Decision = {
+      verdict: 'ask',
+      step: 'ask_rule',
+      reason: '',
+      confinement: 'read-only',
+    };
+    const decision = ASKED === undefined ? asked : { ...asked, rule: ASKED };
+    const denied = { hidden: [], readOnly };
+    expect(await confinementBy(decision)).toEqual({
+      ...held,
+      runsGitAlone: false,
+      access: 'read-only',
+      denied,
+    });
+  });
+});

@@ -1,0 +1,37 @@
+import type { Script, ScriptedAnswer } from '../../../../src/model/scripted.ts';
+import type { ModelRequest } from '../../../../src/protocol/model.ts';
+
+export type Answers = Readonly<
+  Record<string, readonly (ScriptedAnswer | ((request: ModelRequest) => ScriptedAnswer))[]>
+>;
+
+/** The last thing that people or other agents said in a request. */
+function lastSaid({ messages }: ModelRequest): string {
+  const said = messages.findLast(
+    (message) => message.role === 'user' && !isNotice(message.content.at(-1)?.text),
+  );
+  return said?.role === 'user' ? (said.content.at(-1)?.text ?? '') : '';
+}
+
+function isNotice(text = ''): boolean {
+  return text.startsWith('<notice>');
+}
+
+/** Each task's answers in order, by its prompt, whatever stands before it. */
+export function byPrompt(answers: Answers): Script {
+  return async (request) => {
+    const prompt = lastSaid(request);
+    const after = request.messages.findLastIndex(({ role }) => role === 'user');
+    const given = request.messages.slice(after).filter(({ role }) => role === 'assistant').length;
+    const line = answers[prompt]?.[given];
+    if (line === undefined) return { text: `${prompt} done` };
+    return typeof line === 'function' ? line(request) : line;
+  };
+}
+
+export function requestsFor(
+  requests: readonly ModelRequest[],
+  prompt: string,
+): readonly ModelRequest[] {
+  return requests.filter((request) => lastSaid(request) === prompt);
+}

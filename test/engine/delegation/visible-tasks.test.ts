@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { MusterError } from '../../../src/base/errors.ts';
+import { findVisibleTask, visibleTasksIn } from '../../../src/engine/delegation/visible-tasks.ts';
+import { RunningTasks } from '../../../src/engine/task/running-tasks.ts';
+import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from '../play.ts';
+import { statesOf, testEngine, type TestEngine } from '../support.ts';
+
+function idOf(test: TestEngine, name: string): string {
+  const found = [...statesOf(test.events).values()].find(
+    ({ spec }) => spec.prompt.split(' ')[0] === name,
+  );
+  return found?.spec.id ?? 'missing';
+}
+
+/** What the tool says first of a task: its report, or why there is none. */
+function ask(id: string) {
+  return calls(call('TaskOutput', { task_id: id, block: false }));
+}
+
+const UNREACHABLE = /^TaskOutput: task_id: no task or shell of yours begins with \w+$/;
+const REACHED = /^Agent: general-purpose\nStatus: /;
+
+describe('a task reaches', () => {
+  async function asked(words: (test: TestEngine) => string): Promise<string> {
+    let answer = '';
+    const other = testEngine(play({}));
+    const stranger = other.start('stranger');
+    await stranger.ended;
+    const test: TestEngine = testEngine(
+      play({
+        main: [calls(background('sibling'), call('Task', { prompt: 'part' }))],
+        sibling: [calls(call('Bash', { ms: 100 }))],
+        part: [
+          calls(background('child')),
+          async () => {
+            await until(() => idOf(test, 'grandchild') !== 'missing');
+            const word = words(test);
+            return ask(word === 'stranger' ? stranger.spec.id : word);
+          },
+          ({ results }) => {
+            answer = results[0]?.text ?? '';
+            return { text: 'done' };
+          },
+        ],
+        child: [calls(background('grandchild')), { text: 'waiting' }],
+        grandchild: [calls(call('Bash', { ms: 60 }))],
+      }),
+    );
+    await test.start('main').ended;
+    return answer;
+  }
+
+  it.each<[string, (test: TestEngine) => string, RegExp]>([
+    ['its child', (test) => idOf(test, 'child'), REACHED],
+    ['its child by the beginning of the id', (test) => idOf(test, 'child').slice(0, 8), REACHED],
+    ['its grandchild', (test) => idOf(test, 'grandchild'), REACHED],
+    ['not itself', (test) => idOf(test, 'part'), UNREACHABLE],
+    ['not its parent', (test) => idOf(test, 'main'), UNREACHABLE],
+    ['not its sibling', (test) => idOf(test, 'sibling'), UNREACHABLE],
+    ['not what is in another tree', () => 'stranger', UNREACHABLE],
+    ['not what does not exist', () => 'nobody000000', UNREACHABLE],
+    [
+      'nothing by an id in capitals',
+      (test) => `${idOf(test, 'child').toUpperCase()}A`,
+      UNREACHABLE,
+    ],
+    ['nothing by more than an id', (test) => `${idOf(test, 'child')}0`, UNREACHABLE],
+  ])('%s', async (_, words, expected) => {
+    expect(await asked(words)).toMatch(expected);
+  });
+});
+
+describe('a task that was told an id', () => {
+  /** `worker` asks for the task `secret` after it was told of it in some way. */
+  async function told(parts: {
+    readonly prompt?: (secret: string) => string;
+    readonly message?: (secret: string) => string;
+    readonly child?: (turn: Turn, secret: string) => string;
+  }): Promise<string> {
+    let answer = '';
+    let asks = false;
+    const test: TestEngine = testEngine(
+      play({
+        main: [
+          calls(background('secret')),
+          () => {
+            const prompt = parts.prompt?.(idOf(test, 'secret')) ?? 'nothing';
+            return calls(background(`worker ${prompt}`));
+          },
+          () => {
+            asks = parts.message === undefined;
+            const message = parts.message?.(idOf(test, 'secret')) ?? 'nothing';
+            return calls(call('TaskSend', { to: idOf(test, 'worker'), message }));
+          },
+          () => {
+            asks = true;
+            return { text: 'waiting' };
+          },
+        ],
+        secret: [{ text: 'done' }],
+        worker: [
+          calls(call('Task', { prompt: 'teller' })),
+          async () => {
+            await until(() => asks);
+            return ask(idOf(test, 'secret'));
+          },
+          ({ results }) => {
+            answer = results[0]?.text ?? '';
+            return { text: 'done' };
+          },
+        ],
+        teller: [(turn) => ({ text: parts.child?.(turn, idOf(test, 'secret')) ?? 'nothing' })],
+      }),
+    );
+    await test.start('main').ended;
+    return answer;
+  }
+
+  it.each<[string, Parameters<typeof told>[0], RegExp]>([
+    ['reaches it by its prompt', { prompt: (id) => `Look at (${id}).` }, REACHED],
+    ['reaches it by a message', { message: (id) => `see "${id}"` }, REACHED],
+    ['does not by the beginning of it', { prompt: (id) => id.slice(0, 10) }, UNREACHABLE],
+    ['does not by the result of a child', { child: (_, id) => `reach ${id}` }, UNREACHABLE],
+    ['does not without', {}, UNREACHABLE],
+  ])('%s', async (_, parts, expected) => {
+    expect(await told(parts)).toMatch(expected);
+  });
+
+  it('gets nothing that the sender could not reach itself', async () => {
+    let handed: readonly string[] | undefined;
+    const test: TestEngine = testEngine(
+      play({
+        main: [calls(background('secret')), () => calls(call('Task', { prompt: 'part' }))],
+        part: [
+          () => {
+            const own = idOf(test, 'part');
+            return calls(
+              call('Task', { prompt: `deep ${idOf(test, 'secret')} ${idOf(test, 'main')} ${own}` }),
+            );
+          },
+        ],
+        deep: [
+          ({ request }) => {
+            expect(textsOf(request)[0]).toContain(idOf(test, 'secret'));
+            handed = eventsOfType(test, 'task.created', idOf(test, 'deep'))[0]?.spec.handed;
+            return { text: 'done' };
+          },
+        ],
+      }),
+    );
+    await test.start('main').ended;
+    expect(handed).toEqual([]);
+  });
+
+  it('does not reach itself when its parent names it', async () => {
+    let answer = '';
+    const test: TestEngine = testEngine(
+      play({
+        main: [
+          calls(background('part')),
+          (turn) =>
+            calls(call('TaskSend', { to: turn.child(0), message: `You are ${turn.child(0)}.` })),
+        ],
+        part: [
+          calls(call('Bash', { ms: 30 })),
+          () => calls(call('TaskStop', { task_id: idOf(test, 'part') })),
+          ({ results }) => {
+            answer = results[0]?.text ?? '';
+            return { text: 'done' };
+          },
+        ],
+      }),
+    );
+    await test.start('main').ended;
+    expect(answer).toMatch(/^TaskStop: task_id: no task or shell of yours begins with /);
+  });
+});
+
+it('is handed nothing by words that are no ids, and nothing is gathered for them', async () => {
+  const run = testEngine(play({})).start('main');
+  await run.ended;
+  const state = {
+    ...run.state,
+    get children(): never {
+      throw new Error('all children were looked at');
+    },
+  };
+  const words = 'implementation of everything, abcdefgh0123';
+  expect(visibleTasksIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
+});
+
+describe('the beginning of several ids', () => {
+  const running = new RunningTasks();
+
+  async function find(word: string, ids: readonly string[]) {
+    const run = testEngine(play({})).start('main');
+    await run.ended;
+    const child = {
+      callId: 'call',
+      background: true,
+      status: 'completed',
+      below: [],
+      receipt: null,
+    } as const;
+    for (const id of ids) run.state.children.set(id, { ...child });
+    const found = findVisibleTask(run, running, { field: 'to', word });
+    return found instanceof MusterError ? found.toInfo() : found;
+  }
+
+  const SAME = ['same00000001', 'same00000002', 'same00000003', 'same00000004', 'same00000005'];
+
+  it.each([
+    [
+      'same0000000',
+      SAME.slice(0, 2),
+      'to: same0000000 is the beginning of same00000001, same00000002; give more of the id',
+    ],
+    [
+      's',
+      [...SAME, 'same00000006', 'same00000007'],
+      `to: s is the beginning of ${SAME.join(', ')} and 2 more; give more of the id`,
+    ],
+  ])('%s is an error that names them', async (word, ids, message) => {
+    expect(await find(word, ids)).toEqual({ code: 'INVALID_PARAM', message, retryable: false });
+  });
+
+  it('is no hindrance where it is itself an id', async () => {
+    expect(await find('same0000', ['same0000', 'same00000001'])).toEqual({
+      kind: 'task',
+      id: 'same0000',
+    });
+  });
+
+  it('is repeated in part where it is no id at all', async () => {
+    expect(await find('x'.repeat(10_000), SAME)).toEqual({
+      code: 'NOT_FOUND',
+      message: `to: no task or shell of yours begins with ${'x'.repeat(64)}`,
+      retryable: false,
+    });
+  });
+});

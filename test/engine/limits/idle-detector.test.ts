@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../../src/base/async.ts';
+import { IdleDetector } from '../../../src/engine/limits/idle-detector.ts';
+
+/** After all that follows from what has just ended, and the look after it. */
+const soon = () => new Promise<void>((done) => setImmediate(() => setImmediate(done)));
+
+function counted(isWaitedFor: () => boolean = () => true) {
+  let stills = 0;
+  const idleDetector = new IdleDetector({ isWaitedFor, onStandstill: () => void (stills += 1) });
+  return { idleDetector, stills: () => stills };
+}
+
+describe('a standstill', () => {
+  it('is when all that is at work waits, and not before', async () => {
+    const { idleDetector, stills } = counted();
+    const [first, second] = [deferred<void>(), deferred<void>()];
+    const work = [first, second].map((wait) =>
+      idleDetector.working(async () => {
+        await Promise.resolve();
+        await idleDetector.waiting(() => wait.promise);
+      }),
+    );
+    expect(stills()).toBe(0);
+    await soon();
+    expect(stills()).toBe(1);
+    first.resolve();
+    second.resolve();
+    await Promise.all(work);
+  });
+
+  it('is none where the end of one wakes another', async () => {
+    const { idleDetector, stills } = counted();
+    const child = deferred<void>();
+    const slow = deferred<void>();
+    const parent = idleDetector.working(async () => {
+      await idleDetector.waiting(() => child.promise);
+      await slow.promise;
+    });
+    const ended = idleDetector.working(async () => {
+      await Promise.resolve();
+      child.resolve();
+    });
+    await ended;
+    await soon();
+    expect(stills()).toBe(0);
+    slow.resolve();
+    await parent;
+  });
+
+  it('is none where nothing is waited for, and work that fails counts no more', async () => {
+    let isWaitedFor = false;
+    const { idleDetector, stills } = counted(() => isWaitedFor);
+    const broken = new Error('broken');
+    const work = idleDetector.working(() => idleDetector.waiting(() => Promise.reject(broken)));
+    await expect(work).rejects.toBe(broken);
+    await soon();
+    expect(stills()).toBe(0);
+    isWaitedFor = true;
+    await idleDetector.working(async () => {});
+    await soon();
+    expect(stills()).toBe(1);
+  });
+});

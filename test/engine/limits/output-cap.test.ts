@@ -1,0 +1,244 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Budget, NO_EXPENSE, requestExpense } from '../../../src/engine/limits/budget.ts';
+import { leastExpense, requestNeed } from '../../../src/engine/limits/estimate.ts';
+import {
+  decideOutput,
+  leastOutput,
+  type BudgetRoom,
+  type OutputDemand,
+} from '../../../src/engine/limits/output-cap.ts';
+
+const MOST = 32_000;
+
+function tokenRoom(remaining: number, of: Partial<BudgetRoom> = {}): BudgetRoom {
+  const { input = 5_000 } = of;
+  return {
+    remaining,
+    held: 0,
+    input,
+    outputToken: 1,
+    nextRequest: input + 2_048,
+    isShared: false,
+    ...of,
+  };
+}
+
+const granted = (tokens: number, loweredBy: number | null = 0) => ({
+  kind: 'granted',
+  tokens,
+  loweredBy,
+});
+
+describe('the output cap of one request', () => {
+  it.each<[string, readonly BudgetRoom[], OutputDemand['kind'], object]>([
+    ['no limit', [], 'turn', granted(MOST, null)],
+    ['a limit far away', [tokenRoom(1_000_000)], 'turn', granted(MOST, null)],
+    ['half of what is free', [tokenRoom(50_000)], 'turn', granted(18_976)],
+    [
+      'a quarter of it, above the task',
+      [tokenRoom(50_000, { isShared: true })],
+      'turn',
+      granted(9_488),
+    ],
+    ['all of it, for the last answer', [tokenRoom(20_000)], 'last', granted(15_000)],
+    ['a normal answer', [tokenRoom(14_000)], 'turn', granted(4_096)],
+    ['what there is', [tokenRoom(8_000)], 'turn', granted(3_000)],
+    ['the least', [tokenRoom(7_048)], 'turn', granted(2_048)],
+    ['less than that', [tokenRoom(7_047)], 'turn', { kind: 'refused', room: 0, least: 2_048 }],
+    ['not even the input', [tokenRoom(4_000)], 'last', { kind: 'refused', room: 0, least: 2_048 }],
+    [
+      'the lowest of two',
+      [tokenRoom(50_000), tokenRoom(20_000, { isShared: true })],
+      'turn',
+      granted(4_096, 1),
+    ],
+    ['what others hold', [tokenRoom(50_000, { held: 40_000 })], 'turn', granted(4_096)],
+    [
+      'what others hold, too much of it',
+      [tokenRoom(50_000, { held: 42_000 })],
+      'turn',
+      { kind: 'wait', room: 0 },
+    ],
+    [
+      'dollars',
+      [tokenRoom(1, { input: 0.5, nextRequest: 0.1, outputToken: 1e-5 })],
+      'turn',
+      granted(20_000),
+    ],
+    [
+      'output that is free',
+      [tokenRoom(1, { input: 0.5, outputToken: 0 })],
+      'turn',
+      granted(MOST, null),
+    ],
+    ['a repeat with room', [tokenRoom(37_000)], 'repeat', granted(MOST, null)],
+    ['a repeat without', [tokenRoom(36_999)], 'repeat', { kind: 'refused', room: 0, least: MOST }],
+    [
+      'a repeat that waits',
+      [tokenRoom(40_000, { held: 4_000 })],
+      'repeat',
+      { kind: 'wait', room: 0 },
+    ],
+  ])('%s', (_, rooms, kind, expected) => {
+    expect(decideOutput(rooms, { most: MOST, kind })).toEqual(expected);
+  });
+
+  it('asks for no more than a model with a low limit can give', () => {
+    expect(decideOutput([tokenRoom(5_100)], { most: 100, kind: 'turn' })).toEqual(
+      granted(100, null),
+    );
+    expect(decideOutput([tokenRoom(5_099)], { most: 100, kind: 'turn' }).kind).toBe('refused');
+  });
+});
+
+const amount = fc.integer({ min: 0, max: 100_000 });
+const anyRoom: fc.Arbitrary<BudgetRoom> = fc.record({
+  remaining: amount,
+  held: amount,
+  input: amount,
+  outputToken: fc.constantFrom(0, 1, 3),
+  nextRequest: amount,
+  isShared: fc.boolean(),
+});
+const anyDemand: fc.Arbitrary<OutputDemand> = fc.record({
+  most: fc.integer({ min: 1, max: 64_000 }),
+  kind: fc.constantFrom('turn', 'last', 'repeat'),
+});
+
+describe('with any budget', () => {
+  it('a request never takes more than is free, gets a useful answer, and no more than it asked for', () => {
+    fc.assert(
+      fc.property(fc.array(anyRoom, { maxLength: 3 }), anyDemand, (rooms, demand) => {
+        const decision = decideOutput(rooms, demand);
+        if (decision.kind !== 'granted') return;
+        const { tokens } = decision;
+        expect(tokens).toBeGreaterThanOrEqual(leastOutput(demand));
+        expect(tokens).toBeLessThanOrEqual(demand.most);
+        for (const { remaining, held, input, outputToken } of rooms) {
+          expect(input + tokens * outputToken).toBeLessThanOrEqual(
+            outputToken === 0 ? remaining : remaining - held,
+          );
+        }
+      }),
+    );
+  });
+
+  it('the cap does not grow when less remains', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyRoom, { minLength: 1, maxLength: 3 }),
+        anyDemand,
+        amount,
+        (rooms, demand, less) => {
+          const fewer = rooms.map((room) => ({ ...room, remaining: room.remaining - less }));
+          const [before, after] = [decideOutput(rooms, demand), decideOutput(fewer, demand)];
+          if (after.kind !== 'granted') return;
+          expect(before).toMatchObject({ kind: 'granted' });
+          if (before.kind === 'granted') expect(after.tokens).toBeLessThanOrEqual(before.tokens);
+        },
+      ),
+    );
+  });
+
+  it('it is refused only where the whole rest of a limit holds no useful answer', () => {
+    fc.assert(
+      fc.property(fc.array(anyRoom, { maxLength: 3 }), anyDemand, (rooms, demand) => {
+        const least = leastOutput(demand);
+        const isPoor = rooms.some(
+          ({ remaining, input, outputToken }) => input + least * outputToken > remaining,
+        );
+        expect(decideOutput(rooms, demand).kind === 'refused').toBe(isPoor);
+      }),
+    );
+  });
+});
+
+const never = new AbortController().signal;
+const FACTS = { maxOutput: MOST, price: null };
+
+function budget(value: number, parent: Budget | null = null): Budget {
+  return new Budget(
+    { tokens: { limit: parent === null ? 'tree_tokens' : 'max_tokens', value } },
+    parent,
+  );
+}
+
+describe('Budget.reserveRequest', () => {
+  it('says which limit lowered the cap', async () => {
+    const tree = budget(50_000);
+    tree.recover({ ...NO_EXPENSE, tokens: 10_000 });
+    const reserved = await budget(500_000, tree).reserveRequest(requestNeed(5_000, FACTS), never);
+    expect(reserved).toMatchObject({
+      ok: true,
+      outputCap: { tokens: 6_988, limit: 'tree_tokens', value: 50_000, used: 10_000 },
+    });
+  });
+
+  it('parallel children share what a tree has, and together never use more', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1_000, max: 120_000 }),
+        fc.array(
+          fc.record({
+            input: fc.integer({ min: 100, max: 8_000 }),
+            share: fc.double({ min: 0, max: 1, noNaN: true }),
+          }),
+          {
+            minLength: 1,
+            maxLength: 12,
+          },
+        ),
+        async (value, children) => {
+          const tree = budget(value);
+          let used = 0;
+          await Promise.all(
+            children.map(async ({ input, share }) => {
+              const own = budget(50_000, tree);
+              const need = requestNeed(input, FACTS);
+              const reserved = await own.reserveRequest(need, never);
+              if (!reserved.ok) {
+                expect(
+                  tree.lacks(leastExpense(need)) ?? own.lacks(leastExpense(need)),
+                ).not.toBeNull();
+                return;
+              }
+              await Promise.resolve();
+              const tokens = Math.floor((reserved.outputCap?.tokens ?? MOST) * share);
+              used += input + tokens;
+              reserved.reservation.settle(requestExpense(need, tokens));
+            }),
+          );
+          expect(used).toBeLessThanOrEqual(value);
+          expect(tree.lacks({ ...NO_EXPENSE, tokens: value - used })).toBeNull();
+        },
+      ),
+    );
+  });
+
+  it('leaves a request room that is sent next to one under way', async () => {
+    const tree = budget(60_000);
+    const first = await budget(500_000, tree).reserveRequest(requestNeed(5_000, FACTS), never);
+    const second = await budget(500_000, tree).reserveRequest(requestNeed(5_000, FACTS), never);
+    expect([first.ok, second.ok]).toEqual([true, true]);
+  });
+
+  it('leaves room for the last answer of a task whose answer used all that it was allowed', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 30_000, max: 400_000 }),
+        fc.integer({ min: 500, max: 10_000 }),
+        async (value, input) => {
+          const own = budget(value);
+          const reserved = await own.reserveRequest(requestNeed(input, FACTS), never);
+          if (!reserved.ok || reserved.outputCap === null || reserved.outputCap.tokens <= 4_096)
+            return;
+          const { tokens } = reserved.outputCap;
+          reserved.reservation.settle({ ...NO_EXPENSE, tokens: input + tokens, turns: 1 });
+          const last = requestNeed(input + tokens, FACTS, { output: { kind: 'last' } });
+          expect(own.lacks(leastExpense(last))).toBeNull();
+        },
+      ),
+    );
+  });
+});

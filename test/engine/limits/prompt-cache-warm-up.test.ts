@@ -1,0 +1,100 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Deadlines } from '../../../src/base/deadlines.ts';
+import { PromptCacheWarmUp } from '../../../src/engine/limits/prompt-cache-warm-up.ts';
+
+const LONG = 60_000;
+const RUNNING = new AbortController().signal;
+
+function prefixes({ holdMs = LONG, clock = systemClock } = {}): PromptCacheWarmUp {
+  return new PromptCacheWarmUp({ clock, deadlines: new Deadlines(systemClock), holdMs });
+}
+
+/** In the order in which they go out: `lead` or `goes`. */
+function ask(of: PromptCacheWarmUp, names: readonly string[], went: string[]): Promise<void>[] {
+  return names.map(async (name) => {
+    const lead = await of.enter('prefix', RUNNING);
+    went.push(`${name} ${lead === null ? 'goes' : 'leads'}`);
+  });
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+}
+
+it('holds all but the first until that is accepted', async () => {
+  const of = prefixes();
+  const first = await of.enter('prefix', RUNNING);
+  const went: string[] = [];
+  const others = ask(of, ['b', 'c'], went);
+  await settled();
+  expect(went).toEqual([]);
+  first?.accepted();
+  await Promise.all(others);
+  expect(went).toEqual(['b goes', 'c goes']);
+  expect(await of.enter('prefix', RUNNING)).toBeNull();
+});
+
+it('lets the next one lead where the first was never accepted', async () => {
+  const of = prefixes();
+  const first = await of.enter('prefix', RUNNING);
+  const went: string[] = [];
+  const others = ask(of, ['b', 'c'], went);
+  first?.over();
+  await settled();
+  expect(went).toEqual(['b leads']);
+  void others;
+});
+
+it('holds nobody longer than it may', async () => {
+  const of = prefixes({ holdMs: 1 });
+  const first = await of.enter('prefix', RUNNING);
+  const went: string[] = [];
+  await Promise.all(ask(of, ['b', 'c'], went));
+  await Promise.all(ask(of, ['d'], went));
+  expect(went).toEqual(['b goes', 'c goes', 'd goes']);
+  first?.over();
+});
+
+it('holds nobody longer than that where one after another fails', async () => {
+  let passed = 0;
+  const now = () => systemClock.monotonic() + passed;
+  const of = prefixes({ clock: { now, monotonic: now } });
+  const first = await of.enter('prefix', RUNNING);
+  const went: string[] = [];
+  const others = ask(of, ['b', 'c', 'd'], went);
+  // Long enough that nothing but a stopped machine makes it the end of the hold.
+  passed = LONG - 500;
+  first?.over();
+  await settled();
+  expect(went).toEqual(['b leads']);
+  await Promise.all(others);
+  // Both are held until the same moment.
+  expect(went.toSorted()).toEqual(['b leads', 'c goes', 'd goes']);
+});
+
+it('holds nobody for another prefix, and no stopped task', async () => {
+  const of = prefixes();
+  const first = await of.enter('prefix', RUNNING);
+  const other = await of.enter('another', RUNNING);
+  expect(other).not.toBeNull();
+  const stop = new AbortController();
+  const stopped = of.enter('prefix', stop.signal);
+  stop.abort();
+  expect(await stopped).toBeNull();
+  first?.over();
+  other?.over();
+});
+
+it('leads again when the cache has let go of the prefix', async () => {
+  let now = 0;
+  const clock = { now: () => now, monotonic: () => now };
+  const of = prefixes({ clock });
+  (await of.enter('prefix', RUNNING))?.accepted();
+  now = 4 * 60_000;
+  expect(await of.enter('prefix', RUNNING)).toBeNull();
+  now = 6 * 60_000;
+  const again = await of.enter('prefix', RUNNING);
+  expect(again).not.toBeNull();
+  again?.over();
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { Slots } from '../../../src/engine/limits/slots.ts';
+
+const never = new AbortController().signal;
+
+describe('Slots', () => {
+  it('queues in order, and lets those that resume go first', async () => {
+    const slots = new Slots(1);
+    const order: string[] = [];
+    const first = await slots.acquire(never, { resuming: false });
+    const take = async (name: string, resuming: boolean) => {
+      const slot = await slots.acquire(never, { resuming });
+      order.push(name);
+      slot.release();
+    };
+    const all = [
+      take('new 1', false),
+      take('new 2', false),
+      take('back 1', true),
+      take('back 2', true),
+    ];
+    expect(slots.full).toBe(true);
+    first.release();
+    await Promise.all(all);
+    expect(order).toEqual(['back 1', 'back 2', 'new 1', 'new 2']);
+    expect(slots.full).toBe(false);
+  });
+
+  it('gives nothing to one that was stopped while it queued', async () => {
+    const slots = new Slots(1);
+    const held = await slots.acquire(never, { resuming: false });
+    const controller = new AbortController();
+    const stopped = slots.acquire(controller.signal, { resuming: false });
+    const next = slots.acquire(never, { resuming: false });
+    controller.abort(new Error('stopped'));
+    await expect(stopped).rejects.toThrow('stopped');
+    held.release();
+    (await next).release();
+    expect(slots.full).toBe(false);
+  });
+
+  it('counts a slot that is released twice once', async () => {
+    const slots = new Slots(1);
+    const slot = await slots.acquire(never, { resuming: false });
+    slot.release();
+    slot.release();
+    await slots.acquire(never, { resuming: false });
+    expect(slots.full).toBe(true);
+  });
+
+  it('refuses one that is stopped already', async () => {
+    const slots = new Slots(1);
+    await expect(
+      slots.acquire(AbortSignal.abort(new Error('gone')), { resuming: false }),
+    ).rejects.toThrow('gone');
+    expect(slots.full).toBe(false);
+  });
+});

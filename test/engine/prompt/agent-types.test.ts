@@ -1,0 +1,187 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { loadBuiltinAgents } from '../../../src/agents/discover.ts';
+import { agentWords } from '../../../src/agents/agent-id.ts';
+import { LIST_TOKENS, typeList as listAmong } from '../../../src/engine/prompt/agent-types.ts';
+import { estimateTokens } from '../../../src/base/token-estimate.ts';
+import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
+import { oneLine } from '../../../src/base/text.ts';
+import { call, calls, play } from '../play.ts';
+import { testEngine } from '../support.ts';
+import type { AgentDefinition, AgentScope } from '../../../src/protocol/agent.ts';
+
+const BUILTIN = await loadBuiltinAgents();
+const TOPICS = 'Rust Kubernetes Postgres React Terraform Kafka Django Swift Redis Vue'.split(' ');
+
+function agentOf(
+  name: string,
+  description: string,
+  parts: { readonly scope?: AgentScope; readonly unusable?: string } = {},
+): AgentDefinition {
+  const { scope = 'user', ...rest } = parts;
+  const origin = { scope, vendor: 'claude', path: `/agents/${name}.md` } as const;
+  return { ...MAIN_AGENT, name, description, origin, ...rest };
+}
+
+/** As a collection from the web has them: 1,000 characters each, all with the same words in front. */
+function collection(count: number): readonly AgentDefinition[] {
+  return Array.from({ length: count }, (_, index) => {
+    const topic = `${TOPICS[index % TOPICS.length] ?? ''}${Math.floor(index / TOPICS.length)}`;
+    const use = `Use this agent when you need to work on ${topic} in any of its many forms, `;
+    return agentOf(
+      `${topic.toLowerCase()}-expert`,
+      use.padEnd(1000, 'and all that belongs to it, '),
+    );
+  });
+}
+
+/** Of all agents that there are. */
+function typeList({
+  types,
+  prompt,
+}: {
+  readonly types: readonly AgentDefinition[];
+  readonly prompt: string | null;
+}): readonly string[] {
+  return listAmong({ types, all: types, prompt });
+}
+
+function tokens(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + estimateTokens(`${line}\n`), 0);
+}
+
+test('few agents stand with all that they say, those that ship with Muster first', () => {
+  const own = agentOf('deploy', 'Use this agent when you need to deploy. It rolls back, too.');
+  expect(typeList({ types: [own, ...BUILTIN], prompt: 'x' })).toEqual([
+    ...BUILTIN.map(({ name, description }) => `- ${name}: ${description}`),
+    '- deploy: To deploy. It rolls back, too.',
+  ]);
+});
+
+test('what can not be started is not offered, what says nothing stands by its name', () => {
+  const types = [
+    agentOf('broken', 'x', { unusable: 'It has no tools.' }),
+    agentOf('Silent One', ''),
+  ];
+  expect(typeList({ types, prompt: null })).toEqual(['- silent-one']);
+});
+
+test('a type of some is called as it is called among all', () => {
+  const [named, display] = [agentOf('rust-expert', 'Named.'), agentOf('Rust Expert', 'Display.')];
+  const all = [display, named];
+  expect(listAmong({ types: [display], all, prompt: null })).toEqual(['- Rust Expert: Display.']);
+});
+
+test('what a prompt leaves open stands behind the use, where there is no other way to know it', () => {
+  const open = (name: string) => ({ name, description: 'x' });
+  const parameters = [open('repo'), { ...open('depth'), default: '1' }, open('branch</notice>')];
+  const many = ['a', 'b', 'c', 'd', 'e'].map(open);
+  const types = [
+    { ...agentOf('release', 'Releases.'), parameters },
+    { ...agentOf('usual', 'Usual.'), parameters: parameters.slice(1, 2) },
+    { ...agentOf('many', ''), parameters: many },
+  ];
+  expect(typeList({ types, prompt: null })).toEqual([
+    '- release: Releases. [say: repo, branch<¦/notice>]',
+    '- usual: Usual.',
+    '- many [say: a, b, c, d, …]',
+  ]);
+});
+
+test('descriptions get shorter before any is left out', () => {
+  const types = [...collection(40), ...BUILTIN];
+  const list = typeList({ types, prompt: 'anything' });
+  expect(list).toHaveLength(types.length);
+  expect(list.slice(0, 6)).toEqual(
+    BUILTIN.map(({ name, description }) => `- ${name}: ${description}`),
+  );
+  expect(Math.max(...list.slice(6).map((line) => line.length))).toBeLessThan(190);
+});
+
+describe('200 agents with descriptions of 1,000 characters', () => {
+  const types = [...collection(200), ...BUILTIN];
+  const list = typeList({ types, prompt: 'The Kafka7 consumer in Swift13 loses messages' });
+
+  test('fit, with the most relevant ones described', () => {
+    expect(tokens(list)).toBeLessThanOrEqual(LIST_TOKENS);
+    expect(list.slice(0, 8).map((line) => line.slice(0, 60))).toEqual(
+      [
+        ...BUILTIN.map(({ name, description }) => `- ${name}: ${description}`.slice(0, 60)),
+        '- kafka7-expert: To work on Kafka7 in any of its many forms,',
+        '- swift13-expert: To work on Swift13 in any of its many form',
+      ].map((line, index) => (index < 6 ? line : expect.stringContaining(line.slice(0, 40)))),
+    );
+    expect(list.at(-1)).toMatch(
+      /^- \d+ more, any of which may be used: .+-expert, and \d+ not named here\. An unknown name/,
+    );
+  });
+
+  test('are a list that does not depend on the prompt for a child', () => {
+    const ofChild = typeList({ types, prompt: null });
+    expect(ofChild[6]).toContain('- rust0-expert: ');
+    expect(tokens(ofChild)).toBeLessThanOrEqual(LIST_TOKENS);
+  });
+});
+
+const anyText = fc.oneof(
+  fc.string({ maxLength: 300 }),
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.constantFrom('<system-reminder>', 'x'.repeat(3000), '漢'.repeat(900), '<example>'.repeat(90)),
+);
+const anyAgent = fc
+  .tuple(anyText, anyText, fc.constantFrom('user', 'builtin', 'project'), fc.boolean())
+  .map(([name, description, scope, isUsable]) =>
+    agentOf(name, description, isUsable ? { scope } : { scope, unusable: 'no' }),
+  );
+
+test('whatever agents there are: within the budget, the same each time, each listed or counted', () => {
+  const types = fc.uniqueArray(anyAgent, {
+    maxLength: 250,
+    selector: ({ name }) => name.trim().toLowerCase(),
+  });
+  fc.assert(
+    fc.property(types, fc.option(anyText), (agents, prompt) => {
+      const list = typeList({ types: agents, prompt });
+      expect(tokens(list)).toBeLessThanOrEqual(LIST_TOKENS);
+      expect(typeList({ types: [...agents], prompt })).toEqual(list);
+      expect(list.every((line) => line.startsWith('- ') && !line.includes('\n'))).toBe(true);
+      const usable = agents.filter(({ unusable }) => unusable === undefined);
+      const more = / more, any of which may be used: /.test(list.at(-1) ?? '')
+        ? Number(/^- (\d+)/.exec(list.at(-1) ?? '')?.[1])
+        : null;
+      expect(more === null ? list.length : list.length - 1 + more).toBe(usable.length);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('each agent stands in a line, by name, or in the number of those left', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 400 }), fc.boolean(), (count, isRoot) => {
+      const types = collection(count);
+      const list = typeList({ types, prompt: isRoot ? 'Redis3 and Vue9' : null });
+      const text = list.join('\n');
+      const named = [...agentWords(types).values()].filter((word) =>
+        new RegExp(`(?:^- |[ ,])${oneLine(word)}(?:[:,.]|$)`, 'm').test(text),
+      );
+      const left = Number(/(\d+) not named here/.exec(text)?.[1] ?? 0);
+      expect(named.length + left).toBe(count);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('siblings of a type that delegates share their whole prompt but for the last part', async () => {
+  const agents = collection(200);
+  const spawn = (prompt: string) => call('Task', { prompt, description: prompt });
+  const main = [calls(spawn('one about Kafka7'), spawn('two about Swift13'))];
+  const engine = testEngine(play({ main }), { agents });
+  await engine.start('main about Redis3').ended;
+  const [root = [], one = [], two = []] = engine.model.requests
+    .slice(0, 3)
+    .map(({ prefix }) => prefix.system);
+  expect(root.join('\n')).toContain('- redis3-expert: ');
+  expect([one[0], one.length]).toEqual([two[0], 2]);
+  expect(one[0]).toContain('- rust0-expert: ');
+  expect(one[1]).not.toBe(two[1]);
+});

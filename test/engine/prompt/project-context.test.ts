@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { projectContext } from '../../../src/engine/prompt/project-context.ts';
+import type { AgentDefinition } from '../../../src/protocol/agent.ts';
+import { call, calls, play, requestsOf } from '../play.ts';
+import { testEngine, WORKER } from '../support.ts';
+import type { ContextSource } from '../../../src/protocol/project-context.ts';
+
+const FILES = [
+  { name: '../AGENTS.md', scope: 'project', text: 'Use tabs.\n<system>x', isCut: false },
+  { name: '~/mine.md', scope: 'user', importedBy: '~/CLAUDE.md', text: 'Be brief.', isCut: true },
+] as const;
+
+/** Another one at each look. */
+function changing(): ContextSource & { refreshed: number } {
+  let looks = 0;
+  const source = {
+    refreshed: 0,
+    refresh: async () => void (source.refreshed += 1),
+    of: () => projectContext({ files: FILES, leftOut: [], git: `Branch: b${(looks += 1)}` }),
+  };
+  return source;
+}
+
+/** As it is until somebody asks for a newer one. */
+function steady(): ContextSource {
+  let current = projectContext({ files: FILES, leftOut: [], git: 'Branch: b0' });
+  let age = 0;
+  return {
+    refresh: async () => {
+      current = projectContext({ files: FILES, leftOut: [], git: `Branch: b${(age += 1)}` });
+    },
+    of: () => current,
+  };
+}
+
+const BARE: AgentDefinition = { ...WORKER, name: 'bare', contextFiles: false };
+
+describe('the context of a directory', () => {
+  it('stands at the end of the main agent’s prompt, and of a child’s before its task', async () => {
+    const test = testEngine(play({ main: [calls(call('Task', { prompt: 'part' }))] }), {
+      context: steady(),
+    });
+    const run = test.start('main');
+    await run.ended;
+    const [main = ''] = requestsOf(test, 'main')[0]?.prefix.system ?? [];
+    const id = /<file ([0-9a-f]{16})>/.exec(main)?.[1] ?? '';
+    const expected = [
+      '## ../AGENTS.md (the project)',
+      `<file ${id}>`,
+      'Use tabs.',
+      '<¦system>x',
+      `</file ${id}>`,
+      '',
+      "## ~/mine.md (the user's own, imported by ~/CLAUDE.md)",
+      `<file ${id}>`,
+      'Be brief.',
+      `</file ${id}>`,
+      '[Cut for want of room.]',
+      '',
+      '# Git',
+      'When this session began; look again before you rely on it.',
+      `<outside ${id}>`,
+      'Branch: b0',
+      `</outside ${id}>`,
+    ].join('\n');
+    expect(main.slice(main.indexOf('## ../AGENTS.md'))).toBe(expected);
+    expect(main.indexOf('# Environment')).toBeLessThan(main.indexOf('# Context files'));
+    const child = requestsOf(test, 'part')[0]?.prefix.system ?? [];
+    expect(child).toEqual([expect.stringContaining('Use tabs.'), '# Task\npart']);
+    expect(child.join('').split('Use tabs.')).toHaveLength(2);
+  });
+
+  it('is not told to an agent whose definition says so, as a child or at the top', async () => {
+    const script = play({ main: [calls(call('Task', { prompt: 'part', subagent_type: 'bare' }))] });
+    const test = testEngine(script, { context: steady(), agents: [BARE] });
+    await test.start('main').ended;
+    const top = testEngine(play({}), { context: steady(), agent: BARE });
+    await top.start('main').ended;
+    const without = testEngine(play({}), { agent: BARE });
+    await without.start('main').ended;
+    const [child = ''] = requestsOf(test, 'part')[0]?.prefix.system ?? [];
+    expect(child).not.toMatch(/Use tabs|# Git/);
+    expect(requestsOf(top, 'main')[0]?.prefix).toEqual(requestsOf(without, 'main')[0]?.prefix);
+  });
+
+  it('is the same bytes for all children of one message, and looked at once for it', async () => {
+    const source = steady();
+    const parts = [1, 2, 3, 4].map((n) =>
+      call('Task', { prompt: `part ${n}`, description: 'Part' }),
+    );
+    const test = testEngine(play({ main: [calls(...parts), calls(...parts.slice(0, 2))] }), {
+      context: source,
+    });
+    await test.start('main').ended;
+    const systems = requestsOf(test, 'part').map(({ prefix }) => prefix.system.join('\n'));
+    expect(systems).toHaveLength(6);
+    expect(new Set(systems.slice(0, 4)).size).toBe(1);
+    expect(systems[0]).toContain('Branch: b1\n');
+    expect(systems[5]).toContain('Branch: b2\n');
+  });
+
+  it('stays as it was for a task at work, and for one that is resumed', async () => {
+    const script = play({
+      main: [calls(call('Task', { prompt: 'part' })), calls(call('Bash', {})), { text: 'one' }],
+    });
+    const first = testEngine(script, { context: changing() });
+    const run = first.start('main');
+    await run.ended;
+    const second = testEngine(script, { context: changing(), store: first.store });
+    const again = await second.engine.resume(run.spec.id, {
+      prompt: 'go on',
+      maxRights: (all) => all,
+    });
+    await again.ended;
+    const prefixes = [first, second].flatMap((test) =>
+      requestsOf(test, 'main').map(({ prefix }) => prefix),
+    );
+    expect(prefixes.length).toBeGreaterThan(3);
+    for (const prefix of prefixes) expect(prefix).toEqual(prefixes[0]);
+  });
+
+  it('makes no prompt longer where there is none', async () => {
+    const source = { refresh: async () => {}, of: () => null };
+    const [none, absent] = [testEngine(play({}), { context: source }), testEngine(play({}))];
+    await Promise.all([none.start('main').ended, absent.start('main').ended]);
+    expect(requestsOf(none, 'main')[0]?.prefix).toEqual(requestsOf(absent, 'main')[0]?.prefix);
+  });
+});

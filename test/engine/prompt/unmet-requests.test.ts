@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { isolationRequest, unmetRequests } from '../../../src/engine/prompt/unmet-requests.ts';
+import {
+  readUnmetRequests,
+  unmetLines,
+  unmetWarning,
+} from '../../../src/protocol/unmet-request.ts';
+import { claudeFormat } from '../../../src/agents/formats/catalogue.ts';
+import { agentFile, readOne } from '../../agents/support.ts';
+
+const request = (name: string) => ({ kind: 'tool', name, reason: 'No.' }) as const;
+
+describe('isolation', () => {
+  it.each([
+    [{}, 0],
+    [{ isolation: 'none' }, 0],
+    [{ isolation: ' None ' }, 0],
+    [{ isolation: '' }, 0],
+    [{ isolation: true }, 0],
+    [{ isolation: 'worktree' }, 1],
+    [{ Isolation: 'process' }, 1],
+  ])('%j asks for %i kinds', (extra, count) => {
+    expect(isolationRequest({ extra }).length).toBe(count);
+  });
+});
+
+describe('tools whose brackets no rule can express', () => {
+  it.each(['NotebookEdit(foo.ipynb)', 'Bash()', 'TodoWrite(x)', 'mcp__a__b(x)'])(
+    '%s is reported as not granted',
+    async (word) => {
+      const agent = await readOne(
+        claudeFormat,
+        agentFile('name: a', 'description: b', `tools: Read, ${word}`),
+      );
+      const unmet = unmetRequests(agent, []);
+      expect(unmet.map(({ kind, name }) => [kind, name])).toEqual([['tool', word]]);
+      expect(unmet[0]?.reason).toContain('is left out');
+    },
+  );
+
+  it('does not count a denial of the whole tool in place of a pattern', async () => {
+    const agent = await readOne(
+      claudeFormat,
+      agentFile('name: a', 'description: b', 'disallowedTools: Bash(rm *)'),
+    );
+    expect(unmetRequests(agent, [])).toEqual([]);
+  });
+});
+
+describe('what is told', () => {
+  it('is nothing where nothing is missing', () => {
+    expect(unmetWarning('coder', [])).toBeNull();
+    expect(unmetLines([])).toEqual([]);
+  });
+
+  it('has no more lines than a person reads, and no line break of a name', () => {
+    const lines = unmetLines(Array.from({ length: 40 }, (_, n) => request(`T${n}\nX`)));
+    expect(lines.length).toBe(13);
+    expect(lines[0]).toBe('T0 X: No.');
+    expect(lines.at(-1)).toBe('and 28 more');
+    expect(unmetLines([request('x'.repeat(5_000))])[0]?.length).toBeLessThanOrEqual(300);
+  });
+});
+
+it('a log that somebody else wrote may hold anything in its place', () => {
+  const good = request('Foo');
+  for (const bad of [undefined, null, 7, 'text', {}, [null, 3, { kind: 'tool' }]]) {
+    expect(readUnmetRequests(bad)).toEqual([]);
+  }
+  expect(readUnmetRequests([good, { ...good, kind: 'other' }])).toEqual([good]);
+});

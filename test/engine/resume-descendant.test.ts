@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { stopOrder } from '../../src/engine/task/stop.ts';
+import { call, calls, eventsOfType, play, requestsOf, until } from './play.ts';
+import { testEngine, type TestEngine } from './support.ts';
+
+const ALL = { maxRights: <T>(rights: T) => rights };
+
+function childId(test: TestEngine, index = 0): string {
+  return eventsOfType(test, 'child.created')[index]?.child ?? '';
+}
+
+/** Texts of the newest request of a task. */
+function lastAsked(test: TestEngine, name: string): string {
+  return JSON.stringify(requestsOf(test, name).at(-1)?.messages);
+}
+
+describe('a person makes a task go on below an idle conversation', () => {
+  it('that has answered: it waits without a request, is told of the end, and answers', async () => {
+    const test = testEngine(
+      play({
+        main: [calls(call('Task', { prompt: 'part' })), { text: 'all done' }, { text: 'heard' }],
+        part: [{ text: 'one' }, { text: 'two' }],
+      }),
+    );
+    await test.start('main').ended;
+    const child = childId(test);
+    const asked = requestsOf(test, 'main').length;
+    const [root] = test.events;
+    const again = await test.engine.resume(root?.task ?? '', {
+      ...ALL,
+      prompt: null,
+      below: { id: child, prompt: 'and the rest?' },
+    });
+    await again.ended;
+    expect(again.state).toMatchObject({ status: 'completed', result: 'heard' });
+    expect(requestsOf(test, 'main').length).toBe(asked + 1);
+    expect(lastAsked(test, 'part')).toContain('and the rest?');
+    expect(lastAsked(test, 'main')).toContain(`Result: two`);
+    expect(lastAsked(test, 'main')).not.toContain('Go on with the task.');
+    expect(eventsOfType(test, 'turn.interrupted')).toEqual([]);
+  });
+
+  it('that was stopped in the middle: what it was doing is not taken up', async () => {
+    const test = testEngine(
+      play({
+        main: [
+          calls(call('Task', { prompt: 'part' })),
+          calls(call('Bash', { ms: 60_000 })),
+          { text: 'heard' },
+        ],
+        part: [{ text: 'one' }, { text: 'two' }],
+      }),
+    );
+    const run = test.start('main');
+    await until(() => run.state.activity.kind === 'tools' && run.state.turns === 2);
+    run.stop(stopOrder('user', 'enough'));
+    await run.ended;
+    const below = { id: childId(test) };
+    const again = await test.engine.resume(run.spec.id, { ...ALL, prompt: null, below });
+    await again.ended;
+    expect(again.state).toMatchObject({ status: 'completed', result: 'heard' });
+    expect(lastAsked(test, 'part')).toContain('Go on with the task.');
+    expect(lastAsked(test, 'main')).toContain('Result: two');
+  });
+
+  it('is refused for a task that is not below it, which changes nothing', async () => {
+    const test = testEngine(play({ main: [{ text: 'done' }] }));
+    const run = test.start('main');
+    await run.ended;
+    const other = test.start('other');
+    await other.ended;
+    const before = test.events.length;
+    const below = { id: other.spec.id };
+    await expect(
+      test.engine.resume(run.spec.id, { ...ALL, prompt: null, below }),
+    ).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(test.events.slice(before).map(({ type }) => type)).toEqual(['task.claimed']);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { branchPoint } from '../../../src/engine/rewind/branch-point.ts';
+import { eventsOf } from '../random-world.ts';
+import { answeredRounds, testEngine } from '../support.ts';
+
+describe('branchPoint', () => {
+  it('is where no request is under way and no call is without its outcome', async () => {
+    const { start, store } = testEngine((request) =>
+      answeredRounds(request) === 0
+        ? {
+            calls: [
+              { name: 'Bash', input: {} },
+              { name: 'Bash', input: {} },
+            ],
+          }
+        : { text: 'done' },
+    );
+    const run = start('go');
+    await run.ended;
+    const events = eventsOf(store, run.spec.id);
+    const points = events.map(({ seq, type }) => [type, branchPoint(events, seq) === seq]);
+    expect(points).toEqual([
+      ['task.created', true],
+      ['task.claimed', true],
+      ['task.started', true],
+      ['turn.started', false],
+      ['turn.accepted', false],
+      ['turn.ended', false],
+      ['call.started', false],
+      ['call.ended', false],
+      ['call.started', false],
+      ['call.ended', true],
+      ['turn.started', false],
+      ['turn.accepted', false],
+      ['turn.ended', true],
+      ['task.ended', true],
+    ]);
+    expect(branchPoint(events, 8)).toBe(2);
+    await store.close();
+  });
+});

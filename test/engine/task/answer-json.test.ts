@@ -1,0 +1,69 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { answerJson } from '../../../src/engine/task/answer-json.ts';
+
+const fence = (text: string, language = 'json') => `\`\`\`${language}\n${text}\n\`\`\``;
+
+describe('the JSON of an answer', () => {
+  it.each([
+    ['the whole answer', '{"a":1}', { a: 1 }],
+    ['with space around it', '\n\t [1, 2] \r\n', [1, 2]],
+    ['behind a byte order mark', '\ufeff"x"', 'x'],
+    ['null', 'null', null],
+    ['the one block of JSON', `Here it is:\n${fence('{"a":1}')}\nThat is all.`, { a: 1 }],
+    ['the one block that says JSON', `${fence('const a = 1;', 'ts')}\n${fence('[1]')}`, [1]],
+    ['in capitals, after a blank, with CRLF', '``` JSON\r\n{"a":\r\n1}\r\n```\r\n', { a: 1 }],
+    ['the one block that says nothing', `So:\n${fence('[1]', '')}`, [1]],
+    [
+      'a block with fences in its texts',
+      fence('{"md":"```json\\n[2]\\n```"}'),
+      { md: '```json\n[2]\n```' },
+    ],
+    [
+      'names that objects have anyway',
+      '{"__proto__":1,"constructor":2}',
+      JSON.parse('{"__proto__":1,"constructor":2}'),
+    ],
+    ['half of an emoji', '"\\ud83d"', '\ud83d'],
+    ['200 levels', `${'['.repeat(200)}${']'.repeat(200)}`, expect.any(Array)],
+  ])('is %s', (_, answer, value) => {
+    expect(answerJson(answer)).toEqual({ ok: true, value });
+  });
+
+  it.each([
+    ['prose', 'Nothing found.', /^it is not JSON: Unexpected token 'N'/],
+    ['an empty answer', '', /^it is not JSON: Unexpected end of JSON input$/],
+    ['JSON with words before it', 'The result: {"a":1}', /^it is not JSON: /],
+    ['JSON with words behind it', '{"a":1} is it', /^it is not JSON: /],
+    ['two values', '{"a":1}\n{"a":2}', /^it is not JSON: /],
+    ['a comma too many', '{"a":1,}', /^it is not JSON: /],
+    [
+      'two blocks of JSON',
+      `${fence('1')}\n${fence('2')}`,
+      /^it holds 2 blocks of JSON; one value is wanted$/,
+    ],
+    ['a block of something else', fence('{"a":1}', 'js'), /^it is not JSON: /],
+    ['a block that is cut off', '```json\n{"a":1}', /^it is not JSON: /],
+    ['a block that is no JSON', fence('{a:1}'), /^it is not JSON: Expected property name/],
+    ['a number beyond all numbers', '{"a":[1e999]}', /^it holds a number that is too large$/],
+    [
+      '201 levels',
+      `${'['.repeat(201)}${']'.repeat(201)}`,
+      /^it is nested more than 200 levels deep$/,
+    ],
+    ['a million levels', '['.repeat(1_000_000), /^it is not JSON: /],
+    ['a megabyte of words on one line', 'word '.repeat(200_000), /^it is not JSON: /],
+  ])('is not found in %s', (_, answer, why) => {
+    expect(answerJson(answer)).toEqual({ ok: false, why: expect.stringMatching(why) });
+  });
+
+  it('is what was written, whatever that is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.boolean(), (value, isFenced) => {
+        const json = JSON.stringify(value, null, isFenced ? 2 : 0);
+        const answer = isFenced ? `It is:\n${fence(json)}` : json;
+        expect(answerJson(answer)).toEqual({ ok: true, value: JSON.parse(json) });
+      }),
+    );
+  });
+});

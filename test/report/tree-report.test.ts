@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { figures, shortCount, shortDuration, utcText } from '../../src/report/figures.ts';
+import { receiptFacts } from '../../src/report/receipt-facts.ts';
+import { treeReport } from '../../src/report/tree-report.ts';
+import { turnLines } from '../../src/report/turn-lines.ts';
+import { NO_USE } from '../../src/protocol/state/ledger.ts';
+import { turnEnded } from '../store/fixture-data.ts';
+import { asked, BEGIN, child, ended, logOf, sourceOf, STARTED } from './logs.ts';
+
+const NOW = { now: BEGIN + 1000 };
+
+describe('the report of a tree', () => {
+  it('has each task below its parent, and one whose log is gone', () => {
+    const logs = new Map([
+      [
+        'root',
+        logOf('root', [
+          [0, STARTED],
+          [1, child('b')],
+          [1, child('gone')],
+          [90, ended()],
+        ]),
+      ],
+      [
+        'b',
+        logOf(
+          'b',
+          [
+            [5, STARTED],
+            [6, child('c')],
+            [80, ended()],
+          ],
+          { parent: 'root' },
+        ),
+      ],
+      [
+        'c',
+        logOf('c', [
+          [7, STARTED],
+          [9, asked(1)],
+          [70, turnEnded()],
+          [71, ended()],
+        ]),
+      ],
+    ]);
+    const { rows, ...sums } = treeReport(sourceOf(logs), 'root', NOW);
+    expect(rows.map(({ id, level, problem }) => [id, level, problem])).toEqual([
+      ['root', 0, null],
+      ['b', 1, null],
+      ['c', 2, null],
+      ['gone', 1, 'there is no task gone'],
+    ]);
+    expect(sums).toMatchObject({
+      from: BEGIN,
+      to: BEGIN + 90,
+      reported: { answers: 1, costUsd: 0.25 },
+      estimated: NO_USE,
+    });
+  });
+
+  it('shows tasks that say they are above each other once', () => {
+    const logs = new Map([
+      ['a', logOf('a', [[0, child('b')]])],
+      [
+        'b',
+        logOf('b', [
+          [0, child('a')],
+          [0, child('b')],
+        ]),
+      ],
+    ]);
+    const { rows } = treeReport(sourceOf(logs), 'a', NOW);
+    expect(rows.map(({ id, report }) => [id, report?.status])).toEqual([
+      ['a', 'interrupted'],
+      ['b', 'interrupted'],
+    ]);
+  });
+
+  it('throws for a task that is not there', () => {
+    expect(() => treeReport(sourceOf(new Map()), 'a', NOW)).toThrow('there is no task a');
+    expect(() => treeReport(sourceOf(new Map([['a', []]])), 'a', NOW)).toThrow(
+      'specification (task.created) is missing',
+    );
+  });
+});
+
+it('turns are a table, estimates and repeats marked', () => {
+  const failure = { kind: 'connect', message: 'reset\nby peer', retryable: true } as const;
+  const usage = { input: 12_345, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+  const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+  const log = logOf('a', [
+    [0, asked(1)],
+    [5, { type: 'turn.retried', turn: 1, attempt: 1, failure, waitMs: 1, usage: none }],
+    [900, turnEnded({ message: { role: 'assistant', content: [call('Read'), call('Read')] } })],
+    [1000, asked(2)],
+    [
+      1500,
+      { type: 'turn.failed', turn: 2, failure, usage: none, estimated: { usage, costUsd: null } },
+    ],
+    [2000, asked(3)],
+  ]);
+  const { rows } = treeReport(sourceOf(new Map([['a', log]]), ['a']), 'a', NOW);
+  expect(turnLines(rows[0]?.report?.turns ?? [], BEGIN)).toEqual([
+    'turn      at    took      in  out  cached     cost  then',
+    '   1  +0.000  0.90 s     105   20    1.0k  $0.2500  asked 2 times; Read × 2',
+    '   2  +1.000  0.50 s  ~12.3k   ~1      ~0        ?  failed: reset by peer',
+    '   3  +2.000                                        no end yet',
+  ]);
+});
+
+function call(name: string) {
+  return { type: 'tool_call', id: name, name, input: {} } as const;
+}
+
+it('a receipt in lines: hashes shortened, exit codes, what was moved', () => {
+  const hash = (sign: string) => sign.repeat(64);
+  const facts = receiptFacts({
+    filesRead: [{ path: '/w/a', hash: hash('a') }],
+    filesChanged: [
+      { path: '/w/b', before: null, after: hash('b') },
+      { path: '/w/d', before: hash('c'), after: null, movedFrom: '/w/c' },
+    ],
+    commands: [
+      { command: 'npm  test\nx', exitCode: 1 },
+      { command: 'y'.repeat(99), exitCode: null },
+    ],
+    shells: [{ id: 's1', command: 'serve', end: 'exited', exitCode: 0 }],
+    children: ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'],
+    childReceipts: {},
+    refusals: ['Bash: denied'],
+    models: ['x/y'],
+    faults: [{ fault: 'connect', count: 2 }],
+    endedBecause: 'it answered',
+    claims: [{ kind: 'done', claim: 'All done', why: 'no tool was used' }],
+  });
+  expect(facts).toEqual([
+    { name: 'read', items: ['aaaaaaaa  /w/a'] },
+    {
+      name: 'changed',
+      items: ['nothing  → bbbbbbbb  /w/b', 'cccccccc → nothing   /w/d (moved from /w/c)'],
+    },
+    { name: 'commands', items: ['exit 1    npm test x', `signal    ${'y'.repeat(80)}…`] },
+    { name: 'shells', items: ['s1 (serve): exited, exit code 0'] },
+    { name: 'children', items: ['c1, c2, c3, c4, c5', 'c6'] },
+    { name: 'refused', items: ['Bash: denied'] },
+    { name: 'faults', items: ['connect × 2'] },
+    { name: 'models', items: ['x/y'] },
+    {
+      name: 'claims',
+      items: ['the log does not support this claim: "All done" (no tool was used)'],
+    },
+    { name: 'ended', items: ['it answered'] },
+  ]);
+});
+
+it('figures are short, and say what is estimated or not known', () => {
+  const one = { ...NO_USE, answers: 1, costUsd: 0.5 };
+  expect(figures({ reported: one, estimated: NO_USE })).toEqual({ tokens: '0', cost: '$0.5000' });
+  expect(figures({ reported: one, estimated: { ...one, unpriced: 1 } })).toEqual({
+    tokens: '~0',
+    cost: '~≥$1.0000',
+  });
+  expect(figures({ reported: { ...one, unpriced: 1 }, estimated: NO_USE }).cost).toBe('?');
+  expect([999, 1000, 999_949, 999_950].map(shortCount)).toEqual(['999', '1.0k', '999.9k', '1.0M']);
+  expect([5, 59_900, 60_000, 3_599_999, 7_450_000].map(shortDuration)).toEqual([
+    '0.01 s',
+    '59.9 s',
+    '1:00',
+    '1:00:00',
+    '2:04:10',
+  ]);
+  expect([BEGIN, 1e300].map(utcText)).toEqual(['2026-03-01 12:00:00 UTC', 'no date']);
+});

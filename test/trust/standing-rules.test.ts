@@ -1,0 +1,43 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openSavedAnswers } from '../../src/trust/saved-answers.ts';
+import { standingRules } from '../../src/trust/standing-rules.ts';
+import { parseRule } from '../../src/policy/rules.ts';
+import type { PermissionRule } from '../../src/protocol/permission.ts';
+import { Project } from './project.ts';
+
+function rule(text: string): PermissionRule {
+  const parsed = parseRule({ text, source: { kind: 'answer', where: 'an answer' } });
+  if (!parsed.ok) throw new Error(parsed.problem.message);
+  return parsed.rule;
+}
+
+it('holds a rule for the project of the task that asked, wherever the process was started', () => {
+  using project = new Project();
+  const open = () => {
+    const onProblem = (message: string): void => void project.problems.push(message);
+    const saved = openSavedAnswers({ ...project.place(), dataDir: project.state, onProblem });
+    return standingRules({ saved, onNotice: onProblem });
+  };
+  const below = join(project.repo, 'below');
+  const other = join(project.home, 'other');
+  for (const path of [below, other]) mkdirSync(path, { recursive: true });
+  const standing = open();
+  const texts = (directory: string | null, rules = standing) =>
+    rules.rules(directory).map(({ text }) => text);
+  expect(texts(project.repo)).toEqual([]);
+  standing.add(rule('Bash(make)'), { scope: 'project', directory: other });
+  standing.add(rule('Bash(ls)'), { scope: 'user', directory: below });
+  for (const rules of [standing, open()]) {
+    expect([texts(other, rules).toSorted(), texts(below, rules), texts(null, rules)]).toEqual([
+      ['Bash(ls)', 'Bash(make)'],
+      ['Bash(ls)'],
+      [],
+    ]);
+  }
+  expect(() => standing.add(rule('Bash(x)'), { scope: 'project', directory: null })).toThrow(
+    /no directory/,
+  );
+  expect(project.problems).toEqual([]);
+});
