@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const BODY = `You review what was changed.\n\n${'- Read the code around a line before you judge it.\n'.repeat(60)}`;
 
-/** Front matters of the kinds that people have; of 25 files one is no valid YAML. */
+/** Front matter as people write it. One of 25 files is not valid YAML. */
 const KINDS: readonly ((name: string) => string)[] = [
   (name) => `name: ${name}\ndescription: Reviews a change and says what is wrong.\nmodel: sonnet`,
   (name) =>

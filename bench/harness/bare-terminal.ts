@@ -1,6 +1,6 @@
 import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
 
-/** A terminal that draws nothing: what is written to it costs its writer alone. */
+/** A terminal that draws nothing, so that only the program that writes to it uses CPU time. */
 export class BareTerminal implements TerminalDevice {
   readonly columns = 120;
   readonly rows = 40;
@@ -12,10 +12,7 @@ export class BareTerminal implements TerminalDevice {
     this.onInput = onInput;
   }
 
-  /**
-   * Presses a key that was to be pressed at `dueAt`; resolves to the milliseconds from then until something
-   * was drawn.
-   */
+  /** Presses a key that was due at `dueAt`. Resolves to the milliseconds from then until something was drawn. */
   async press(key: string, dueAt = performance.now()): Promise<number> {
     const drawnAt = new Promise<number>((resolve) => {
       this.onWrite = () => {

@@ -4,8 +4,8 @@ import { now } from './program.ts';
 const SYNCS = 40;
 const LINE = Buffer.from(`${'x'.repeat(511)}\n`);
 
-/** How long it takes, in milliseconds, to append a line to a file and make it durable: a fact of the disk. */
-export function diskSyncTimes(path: string): readonly number[] {
+/** Measures how many milliseconds this disk needs to append a line to a file and make it durable. */
+export function measureDiskSyncs(path: string): readonly number[] {
   const fd = openSync(path, 'a');
   try {
     return Array.from({ length: SYNCS }, () => {

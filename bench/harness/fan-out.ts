@@ -1,48 +1,77 @@
-import { writeFileSync } from 'node:fs';
-import type { Answer } from '../../src/testing/answer.ts';
+import type { Answer, AnswerToolCall } from '../../src/testing/answer.ts';
 import type { Rule } from '../../src/testing/rules.ts';
 import { answeredAt, byTask, type Exchange } from './model-server.ts';
 
-/** The main agent has children at work at once, `waves` times. */
+/** A scripted run: the main agent delegates to children that work at the same time, `waves` times in a row. */
 export interface FanOut {
   readonly children: number;
   /**
-   * Agents between it and the children, each of which delegates to its share in one message. 0: it
-   * delegates to all of them itself.
+   * The number of agents between the main agent and the children. Each of them delegates to its share of the
+   * children in one message. 0: the main agent delegates to all children itself.
    */
   readonly coordinators: number;
-  /** Whether the children are sent to the background, and told of as they end. Default false. */
-  readonly background?: boolean;
+  /** Whether the children run in the background. Default false. */
+  readonly isBackground?: boolean;
   readonly waves: number;
-  /** How long the server takes for a child's answer, in milliseconds, the last byte included. */
+  /** How long the server takes for each answer to a child, up to its last byte, in milliseconds. */
   readonly turnMs: number;
-  /** How long it takes for the main agent's answer after a wave. Default 0. */
+  /** How long the server waits before it answers the main agent, in milliseconds. Default 0. */
   readonly pauseMs?: number;
+  /** What the children do; child i does number i modulo the length. Default: each reads two small files. */
+  readonly jobs?: readonly ChildJob[];
 }
 
-export const TURNS = 3;
+export interface ChildJob {
+  /** A word in the child's prompt that occurs in the prompts of no other job. */
+  readonly keyword: string;
+  /** The tool calls of each turn. One more turn follows, in which the child answers. */
+  readonly turns: readonly (readonly AnswerToolCall[])[];
+}
+
+const SMALL_READS: ChildJob = {
+  keyword: 'notes.txt',
+  turns: ['notes.txt', 'plan.txt'].map((name) => [{ name: 'Read', input: { file_path: name } }]),
+};
+
 export const FAN_OUT_PROMPT = 'Have all parts looked at.';
 const COORDINATOR_PROMPT = 'Have this group looked at';
 const CHILD_PROMPT = 'Look at one part';
-const FILES = ['notes.txt', 'plan.txt'];
 
-/** Two turns in which a child reads a file, then its answer. */
+/** The number of requests that each child sends. */
+export function turnCount({ jobs = [SMALL_READS] }: FanOut): number {
+  return 1 + Math.max(...jobs.map(({ turns }) => turns.length));
+}
+
+/** How long a child takes when nothing but the model costs time, in milliseconds. */
+export function idealMs(shape: FanOut): number {
+  return turnCount(shape) * shape.turnMs;
+}
+
+/** The job of the child that sent these requests. */
+export function jobOf(task: readonly Exchange[], { jobs = [SMALL_READS] }: FanOut): ChildJob {
+  const job = jobs.find(({ keyword }) => task[0]?.rawBody.includes(keyword));
+  if (job === undefined) throw new Error('the prompt of a child names none of the jobs');
+  return job;
+}
+
 export function fanOutScript(shape: FanOut): readonly Rule[] {
-  const { waves, turnMs, pauseMs = 0 } = shape;
+  const { waves, turnMs, pauseMs = 0, jobs = [SMALL_READS] } = shape;
   return [
-    ...FILES.map((name, turn): Rule => ({
-      when: { promptIncludes: CHILD_PROMPT, toolResults: turn },
-      answer: {
-        text: `Now I look at ${name}, which may well say it.`,
-        toolCalls: [{ name: 'Read', input: { file_path: name } }],
-        chunks: 5,
-        ...pace(turnMs),
-      },
-    })),
+    ...jobs.flatMap(({ keyword, turns }) =>
+      turns.map((toolCalls, turn): Rule => ({
+        when: { promptIncludes: keyword, toolResults: turn },
+        answer: {
+          text: 'Now I look at this part, which may well say it.',
+          toolCalls,
+          chunks: 5,
+          ...pace(turnMs),
+        },
+      })),
+    ),
     {
       when: { promptIncludes: CHILD_PROMPT },
       answer: {
-        text: 'It stands in notes.txt:1 and plan.txt:1, in one line each.',
+        text: 'The answer is in notes.txt:1 and plan.txt:1, in one line each.',
         chunks: 10,
         ...pace(turnMs),
       },
@@ -56,34 +85,33 @@ export function fanOutScript(shape: FanOut): readonly Rule[] {
   ];
 }
 
-/** How many requests the server has had when all children of that wave (from 1) wait for that turn. */
+/** The number of requests at the server when all children of this wave (from 1) wait for this turn. */
 export function requestsUntil(shape: FanOut, wave: number, turn: number): number {
-  const ofWave = 1 + 2 * shape.coordinators + TURNS * shape.children;
-  // Whoever sends children to the background ends its answer before any of them has ended.
-  const waiting = shape.background === true ? 1 : 0;
-  return (wave - 1) * ofWave + 1 + waiting + shape.coordinators + turn * shape.children;
+  const perWave = 1 + 2 * shape.coordinators + turnCount(shape) * shape.children;
+  // An agent with children in the background ends its turn before any of them has ended.
+  const waiting = shape.isBackground === true ? 1 : 0;
+  return (wave - 1) * perWave + 1 + waiting + shape.coordinators + turn * shape.children;
 }
 
-/** The same when the main agent asks what to do after that wave. */
+/** The number of requests at the server when the main agent asks what to do after this wave. */
 export function requestsAfter(shape: FanOut, wave: number): number {
   return requestsUntil(shape, wave + 1, 0) - shape.coordinators;
 }
 
 function waveRules(shape: FanOut, wave: number): readonly Rule[] {
-  const { children, coordinators, pauseMs = 0 } = shape;
-  const firstTokenMs = wave === 0 ? 0 : pauseMs;
-  const ofMain = { promptIncludes: FAN_OUT_PROMPT, toolResults: wave };
+  const { children, coordinators, pauseMs = 0, jobs = [SMALL_READS] } = shape;
+  const askedByMain = { promptIncludes: FAN_OUT_PROMPT, toolResults: wave };
   const childCalls = numbers(children).map((child) => ({
     name: 'Task',
     input: {
       description: `part ${wave}.${child}`,
-      prompt: `${CHILD_PROMPT}: ${wave}.${child}.`,
+      prompt: `${CHILD_PROMPT}: ${wave}.${child}. Start with ${jobs[child % jobs.length]?.keyword}.`,
       subagent_type: 'Explore',
-      ...(shape.background === true ? { run_in_background: true } : {}),
+      ...(shape.isBackground === true ? { run_in_background: true } : {}),
     },
   }));
   if (coordinators === 0) {
-    return [{ when: ofMain, answer: { toolCalls: childCalls, firstTokenMs } }];
+    return [{ when: askedByMain, answer: { toolCalls: childCalls, firstTokenMs: pauseMs } }];
   }
   const share = Math.ceil(children / coordinators);
   const groups = numbers(coordinators).map((group) => ({
@@ -92,7 +120,7 @@ function waveRules(shape: FanOut, wave: number): readonly Rule[] {
   }));
   const groupCalls = groups.map(({ prompt }) => ({ name: 'Task', input: { prompt } }));
   return [
-    { when: ofMain, answer: { toolCalls: groupCalls, firstTokenMs } },
+    { when: askedByMain, answer: { toolCalls: groupCalls, firstTokenMs: pauseMs } },
     ...groups.map(({ prompt, toolCalls }): Rule => ({
       when: { promptIncludes: prompt, toolResults: 0 },
       answer: { toolCalls },
@@ -104,59 +132,56 @@ function numbers(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-/** Half of the time until the first of ten pieces, the rest between them. */
+/** Spends half of the time before the first of ten pieces and the rest between the pieces. */
 function pace(turnMs: number): Pick<Answer, 'firstTokenMs' | 'chunkMs'> {
   const chunkMs = Math.floor(turnMs / 20);
   return { firstTokenMs: turnMs - 9 * chunkMs, chunkMs };
 }
 
-/** The children's conversations of one run. */
+/** The note about limits that were raised so that all children work at the same time. */
+export function raisedNote(settings: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(settings).map((setting) => setting.join('='));
+  return `raised: ${pairs.join(' ')}`;
+}
+
+/** The conversations of the children of one run. Throws when a child or a turn is missing. */
 export function childrenOf(
   exchanges: readonly Exchange[],
-  { children, waves }: FanOut,
+  shape: FanOut,
 ): readonly (readonly Exchange[])[] {
-  const ofChildren = byTask(exchanges).filter(isChild);
-  const wanted = children * waves;
-  if (ofChildren.length === wanted && ofChildren.every((task) => task.length === TURNS)) {
-    return ofChildren;
-  }
-  const turns = ofChildren.map((task) => task.length);
+  const found = byTask(exchanges).filter(isChild);
+  const expected = shape.children * shape.waves;
+  const turns = turnCount(shape);
+  if (found.length === expected && found.every((task) => task.length === turns)) return found;
+  const lengths = found.map((task) => task.length);
   throw new Error(
-    `${ofChildren.length} children of ${wanted} came, with ${Math.min(...turns)} to ${Math.max(...turns)} turns of ${TURNS}`,
+    `${found.length} children of ${expected} sent requests, ${Math.min(...lengths)} to ${Math.max(...lengths)} each instead of ${turns}`,
   );
 }
 
-/** By its first request: those who delegate name no child in theirs. */
+/** The first request of an agent that delegates names no child yet. */
 function isChild([first]: readonly Exchange[]): boolean {
   return first?.rawBody.includes(CHILD_PROMPT) === true;
 }
 
-/** First child request → last child answer, in milliseconds. */
-export function elapsed(children: readonly (readonly Exchange[])[]): number {
+/** The time from the first request of any child to the last byte of the last answer, in milliseconds. */
+export function elapsedMs(children: readonly (readonly Exchange[])[]): number {
   const exchanges = children.flat();
-  const first = exchanges.reduce((least, { receivedAt }) => Math.min(least, receivedAt), Infinity);
-  const last = exchanges.reduce((most, exchange) => Math.max(most, answeredAt(exchange)), 0);
+  const first = exchanges.reduce((min, { receivedAt }) => Math.min(min, receivedAt), Infinity);
+  const last = exchanges.reduce((max, exchange) => Math.max(max, answeredAt(exchange)), 0);
   return last - first;
 }
 
-/** Writes what `keep-alive-client.mjs` sends: the very requests of these conversations. */
-export function writeConversations(
-  path: string,
-  url: string,
-  children: readonly (readonly Exchange[])[],
-): void {
-  const conversations = children.map((task) =>
-    task.map(({ path, rawBody, headers }) => ({
-      path,
-      headers: ownHeaders(headers),
-      body: rawBody,
-    })),
-  );
-  writeFileSync(path, JSON.stringify({ url, conversations }));
+/** A request as the bare clients in `bench/programs` send it again. */
+export interface ClientRequest {
+  readonly path: string;
+  readonly headers: Exchange['headers'];
+  readonly body: string;
 }
 
-/** Those that belong to the connection are left to the client. */
-function ownHeaders(headers: Exchange['headers']): Exchange['headers'] {
+/** Leaves out the headers that belong to the connection, which the client sets itself. */
+export function toClientRequest({ path, rawBody, headers }: Exchange): ClientRequest {
   const ofConnection = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
+  const kept = Object.entries(headers).filter(([name]) => !ofConnection.has(name));
+  return { path, headers: Object.fromEntries(kept), body: rawBody };
 }

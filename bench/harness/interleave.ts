@@ -1,29 +1,46 @@
+/** One of the things that are measured alternately. A null side is left out. */
+type Side<Result> = (() => Promise<Result>) | null;
+
 /**
- * Runs each side once per round and gives back the results by side. The order turns by one each
- * round, so that whatever else the machine does meets all sides alike. A first round warms up what
- * the sides share (files in the page cache, compiled code on disk) and is thrown away.
+ * Runs each side once per round and returns the results of each side in the order of the rounds. The order
+ * of the sides rotates from round to round, so that other load on the machine affects all of them alike. Unless
+ * `hasWarmUp` is false, a first round fills what the sides share (the page cache, compiled code on disk) and
+ * is not counted.
  */
-export async function interleave<Side extends string, Result>(
+export async function interleave<Name extends string, Result>(
   rounds: number,
-  sides: Readonly<Record<Side, () => Promise<Result>>>,
-): Promise<Readonly<Record<Side, readonly Result[]>>> {
+  sides: Readonly<Record<Name, Side<Result>>>,
+  { hasWarmUp = true }: { readonly hasWarmUp?: boolean } = {},
+): Promise<Readonly<Record<Name, readonly Result[]>>> {
   const names = keysOf(sides);
   const results = mapRecord(names, (): Result[] => []);
-  for (const name of names) await sides[name]();
+  const runs = names.flatMap((name) => {
+    const run = sides[name];
+    return run === null ? [] : [{ run, collected: results[name] }];
+  });
+  if (hasWarmUp) for (const { run } of runs) await run();
   for (let round = 0; round < rounds; round += 1) {
-    const shift = round % names.length;
-    for (const name of [...names.slice(shift), ...names.slice(0, shift)]) {
-      results[name].push(await sides[name]());
+    const shift = round % runs.length;
+    for (const { run, collected } of [...runs.slice(shift), ...runs.slice(0, shift)]) {
+      collected.push(await run());
     }
   }
   return results;
+}
+
+/** A side that measures the baseline build, or null when there is no such build. */
+export function baselineSide<Result>(
+  baselineBin: string | null,
+  run: (bin: string) => Promise<Result>,
+): Side<Result> {
+  return baselineBin === null ? null : () => run(baselineBin);
 }
 
 function keysOf<Key extends string>(record: Readonly<Record<Key, unknown>>): readonly Key[] {
   return Object.keys(record).filter((key): key is Key => Object.hasOwn(record, key));
 }
 
-/** `Object.fromEntries` forgets which keys it was given. */
+/** Like `Object.fromEntries`, but keeps the type of the keys. */
 function mapRecord<Key extends string, Value>(
   keys: readonly Key[],
   value: (key: Key) => Value,

@@ -1,13 +1,13 @@
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 
-/** Where and under what load figures were taken: without it they can't be compared. */
+/** The machine and its load. Values taken on different machines or under different load cannot be compared. */
 export interface Machine {
   readonly node: string;
   readonly platform: string;
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGb: number;
-  /** Programs that wanted to run, the mean of the last minute, the benchmark's own counted. */
+  /** The load average of the last minute. It includes the benchmark itself. */
   readonly load: number;
 }
 

@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import { spawnFakeModel, type FakeModelProcess } from '../../src/testing/fake-model-process.ts';
 import type { Rule } from '../../src/testing/rules.ts';
 import type { ScriptFile } from '../../src/testing/script-file.ts';
 import type { RequestOutcome, WireProtocol } from '../../src/testing/wire-request.ts';
-import type { Place } from './place.ts';
-import type { FinishedProgram } from './program.ts';
+import type { Fixture } from './fixture.ts';
+import type { FinishedProgram, RunningProgram } from './program.ts';
 
-/** A request with its answer, as the server saw them. */
+/** A request and its answer, as the server saw them. */
 export interface Exchange {
   readonly id: number;
   readonly protocol: WireProtocol;
@@ -21,25 +22,25 @@ export interface Exchange {
   readonly outcome: RequestOutcome;
 }
 
-/** The model server in a process of its own, as a real one is. */
+/** The fake model server. It runs in a process of its own, so that its work does not slow down the benchmark. */
 export interface ModelServer extends FakeModelProcess, AsyncDisposable {
-  /** Ends it; what it was asked, in order of arrival. */
+  /** Stops the server and returns the requests that it received, in the order of arrival. */
   finish(): Promise<readonly Exchange[]>;
 }
 
 let servers = 0;
 
 export async function startModelServer(
-  place: Place,
+  fixture: Fixture,
   script: readonly Rule[],
   options: Pick<ScriptFile, 'promptCache'> = {},
 ): Promise<ModelServer> {
   servers += 1;
   const paths = {
-    script: place.path(`script-${servers}.json`),
-    log: place.path(`requests-${servers}.jsonl`),
+    script: fixture.path(`script-${servers}.json`),
+    log: fixture.path(`requests-${servers}.jsonl`),
   };
-  // The time for checks of the requests is no part of what is measured.
+  // Checking the requests takes time that does not belong to the measured program.
   writeFileSync(paths.script, JSON.stringify({ script, ...options, strict: false }));
   const server = await spawnFakeModel(paths);
   return {
@@ -61,7 +62,7 @@ export function readExchanges(log: string): readonly Exchange[] {
     if (entry.event === 'ended') outcomes.set(entry.id, entry.outcome);
     else {
       const body: unknown = JSON.parse(entry.body);
-      if (!isJsonObject(body)) throw new Error(`request ${entry.id} is no JSON object`);
+      if (!isJsonObject(body)) throw new Error(`request ${entry.id} is not a JSON object`);
       requests.push({ ...entry, rawBody: entry.body, body });
     }
   }
@@ -72,7 +73,7 @@ export function readExchanges(log: string): readonly Exchange[] {
   });
 }
 
-/** What arrived while the program ran. Throws when that is nothing. */
+/** The requests that arrived while the program ran. Throws when there are none. */
 export function exchangesOf(
   run: FinishedProgram,
   exchanges: readonly Exchange[],
@@ -80,17 +81,36 @@ export function exchangesOf(
   const [first, ...rest] = exchanges.filter(
     ({ receivedAt }) => receivedAt >= run.startedAt && receivedAt <= run.endedAt,
   );
-  if (first === undefined) throw new Error(`no request came: ${run.stderr || run.stdout}`);
+  if (first === undefined) throw new Error(`no request arrived: ${run.stderr || run.stdout}`);
   return [first, ...rest];
 }
 
-/** When the last byte of its answer went out. */
+/** The time at which the last byte of the answer was sent. Throws for a request without a full answer. */
 export function answeredAt({ id, outcome }: Exchange): number {
   if (outcome.lastByteAt !== null && outcome.status === 200) return outcome.lastByteAt;
-  throw new Error(`request ${id} got no whole answer: ${JSON.stringify(outcome)}`);
+  throw new Error(`request ${id} got no full answer: ${JSON.stringify(outcome)}`);
 }
 
-/** The tasks of a run: each with its requests in order, the main agent's first. */
+const POLL_MS = 20;
+
+/** Waits until the server has received this many requests in all. Rejects when the program ends before. */
+export async function waitForRequests(
+  server: ModelServer,
+  count: number,
+  program: RunningProgram,
+): Promise<void> {
+  let hasEnded = false;
+  void program.finished.then(() => (hasEnded = true));
+  while ((await server.stats()).requests < count) {
+    if (hasEnded) {
+      const { stderr, stdout } = await program.finished;
+      throw new Error(`the program ended before request ${count}: ${stderr || stdout}`);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+/** Groups the requests of a run by task. The main agent is the first task; requests keep their order. */
 export function byTask(exchanges: readonly Exchange[]): readonly (readonly Exchange[])[] {
   return [...Map.groupBy(exchanges, (exchange) => exchange.taskKey).values()];
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** A program of `bench/programs`. */
+/** The path of a program in `bench/programs`. */
 export function programPath(name: string): string {
   return fileURLToPath(new URL(`../programs/${name}`, import.meta.url));
 }
@@ -13,7 +13,7 @@ export interface ProgramOptions {
   readonly nodeArgs?: readonly string[];
 }
 
-/** Times are milliseconds since the epoch with fractions, comparable with those of the server. */
+/** Times are milliseconds since the epoch, with fractions. They can be compared with those of the model server. */
 export interface FinishedProgram {
   readonly startedAt: number;
   readonly endedAt: number;
@@ -25,10 +25,11 @@ export interface FinishedProgram {
 export interface RunningProgram {
   readonly pid: number;
   readonly finished: Promise<FinishedProgram>;
-  /** What it has written so far to file descriptor 3, where `probe.cjs` reports. */
+  /** The text that the program has written so far to file descriptor 3, where `probe.cjs` reports. */
   reported(): string;
 }
 
+/** The time in milliseconds since the epoch, with fractions. */
 export function now(): number {
   return performance.timeOrigin + performance.now();
 }
@@ -56,7 +57,7 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
   return { pid: child.pid ?? -1, finished, reported: () => texts[3] ?? '' };
 }
 
-/** Runs it to its end. Rejects, with what it said, when that is no success. */
+/** Runs `node ARGS` to its end. Rejects with its output when its exit code is not 0. */
 export async function runProgram(
   args: readonly string[],
   options: ProgramOptions,
@@ -64,13 +65,14 @@ export async function runProgram(
   return succeeded(args, await startProgram(args, options).finished);
 }
 
+/** Returns the run, or throws an error with its output when its exit code is not 0. */
 export function succeeded(args: readonly string[], run: FinishedProgram): FinishedProgram {
   if (run.code === 0) return run;
-  const said = run.stderr.trim() || run.stdout.trim();
-  throw new Error(`node ${args.join(' ')} ended with ${run.code}: ${said}`);
+  const output = run.stderr.trim() || run.stdout.trim();
+  throw new Error(`node ${args.join(' ')} ended with ${run.code}: ${output}`);
 }
 
-/** The number in `{"NAME": number}`, which a program of `bench/programs` printed. */
+/** The number under this name in the JSON object that a program in `bench/programs` printed. */
 export function printedNumber({ stdout }: FinishedProgram, name: string): number {
   const value: unknown = JSON.parse(stdout)[name];
   if (typeof value === 'number') return value;

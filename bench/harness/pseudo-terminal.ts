@@ -4,28 +4,28 @@ import { now } from './program.ts';
 export interface TerminalOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Once it has been drawn, the first picture is whole. */
+  /** The text whose appearance completes the first picture. */
   readonly until: string;
-  /** What ends the program. */
+  /** The keys that end the program. */
   readonly keys: readonly string[];
 }
 
-const PATIENCE_MS = 20_000;
+const TIME_LIMIT_MS = 20_000;
 const BETWEEN_KEYS_MS = 50;
 
 /**
- * Runs `node ARGS` in a terminal of 80 × 24, which `script` (of util-linux) makes. Resolves, at its end, to the
- * milliseconds from its start until `until` was drawn.
+ * Runs `node ARGS` to its end in a terminal of 80 × 24, which `script` (of util-linux) provides. Resolves to the
+ * milliseconds from the start until `until` was drawn.
  */
-export async function firstPaint(
+export async function measureFirstPaint(
   args: readonly string[],
   { cwd, env, until, keys }: TerminalOptions,
 ): Promise<number> {
-  const words = [process.execPath, ...args].map((word) => `'${word}'`).join(' ');
-  const command = `stty rows 24 cols 80; exec ${words}`;
+  const quoted = [process.execPath, ...args].map((argument) => `'${argument}'`).join(' ');
+  const command = `stty rows 24 cols 80; exec ${quoted}`;
   const startedAt = now();
   const child = spawn('script', ['-qfec', command, '/dev/null'], { cwd, env, stdio: 'pipe' });
-  const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+  const timeLimit = setTimeout(() => child.kill('SIGKILL'), TIME_LIMIT_MS);
   let drawn = '';
   let paintedAt: number | null = null;
   child.stdout.on('data', (chunk: Buffer) => {
@@ -37,14 +37,13 @@ export async function firstPaint(
       setTimeout(() => child.stdin.write(key), (index + 1) * BETWEEN_KEYS_MS);
     }
   });
-  // It may have ended before a key of ours reaches it.
+  // The program may have ended before a key reaches it.
   child.stdin.on('error', () => {});
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', () => resolve());
   });
-  clearTimeout(patience);
-  if (paintedAt === null)
-    throw new Error(`nothing with ${until} was drawn: ${drawn.slice(0, 500)}`);
+  clearTimeout(timeLimit);
+  if (paintedAt === null) throw new Error(`${until} was never drawn: ${drawn.slice(0, 500)}`);
   return paintedAt - startedAt;
 }

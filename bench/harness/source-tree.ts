@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Words that names are made of: some hundred make as many names as a large workspace has. */
+/** The words that names consist of: a few hundred are enough for the names of a large workspace. */
 const WORDS =
   `account action adapter address agent alias amount anchor archive array asset batch block
   bounds branch bucket budget buffer bundle button cache call card catalog channel chart check chunk claim
@@ -26,22 +26,23 @@ const VERBS =
     ' ',
   );
 
-/** Numbers below `below`, the same in every run: mulberry32. */
-class Dice {
+/** A random number generator (mulberry32) that gives the same numbers in every run. */
+class Random {
   #state: number;
 
   constructor(seed: number) {
     this.#state = Math.imul(seed + 1, 0x9e3779b9);
   }
 
-  below(below: number): number {
+  /** A whole number from 0 to below `limit`. */
+  below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
   }
 
-  of(words: readonly string[]): string {
+  pick(words: readonly string[]): string {
     return words[this.below(words.length)] ?? '';
   }
 }
@@ -55,29 +56,39 @@ export function retryDelay(attempt: number, jitter: number): number {
 `;
 
 /**
- * A workspace of so many files as a person would have written them: TypeScript, Python, Go and Java of 20
- * to 180 lines with comments, names and imports, some tests, texts and data. One of them answers
- * `ASKED_QUESTION`.
+ * Writes a workspace of `files` files that resemble those of a real project: TypeScript, Python, Go and
+ * Java of 20 to 180 lines with comments, names and imports, and some tests, texts and data. One of them
+ * answers `ASKED_QUESTION`.
  */
 export function writeSourceTree(root: string, files: number): void {
-  const dice = new Dice(0);
+  const random = new Random(0);
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   };
   write(ASKED_FILE, ASKED_TEXT);
   for (let index = 1; index < files; index += 1) {
-    const [folder, name] = [dice.of(WORDS), `${dice.of(WORDS)}-${dice.of(WORDS)}-${index}`];
-    const language = LANGUAGES[dice.below(LANGUAGES.length)];
+    const [folder, name] = [
+      random.pick(WORDS),
+      `${random.pick(WORDS)}-${random.pick(WORDS)}-${index}`,
+    ];
+    const language = LANGUAGES[random.below(LANGUAGES.length)];
     if (language === undefined) throw new Error('no language');
-    const text = language.text(dice, 1 + dice.below(12));
-    write(`src/${folder}/${dice.of(WORDS)}/${name}${language.ending}`, text);
+    const text = language.text(random, 1 + random.below(12));
+    write(`src/${folder}/${random.pick(WORDS)}/${name}${language.ending}`, text);
   }
+}
+
+/** Writes a TypeScript file of at most this many bytes, and at most one line less. */
+export function writeSourceFile(path: string, bytes: number): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const text = typescript(new Random(bytes), Math.ceil(bytes / 200)).slice(0, bytes);
+  writeFileSync(path, text.slice(0, text.lastIndexOf('\n') + 1));
 }
 
 interface Language {
   readonly ending: string;
-  text(dice: Dice, functions: number): string;
+  text(random: Random, functions: number): string;
 }
 
 const LANGUAGES: readonly Language[] = [
@@ -89,78 +100,87 @@ const LANGUAGES: readonly Language[] = [
   { ending: '.test.ts', text: typescript },
   {
     ending: '.md',
-    text: (dice, parts) =>
-      repeated(parts, () => `## ${sentence(dice)}\n\n${sentence(dice)}\n${sentence(dice)}\n\n`),
+    text: (random, parts) =>
+      repeated(
+        parts,
+        () => `## ${sentence(random)}\n\n${sentence(random)}\n${sentence(random)}\n\n`,
+      ),
   },
   {
     ending: '.json',
-    text: (dice, parts) =>
+    text: (random, parts) =>
       JSON.stringify(
-        Object.fromEntries(Array.from({ length: parts }, () => [camel(dice), sentence(dice)])),
+        Object.fromEntries(Array.from({ length: parts }, () => [camel(random), sentence(random)])),
         null,
         2,
       ),
   },
 ];
 
-function typescript(dice: Dice, functions: number): string {
+function typescript(random: Random, functions: number): string {
   const imports = repeated(
     4,
-    () => `import { ${camel(dice)} } from './${dice.of(WORDS)}-${dice.of(WORDS)}.ts';\n`,
+    () => `import { ${camel(random)} } from './${random.pick(WORDS)}-${random.pick(WORDS)}.ts';\n`,
   );
-  return `${imports}\n${repeated(functions, () => `/** ${sentence(dice)} */\nexport function ${camel(dice)}(${dice.of(WORDS)}: string, ${dice.of(WORDS)}: number): ${pascal(dice)} {\n${repeated(8, () => `  const ${camel(dice)} = ${camel(dice)}(${dice.of(WORDS)}.${camel(dice)}, ${dice.below(90)});\n`)}  return ${camel(dice)};\n}\n\n`)}`;
+  return `${imports}\n${repeated(functions, () => `/** ${sentence(random)} */\nexport function ${camel(random)}(${random.pick(WORDS)}: string, ${random.pick(WORDS)}: number): ${pascal(random)} {\n${repeated(8, () => `  const ${camel(random)} = ${camel(random)}(${random.pick(WORDS)}.${camel(random)}, ${random.below(90)});\n`)}  return ${camel(random)};\n}\n\n`)}`;
 }
 
-function python(dice: Dice, functions: number): string {
+function python(random: Random, functions: number): string {
   const imports = repeated(
     4,
-    () => `from ${dice.of(WORDS)}.${dice.of(WORDS)} import ${snake(dice)}\n`,
+    () => `from ${random.pick(WORDS)}.${random.pick(WORDS)} import ${snake(random)}\n`,
   );
-  return `${imports}\n${repeated(functions, () => `def ${snake(dice)}(${dice.of(WORDS)}, ${dice.of(WORDS)}):\n    """${sentence(dice)}"""\n${repeated(8, () => `    ${snake(dice)} = self.${snake(dice)}(${dice.of(WORDS)})  # ${sentence(dice)}\n`)}    return ${snake(dice)}\n\n\n`)}`;
+  return `${imports}\n${repeated(functions, () => `def ${snake(random)}(${random.pick(WORDS)}, ${random.pick(WORDS)}):\n    """${sentence(random)}"""\n${repeated(8, () => `    ${snake(random)} = self.${snake(random)}(${random.pick(WORDS)})  # ${sentence(random)}\n`)}    return ${snake(random)}\n\n\n`)}`;
 }
 
-function go(dice: Dice, functions: number): string {
-  const imports = repeated(4, () => `\t"example.org/${dice.of(WORDS)}/${dice.of(WORDS)}"\n`);
-  return `package ${dice.of(WORDS)}\n\nimport (\n${imports})\n\n${repeated(functions, () => `// ${sentence(dice)}\nfunc (r *${pascal(dice)}) ${pascal(dice)}(${dice.of(WORDS)} int) error {\n${repeated(8, () => `\t${camel(dice)} := r.${pascal(dice)}(${dice.of(WORDS)})\n`)}\treturn nil\n}\n\n`)}`;
+function go(random: Random, functions: number): string {
+  const imports = repeated(
+    4,
+    () => `\t"example.org/${random.pick(WORDS)}/${random.pick(WORDS)}"\n`,
+  );
+  return `package ${random.pick(WORDS)}\n\nimport (\n${imports})\n\n${repeated(functions, () => `// ${sentence(random)}\nfunc (r *${pascal(random)}) ${pascal(random)}(${random.pick(WORDS)} int) error {\n${repeated(8, () => `\t${camel(random)} := r.${pascal(random)}(${random.pick(WORDS)})\n`)}\treturn nil\n}\n\n`)}`;
 }
 
-function java(dice: Dice, functions: number): string {
-  const imports = repeated(4, () => `import org.example.${dice.of(WORDS)}.${pascal(dice)};\n`);
-  return `package org.example;\n\n${imports}\npublic class ${pascal(dice)} {\n${repeated(functions, () => `  /** ${sentence(dice)} */\n  public ${pascal(dice)} ${camel(dice)}(${pascal(dice)} ${dice.of(WORDS)}) {\n${repeated(8, () => `    ${pascal(dice)} ${camel(dice)} = this.${camel(dice)}(${dice.of(WORDS)});\n`)}    return ${dice.of(WORDS)};\n  }\n\n`)}}\n`;
+function java(random: Random, functions: number): string {
+  const imports = repeated(
+    4,
+    () => `import org.example.${random.pick(WORDS)}.${pascal(random)};\n`,
+  );
+  return `package org.example;\n\n${imports}\npublic class ${pascal(random)} {\n${repeated(functions, () => `  /** ${sentence(random)} */\n  public ${pascal(random)} ${camel(random)}(${pascal(random)} ${random.pick(WORDS)}) {\n${repeated(8, () => `    ${pascal(random)} ${camel(random)} = this.${camel(random)}(${random.pick(WORDS)});\n`)}    return ${random.pick(WORDS)};\n  }\n\n`)}}\n`;
 }
 
 function repeated(times: number, text: () => string): string {
   return Array.from({ length: times }, text).join('');
 }
 
-/** Names repeat in a workspace, a few of them everywhere. */
+/** The names of the workspace. They repeat, and a few of them occur everywhere. */
 const NAMES: readonly (readonly string[])[] = Array.from({ length: 20_000 }, (_, index) => {
-  const dice = new Dice(index);
-  return [dice.of(VERBS), dice.of(WORDS), dice.of(WORDS)].slice(0, 2 + dice.below(2));
+  const random = new Random(index);
+  return [random.pick(VERBS), random.pick(WORDS), random.pick(WORDS)].slice(0, 2 + random.below(2));
 });
 
-function nameOf(dice: Dice): readonly string[] {
-  const place = dice.below(1 << 16) / (1 << 16);
-  return NAMES[Math.floor(NAMES.length * place ** 3)] ?? [];
+function pickName(random: Random): readonly string[] {
+  const share = random.below(1 << 16) / (1 << 16);
+  return NAMES[Math.floor(NAMES.length * share ** 3)] ?? [];
 }
 
-function camel(dice: Dice): string {
-  const [verb = '', ...rest] = nameOf(dice);
-  return verb + rest.map(capitalised).join('');
+function camel(random: Random): string {
+  const [verb = '', ...rest] = pickName(random);
+  return verb + rest.map(capitalize).join('');
 }
 
-function pascal(dice: Dice): string {
-  return nameOf(dice).slice(1).map(capitalised).join('');
+function pascal(random: Random): string {
+  return pickName(random).slice(1).map(capitalize).join('');
 }
 
-function snake(dice: Dice): string {
-  return nameOf(dice).join('_');
+function snake(random: Random): string {
+  return pickName(random).join('_');
 }
 
-function capitalised(word: string): string {
+function capitalize(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-function sentence(dice: Dice): string {
-  return `${pascal(dice)} ${repeated(6, () => `${dice.of(VERBS)} the ${dice.of(WORDS)} `).trimEnd()}.`;
+function sentence(random: Random): string {
+  return `${pascal(random)} ${repeated(6, () => `${random.pick(VERBS)} the ${random.pick(WORDS)} `).trimEnd()}.`;
 }

@@ -1,55 +1,117 @@
 import { unreachable } from '../../src/base/errors.ts';
-import { judge, type Bound, type Figure, type Unit } from './figure.ts';
-import { spreadOf } from './statistics.ts';
+import {
+  checkBound,
+  compareWithBaseline,
+  type Bound,
+  type Measurement,
+  type Unit,
+} from './measurement.ts';
+import { median, summarize, type RatioEstimate } from './statistics.ts';
 
-const HEADINGS = ['what', 'median (min–max, n)', 'floor beside it', 'comes to', 'bound', ''];
+interface Column {
+  readonly heading: string;
+  text(measurement: Measurement): string;
+}
 
-/** The figures as text, a line each, with their notes below. */
-export function renderTable(figures: readonly Figure[]): string {
-  const lines = [HEADINGS, ...figures.map(cells)];
-  const widths = HEADINGS.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+const COLUMNS: readonly Column[] = [
+  { heading: 'measurement', text: ({ title }) => title },
+  { heading: 'median (min–max, n)', text: ({ samples, unit }) => summaryText(samples, unit) },
+  { heading: 'reference', text: referenceText },
+  { heading: 'result', text: resultText },
+  {
+    heading: 'bound',
+    text: ({ bound, unit }) => (bound === undefined ? 'none' : boundText(bound, unit)),
+  },
+  { heading: '', text: checkText },
+];
+
+const BASELINE_COLUMNS: readonly Column[] = [
+  {
+    heading: 'baseline build',
+    text: ({ baseline = [], unit }) => (baseline.length === 0 ? '–' : summaryText(baseline, unit)),
+  },
+  {
+    heading: 'new / baseline (95 % interval)',
+    text(measurement) {
+      const comparison = compareWithBaseline(measurement);
+      return comparison === null ? '–' : comparisonText(comparison);
+    },
+  },
+];
+
+/** Renders a line for each measurement, with its notes below. */
+export function renderTable(measurements: readonly Measurement[]): string {
+  const hasBaseline = measurements.some(({ baseline = [] }) => baseline.length > 0);
+  const columns = hasBaseline
+    ? [...COLUMNS.slice(0, 2), ...BASELINE_COLUMNS, ...COLUMNS.slice(2)]
+    : COLUMNS;
+  const lines = [
+    columns.map(({ heading }) => heading),
+    ...measurements.map((measurement) => columns.map((column) => column.text(measurement))),
+  ];
+  const widths = columns.map((_, index) =>
+    Math.max(...lines.map((line) => line[index]?.length ?? 0)),
   );
   const [head = '', ...rest] = lines.map((line) =>
     line
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
       .join('  ')
       .trimEnd(),
   );
   const body = rest.flatMap((line, index) =>
-    [line].concat((figures[index]?.notes ?? []).map((note) => `    ${note}`)),
+    [line].concat((measurements[index]?.notes ?? []).map((note) => `    ${note}`)),
   );
   return [head, '-'.repeat(head.length), ...body, ''].join('\n');
 }
 
-function cells(figure: Figure): readonly string[] {
-  const { what, unit, samples, floor, bound } = figure;
-  const verdict = judge(figure);
-  return [
-    what,
-    spreadText(samples, unit),
-    floor === undefined ? '–' : `${spreadText(floor.samples, unit)} ${floor.what}`,
-    verdict === null || bound === undefined ? '–' : valueText(verdict.value, bound, unit),
-    bound === undefined ? 'none' : boundText(bound, unit),
-    verdict === null ? '' : verdict.held ? 'held' : 'MISSED',
-  ];
+function summaryText(samples: readonly number[], unit: Unit): string {
+  const { median: middle, min, max, count } = summarize(samples);
+  const text = amountText(middle, unit);
+  return count === 1 ? text : `${text} (${numberText(min)}–${numberText(max)}, ${count})`;
 }
 
-function spreadText(samples: readonly number[], unit: Unit): string {
-  const { median, min, max, count } = spreadOf(samples);
-  const middle = amount(median, unit);
-  return count === 1 ? middle : `${middle} (${number(min)}–${number(max)}, ${count})`;
+function referenceText({ reference, unit }: Measurement): string {
+  return reference === undefined
+    ? '–'
+    : `${summaryText(reference.samples, unit)} ${reference.title}`;
 }
 
-function valueText(value: number, bound: Bound, unit: Unit): string {
+/** The value that the bound limits; without a bound, the ratio to the reference. */
+function resultText(measurement: Measurement): string {
+  const { samples, reference, bound, unit } = measurement;
+  const check = checkBound(measurement);
+  if (check !== null && bound !== undefined) return boundedText(check.value, bound, unit);
+  if (reference === undefined) return '–';
+  return ratioText(median(samples) / median(reference.samples));
+}
+
+function checkText(measurement: Measurement): string {
+  const check = checkBound(measurement);
+  if (check === null) return '';
+  return check.isMet ? 'met' : 'MISSED';
+}
+
+/** All quantities that builds are compared by are costs: a ratio above 1 is worse. */
+function comparisonText({ ratio, interval }: RatioEstimate): string {
+  if (interval === null) return `${ratioText(ratio)} (too few rounds for an interval)`;
+  const [low, high] = interval;
+  const meaning = low > 1 ? 'worse' : high < 1 ? 'better' : 'no clear difference';
+  return `${ratioText(ratio)} (${low.toFixed(2)}–${high.toFixed(2)}) ${meaning}`;
+}
+
+function ratioText(ratio: number): string {
+  return `${ratio.toFixed(2)} ×`;
+}
+
+function boundedText(value: number, bound: Bound, unit: Unit): string {
   switch (bound.kind) {
     case 'ratio':
-      return `${value.toFixed(2)} ×`;
-    case 'above':
-      return `${value < 0 ? '−' : '+'} ${amount(Math.abs(value), unit)}`;
-    case 'most':
-    case 'least':
-      return amount(value, unit);
+      return ratioText(value);
+    case 'difference':
+      return `${value < 0 ? '−' : '+'} ${amountText(Math.abs(value), unit)}`;
+    case 'max':
+    case 'min':
+      return amountText(value, unit);
     default:
       return unreachable(bound);
   }
@@ -58,31 +120,31 @@ function valueText(value: number, bound: Bound, unit: Unit): string {
 function boundText(bound: Bound, unit: Unit): string {
   switch (bound.kind) {
     case 'ratio':
-      return `≤ ${bound.most} ×${goalText(bound, (value) => `${value} ×`)}`;
-    case 'above':
-      return `≤ floor + ${amount(bound.most, unit)}${goalText(bound, (value) => amount(value, unit))}`;
-    case 'most':
-      return `≤ ${amount(bound.most, unit)}${goalText(bound, (value) => amount(value, unit))}`;
-    case 'least':
-      return `≥ ${amount(bound.least, unit)}`;
+      return `≤ ${bound.max} ×${goalText(bound, (value) => `${value} ×`)}`;
+    case 'difference':
+      return `≤ reference + ${amountText(bound.max, unit)}${goalText(bound, (value) => amountText(value, unit))}`;
+    case 'max':
+      return `≤ ${amountText(bound.max, unit)}${goalText(bound, (value) => amountText(value, unit))}`;
+    case 'min':
+      return `≥ ${amountText(bound.min, unit)}`;
     default:
       return unreachable(bound);
   }
 }
 
 function goalText(
-  { most, goal }: { readonly most: number; readonly goal: number },
+  { max, goal }: { readonly max: number; readonly goal: number },
   show: (value: number) => string,
 ): string {
-  return goal === most ? '' : `, in the end ${show(goal)}`;
+  return goal === max ? '' : `, goal ${show(goal)}`;
 }
 
-function amount(value: number, unit: Unit): string {
-  return `${number(value)} ${unit}`;
+function amountText(value: number, unit: Unit): string {
+  return `${numberText(value)} ${unit}`;
 }
 
-/** Three digits that count; whole numbers from 100 on. */
-function number(value: number): string {
+/** Three significant digits; whole numbers from 100 on. */
+function numberText(value: number): string {
   if (Number.isInteger(value) || Math.abs(value) >= 100) {
     return Math.round(value).toLocaleString('en');
   }

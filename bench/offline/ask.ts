@@ -1,5 +1,5 @@
 /**
- * How well the offline engine finds the right file, beside plain BM25 on the same questions.
+ * Measures how well the offline engine finds the right file, compared with plain BM25 on the same questions.
  * `node bench/offline/ask.ts [--misses]` prints hit@1 and hit@3 for each workspace and for all.
  */
 import { execFileSync } from 'node:child_process';
@@ -12,9 +12,9 @@ import { bm25Document, rankByBm25 } from './bm25.ts';
 import { QUESTIONS, type Question } from './questions.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
-/** The questions themselves would be found; so would the tests that ask some of them. */
+/** These directories contain the questions themselves, and tests that ask some of them. */
 const LEFT_OUT = new Set(['.git', 'node_modules', 'bench', 'test', 'dist', 'coverage']);
-/** The yaml package holds its sources twice. */
+/** The yaml package contains its sources twice. */
 const COPIES = new Set(['node_modules', 'browser']);
 
 interface Score {

@@ -1,4 +1,4 @@
-/** Plain BM25 over whole files: what any search library gives. The yardstick, nothing more. */
+/** Plain BM25 over full files, as any search library provides it: the comparison for the offline engine. */
 export interface Bm25Document {
   readonly path: string;
   readonly counts: ReadonlyMap<string, number>;
@@ -15,7 +15,7 @@ export function bm25Document(path: string, text: string): Bm25Document {
   return { path, counts, length: words.length };
 }
 
-/** Paths, best first. */
+/** Returns the paths, best first. */
 export function rankByBm25(
   question: string,
   documents: readonly Bm25Document[],
@@ -40,7 +40,7 @@ export function rankByBm25(
   return scored.toSorted((a, b) => b.score - a.score).map(({ path }) => path);
 }
 
-/** Identifiers split as well: a baseline that did not would be too easy to beat. */
+/** Splits identifiers, too: a comparison that did not would be too easy to beat. */
 function wordsOf(text: string): readonly string[] {
   return text
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -4,10 +4,10 @@ import type { LocationQuestion } from './question-file.ts';
 
 const FIX =
   /\b(?:fix(?:e[sd]|ing)?|bug(?:s|fix)?|regression|crash(?:es|ed)?|broken|incorrect(?:ly)?|wrong(?:ly)?)\b/i;
-/** Fixes of what is no behaviour of the program. */
+/** Words of fixes that do not change the behaviour of the program. */
 const NO_BEHAVIOUR =
   /\b(?:typos?|spelling|grammar|lint(?:er|ing)?|docs?|docstrings?|documentation|comments?|readme|changelog|whitespace|formatting|warnings?|clippy|eslint|checkstyle|javadocs?|ci|travis|merge|revert(?:s|ed)?|review)\b/i;
-/** An issue's key, a conventional commit's type and scope, `subsystem:`. */
+/** The key of an issue, the type and scope of a conventional commit, or `subsystem:`. */
 const PREFIX =
   /^\s*(?:\[[^\]]{1,30}\]|[A-Z]{2,}-\d+|(?:fix|bugfix|hotfix|bug)\b(?:\([^)]*\))?!?(?=:)|[\w./-]{1,30}(?=:\s))\s*[:.-]?\s*/i;
 const REFERENCE =
@@ -20,11 +20,11 @@ export interface Commit {
   readonly id: string;
   readonly parents: readonly string[];
   readonly subject: string;
-  /** `status` as git has it: M for a file that was there before and after. */
+  /** `status` as git reports it: M for a file that existed before and after the commit. */
   readonly changes: readonly { readonly status: string; readonly path: string }[];
 }
 
-/** At most so many questions, each once, evenly over the history. Commits oldest first. Pure. */
+/** Makes at most `most` different questions, spread evenly over the history. The commits come oldest first. */
 export function fixQuestions(
   commits: readonly Commit[],
   most: number,
@@ -48,7 +48,7 @@ function questionText(subject: string): string {
     .trim();
 }
 
-/** Whether the words name the file: by its name or by the stem of it, however they are joined. */
+/** Whether the text names the file, by its name or by its stem, however its words are joined. */
 function names(text: string, path: string): boolean {
   const base = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   const stem = joined(base.replace(/\.[^.]*$/, ''));
@@ -65,7 +65,7 @@ function joined(name: string): string {
   return name.replace(/[^a-z0-9]+/gi, '');
 }
 
-/** The question that a commit makes; null: none. */
+/** The question about a commit, or null when the commit is not suitable. */
 function questionOf(commit: Commit): Omit<LocationQuestion, 'language'> | null {
   const [parent] = commit.parents;
   if (parent === undefined || commit.parents.length > 1) return null;
@@ -82,7 +82,7 @@ function questionOf(commit: Commit): Omit<LocationQuestion, 'language'> | null {
   return { workspace: parent, question, answers };
 }
 
-/** Evenly over the history. */
+/** Picks `most` items, evenly spaced. */
 function spread<T>(all: readonly T[], most: number): readonly T[] {
   if (all.length <= most) return all;
   return Array.from(

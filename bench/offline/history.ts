@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 export interface TreeFile {
   readonly path: string;
-  /** Names the content. */
+  /** The id of the content. */
   readonly blob: string;
   readonly bytes: number;
 }
@@ -17,7 +17,7 @@ export class History {
     this.directory = directory;
   }
 
-  /** The regular files of a commit. */
+  /** Lists the regular files of a commit. */
   files(commit: string): readonly TreeFile[] {
     const listed = this.git(['ls-tree', '-r', '-l', '-z', commit]).toString('utf8');
     return listed.split('\0').flatMap((line) => {

@@ -1,15 +1,15 @@
 /**
- * Bug-localisation questions from a history: `node bench/offline/make-questions.ts --repo DIR [--most 40]`
- * prints one JSON object a line. The question is the subject of a fix, its answers are the one or two
- * source files that it changed, the workspace is its parent commit. The same history gives the same
- * questions.
+ * Makes bug-localisation questions from a git history: `node bench/offline/make-questions.ts --repo DIR [--most 40]`
+ * prints one JSON object per line. The question is the subject of a fix, the answers are the one or two
+ * source files that it changed, and the workspace is its parent commit. The same history always gives the
+ * same questions.
  */
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fixQuestions, type Commit } from './fix-questions.ts';
 
-/** Oldest first. */
+/** Lists the commits of the repository, oldest first. */
 function commitsOf(directory: string): readonly Commit[] {
   const listed = execFileSync(
     'git',
@@ -50,7 +50,7 @@ function commitsOf(directory: string): readonly Commit[] {
 const { values } = parseArgs({
   options: { repo: { type: 'string' }, most: { type: 'string', default: '40' } },
 });
-if (values.repo === undefined) throw new Error('--repo DIR is missing: a git directory');
+if (values.repo === undefined) throw new Error('--repo DIR is missing; DIR is a git directory');
 for (const question of fixQuestions(commitsOf(resolve(values.repo)), Number(values.most))) {
   console.log(JSON.stringify(question));
 }

@@ -15,7 +15,7 @@ function about(workspace: string, table: string): readonly Question[] {
     });
 }
 
-/** Written by reading the sources, not by trying the engine. */
+/** The questions were written by reading the sources, not by trying the engine. */
 export const QUESTIONS: readonly Question[] = [
   ...about(
     'commander',
@@ -87,8 +87,8 @@ Where is a new task id generated? => src/base/ids.ts
 Which file reads the environment variables of the process? => src/sys/env.ts
 How is a long answer cut at a paragraph? => src/engine/results/text-page.ts
 Where is the retry delay of a failed model request computed? => src/engine/turn/retry.ts
-Where are edits of a file applied to its text? => src/tools/edit-text.ts src/tools/edit.ts
-Where is the state of a task folded from its events? => src/protocol/state/state.ts
+Where are edits of a file applied to its text? => src/tools/edit/apply-edit.ts src/tools/edit/edit.ts
+Where is the state of a task folded from its events? => src/protocol/state/fold.ts
 Where are secret files such as .env recognised? => src/sys/secret-paths.ts
 How are deadlines kept in one heap instead of a timer per task? => src/base/deadlines.ts
 Where is the system prompt put together? => src/engine/prompt/prompt.ts

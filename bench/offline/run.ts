@@ -1,5 +1,5 @@
 /**
- * How well the offline engine finds the place of a change, beside plain BM25 on the same questions.
+ * Measures how well the offline engine finds the file to change, compared with plain BM25 on the same questions.
  * `npm run bench:offline -- --repo DIR --questions FILE [--repo DIR --questions FILE …] [--misses]`:
  * DIR is a git directory, FILE holds one JSON object a line (see make-questions.ts).
  */
@@ -16,14 +16,14 @@ import { Vocabulary } from '../../src/tools/find-places/vocabulary.ts';
 import { bm25Document, rankByBm25, type Bm25Document } from './bm25.ts';
 import { History } from './history.ts';
 import type { LocationQuestion } from './question-file.ts';
-import { pairedBootstrap, placeOf, scoresOf, type Scores } from './scores.ts';
+import { pairedBootstrap, rankOf, computeScores, type Scores } from './scores.ts';
 
-/** What one question gave: places of the right answer, from 1. */
+/** The ranks of the right answer to one question, from 1. */
 interface Outcome {
   readonly repository: string;
   readonly language: string;
   readonly engine: number;
-  /** BM25 over the source files alone, tests and texts left out: a yardstick that knows what is asked. */
+  /** BM25 over the source files only, without tests and texts: a strong comparison, because it knows what is asked for. */
   readonly bm25: number;
   /** BM25 over all files. */
   readonly bm25All: number;
@@ -41,7 +41,7 @@ class Repository {
   private readonly history: History;
   private readonly vocabulary = new Vocabulary();
   private readonly finder = new FactFinder(this.vocabulary);
-  /** Null: binary. */
+  /** The value is null for a binary file. */
   private readonly blobs = new Map<string, KnownBlob | null>();
 
   constructor(directory: string) {
@@ -71,9 +71,9 @@ class Repository {
     const ranked = places.map(({ path }) => path);
     return {
       ranked,
-      engine: placeOf(ranked, answers),
-      bm25: placeOf(rankByBm25(question, sources), answers),
-      bm25All: placeOf(rankByBm25(question, documents), answers),
+      engine: rankOf(ranked, answers),
+      bm25: rankOf(rankByBm25(question, sources), answers),
+      bm25All: rankOf(rankByBm25(question, documents), answers),
     };
   }
 
@@ -114,7 +114,7 @@ function nameOf(directory: string): string {
 function row(name: string, outcomes: readonly Outcome[]): string {
   const cells = (scores: Scores) =>
     `${percent(scores.hit1)} ${percent(scores.hit3)} ${scores.mrr.toFixed(3).padStart(6)}`;
-  const of = (pick: (outcome: Outcome) => number) => cells(scoresOf(outcomes.map(pick)));
+  const of = (pick: (outcome: Outcome) => number) => cells(computeScores(outcomes.map(pick)));
   const gain = pairedBootstrap(
     outcomes.map(({ engine, bm25 }) => Number(engine <= 3) - Number(bm25 <= 3)),
   );

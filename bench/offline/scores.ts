@@ -1,21 +1,21 @@
-/** What a ranking gives for a set of questions: the place of the first right answer of each, from 1. */
+/** The quality of a ranking over a set of questions. */
 export interface Scores {
   readonly questions: number;
   readonly hit1: number;
   readonly hit3: number;
-  /** Mean of 1 / place. */
+  /** The mean reciprocal rank. */
   readonly mrr: number;
 }
 
-export function scoresOf(places: readonly number[]): Scores {
-  const share = (within: number) =>
-    places.filter((place) => place <= within).length / places.length;
-  const mrr = places.reduce((sum, place) => sum + 1 / place, 0) / places.length;
-  return { questions: places.length, hit1: share(1), hit3: share(3), mrr };
+/** Computes the scores from the rank of the first right answer to each question. */
+export function computeScores(ranks: readonly number[]): Scores {
+  const share = (within: number) => ranks.filter((rank) => rank <= within).length / ranks.length;
+  const mrr = ranks.reduce((sum, rank) => sum + 1 / rank, 0) / ranks.length;
+  return { questions: ranks.length, hit1: share(1), hit3: share(3), mrr };
 }
 
-/** From 1; Infinity where none is right. */
-export function placeOf(ranked: readonly string[], answers: readonly string[]): number {
+/** The rank of the first right answer, from 1, or Infinity when there is none. */
+export function rankOf(ranked: readonly string[], answers: readonly string[]): number {
   const index = ranked.findIndex((path) => answers.includes(path));
   return index === -1 ? Infinity : index + 1;
 }
@@ -29,8 +29,8 @@ export interface Interval {
 const RESAMPLES = 4000;
 
 /**
- * The mean of what one ranking has over another on the same questions, with its 95 % interval by
- * paired bootstrap. The same numbers give the same interval.
+ * Computes the mean of the differences between two rankings on the same questions, with its 95 % interval by
+ * a paired bootstrap. The same numbers always give the same interval.
  */
 export function pairedBootstrap(differences: readonly number[]): Interval {
   const random = generator(20_240_229);
@@ -49,7 +49,7 @@ export function pairedBootstrap(differences: readonly number[]): Interval {
   };
 }
 
-/** Mulberry32. */
+/** A random number generator (mulberry32) for numbers from 0 to below 1. */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,5 +1,5 @@
-// The floor of an event log: the lines of the logs in argv[2] written again below argv[3], a
-// `writeSync` a line, in the order in which they came, over descriptors that stay open.
+// The reference for the event log: writes the lines of the logs in argv[2] again below argv[3], with one
+// `writeSync` per line, in their original order and through descriptors that stay open.
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Makes tasks that have ended: `ended-tasks.ts DATA_DIR COUNT`. */
+/** Creates tasks that have ended: `ended-tasks.ts DATA_DIR COUNT`. */
 import { openStore } from '../../src/store/file-store.ts';
 import { taskSpec } from '../../test/store/fixture-data.ts';
 

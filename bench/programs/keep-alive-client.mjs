@@ -1,5 +1,5 @@
-// The floor of many conversations at once: the requests in the file at argv[2], those of one
-// conversation one after the other, over connections that are kept. It does nothing with the answers.
+// The reference for many conversations at the same time: sends the requests in the file at argv[2], those of
+// one conversation one after the other, through kept-alive connections. It ignores the answers.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 

@@ -1,4 +1,4 @@
-/** Lists the tasks of the data directory at argv[2] through the store. Prints what it took in ms. */
+/** Lists the tasks of the data directory at argv[2] through the store and prints the time in ms. */
 import { openStore } from '../../src/store/file-store.ts';
 
 const [dataDir = ''] = process.argv.slice(2);

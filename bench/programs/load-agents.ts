@@ -1,4 +1,4 @@
-/** Loads the agents of the working directory at argv[2], all trusted. Prints what it took in ms. */
+/** Loads the agents of the working directory at argv[2], all of them trusted, and prints the time in ms. */
 import { discoverAgents } from '../../src/agents/discover.ts';
 import { TRUST_ALL } from '../../src/sys/project-file.ts';
 import { readEnvironment } from '../../src/sys/env.ts';

@@ -1,2 +1,2 @@
-// The floor of what a program on Node costs: it does nothing.
+// The reference for any program on Node: it does nothing.
 process.exitCode = 0;

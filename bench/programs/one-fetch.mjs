@@ -1,4 +1,4 @@
-// The floor of a start: one request to the server at argv[2], its answer read to the end.
+// The reference for a start: sends one request to the server at argv[2] and reads the answer to its end.
 const response = await fetch(`${process.argv[2]}/v1/messages`, {
   method: 'POST',
   headers: { 'content-type': 'application/json' },

@@ -1,2 +1,2 @@
-// The least that a program for a terminal does: it draws one line.
+// The reference for a terminal program: it draws one line.
 process.stdout.write('ready /help\n');

@@ -1,4 +1,4 @@
-/** Reads the files of the directory at argv[2] and parses their front matter. Prints what it took in ms. */
+/** Reads the files of the directory at argv[2], parses their front matter, and prints the time in ms. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,7 +13,7 @@ for (const name of readdirSync(directory).toSorted()) {
     parse(text.slice(4, end + 1));
     parsed += 1;
   } catch {
-    // Some are meant to be no valid YAML, as in life.
+    // Some files are not valid YAML on purpose, as among those that people write.
   }
 }
 console.log(JSON.stringify({ parsed, parseMs: performance.now() - startedAt }));

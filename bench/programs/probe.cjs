@@ -1,11 +1,13 @@
 'use strict';
-// Loaded ahead of a measured program: says on file descriptor 3 what the program uses.
-const { writeSync } = require('node:fs');
+// Is loaded before a measured program and reports its memory and CPU time on file descriptor 3.
+const { existsSync, readFileSync, writeSync } = require('node:fs');
 
-const report = (facts) => writeSync(3, `${JSON.stringify(facts)}\n`);
+const STATUS = '/proc/self/status';
+
+const report = (values) => writeSync(3, `${JSON.stringify(values)}\n`);
 
 process.on('SIGUSR2', () => {
-  // Twice: the first lets finalizers run, whose holdings the second collects.
+  // The second collection frees what the finalizers released that the first one ran.
   globalThis.gc();
   globalThis.gc();
   const { heapUsed, external } = process.memoryUsage();
@@ -14,5 +16,8 @@ process.on('SIGUSR2', () => {
 
 process.on('exit', () => {
   const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
-  report({ peakMb: maxRSS / 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 });
+  // On Linux, `maxRSS` is at least the memory that the parent had when it started the program.
+  const status = existsSync(STATUS) ? readFileSync(STATUS, 'utf8') : '';
+  const [, peakKb = maxRSS] = /^VmHWM:\s+(\d+) kB/m.exec(status) ?? [];
+  report({ peakMb: Number(peakKb) / 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 });
 });

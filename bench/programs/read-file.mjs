@@ -1,4 +1,4 @@
-// The floor of a listing: the index file at argv[2] read as text.
+// The reference for a listing: reads the index file at argv[2] as text.
 import { readFileSync } from 'node:fs';
 
 const startedAt = performance.now();

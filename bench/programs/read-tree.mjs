@@ -1,4 +1,4 @@
-/** Reads every file below a directory, one after the other: `{"files": number, "bytes": number}`. */
+/** Reads every file below a directory, one after the other, and prints `{"files": number, "bytes": number}`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Writes events through the store: `store-writes.ts DATA_DIR LOGS TURNS`. Prints what it took in ms. */
+/** Writes events through the store and prints the times in ms: `store-writes.ts DATA_DIR LOGS TURNS`. */
 import { openStore } from '../../src/store/file-store.ts';
 import { createRedactor } from '../../src/store/redact.ts';
 import { taskSpec } from '../../test/store/fixture-data.ts';

@@ -1,6 +1,6 @@
 /**
- * The terminal UI under load: `terminal-load.ts busy|idle|scroll|heap`. Prints what it measured as JSON. Run with
- * `--expose-gc` for `heap`.
+ * The terminal UI under load: `terminal-load.ts busy|idle|scroll|heap`. Prints the measured values as JSON. `heap` needs
+ * `--expose-gc`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Stage } from '../../test/tui/stage.ts';
@@ -8,52 +8,52 @@ import { BareTerminal } from '../harness/bare-terminal.ts';
 import { EVENTS_PER_TURN, turnEvents } from './turn-events.ts';
 
 const CHILDREN = 20;
-const EVENTS_A_SECOND = 200;
+const EVENTS_PER_SECOND = 200;
 const SECONDS = 5;
 const STEP_MS = 10;
 const KEY_MS = 97;
 const FEW_EVENTS = 72_000;
-/** Then it ends. */
-const EVENTS_OF_CHILD = 100;
+/** The number of events after which a child ends. */
+const EVENTS_PER_CHILD = 100;
 const MANY_EVENTS = 720_000;
 
-/** The share of a core that all takes, in percent, and how long keys take meanwhile, in milliseconds. */
+/** Measures the share of a core that the UI uses, in percent, and the time from a key to its effect, in milliseconds. */
 async function busy() {
-  const { stage, terminal } = await opened();
+  const { stage, terminal } = await openStage();
   const load = new Load(stage);
   const keys: number[] = [];
   const isOver = runFor(load);
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   const before = process.cpuUsage();
   for (let count = 1; !isOver(); count += 1) {
-    const dueAt = begunAt + count * KEY_MS;
+    const dueAt = startedAt + count * KEY_MS;
     await sleep(Math.max(0, dueAt - performance.now()));
-    // Typed and taken back.
+    // A letter is typed and deleted again.
     keys.push(await terminal.press(count % 2 === 1 ? 'x' : '\u007f', dueAt));
   }
-  return { percent: percentOf(before, begunAt), keys, events: load.delivered };
+  return { percent: percentOf(before, startedAt), keys, events: load.delivered };
 }
 
-/** The same without a UI that hears of it: what the events themselves cost, and how late a timer is. */
+/** Measures the same without a UI: the cost of the events themselves, and the delay of a timer. */
 async function idle() {
   const stage = new Stage({ terminal: new BareTerminal(), isKept: false });
   stage.begin('mainmain', { agent: 'main' });
   const load = new Load(stage);
   const isOver = runFor(load);
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   const before = process.cpuUsage();
   const late: number[] = [];
   for (let count = 1; !isOver(); count += 1) {
-    const dueAt = begunAt + count * KEY_MS;
+    const dueAt = startedAt + count * KEY_MS;
     await sleep(Math.max(0, dueAt - performance.now()));
     late.push(performance.now() - dueAt);
   }
-  return { percent: percentOf(before, begunAt), late, events: load.delivered };
+  return { percent: percentOf(before, startedAt), late, events: load.delivered };
 }
 
-/** What each of many steps takes through 10,000 lines, up and down again, in milliseconds. */
+/** Measures each step while 10,000 lines are scrolled up and down again, in milliseconds. */
 async function scroll() {
-  const { stage, terminal } = await opened();
+  const { stage, terminal } = await openStage();
   const answer = Array.from(
     { length: 12 },
     (_, line) => `- point ${line} with **words** and \`code\``,
@@ -74,24 +74,24 @@ async function scroll() {
   return { steps, cpuMs: (user + system) / 1000 / steps.length };
 }
 
-/** What the heap holds after few and after many events at full speed, in bytes. */
+/** Measures the heap after few and after many events at full speed, in bytes. */
 async function heap() {
-  const { stage } = await opened();
+  const { stage } = await openStage();
   const load = new Load(stage);
   await fullSpeed(load, FEW_EVENTS);
-  const few = await heapLeft();
+  const few = await measureHeap();
   await fullSpeed(load, MANY_EVENTS);
-  return { few, many: await heapLeft() };
+  return { few, many: await measureHeap() };
 }
 
-async function opened() {
+async function openStage() {
   const terminal = new BareTerminal();
   const stage = new Stage({ terminal, isKept: false });
   for (const key of [...'Go', '\r']) await terminal.press(key);
   return { stage, terminal };
 }
 
-/** Children that work in turns of one call; each ends after some, and another one begins in its place. */
+/** Children that work in turns of one call. When one ends, another one begins in its place. */
 class Load {
   delivered = 0;
   private readonly stage: Stage;
@@ -105,20 +105,20 @@ class Load {
 
   /** One event of each child. */
   step(): void {
-    for (const [place, child] of this.children.entries()) {
+    for (const [index, child] of this.children.entries()) {
       const at = child.events % EVENTS_PER_TURN;
       if (at === 0) child.turn = turnEvents(child.events / EVENTS_PER_TURN + 1);
       const event = child.turn[at];
       if (event !== undefined) this.stage.write(child.id, event);
       child.events += 1;
       this.delivered += 1;
-      if (child.events < EVENTS_OF_CHILD) continue;
+      if (child.events < EVENTS_PER_CHILD) continue;
       this.stage.end(child.id);
-      this.children[place] = this.begin();
+      this.children[index] = this.begin();
     }
   }
 
-  /** What the main agent says comes in meanwhile. */
+  /** Streams text of the main agent at the same time. */
   stream(): void {
     this.stage.signal({ type: 'text_delta', task: 'mainmain', text: 'a few words more, ' });
   }
@@ -134,21 +134,21 @@ class Load {
 interface Child {
   readonly id: string;
   events: number;
-  /** Of the turn that it is at. */
+  /** The events of its current turn. */
   turn: ReturnType<typeof turnEvents>;
 }
 
-/** Delivers at the rate that is asked for; true once the time is up. */
+/** Delivers events at EVENTS_PER_SECOND. The returned function tells whether the time is up. */
 function runFor(load: Load): () => boolean {
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   let steps = 0;
   const timer = setInterval(() => {
-    const due = ((performance.now() - begunAt) / 1000) * EVENTS_A_SECOND;
+    const due = ((performance.now() - startedAt) / 1000) * EVENTS_PER_SECOND;
     for (; steps < due; steps += 1) load.step();
     load.stream();
   }, STEP_MS);
   return () => {
-    const isOver = performance.now() - begunAt >= SECONDS * 1000;
+    const isOver = performance.now() - startedAt >= SECONDS * 1000;
     if (isOver) clearInterval(timer);
     return isOver;
   };
@@ -163,9 +163,9 @@ async function fullSpeed(load: Load, events: number): Promise<void> {
   await sleep(200);
 }
 
-async function heapLeft(): Promise<number> {
+async function measureHeap(): Promise<number> {
   const { gc } = globalThis;
-  if (gc === undefined) throw new Error('run it with --expose-gc');
+  if (gc === undefined) throw new Error('run this program with --expose-gc');
   gc();
   await sleep(50);
   gc();
@@ -173,17 +173,17 @@ async function heapLeft(): Promise<number> {
   return heapUsed + external;
 }
 
-function percentOf(before: NodeJS.CpuUsage, begunAt: number): number {
+function percentOf(before: NodeJS.CpuUsage, startedAt: number): number {
   const { user, system } = process.cpuUsage(before);
-  return ((user + system) / 1000 / (performance.now() - begunAt)) * 100;
+  return ((user + system) / 1000 / (performance.now() - startedAt)) * 100;
 }
 
 const MODES = { busy, idle, scroll, heap };
 
 const mode = process.argv[2] ?? '';
-if (!isMode(mode)) throw new Error(`one of ${Object.keys(MODES).join(', ')}`);
+if (!isMode(mode)) throw new Error(`the mode is one of ${Object.keys(MODES).join(', ')}`);
 process.stdout.write(`${JSON.stringify(await MODES[mode]())}\n`);
-// Its run never ends by itself.
+// The UI does not end by itself.
 process.exit(0);
 
 function isMode(name: string): name is keyof typeof MODES {

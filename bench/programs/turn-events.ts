@@ -1,10 +1,10 @@
 import type { EventBody } from '../../src/protocol/events/event.ts';
 
-/** Events of one turn, as the loop writes them: the answer, one call, its outcome. */
+/** The number of events of one turn, as the loop writes them: the answer, one call and its result. */
 export const EVENTS_PER_TURN = 5;
 
-const SAID = 'Now I look at the file that the search has named first.';
-const SEEN = '   12\tthe parser reads one line at a time\n'.repeat(10);
+const TEXT = 'Now I look at the first file that the search found.';
+const READ_RESULT = '   12\tthe parser reads one line at a time\n'.repeat(10);
 
 export function turnEvents(turn: number): readonly EventBody[] {
   const callId = `call_${turn}`;
@@ -19,7 +19,7 @@ export function turnEvents(turn: number): readonly EventBody[] {
       message: {
         role: 'assistant',
         content: [
-          { type: 'text', text: SAID },
+          { type: 'text', text: TEXT },
           { type: 'tool_call', id: callId, name: 'Read', input },
         ],
       },
@@ -30,6 +30,6 @@ export function turnEvents(turn: number): readonly EventBody[] {
       ms: 1200,
     },
     { type: 'call.started', callId, tool: 'Read', input },
-    { type: 'call.ended', callId, tool: 'Read', text: SEEN, error: null, facts: {}, ms: 1 },
+    { type: 'call.ended', callId, tool: 'Read', text: READ_RESULT, error: null, facts: {}, ms: 1 },
   ];
 }

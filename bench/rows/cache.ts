@@ -4,9 +4,9 @@ import type { Usage } from '../../src/protocol/model.ts';
 import { PromptCache } from '../../src/testing/prompt-cache.ts';
 import type { Rule } from '../../src/testing/rules.ts';
 import { CODECS } from '../../src/testing/wire/codecs.ts';
-import type { Figure } from '../harness/figure.ts';
+import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
-import { Place } from '../harness/place.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 
@@ -14,56 +14,56 @@ const PROMPT = 'Have all modules looked at.';
 const CHILD_PROMPT = 'Look at one module';
 const CHILDREN = 8;
 const TURNS = 10;
-/** Long enough that without a hold all siblings ask before the first of them is answered. */
+/** Long enough for all siblings to send a request before the first of them is answered, unless they are held back. */
 const ANSWER_MS = 50;
-const FILE_LINE = 'export const limit = 16; // how many at once\n';
+const FILE_LINE = 'export const limit = 16; // how many at the same time\n';
 
-/** Dollars per million: Claude Sonnet, as its vendor lists it. */
+/** Dollars per million tokens, from the vendor's price list for Claude Sonnet. */
 const RATES = { input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
-/** One of that price which caches such short prefixes: the fast tier's own caches none under 4,096 tokens. */
+/** A model with these prices that caches prefixes as short as these. The fast tier's model caches none below 4,096 tokens. */
 const MODEL = 'anthropic/claude-sonnet-5';
 
-/** What eight children of ten turns pay for input, against the same requests with less of a cache. */
+/** The cost of the input of eight children with ten turns, compared with the same requests and less caching. */
 export const cache: Row = {
   name: 'cache',
-  async measure({ bin }): Promise<readonly Figure[]> {
+  async measure({ bin }): Promise<readonly Measurement[]> {
     const children = await childrenOf(bin);
     const sent = cost(children.flat().map(({ outcome }) => usageOf(outcome.usage)));
     const bare = cost(children.flat().map(uncached));
     const alone = cost(children.flatMap(withoutSiblings));
-    const what = `input of ${CHILDREN} Explore siblings, ${TURNS} turns each`;
+    const title = `input of ${CHILDREN} Explore siblings, ${TURNS} turns each`;
     const notes = [
       `at ${Object.values(RATES).join(', ')} USD per million for input, read, written`,
     ];
     return [
       {
-        what,
+        title,
         unit: 'cents',
         samples: [sent],
-        floor: { what: 'the same requests without markers', samples: [bare] },
-        bound: { kind: 'ratio', most: 0.4, goal: 0.25 },
+        reference: { title: 'the same requests without markers', samples: [bare] },
+        bound: { kind: 'ratio', max: 0.4, goal: 0.25 },
         notes,
       },
       {
-        what: `${what}, beside no sharing`,
+        title: `${title}, compared with no sharing`,
         unit: 'cents',
         samples: [sent],
-        floor: { what: 'with markers, each for itself', samples: [alone] },
-        bound: { kind: 'ratio', most: 1, goal: 0.95 },
+        reference: { title: 'with markers, no sharing between tasks', samples: [alone] },
+        bound: { kind: 'ratio', max: 1, goal: 0.95 },
       },
     ];
   },
 };
 
 async function childrenOf(bin: string): Promise<readonly (readonly Exchange[])[]> {
-  using place = new Place();
-  mkdirSync(join(place.workspace, 'src'));
+  using fixture = new Fixture();
+  mkdirSync(join(fixture.workspace, 'src'));
   for (const turn of turns())
-    writeFileSync(join(place.workspace, fileOf(turn)), FILE_LINE.repeat(40));
-  await using server = await startModelServer(place, SCRIPT, { promptCache: {} });
+    writeFileSync(join(fixture.workspace, fileOf(turn)), FILE_LINE.repeat(40));
+  await using server = await startModelServer(fixture, SCRIPT, { promptCache: {} });
   const run = await runProgram([bin, '-p', PROMPT], {
-    cwd: place.workspace,
-    env: place.environment(place.newHome(), {
+    cwd: fixture.workspace,
+    env: fixture.environment(fixture.newHome(), {
       ...server.env('anthropic'),
       MUSTER_MODELS_FAST: MODEL,
     }),
@@ -99,10 +99,10 @@ const SCRIPT: readonly Rule[] = [
       delayMs: ANSWER_MS,
     },
   })),
-  { when: { promptIncludes: CHILD_PROMPT }, answer: { text: 'It stands in src/0.ts:1.' } },
+  { when: { promptIncludes: CHILD_PROMPT }, answer: { text: 'The answer is in src/0.ts:1.' } },
 ];
 
-/** Those in which a file is read. */
+/** The turns in which a file is read. */
 function turns(): readonly number[] {
   return Array.from({ length: TURNS - 1 }, (_, turn) => turn);
 }
@@ -123,7 +123,7 @@ function uncached({ outcome }: Exchange): Input {
   return { input: input + cacheRead + cacheWrite, cacheRead: 0, cacheWrite: 0 };
 }
 
-/** What the server's cache would serve a task that it knows nothing else of. */
+/** The usage of each request if the server's cache held nothing but the earlier requests of the same task. */
 function withoutSiblings(task: readonly Exchange[]): readonly Input[] {
   const own = new PromptCache();
   const { blocks, cache: kind } = CODECS.anthropic;

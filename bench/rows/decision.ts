@@ -7,7 +7,7 @@ import { readShell } from '../../src/policy/shell-grammar.ts';
 import type { Rights } from '../../src/protocol/permission.ts';
 import { EVERYDAY } from '../../test/policy/read-only/everyday.ts';
 import { NASTY } from '../../test/policy/read-only/nasty.ts';
-import type { Figure } from '../harness/figure.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import type { Row } from '../harness/row.ts';
 import { quantile } from '../harness/statistics.ts';
 
@@ -15,20 +15,20 @@ const ROUNDS = 40;
 const WARM_UP = 4;
 const LINES = [...EVERYDAY, ...NASTY];
 
-/** What each tool call waits for before it may run, the looks at the disk not counted. */
+/** The decision before each tool call, without the access to the disk. */
 export const decision: Row = {
   name: 'decision',
-  async measure(): Promise<readonly Figure[]> {
+  async measure(): Promise<readonly Measurement[]> {
     const rights = rightsWithRules();
     const judging = times((line) => proveReadOnly(line, readShell));
     const deciding = times((line) => decide(callOf(line), rights, FACTS));
     const notes = [`${LINES.length} command lines, ${ROUNDS} times each`];
-    const most = (limit: number) => ({ kind: 'most', most: limit, goal: limit }) as const;
+    const atMost = (limit: number) => ({ kind: 'max', max: limit, goal: limit }) as const;
     const p99 = [quantile(judging, 0.99)];
     return [
-      { what: 'a decision', unit: 'ms', samples: deciding, bound: most(0.05), notes },
-      { what: 'judging a command line', unit: 'ms', samples: judging, bound: most(1), notes },
-      { what: 'the same, 99 of 100', unit: 'ms', samples: p99, bound: most(5), notes },
+      { title: 'a decision', unit: 'ms', samples: deciding, bound: atMost(0.05), notes },
+      { title: 'judging a command line', unit: 'ms', samples: judging, bound: atMost(1), notes },
+      { title: 'judging a command line, p99', unit: 'ms', samples: p99, bound: atMost(5), notes },
     ];
   },
 };

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Figure } from '../harness/figure.ts';
-import { Place } from '../harness/place.ts';
+import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import { printedNumber, programPath, runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 import { median } from '../harness/statistics.ts';
@@ -11,25 +11,25 @@ const ROUNDS = 3;
 const LOGS = 1000;
 const TURNS = 40;
 
-/** Writing events through the store, beside writing the same lines with nothing around it. */
+/** Writing events through the store, compared with writing the same lines directly. */
 export const eventLog: Row = {
   name: 'event-log',
-  async measure(): Promise<readonly Figure[]> {
-    using place = new Place();
+  async measure(): Promise<readonly Measurement[]> {
+    using fixture = new Fixture();
     const samples: number[] = [];
-    const floor: number[] = [];
+    const bare: number[] = [];
     const creating: number[] = [];
     const syncing: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const data = place.path(`data-${round}`);
-      const copy = place.path(`copy-${round}`);
+      const data = fixture.path(`data-${round}`);
+      const copy = fixture.path(`copy-${round}`);
       mkdirSync(copy);
-      const options = { cwd: place.workspace, env: place.environment(place.root) };
+      const options = { cwd: fixture.workspace, env: fixture.environment(fixture.root) };
       const store = await runProgram(
         [programPath('store-writes.ts'), data, String(LOGS), String(TURNS)],
         options,
       );
-      const bare = await runProgram(
+      const direct = await runProgram(
         [
           programPath('bare-writes.mjs'),
           join(data, 'tasks'),
@@ -42,18 +42,18 @@ export const eventLog: Row = {
       samples.push(printedNumber(store, 'writeMs'));
       creating.push(printedNumber(store, 'createMs'));
       syncing.push(printedNumber(store, 'syncMs'));
-      floor.push(printedNumber(bare, 'writeMs'));
+      bare.push(printedNumber(direct, 'writeMs'));
     }
     const events = LOGS * TURNS * EVENTS_PER_TURN;
     return [
       {
-        what: `event log: ${events.toLocaleString('en')} events over ${LOGS.toLocaleString('en')} logs`,
+        title: `event log: ${events.toLocaleString('en')} events over ${LOGS.toLocaleString('en')} logs`,
         unit: 'ms',
         samples,
-        floor: { what: 'bare writeSync', samples: floor },
-        bound: { kind: 'ratio', most: 3, goal: 2 },
+        reference: { title: 'bare writeSync', samples: bare },
+        bound: { kind: 'ratio', max: 3, goal: 2 },
         notes: [
-          `an append an event, ${EVENTS_PER_TURN} to a log and then the next; making the logs ${median(creating).toFixed(0)} ms, syncing all once at the end ${median(syncing).toFixed(0)} ms, both not counted`,
+          `one append per event, ${EVENTS_PER_TURN} to a log and then to the next; not counted: creating the logs ${median(creating).toFixed(0)} ms, syncing all of them at the end ${median(syncing).toFixed(0)} ms`,
         ],
       },
     ];

@@ -1,80 +1,53 @@
-import {
-  childrenOf,
-  elapsed,
-  FAN_OUT_PROMPT,
-  fanOutScript,
-  TURNS,
-  writeConversations,
-  type FanOut,
-} from '../harness/fan-out.ts';
-import type { Figure } from '../harness/figure.ts';
-import { interleave } from '../harness/interleave.ts';
-import {
-  answeredAt,
-  exchangesOf,
-  startModelServer,
-  type Exchange,
-} from '../harness/model-server.ts';
-import { Place } from '../harness/place.ts';
-import { programPath, runProgram } from '../harness/program.ts';
+import { PARALLEL_SETTINGS } from '../harness/delegation-runs.ts';
+import { idealMs, raisedNote, turnCount, type FanOut } from '../harness/fan-out.ts';
+import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { answeredAt } from '../harness/model-server.ts';
 import type { Row } from '../harness/row.ts';
+import { measureSilentChildren } from '../harness/silent-children.ts';
 import { median } from '../harness/statistics.ts';
 
 const ROUNDS = 7;
 const SHAPE: FanOut = { children: 64, coordinators: 0, waves: 1, turnMs: 200 };
-const IDEAL_MS = TURNS * SHAPE.turnMs;
-const SETTINGS = {
-  MUSTER_TASK_TOOL_MAX_PARALLEL: '64',
-  MUSTER_PROVIDER_MAX_CONCURRENT: '128',
-};
+const IDEAL_MS = idealMs(SHAPE);
 
-/** 64 children at once, beside a client that sends the same requests and does nothing else. */
+/** 64 children at the same time, compared with a client that sends the same requests and does nothing else. */
 export const fanOut: Row = {
   name: 'fan-out',
-  async measure({ bin }): Promise<readonly Figure[]> {
-    using place = new Place();
-    const recorded = await record(place, bin);
-    await using server = await startModelServer(place, fanOutScript(SHAPE));
-    const env = environment(place, server.env('anthropic'));
-    const requests = place.path('conversations.json');
-    writeConversations(requests, server.url, recorded);
-    const run = (args: readonly string[]) => runProgram(args, { cwd: place.workspace, env });
-    const runs = await interleave(ROUNDS, {
-      floor: () => run([programPath('keep-alive-client.mjs'), requests]),
-      muster: () => run([bin, '-p', FAN_OUT_PROMPT]),
+  canCompare: true,
+  async measure(options): Promise<readonly Measurement[]> {
+    using fixture = new Fixture();
+    const setup = { fixture, shape: SHAPE, settings: PARALLEL_SETTINGS };
+    const runs = await measureSilentChildren(setup, {
+      ...options,
+      rounds: options.rounds ?? ROUNDS,
     });
-    const exchanges = await server.finish();
-    const conversations = {
-      floor: runs.floor.map((one) => childrenOf(exchangesOf(one, exchanges), SHAPE)),
-      muster: runs.muster.map((one) => childrenOf(exchangesOf(one, exchanges), SHAPE)),
-    };
-    const turns = conversations.floor.flat(2).map((one) => answeredAt(one) - one.receivedAt);
+    const turns = runs.client.flatMap(({ children }) => children.flat());
+    const turnMs = median(turns.map((turn) => answeredAt(turn) - turn.receivedAt));
+    const title = `${SHAPE.children} children × ${turnCount(SHAPE)} turns of ${SHAPE.turnMs} ms`;
     return [
       {
-        what: `${SHAPE.children} children × ${TURNS} turns of ${SHAPE.turnMs} ms`,
+        title,
         unit: 'ms',
-        samples: conversations.muster.map(elapsed),
-        floor: { what: 'keep-alive client', samples: conversations.floor.map(elapsed) },
-        bound: { kind: 'above', most: 0.35 * IDEAL_MS, goal: 0.15 * IDEAL_MS },
+        samples: runs.current.map((run) => run.elapsedMs),
+        baseline: runs.baseline.map((run) => run.elapsedMs),
+        reference: {
+          title: 'keep-alive client',
+          samples: runs.client.map((run) => run.elapsedMs),
+        },
+        bound: { kind: 'difference', max: 0.35 * IDEAL_MS, goal: 0.15 * IDEAL_MS },
         notes: [
-          `ideal ${IDEAL_MS} ms; a turn took the server ${median(turns).toFixed(0)} ms under the bare client`,
-          `raised: ${Object.entries(SETTINGS)
-            .map((setting) => setting.join('='))
-            .join(' ')}`,
+          `ideal ${IDEAL_MS} ms; the server took ${turnMs.toFixed(0)} ms for a turn of the keep-alive client`,
+          raisedNote(PARALLEL_SETTINGS),
         ],
+      },
+      {
+        title: `${title}, CPU time of the process`,
+        unit: 'ms',
+        samples: runs.current.map((run) => run.cpuMs),
+        baseline: runs.baseline.map((run) => run.cpuMs),
+        reference: { title: 'keep-alive client', samples: runs.client.map((run) => run.cpuMs) },
       },
     ];
   },
 };
-
-/** One run whose requests the bare client repeats. */
-async function record(place: Place, bin: string): Promise<readonly (readonly Exchange[])[]> {
-  await using server = await startModelServer(place, fanOutScript(SHAPE));
-  const env = environment(place, server.env('anthropic'));
-  const run = await runProgram([bin, '-p', FAN_OUT_PROMPT], { cwd: place.workspace, env });
-  return childrenOf(exchangesOf(run, await server.finish()), SHAPE);
-}
-
-function environment(place: Place, server: Readonly<Record<string, string>>) {
-  return place.environment(place.newHome(), { ...server, ...SETTINGS });
-}

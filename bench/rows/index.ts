@@ -2,7 +2,7 @@ import type { Row } from '../harness/row.ts';
 import { agents } from './agents.ts';
 import { cache } from './cache.ts';
 import { decision } from './decision.ts';
-import { delegation } from './delegation.ts';
+import { delegation, firstDelegation } from './delegation.ts';
 import { eventLog } from './event-log.ts';
 import { fanOut } from './fan-out.ts';
 import { limits } from './limits.ts';
@@ -14,16 +14,20 @@ import { offline, offlineLarge } from './offline.ts';
 import { prefix } from './prefix.ts';
 import { requestSize } from './request-size.ts';
 import { sandbox } from './sandbox.ts';
-import { start } from './start.ts';
+import { start, startInRepository } from './start.ts';
 import { stop } from './stop.ts';
 import { terminal } from './terminal.ts';
 import { thousand } from './thousand.ts';
+import { workingChildren } from './working-children.ts';
 
-/** In the order of the cost table. */
+/** All rows, in the order in which the table shows them. */
 export const ROWS: readonly Row[] = [
   start,
+  startInRepository,
   terminal,
   delegation,
+  firstDelegation,
+  workingChildren,
   fanOut,
   thousand,
   requestSize,

@@ -1,7 +1,7 @@
 import type { Rule } from '../../src/testing/rules.ts';
-import type { Figure } from '../harness/figure.ts';
+import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import { exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
-import { Place } from '../harness/place.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 
@@ -11,43 +11,43 @@ const CHILDREN = 12;
 const TURNS = 5;
 const LANES = 3;
 const TURN_MS = 2_000;
-/** From then on what the server takes must have been found out. */
-const LEARNT_MS = 10_000;
+/** The time after which Muster must have found out how many requests the server accepts. */
+const ADAPTED_MS = 10_000;
 const IDEAL_MS = (CHILDREN * TURNS * TURN_MS) / LANES;
 
-/** More children at once than the server takes: it refuses with 429 and `Retry-After: 1`. */
+/** More children than the server accepts requests at the same time. It refuses the others with 429 and `Retry-After: 1`. */
 export const limits: Row = {
   name: 'limits',
-  long: true,
-  async measure({ bin }): Promise<readonly Figure[]> {
-    using place = new Place();
-    await using server = await startModelServer(place, script());
-    const env = place.environment(place.newHome(), server.env('anthropic'));
-    const run = await runProgram([bin, '-p', PROMPT], { cwd: place.workspace, env });
+  isLong: true,
+  async measure({ bin }): Promise<readonly Measurement[]> {
+    using fixture = new Fixture();
+    await using server = await startModelServer(fixture, script());
+    const env = fixture.environment(fixture.newHome(), server.env('anthropic'));
+    const run = await runProgram([bin, '-p', PROMPT], { cwd: fixture.workspace, env });
     const ofChildren = exchangesOf(run, await server.finish()).filter(isOfChild);
     const answered = ofChildren.filter(({ outcome }) => outcome.status === 200);
     if (answered.length !== CHILDREN * TURNS) {
-      throw new Error(`${answered.length} requests were answered of ${CHILDREN * TURNS}`);
+      throw new Error(`${answered.length} requests were answered instead of ${CHILDREN * TURNS}`);
     }
     const startedAt = Math.min(...ofChildren.map(({ receivedAt }) => receivedAt));
     const endedAt = Math.max(...answered.map(({ outcome }) => outcome.lastByteAt ?? 0));
-    const later = ofChildren.filter(({ receivedAt }) => receivedAt - startedAt >= LEARNT_MS);
+    const later = ofChildren.filter(({ receivedAt }) => receivedAt - startedAt >= ADAPTED_MS);
     const refused = ofChildren.length - answered.length;
     const refusedLater = later.filter(({ outcome }) => outcome.status === 429).length;
     return [
       {
-        what: `${CHILDREN} children, ${LANES} at a time taken`,
+        title: `${CHILDREN} children, ${LANES} requests accepted at a time`,
         unit: 'ms',
         samples: [endedAt - startedAt],
-        floor: { what: `${LANES} lanes without a pause`, samples: [IDEAL_MS] },
-        bound: { kind: 'ratio', most: 1.3, goal: 1.1 },
+        reference: { title: `${LANES} lanes without a pause`, samples: [IDEAL_MS] },
+        bound: { kind: 'ratio', max: 1.3, goal: 1.1 },
         notes: [`one run; ${TURNS} turns of ${TURN_MS} ms each, 429 with Retry-After: 1 above`],
       },
       {
-        what: `of them refused after ${LEARNT_MS / 1000} s`,
+        title: `of their requests, refused after ${ADAPTED_MS / 1000} s`,
         unit: '%',
         samples: [(100 * refusedLater) / later.length],
-        bound: { kind: 'most', most: 5, goal: 5 },
+        bound: { kind: 'max', max: 5, goal: 5 },
         notes: [`${refusedLater} of ${later.length}; ${refused} of all ${ofChildren.length}`],
       },
     ];

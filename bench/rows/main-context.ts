@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { byteLength } from '../../src/base/text.ts';
 import type { Rule } from '../../src/testing/rules.ts';
-import type { Figure } from '../harness/figure.ts';
+import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import { byTask, exchangesOf, startModelServer } from '../harness/model-server.ts';
-import { Place } from '../harness/place.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 
@@ -14,10 +14,10 @@ const ANSWER_BYTES = 1_500;
 const PROMPT = 'Where are the limits kept?';
 const CHILD_PROMPT = 'Find where the limits are kept';
 
-/** What it adds to the main agent's context to have forty files read, by a child or by itself. */
+/** What reading forty files adds to the main agent's context when a child reads them, compared with reading them itself. */
 export const mainContext: Row = {
   name: 'main-context',
-  async measure({ bin }): Promise<readonly Figure[]> {
+  async measure({ bin }): Promise<readonly Measurement[]> {
     const delegated = await bytesAdded(bin, [
       {
         when: { promptIncludes: PROMPT, toolResults: 0 },
@@ -31,17 +31,17 @@ export const mainContext: Row = {
     const alone = await bytesAdded(bin, reading(PROMPT));
     return [
       {
-        what: `main context: ${FILES} files of ${FILE_BYTES} bytes read by a child, its answer of ${ANSWER_BYTES}`,
+        title: `main context: ${FILES} files of ${FILE_BYTES} bytes read by a child, its answer of ${ANSWER_BYTES}`,
         unit: '%',
         samples: [(100 * delegated) / alone],
-        bound: { kind: 'most', most: 3, goal: 1 },
+        bound: { kind: 'max', max: 3, goal: 1 },
         notes: [`${delegated} bytes, against ${alone} where the main agent reads them itself`],
       },
     ];
   },
 };
 
-/** Reads all files, ten a turn, and answers. */
+/** Reads all files, ten per turn, and answers. */
 function reading(prompt: string): readonly Rule[] {
   const turns = FILES / 10;
   return [
@@ -56,25 +56,25 @@ function reading(prompt: string): readonly Rule[] {
     })),
     {
       when: { promptIncludes: prompt },
-      answer: { text: 'It stands there. '.repeat(ANSWER_BYTES).slice(0, ANSWER_BYTES) },
+      answer: { text: 'It is there. '.repeat(ANSWER_BYTES).slice(0, ANSWER_BYTES) },
     },
   ];
 }
 
-/** By how much the messages of the main agent's last request are longer than those of its first. */
+/** The bytes by which the main agent's last request is longer than its first. */
 async function bytesAdded(bin: string, script: readonly Rule[]): Promise<number> {
-  using place = new Place();
-  mkdirSync(join(place.workspace, 'src'));
+  using fixture = new Fixture();
+  mkdirSync(join(fixture.workspace, 'src'));
   for (let file = 0; file < FILES; file += 1) {
     writeFileSync(
-      join(place.workspace, `src/${file}.ts`),
+      join(fixture.workspace, `src/${file}.ts`),
       'const limit = 16;\n'.repeat(FILE_BYTES).slice(0, FILE_BYTES),
     );
   }
-  await using server = await startModelServer(place, script);
+  await using server = await startModelServer(fixture, script);
   const run = await runProgram([bin, '-p', PROMPT], {
-    cwd: place.workspace,
-    env: place.environment(place.newHome(), server.env('anthropic')),
+    cwd: fixture.workspace,
+    env: fixture.environment(fixture.newHome(), server.env('anthropic')),
   });
   const [main = []] = byTask(exchangesOf(run, await server.finish()));
   const [first, last] = [main[0], main.at(-1)];

@@ -1,18 +1,18 @@
 import { WIRE_PROTOCOLS, type WireProtocol } from '../../src/testing/wire-request.ts';
-import type { Figure } from '../harness/figure.ts';
 import { childrenOf, FAN_OUT_PROMPT, fanOutScript, type FanOut } from '../harness/fan-out.ts';
+import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
-import { Place } from '../harness/place.ts';
 import { sharedByNextTurn, sharedBySiblings } from '../harness/prefix-share.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 
 const SHAPE: FanOut = { children: 4, coordinators: 0, waves: 2, turnMs: 0 };
 
-/** What a provider's prompt cache can serve: the share of a request that was sent before, byte for byte. */
+/** The share of a request that a provider's prompt cache can serve, because it was sent before byte for byte. */
 export const prefix: Row = {
   name: 'prefix',
-  async measure({ bin }): Promise<readonly Figure[]> {
+  async measure({ bin }): Promise<readonly Measurement[]> {
     const turns: number[] = [];
     const siblings: number[] = [];
     for (const protocol of WIRE_PROTOCOLS) {
@@ -22,18 +22,18 @@ export const prefix: Row = {
     }
     const over = `over ${WIRE_PROTOCOLS.join(', ')}`;
     return [
-      figure('request prefix kept between turns', turns, over),
-      figure('the same between siblings, to the last system line', siblings, over),
+      measurement('request prefix kept between turns', turns, over),
+      measurement('the same between siblings, to the last system line', siblings, over),
     ];
   },
 };
 
 async function exchangesWith(protocol: WireProtocol, bin: string): Promise<readonly Exchange[]> {
-  using place = new Place();
-  await using server = await startModelServer(place, fanOutScript(SHAPE));
+  using fixture = new Fixture();
+  await using server = await startModelServer(fixture, fanOutScript(SHAPE));
   const run = await runProgram([bin, '-p', FAN_OUT_PROMPT], {
-    cwd: place.workspace,
-    env: place.environment(place.newHome(), server.env(protocol)),
+    cwd: fixture.workspace,
+    env: fixture.environment(fixture.newHome(), server.env(protocol)),
   });
   return exchangesOf(run, await server.finish());
 }
@@ -47,13 +47,13 @@ function siblingShares(tasks: readonly (readonly Exchange[])[]): readonly number
   return first === undefined ? [] : others.map((other) => sharedBySiblings(first, other));
 }
 
-/** The worst pair counts, not the median. */
-function figure(what: string, shares: readonly number[], over: string): Figure {
+/** The sample is the worst pair, not the median. */
+function measurement(title: string, shares: readonly number[], over: string): Measurement {
   return {
-    what,
+    title,
     unit: '%',
     samples: [Math.min(...shares)],
-    bound: { kind: 'least', least: 100 },
+    bound: { kind: 'min', min: 100 },
     notes: [`the worst of ${shares.length} pairs ${over}`],
   };
 }

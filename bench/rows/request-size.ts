@@ -1,46 +1,46 @@
 import { byteLength } from '../../src/base/text.ts';
-import type { Figure } from '../harness/figure.ts';
 import { FAN_OUT_PROMPT, fanOutScript } from '../harness/fan-out.ts';
+import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
-import { Place } from '../harness/place.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 
 const KB = 1024;
 
-/** What every conversation pays before its first word: system prompt and tools, as they go out. */
+/** The size of the system prompt and the tools, which each conversation sends before its first message. */
 export const requestSize: Row = {
   name: 'request-size',
-  async measure({ bin }): Promise<readonly Figure[]> {
-    using place = new Place();
+  async measure({ bin }): Promise<readonly Measurement[]> {
+    using fixture = new Fixture();
     await using server = await startModelServer(
-      place,
+      fixture,
       fanOutScript({ children: 1, coordinators: 0, waves: 1, turnMs: 0 }),
     );
     const run = await runProgram([bin, '-p', FAN_OUT_PROMPT], {
-      cwd: place.workspace,
-      env: place.environment(place.newHome(), server.env('anthropic')),
+      cwd: fixture.workspace,
+      env: fixture.environment(fixture.newHome(), server.env('anthropic')),
     });
     const tasks = byTask(exchangesOf(run, await server.finish()));
     return [
-      figure('main', tasks[0]?.[0], { most: 20 * KB, goal: 16 * KB }),
-      figure('Explore', tasks[1]?.[0], { most: 9 * KB, goal: 7 * KB }),
+      measurement('main', tasks[0]?.[0], { max: 20 * KB, goal: 16 * KB }),
+      measurement('Explore', tasks[1]?.[0], { max: 9 * KB, goal: 7 * KB }),
     ];
   },
 };
 
-function figure(
+function measurement(
   agent: string,
   first: Exchange | undefined,
-  bound: { readonly most: number; readonly goal: number },
-): Figure {
+  bound: { readonly max: number; readonly goal: number },
+): Measurement {
   if (first === undefined) throw new Error(`${agent} sent no request`);
   const bytes = { system: jsonBytes(first.body['system']), tools: jsonBytes(first.body['tools']) };
   return {
-    what: `system + tools of the first request, ${agent}`,
+    title: `system + tools of the first request, ${agent}`,
     unit: 'bytes',
     samples: [bytes.system + bytes.tools],
-    bound: { kind: 'most', ...bound },
+    bound: { kind: 'max', ...bound },
     notes: [`system ${bytes.system}, tools ${bytes.tools}; Anthropic's form, no context files`],
   };
 }

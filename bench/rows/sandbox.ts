@@ -2,25 +2,25 @@ import { join } from 'node:path';
 
 import { spawnGroup } from '../../src/sys/processes.ts';
 import { openSandbox } from '../../src/sys/sandbox/open-sandbox.ts';
+import { Fixture } from '../harness/fixture.ts';
 import { interleave } from '../harness/interleave.ts';
-import { Place } from '../harness/place.ts';
 import type { Row } from '../harness/row.ts';
 
 const ROUNDS = 60;
 const ARGV = ['/bin/bash', '--noprofile', '--norc', '-c', 'true'] as const;
 
-/** What the sandbox adds to a command that does nothing, its plan and what is done afterwards included. */
+/** The time that the sandbox adds to a command that does nothing, including preparation and cleanup. */
 export const sandbox: Row = {
   name: 'sandbox',
   async measure() {
-    using place = new Place();
-    const home = place.newHome();
-    const env = place.environment(home);
-    const held = openSandbox({
+    using fixture = new Fixture();
+    const home = fixture.newHome();
+    const env = fixture.environment(home);
+    const sandboxHandle = openSandbox({
       kind: 'auto',
       platform: process.platform,
       path: env['PATH'] ?? '',
-      roots: [place.workspace],
+      roots: [fixture.workspace],
       records: join(home, 'records'),
       surroundings: {
         homes: [home],
@@ -30,17 +30,23 @@ export const sandbox: Row = {
       },
     });
     const startedAt = performance.now();
-    const state = await held.state();
-    const tried = performance.now() - startedAt;
+    const state = await sandboxHandle.state();
+    const probeMs = performance.now() - startedAt;
     if (!state.on) throw new Error(`there is no sandbox: ${state.because}`);
-    const cwd = place.workspace;
+    const cwd = fixture.workspace;
     const confinement = { access: 'workspace', roots: [cwd], network: false } as const;
     const [file, ...args] = ARGV;
     const { bare, sandboxed } = await interleave(ROUNDS, {
       bare: () => timed(() => run(file, args, { cwd, env })),
       sandboxed: () =>
         timed(async () => {
-          const command = held.confine({ argv: ARGV, cwd, env, confinement, stderr: 'monitor' });
+          const command = sandboxHandle.confine({
+            argv: ARGV,
+            cwd,
+            env,
+            confinement,
+            stderr: 'monitor',
+          });
           const { startCheck } = command;
           await run(command.file, command.args, { cwd, env: command.env, startCheck });
           await command.settle();
@@ -49,12 +55,14 @@ export const sandbox: Row = {
     });
     return [
       {
-        what: 'a command in the sandbox',
+        title: 'a command in the sandbox',
         unit: 'ms',
         samples: sandboxed,
-        floor: { what: 'the same command, bare', samples: bare },
-        bound: { kind: 'above', most: 30, goal: 20 },
-        notes: [`trying it out, once a process: ${tried.toFixed(0)} ms (${state.kind})`],
+        reference: { title: 'the same command without it', samples: bare },
+        bound: { kind: 'difference', max: 30, goal: 20 },
+        notes: [
+          `the check whether it works, once per process: ${probeMs.toFixed(0)} ms (${state.kind})`,
+        ],
       },
     ];
   },

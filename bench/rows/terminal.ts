@@ -1,132 +1,135 @@
-import type { Figure } from '../harness/figure.ts';
+import { Fixture } from '../harness/fixture.ts';
 import { interleave } from '../harness/interleave.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import { startModelServer } from '../harness/model-server.ts';
-import { Place } from '../harness/place.ts';
 import { programPath, runProgram } from '../harness/program.ts';
-import { firstPaint } from '../harness/pseudo-terminal.ts';
+import { measureFirstPaint } from '../harness/pseudo-terminal.ts';
 import type { Row } from '../harness/row.ts';
 import { quantile } from '../harness/statistics.ts';
 
 const PAINTS = 15;
 const ROUNDS = 3;
 const CTRL_C = '\u0003';
-/** Stands at the end of the first picture. */
+/** The text at the end of the first picture. */
 const HELP = '/help';
 
-/** The terminal UI: how soon it is there, and what it costs while much happens. */
+/** The terminal UI: the time until it appears, and its cost under load. */
 export const terminal: Row = {
   name: 'terminal',
-  async measure({ bin }): Promise<readonly Figure[]> {
-    using place = new Place();
+  async measure({ bin }): Promise<readonly Measurement[]> {
+    using fixture = new Fixture();
     return [
-      await paintFigure(bin, place),
-      ...(await loadFigures(place)),
-      ...(await scrollFigures(place)),
-      await heapFigure(place),
+      await paintMeasurement(bin, fixture),
+      ...(await loadMeasurements(fixture)),
+      ...(await scrollMeasurements(fixture)),
+      await heapMeasurement(fixture),
     ];
   },
 };
 
-async function paintFigure(bin: string, place: Place): Promise<Figure> {
-  await using server = await startModelServer(place, [{ answer: { text: 'ok' } }]);
-  const env = place.environment(place.newHome(), {
+async function paintMeasurement(bin: string, fixture: Fixture): Promise<Measurement> {
+  await using server = await startModelServer(fixture, [{ answer: { text: 'ok' } }]);
+  const env = fixture.environment(fixture.newHome(), {
     ...server.env('anthropic'),
     TERM: 'xterm-256color',
   });
   const paint = (args: readonly string[], keys: readonly string[]) =>
-    firstPaint(args, { cwd: place.workspace, env, until: HELP, keys });
+    measureFirstPaint(args, { cwd: fixture.workspace, env, until: HELP, keys });
   const runs = await interleave(PAINTS, {
-    floor: () => paint([programPath('one-line.mjs')], []),
+    reference: () => paint([programPath('one-line.mjs')], []),
     muster: () => paint([bin], [CTRL_C, CTRL_C]),
   });
   return {
-    what: 'start → first picture, in a terminal',
+    title: 'start → first picture, in a terminal',
     unit: 'ms',
     samples: runs.muster,
-    floor: { what: 'Node, one line', samples: runs.floor },
-    bound: { kind: 'above', most: 150, goal: 100 },
+    reference: { title: 'Node, one line', samples: runs.reference },
+    bound: { kind: 'difference', max: 150, goal: 100 },
   };
 }
 
-async function loadFigures(place: Place): Promise<readonly Figure[]> {
+async function loadMeasurements(fixture: Fixture): Promise<readonly Measurement[]> {
   const runs = await interleave(ROUNDS, {
-    floor: () => load('idle', place),
-    busy: () => load('busy', place),
+    reference: () => runLoad('idle', fixture),
+    busy: () => runLoad('busy', fixture),
   });
   const keys = runs.busy.map((run) => numbersIn(run, 'keys'));
-  const late = runs.floor.map((run) => numbersIn(run, 'late'));
-  const of = '20 children × 200 events/s';
+  const late = runs.reference.map((run) => numbersIn(run, 'late'));
+  const load = '20 children × 200 events/s';
   return [
     {
-      what: `the UI at ${of}, of a core`,
+      title: `the UI under ${load}, share of a core`,
       unit: '%',
       samples: runs.busy.map((run) => numberIn(run, 'percent')),
-      floor: {
-        what: 'the events alone',
-        samples: runs.floor.map((run) => numberIn(run, 'percent')),
+      reference: {
+        title: 'the events without a UI',
+        samples: runs.reference.map((run) => numberIn(run, 'percent')),
       },
-      bound: { kind: 'above', most: 15, goal: 10 },
+      bound: { kind: 'difference', max: 15, goal: 10 },
     },
     {
-      what: `a key → drawn, at ${of}, 95th of 100`,
+      title: `a key → drawn, under ${load}, p95`,
       unit: 'ms',
       samples: keys.map((each) => quantile(each, 0.95)),
-      floor: {
-        what: 'a timer, with the events alone',
+      reference: {
+        title: 'delay of a timer, without a UI',
         samples: late.map((each) => quantile(each, 0.95)),
       },
-      bound: { kind: 'most', most: 50, goal: 20 },
+      bound: { kind: 'max', max: 50, goal: 20 },
     },
     {
-      what: 'the same, the slowest',
+      title: `a key → drawn, under ${load}, slowest`,
       unit: 'ms',
       samples: keys.map((each) => Math.max(...each)),
-      floor: { what: 'the same', samples: late.map((each) => Math.max(...each)) },
-      bound: { kind: 'most', most: 50, goal: 50 },
+      reference: {
+        title: 'delay of a timer, without a UI',
+        samples: late.map((each) => Math.max(...each)),
+      },
+      bound: { kind: 'max', max: 50, goal: 50 },
     },
   ];
 }
 
-async function scrollFigures(place: Place): Promise<readonly Figure[]> {
-  const { scrolled } = await interleave(ROUNDS, { scrolled: () => load('scroll', place) });
+async function scrollMeasurements(fixture: Fixture): Promise<readonly Measurement[]> {
+  const { scrolled } = await interleave(ROUNDS, { scrolled: () => runLoad('scroll', fixture) });
   const steps = scrolled.map((run) => numbersIn(run, 'steps'));
   return [
     {
-      what: 'a page of 10,000 lines → drawn, 95th of 100',
+      title: 'a page of 10,000 lines → drawn, p95',
       unit: 'ms',
       samples: steps.map((each) => quantile(each, 0.95)),
-      bound: { kind: 'most', most: 33, goal: 17 },
-      notes: ['the library draws at most every 16 ms'],
+      bound: { kind: 'max', max: 33, goal: 17 },
+      notes: ['the library draws every 16 ms at most'],
     },
     {
-      what: 'CPU a page',
+      title: 'CPU time per page',
       unit: 'ms',
       samples: scrolled.map((run) => numberIn(run, 'cpuMs')),
-      bound: { kind: 'most', most: 5, goal: 2 },
+      bound: { kind: 'max', max: 5, goal: 2 },
     },
   ];
 }
 
-async function heapFigure(place: Place): Promise<Figure> {
-  const run = await load('heap', place, ['--expose-gc']);
+async function heapMeasurement(fixture: Fixture): Promise<Measurement> {
+  const run = await runLoad('heap', fixture, ['--expose-gc']);
   const megabytes = (name: string) => [numberIn(run, name) / 1024 / 1024];
   return {
-    what: 'heap after 720,000 events at full speed',
+    title: 'heap after 720,000 events at full speed',
     unit: 'MB',
     samples: megabytes('many'),
-    floor: { what: 'after 72,000', samples: megabytes('few') },
-    bound: { kind: 'ratio', most: 1.1, goal: 1.1 },
+    reference: { title: 'after 72,000', samples: megabytes('few') },
+    bound: { kind: 'ratio', max: 1.1, goal: 1.1 },
   };
 }
 
-async function load(
+async function runLoad(
   mode: string,
-  place: Place,
+  fixture: Fixture,
   nodeArgs: readonly string[] = [],
 ): Promise<unknown> {
-  const env = place.environment(place.newHome());
+  const env = fixture.environment(fixture.newHome());
   const args = [programPath('terminal-load.ts'), mode];
-  const { stdout } = await runProgram(args, { cwd: place.workspace, env, nodeArgs });
+  const { stdout } = await runProgram(args, { cwd: fixture.workspace, env, nodeArgs });
   return JSON.parse(stdout);
 }
 

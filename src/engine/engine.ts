@@ -183,7 +183,8 @@ export class Engine {
         isToldToGoOn: one === undefined,
         maxRights: request.maxRights(top.spec.rights),
       });
-      for (const run of below) recordMaxRights(run, run.parent?.rights ?? top.rights);
+      for (const run of below)
+        recordMaxRights(run, run.parent?.permissions.rights ?? top.permissions.rights);
       if (one !== undefined)
         await resumeRecoveredDescendant(this.context, top, this.below(one, top));
     } catch (thrown) {
@@ -212,7 +213,7 @@ export class Engine {
     const run = this.atWork(id);
     if (run.isEnding) throw notAtWork(id);
     requireConversation(run);
-    run.tell(this.said(message, { to: run.spec, teller: run, enclosed }));
+    run.mailbox.send(this.said(message, { to: run.spec, teller: run, enclosed }));
   }
 
   /**
@@ -259,7 +260,7 @@ export class Engine {
   async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
     const caller = await nearestRunningAncestor(this.context, id);
     await resumeDescendant(this.context, caller, this.below({ ...request, id }, caller));
-    caller.wake();
+    caller.mailbox.wake();
   }
 
   /** `teller`: see `said`. */
@@ -312,7 +313,7 @@ export class Engine {
   async stop(order: StopOrder): Promise<void> {
     const runs = this.running.all();
     for (const run of runs) run.stop(order);
-    await Promise.all(runs.map((run) => run.ended));
+    await Promise.all(runs.map((run) => run.end.written));
   }
 }
 

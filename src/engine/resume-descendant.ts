@@ -6,7 +6,7 @@ import { foldLog } from './task/fold-log.ts';
 import { isBusy } from './loop/next-step.ts';
 import { resumeChild } from './delegation/resume-child.ts';
 import type { TaskRun } from './task/task-run.ts';
-import { interruptionId } from './task/turn-signal.ts';
+import { interruptionId } from './task/interruption-notice.ts';
 import type { EngineContext } from './delegation/engine-context.ts';
 
 /** A task that a person makes go on, and what it is told. */
@@ -57,7 +57,7 @@ export async function resumeRecoveredDescendant(
 ): Promise<void> {
   const open = engine.running.get(below.id);
   if (open !== undefined) {
-    open.tell(below.message);
+    open.mailbox.send(below.message);
     return;
   }
   await resumeDescendant(engine, top, below);
@@ -77,7 +77,7 @@ export async function nearestRunningAncestor(
     const run = running.get(at);
     if (run?.isEnding === false) return run;
     // It takes nobody in any more, and those above it know of what is below it once it has ended.
-    await run?.ended;
+    await run?.end.written;
   }
   throw new MusterError('NOT_FOUND', `no task above ${id} is at work in this process`);
 }

@@ -5,18 +5,23 @@ import { TaskRun, type TaskRunParts } from '../engine/task/task-run.ts';
 import { Tree, type TreeParts } from '../engine/task/tree.ts';
 import { LoggedBudget } from './logged-budget.ts';
 import type { Script } from './script.ts';
+import { Cancellation } from '../engine/task/cancellation.ts';
 
 /** A task that is run again, alone: what it shared with its tree its log tells. */
 export class LoggedRun extends TaskRun {
   override readonly budget: Budget;
 
   constructor(deps: EngineDeps, parts: TaskRunParts, script: Script) {
-    super(deps, parts);
+    const { deadlines } = deps;
+    const isInterruptible = parts.parent === null;
+    super(deps, { ...parts, cancellation: new LoggedCancellation({ deadlines, isInterruptible }) });
     this.budget = new LoggedBudget(taskCaps(this.spec.limits), script);
     if (this.state.end === null) this.budget.recover(expenseOf(this.state.activation));
   }
+}
 
-  /** The log says when its time was up. */
+/** Sets no time limit: the log says when the time was up. */
+class LoggedCancellation extends Cancellation {
   override stopAfter(): void {}
 }
 

@@ -154,13 +154,14 @@ class Rerun {
 
   private stopWhenDue(seq: number): void {
     const { stop } = this.order.life;
-    if (stop === null || stop.when !== 'at_once' || this.run.signal.aborted) return;
+    if (stop === null || stop.when !== 'at_once' || this.run.cancellation.signal.aborted) return;
     if (seq >= stop.after) this.stop();
   }
 
   /** Of an order that comes when all is quiet. */
   private isTimeToStop(stop: LifeStop | null): boolean {
-    if (stop === null || stop.when === 'at_once' || this.run.signal.aborted) return false;
+    if (stop === null || stop.when === 'at_once' || this.run.cancellation.signal.aborted)
+      return false;
     if (this.script.position < stop.after) return false;
     return stop.when === 'when_quiet' || this.model.isAsked;
   }
@@ -168,7 +169,7 @@ class Rerun {
   private stop(): void {
     const { stop } = this.order.life;
     if (stop === null) return;
-    if (stop.forced) this.run.noteForce();
+    if (stop.forced) this.run.cancellation.noteForce();
     this.run.stop(stop.order);
     this.calls.release();
   }
@@ -187,13 +188,13 @@ class Rerun {
     this.script.giving(() => this.run.journal.record(event));
     this.isGiving = false;
     if (event.type === 'turn.interrupted') {
-      this.run.cutTurn(stopOrder('user', event.because));
+      this.run.cancellation.interruptTurn(stopOrder('user', event.because));
       this.calls.release();
     }
     if (event.type === 'child.ended') {
       this.run.budget.recover({ ...event.spent, ...(event.work ?? { turns: 0, toolBytes: 0 }) });
     }
-    this.run.wake();
+    this.run.mailbox.wake();
   }
 
   private depsOf(source: RerunSource, clock: EngineDeps['clock']): EngineDeps {

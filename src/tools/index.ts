@@ -1,16 +1,39 @@
 import type { AnyTool } from '../protocol/tool.ts';
-import { bashTool } from './bash.ts';
-import { editTool } from './edit.ts';
+import { bashTool } from './bash/bash.ts';
+import { editTool } from './edit/edit.ts';
 import { findPlacesTool } from './find-places/find-places.ts';
-import { globTool } from './glob.ts';
-import { grepTool } from './grep.ts';
+import { globTool } from './glob/glob.ts';
+import { grepTool } from './grep/grep.ts';
 import { lsTool } from './ls.ts';
-import { MEMORY_TOOL_SET } from './memory/index.ts';
-import { multiEditTool } from './multi-edit.ts';
-import { readTool } from './read.ts';
+import { MEMORY_TOOL_SET } from './memory/memory-tools.ts';
+import { multiEditTool } from './edit/multi-edit.ts';
+import { readTool } from './read/read.ts';
 import { todoWriteTool } from './todo-write.ts';
-import { UTILITY_TOOLS } from './utility/index.ts';
 import { writeTool } from './write.ts';
+import { base64DecodeTool, base64EncodeTool } from './utility/base64.ts';
+import { currentTimeTool } from './utility/current-time.ts';
+import { deleteFileTool } from './utility/files/delete-file.ts';
+import { fileInfoTool } from './utility/files/file-info.ts';
+import { getEnvTool, setEnvTool } from './utility/environment.ts';
+import { jsonParseTool } from './utility/json/json-parse.ts';
+import { jsonStringifyTool } from './utility/json/json-stringify.ts';
+import { moveFileTool } from './utility/files/move-file.ts';
+import { sleepTool } from './utility/sleep.ts';
+
+/** Small tools that no agent has by default: a definition asks for them by name. */
+const UTILITY_TOOLS: readonly AnyTool[] = [
+  currentTimeTool,
+  sleepTool,
+  getEnvTool,
+  setEnvTool,
+  jsonParseTool,
+  jsonStringifyTool,
+  base64EncodeTool,
+  base64DecodeTool,
+  fileInfoTool,
+  moveFileTool,
+  deleteFileTool,
+];
 
 const BUILTIN_TOOLS: readonly AnyTool[] = [
   readTool,
@@ -27,8 +50,8 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
 ];
 
 /**
- * The tools that work on this machine alone, in the order of a request. `indexDirectory` is where what
- * is known of searched files is kept, absolute. Default: nowhere.
+ * The tools that work on this machine alone, in the order in which a request lists them. `indexDirectory` is the
+ * absolute path of the directory that keeps the index of searched files; null, the default, keeps none.
  */
 export function builtinTools(indexDirectory: string | null = null): readonly AnyTool[] {
   return [...BUILTIN_TOOLS, findPlacesTool(indexDirectory)];

@@ -1,16 +1,17 @@
 import { lstatSync, opendirSync, readlinkSync, type Dirent } from 'node:fs';
+import { NO_ACCESS } from '../protocol/permission.ts';
 import { plural } from '../base/text.ts';
 import { fileKind } from '../sys/file-errors.ts';
 import type { HeldDirectory } from '../sys/held-directory.ts';
 import { inDirectory } from '../sys/open-in-roots.ts';
 import { absolutePath, displayName, displayPath } from '../sys/paths.ts';
-import { defineTool } from './define.ts';
-import { DIRECTORY, DIRECTORY_ALIASES } from './fields.ts';
-import { fitLines } from './output.ts';
-import { KeptBack } from './kept-back.ts';
-import { withSuggestion } from './paths.ts';
+import { defineTool } from './shared/define-tool.ts';
+import { DIRECTORY, DIRECTORY_ALIASES } from './shared/common-arguments.ts';
+import { fitLines } from './shared/output.ts';
+import { WithheldCounter } from './shared/withheld-counter.ts';
+import { addPathSuggestion } from './shared/path-suggestions.ts';
 
-/** Entries that are looked at, and entries that are shown. */
+/** The most entries that are read, and the most that are shown. */
 const MAX_ENTRIES = 10_000;
 const MAX_SHOWN = 1000;
 const NOTE_BYTES = 200;
@@ -28,29 +29,26 @@ export const lsTool = defineTool({
     fixed: { recursive: [false], depth: [1], offset: [1, 0], show_hidden: [true], all: [true] },
   },
   aliases: DIRECTORY_ALIASES,
-  describe: (input, { cwd }) => ({
-    reads: [absolutePath(input.path ?? '.', cwd)],
-    writes: [],
-    commands: [],
-    hosts: [],
-  }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, reads: [absolutePath(input.path ?? '.', cwd)] }),
   async run(input, context) {
     const path = absolutePath(input.path ?? '.', context.cwd);
     const shown = displayPath(path, context.cwd);
     try {
-      const { lines, total, more, kept } = inDirectory(path, context, (directory, real) =>
-        list(directory, new KeptBack(context.withheldBelow({ asked: path, real }))),
+      const { lines, total, more, withheld } = inDirectory(path, context, (directory, real) =>
+        list(directory, new WithheldCounter(context.withheldBelow({ asked: path, real }))),
       );
-      const told = kept.notes(['entry', 'entries']);
+      const notes = withheld.notes(['entry', 'entries']);
       if (total === 0) {
-        return { text: told.length === 0 ? `[${shown} is empty]` : told.join('\n') };
+        return { text: notes.length === 0 ? `[${shown} is empty]` : notes.join('\n') };
       }
       const fitted = fitLines(lines, context.caps.resultBytes - NOTE_BYTES);
-      const left = total - fitted.lines.length;
-      const note = `[${more ? 'more than ' : ''}${plural(left, 'more entry', 'more entries')}: use Glob to find some by name]`;
-      return { text: [...fitted.lines, ...(left > 0 || more ? [note] : []), ...told].join('\n') };
+      const remaining = total - fitted.lines.length;
+      const note = `[${more ? 'more than ' : ''}${plural(remaining, 'more entry', 'more entries')}: use Glob to find some by name]`;
+      return {
+        text: [...fitted.lines, ...(remaining > 0 || more ? [note] : []), ...notes].join('\n'),
+      };
     } catch (thrown) {
-      throw withSuggestion(thrown, path, context);
+      throw addPathSuggestion(thrown, path, context);
     }
   },
 });
@@ -58,17 +56,17 @@ export const lsTool = defineTool({
 interface Listing {
   readonly lines: readonly string[];
   readonly total: number;
-  /** There are more than were counted. */
+  /** Whether there are more entries than were read. */
   readonly more: boolean;
-  readonly kept: KeptBack;
+  readonly withheld: WithheldCounter;
 }
 
-function list(directory: HeldDirectory, kept: KeptBack): Listing {
+function list(directory: HeldDirectory, withheld: WithheldCounter): Listing {
   const { entries: all, more } = firstEntries(directory.at('.'));
-  const entries = all.filter((entry) => !kept.holds(entryPath(entry)));
+  const entries = all.filter((entry) => !withheld.countWithheld(entryPath(entry)));
   const sorted = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const lines = sorted.slice(0, MAX_SHOWN).map(({ name }) => describeEntry(directory, name));
-  return { lines, total: entries.length, more, kept };
+  return { lines, total: entries.length, more, withheld };
 }
 
 function entryPath(entry: Dirent): string {

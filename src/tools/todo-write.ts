@@ -1,6 +1,6 @@
 import { NO_ACCESS } from '../protocol/permission.ts';
 import type { TodoItem } from '../protocol/tool.ts';
-import { defineTool } from './define.ts';
+import { defineTool } from './shared/define-tool.ts';
 
 export const todoWriteTool = defineTool({
   name: 'TodoWrite',

@@ -1,13 +1,14 @@
 import { MusterError } from '../base/errors.ts';
+import { NO_ACCESS } from '../protocol/permission.ts';
 import { plural } from '../base/text.ts';
 import type { ToolContext } from '../protocol/tool.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import type { WholeFile } from '../sys/read-file.ts';
-import { readForChange, writeChange, type NewContent } from './change-file.ts';
-import { defineTool } from './define.ts';
-import { FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './fields.ts';
-import { decodeForEdit, encodeLike, withLineEnd } from './file-text.ts';
-import { encodeText } from './text-encoding.ts';
+import { readForChange, writeChange, type NewContent } from './shared/change-file.ts';
+import { defineTool } from './shared/define-tool.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './shared/common-arguments.ts';
+import { decodeForEdit, encodeLikeFile, convertLineEnds } from './shared/file-text.ts';
+import { encodeText } from './shared/text-encoding.ts';
 
 export const writeTool = defineTool({
   name: 'Write',
@@ -30,12 +31,7 @@ export const writeTool = defineTool({
     file_text: 'content',
     file_content: 'content',
   },
-  describe: (input, { cwd }) => ({
-    reads: [],
-    writes: [absolutePath(input.file_path, cwd)],
-    commands: [],
-    hosts: [],
-  }),
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, writes: [absolutePath(input.file_path, cwd)] }),
   proposes: (input, { cwd }) => [
     {
       path: absolutePath(input.file_path, cwd),
@@ -47,8 +43,8 @@ export const writeTool = defineTool({
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);
     const shown = displayPath(path, context.cwd);
-    const before = await readOld(path, context);
-    const { kept, ...content } = likeBefore(shown, before, input.content);
+    const before = await readPrevious(path, context);
+    const { kept, ...content } = contentLike(shown, before, input.content);
     const { change, lost } = await writeChange(path, before, content, context);
     const verb = before === 'nothing' ? 'Created' : 'Replaced';
     const size = plural(lineCount(content.text), 'line');
@@ -56,7 +52,7 @@ export const writeTool = defineTool({
   },
 });
 
-async function readOld(path: string, context: ToolContext): Promise<WholeFile | 'nothing'> {
+async function readPrevious(path: string, context: ToolContext): Promise<WholeFile | 'nothing'> {
   try {
     return await readForChange(path, context);
   } catch (thrown) {
@@ -65,26 +61,26 @@ async function readOld(path: string, context: ToolContext): Promise<WholeFile | 
   }
 }
 
-/** The new content with the encoding, the byte order mark and the line ends that the file had. */
-function likeBefore(
+/** Makes the new content, with the encoding, the byte order mark and the line ends that the file had. */
+function contentLike(
   shown: string,
   before: WholeFile | 'nothing',
   content: string,
 ): NewContent & { readonly kept: string } {
   if (before === 'nothing') {
     const bytes = encodeText(shown, content, 'UTF-8');
-    return { text: content, former: '', bytes, kept: '' };
+    return { text: content, previous: '', bytes, kept: '' };
   }
   const file = decodeForEdit(shown, before.bytes);
   const { mark, encoding, lineEnd } = file;
   const unmarked = mark !== '' && content.startsWith(mark) ? content.slice(mark.length) : content;
-  const text = withLineEnd(unmarked, lineEnd);
+  const text = convertLineEnds(unmarked, lineEnd);
   const keeps = [
     ...(encoding === 'UTF-8' ? [] : [`its encoding ${encoding}`]),
     ...(lineEnd === '\r\n' ? ['its CRLF line ends'] : []),
   ];
   const kept = keeps.length === 0 ? '' : ` (${keeps.join(' and ')} kept)`;
-  return { text, former: file.text, bytes: encodeLike(shown, text, file), kept };
+  return { text, previous: file.text, bytes: encodeLikeFile(shown, text, file), kept };
 }
 
 function lineCount(content: string): number {

@@ -10,11 +10,11 @@ import { surroundingsOf } from '../agents/surroundings.ts';
 import { PROJECT_AGENT_MEMORY } from '../sys/memory-places.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../sys/project-file.ts';
 import { INDEX_NAME } from '../tools/memory/index-file.ts';
-import { DIRECTORY_BYTES } from '../tools/memory/limits.ts';
 import { projectClaudeFiles } from '../config/claude-places.ts';
 import { findConfigFiles } from '../config/project-file.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
 import type { UserPlace } from '../config/paths.ts';
+import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 
 /** A file that acts on what Muster does in a project, once it is trusted. */
 export interface ProjectFile extends ProjectFileRequest {

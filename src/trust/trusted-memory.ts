@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { readProjectFile, TRUST_ALL, type ProjectTrust } from '../sys/project-file.ts';
 import { sha256 } from '../sys/read-file.ts';
-import { DIRECTORY_BYTES } from '../tools/memory/limits.ts';
+import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 
 /** Whether the notes of an agent, by the path of their index in a project, may enter its prompt. */
 export function isTrustedMemory(path: string, trust: ProjectTrust): boolean {

@@ -10,8 +10,11 @@ function namesFor(...args: readonly string[]): readonly string[] {
 
 const ALL = [
   'start',
+  'start-repository',
   'terminal',
   'delegation',
+  'first-delegation',
+  'working-children',
   'fan-out',
   'thousand',
   'request-size',
@@ -33,7 +36,18 @@ const ALL = [
 
 const LONG = new Set(['thousand', 'limits', 'offline-large']);
 
-test('without names all rows but the long ones run', () => {
+const COMPARABLE = [
+  'start',
+  'start-repository',
+  'delegation',
+  'first-delegation',
+  'working-children',
+  'fan-out',
+  'thousand',
+  'memory',
+];
+
+test('without names, all rows except the long ones run', () => {
   expect(namesFor()).toEqual(ALL.filter((name) => !LONG.has(name)));
   expect(namesFor('--long')).toEqual(ALL);
 });
@@ -42,15 +56,33 @@ test('named rows run, the long ones too, in the order of the table', () => {
   expect(namesFor('thousand', 'start')).toEqual(['start', 'thousand']);
 });
 
-test('files are taken from where the command runs', () => {
-  expect(readOptions(['--json', 'out.json', '--bin', 'other/muster.js'], [])).toEqual({
+test('a comparison runs the rows that can compare builds', () => {
+  expect(namesFor('--against', 'old')).toEqual(COMPARABLE.filter((name) => !LONG.has(name)));
+  expect(namesFor('--against', 'old', '--long')).toEqual(COMPARABLE);
+  expect(namesFor('--against', 'old', 'thousand')).toEqual(['thousand']);
+});
+
+test('paths are relative to the current directory', () => {
+  const args = ['--json', 'out.json', '--bin', 'other/muster.js', '--against', 'old', '--rounds'];
+  expect(readOptions([...args, '21'], [])).toEqual({
     rows: [],
     json: resolve('out.json'),
     bin: resolve('other/muster.js'),
-    help: false,
+    baselineBin: resolve('old/dist/muster.js'),
+    rounds: 21,
+    isHelp: false,
   });
 });
 
-test.each([['strat'], ['--fast'], ['--json']])('%s is a usage error', (argument) => {
-  expect(() => readOptions([argument], ROWS)).toThrow(UsageError);
+test.each([['strat'], ['--fast'], ['--json'], ['--rounds=0'], ['--rounds=2.5'], ['--rounds=many']])(
+  '%s is a usage error',
+  (argument) => {
+    expect(() => readOptions([argument], ROWS)).toThrow(UsageError);
+  },
+);
+
+test('a row that cannot compare builds is not run with --against', () => {
+  expect(() => readOptions(['--against', 'old', 'sandbox'], ROWS)).toThrow(
+    'the row sandbox cannot compare two builds; run it without --against',
+  );
 });

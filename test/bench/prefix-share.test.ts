@@ -12,7 +12,7 @@ test.each([
   ['abcd', 'ab', 50],
   ['äb', 'äx', (100 * 2) / 3],
   ['abcd', '', 0],
-])('of %j, %j shares %d %%', (expected, actual, percent) => {
+])('the common beginning of %j and %j is %d %% of the first', (expected, actual, percent) => {
   expect(sharedPercent(expected, actual)).toBe(percent);
 });
 
@@ -31,7 +31,7 @@ function request(system: readonly string[], messages: readonly string[]) {
   } as const;
 }
 
-test('a turn that only appends shares all, one that changes the beginning does not', () => {
+test('a turn that only appends shares everything, a turn that changes the beginning does not', () => {
   const first = request(['You help.'], ['Hello.']);
   expect(sharedByNextTurn(first, request(['You help.'], ['Hello.', 'More.']))).toBe(100);
   expect(sharedByNextTurn(first, request(['You helped.'], ['Hello.', 'More.']))).toBeLessThan(100);

@@ -1,5 +1,6 @@
+import { array, assert, double, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { median, quantile, spreadOf } from '../../bench/harness/statistics.ts';
+import { estimateRatio, median, quantile, summarize } from '../../bench/harness/statistics.ts';
 
 test.each([
   [[], Number.NaN],
@@ -21,8 +22,46 @@ test.each([
   expect(quantile(samples, share)).toBe(expected);
 });
 
-test('a spread keeps the samples as they stand', () => {
+test('a summary does not change the order of the samples', () => {
   const samples = [10, 2, 6];
-  expect(spreadOf(samples)).toEqual({ median: 6, min: 2, max: 10, count: 3 });
+  expect(summarize(samples)).toEqual({ median: 6, min: 2, max: 10, count: 3 });
   expect(samples).toEqual([10, 2, 6]);
+});
+
+const BASE = [100, 100, 100, 100, 100, 100, 100, 100, 100];
+
+// Ranks of the 95 % interval of the median: 1 and 6 of 6, 1 and 8 of 8, 2 and 8 of 9 (binomial table).
+test.each([
+  [[150], { ratio: 1.5, interval: null }],
+  [[90, 100, 110, 120, 130], { ratio: 1.1, interval: null }],
+  [[90, 100, 110, 120, 130, 140], { ratio: 1.15, interval: [0.9, 1.4] }],
+  [[80, 90, 100, 110, 120, 130, 140, 150], { ratio: 1.15, interval: [0.8, 1.5] }],
+  [[150, 80, 90, 100, 110, 120, 130, 140, 200], { ratio: 1.2, interval: [0.9, 1.5] }],
+])('%j divided by 100 each', (samples, expected) => {
+  expect(estimateRatio(samples, BASE.slice(0, samples.length))).toEqual(expected);
+});
+
+test('a slow round changes no ratio, because both values of the pair are slow', () => {
+  expect(estimateRatio([100, 1000, 100], [50, 500, 50]).ratio).toBe(2);
+});
+
+test('samples of a different number cannot be compared', () => {
+  expect(() => estimateRatio([1, 2], [1])).toThrow('2 samples cannot be paired with 1');
+});
+
+test('an interval contains its ratio, and equal builds have the ratio 1', () => {
+  const times = array(double({ min: 1, max: 1e6, noNaN: true }), {
+    minLength: 6,
+    maxLength: 60,
+  });
+  assert(
+    property(times, double({ min: 0.1, max: 10, noNaN: true }), (samples, factor) => {
+      const others = samples.map((_, index) => samples[(index + 1) % samples.length] ?? 1);
+      const { ratio, interval } = estimateRatio(samples, others);
+      expect(interval?.[0]).toBeLessThanOrEqual(ratio);
+      expect(interval?.[1]).toBeGreaterThanOrEqual(ratio);
+      const scaled = samples.map((sample) => sample * factor);
+      expect(estimateRatio(scaled, samples).ratio).toBeCloseTo(factor, 9);
+    }),
+  );
 });

@@ -200,7 +200,7 @@ describe('doctor', () => {
       'ok agents 6 agents loaded',
       'warn agents /x/a.md:3: no front matter',
       expect.stringMatching(/^warn trust 1 file of this project was not used.*muster trust add/),
-      expect.stringMatching(/^warn ripgrep not usable \(no binary\)/),
+      expect.stringMatching(/^fail ripgrep not usable \(no binary\)/),
       expect.stringMatching(/^warn git not found/),
       expect.stringMatching(
         /^warn sandbox none, .*: bwrap is not installed → apt install bubblewrap$/,

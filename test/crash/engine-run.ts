@@ -82,7 +82,7 @@ export async function runEngine(
   const answer = (request: ModelRequest): ScenarioAnswer => answerTo(scenario, request);
   const engine = engineOver(store, { answer, witness, faults });
   const run = startMain(engine);
-  await run.ended;
+  await run.end.written;
   return { envelope: engine.result(run), faults };
 }
 

@@ -73,10 +73,10 @@ async function goOn(before: RecordedTree): Promise<RecordedTree> {
     },
   });
   const root = store.list().find(({ parent }) => parent === null);
-  if (before.deaths === 0) await startMain(engine).ended;
+  if (before.deaths === 0) await startMain(engine).end.written;
   else if (root !== undefined && root.status === 'interrupted') {
     const run = await engine.resume(root.id, { prompt: null, maxRights: (recorded) => recorded });
-    await run.ended;
+    await run.end.written;
   }
   await store.close();
   const { deaths, settings } = before;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { isJsonObject } from '../../src/base/json.ts';
-import { repositoryWithIgnored } from '../tools/search-cases.ts';
+import { repositoryWithIgnored } from '../tools/search/search-cases.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/search.md'), 'utf8');
 const TRANSCRIPT = /^```\n(Grep|Glob) (\{[^\n]*\})\n(.*?)\n```$/gms;

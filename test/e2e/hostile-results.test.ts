@@ -151,7 +151,7 @@ describe('hostile results', () => {
         script(request) {
           const last = request.messages.at(-1)?.toolResults[0]?.text ?? '';
           if (toolResultRounds(request) === 0) return { toolCalls: [bash('cat 0.txt')] };
-          const path = /the whole is in (\S+): Read it/.exec(last)?.[1];
+          const path = /the full output is in (\S+): Read it/.exec(last)?.[1];
           if (path !== undefined) return { toolCalls: [read(path, { column: 1 })] };
           return next(last);
         },
@@ -163,8 +163,9 @@ describe('hostile results', () => {
           (each) => each.messages.at(-1)?.toolResults ?? [],
         );
         spill =
-          shown.map(({ text }) => /the whole is in (\S+): Read/.exec(text)?.[1]).find(Boolean) ??
-          spill;
+          shown
+            .map(({ text }) => /the full output is in (\S+): Read/.exec(text)?.[1])
+            .find(Boolean) ?? spill;
         const piece =
           /^\d+\t([^]*)\n\[line (\d+), bytes .*?( of (\d+))?(?:; read on with offset (\d+), column (\d+))?\]$/.exec(
             last,
@@ -195,7 +196,7 @@ describe('hostile results', () => {
     await using world = await openWorld({
       script(request) {
         const all = request.messages.flatMap(({ toolResults }) => toolResults);
-        const path = /the whole is in (\S+): Read it/.exec(all[0]?.text ?? '')?.[1] ?? '';
+        const path = /the full output is in (\S+): Read it/.exec(all[0]?.text ?? '')?.[1] ?? '';
         const last = request.messages.at(-1);
         if (all.length === 0) return { toolCalls: [bash('seq 20000')] };
         if (last?.text === 'read on')

@@ -259,7 +259,7 @@ describe.concurrent('images and documents', () => {
         0,
       ],
       [
-        'half.png: PNG image, 30 × 20 pixels, 60 bytes. Not shown: it breaks off. Look at it with a program (Bash).',
+        'half.png: PNG image, 30 × 20 pixels, 60 bytes. Not shown: it is cut off. Look at it with a program (Bash).',
         0,
       ],
       [expect.stringContaining('outside'), 0],

@@ -61,7 +61,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     );
     expect(texts.slice(1)).toEqual([
       expect.stringMatching(
-        /^\[it ended without an error, but not all that it made was kept\]\n\[the sandbox took \.envrc out of the workspace, /,
+        /^\[it ended without an error, but not all files that it made were kept\]\n\[the sandbox took \.envrc out of the workspace, /,
       ),
       '[exit code 0]',
     ]);

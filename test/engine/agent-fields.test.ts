@@ -30,7 +30,7 @@ const builder = agent('Builder');
 async function answerTo(input: JsonObject, setup: EngineSetup) {
   const script = play({ root: [calls(call('Task', input))] });
   const test = testEngine(script, setup);
-  await test.start('root').ended;
+  await test.start('root').end.written;
   const [ended] = eventsOfType(test, 'call.ended');
   const requests = test.model.requests.length;
   return { text: ended?.text ?? '', error: ended?.error, requests, test };
@@ -89,7 +89,7 @@ describe('an agent that names those that it may delegate to', () => {
       }),
       setup,
     );
-    await test.start('root').ended;
+    await test.start('root').end.written;
     const listed = (name: string) =>
       (requestsOf(test, name)[0]?.prefix.system.join('\n') ?? '')
         .split('\n')
@@ -102,7 +102,7 @@ describe('an agent that names those that it may delegate to', () => {
   it('has no Task where none of them is there', async () => {
     const alone = agent('alone', { delegatesTo: ['nobody'] });
     const test = testEngine(play({}), { agent: alone });
-    await test.start('root').ended;
+    await test.start('root').end.written;
     const tools = test.model.requests[0]?.prefix.tools.map(({ name }) => name);
     expect(tools).toContain('Bash');
     expect(tools).not.toContain('Task');
@@ -114,7 +114,7 @@ describe('an agent that only a person chooses', () => {
 
   const listed = async (setup: EngineSetup): Promise<boolean | undefined> => {
     const test = testEngine(play({}), setup);
-    await test.start('root').ended;
+    await test.start('root').end.written;
     return test.model.requests[0]?.prefix.system.join('\n').includes('- own');
   };
 
@@ -164,7 +164,7 @@ describe('an agent for the background', () => {
       }),
       setup,
     );
-    await test.start('root').ended;
+    await test.start('root').end.written;
     expect(toldTo(test, 'root').join('\n')).toContain(`Task ${id} runs in the background`);
   });
 });
@@ -244,7 +244,7 @@ describe('an agent that wants nothing asked', () => {
       }),
       setup,
     );
-    await test.start('root').ended;
+    await test.start('root').end.written;
     expect(eventsOfType(test, 'question.asked')).toEqual([]);
     expect(eventsOfType(test, 'call.refused').map(({ text }) => text)).toEqual([REFUSED, REFUSED]);
   });
@@ -258,8 +258,8 @@ describe('an agent that wants nothing asked', () => {
       });
       const run = test.start('root');
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await run.ended;
-      expect([run.isParked, run.state.status]).toEqual([false, 'completed']);
+      await run.end.written;
+      expect([run.cancellation.isParked, run.state.status]).toEqual([false, 'completed']);
       expect(eventsOfType(test, 'call.refused').map(({ text }) => text)).toEqual([REFUSED]);
     }
   });
@@ -269,7 +269,7 @@ describe('an agent that wants nothing asked', () => {
       agent: silent,
       onAsk: 'wait',
     });
-    await test.start('root').ended;
+    await test.start('root').end.written;
     expect(test.model.requests[0]?.prefix.tools.map(({ name }) => name)).not.toContain('AskUser');
     expect(eventsOfType(test, 'question.asked')).toEqual([]);
     expect(eventsOfType(test, 'call.refused')[0]?.error).toBe('PERMISSION_DENIED');
@@ -287,7 +287,7 @@ describe('an agent that wants nothing asked', () => {
       { agents: [silent], mode: 'default', onAsk: 'wait', tools: [waitTool, fetchTool] },
     );
     answerAll(test.inbox, 'always');
-    await test.start('root').ended;
+    await test.start('root').end.written;
     const child = eventsOfType(test, 'child.created')[0]?.child ?? '';
     expect(eventsOfType(test, 'question.asked').length).toBe(1);
     expect(eventsOfType(test, 'rights.granted').map(({ rule }) => rule.text)).toEqual([
@@ -314,7 +314,7 @@ describe('an agent that wants nothing asked', () => {
       }),
       setup,
     );
-    await test.start('root').ended;
+    await test.start('root').end.written;
     expect(eventsOfType(test, 'question.asked')).toEqual([]);
     expect(eventsOfType(test, 'call.refused', id).map(({ text }) => text)).toEqual([REFUSED]);
   });

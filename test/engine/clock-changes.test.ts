@@ -50,7 +50,7 @@ describe.each([
         settings: { treeWallMs: DAY_MS / 2 },
       },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const states = [...statesOf(test.events).values()];
     expect(states.map(({ status }) => status)).toEqual(['completed', 'stopped']);
     for (const state of states) {

@@ -63,7 +63,7 @@ describe('any tree of tasks', () => {
       fc.asyncProperty(work, fc.integer({ min: 1, max: 4 }), async (root, maxParallel) => {
         const test = testEngine(scriptFor(root), { settings: { maxParallel } });
         const run = test.start('root');
-        await run.ended;
+        await run.end.written;
         const states = statesOf(test.events);
         expect(states.size).toBe(sizeOf(root));
         for (const [id, state] of states) {
@@ -82,7 +82,7 @@ describe('any tree of tasks', () => {
     await fc.assert(
       fc.asyncProperty(work, async (root) => {
         const test = testEngine(scriptFor(root));
-        await test.start('root').ended;
+        await test.start('root').end.written;
         for (const { messages } of test.model.requests) {
           for (const [index, message] of messages.entries()) {
             if (message.role !== 'assistant') continue;
@@ -159,7 +159,7 @@ describe('limits', () => {
       { settings: { rootLimits: { ...ROOT_LIMITS, maxTurns: 2 } } },
     );
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect(run.state.result).toBe('what I have');
     expect(run.state.end).toEqual({
       status: 'partial',
@@ -184,7 +184,7 @@ describe('limits', () => {
       { settings: { rootLimits: { ...ROOT_LIMITS, wallMs: 30 } } },
     );
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect([run.state.status, run.state.result]).toEqual(['partial', 'so far']);
     expect(run.state.end?.error?.message).toContain('task_wall_seconds = 0.03');
   });
@@ -200,7 +200,7 @@ describe('limits', () => {
       { settings: { treeTokens: 2_500 } },
     );
     const run = test.start('root');
-    await run.ended;
+    await run.end.written;
     const ends = [...statesOf(test.events).values()].map(({ end }) => end?.error?.message ?? 'ok');
     expect(ends.filter((end) => end.includes('tree_tokens = 2500')).length).toBeGreaterThan(0);
     expect(ends.filter((end) => end === 'ok').length).toBeGreaterThan(0);
@@ -217,7 +217,7 @@ describe('limits', () => {
       { settings: { maxTasks: 2 } },
     );
     const run = test.start('root');
-    await run.ended;
+    await run.end.written;
     const refused = test.events.filter(
       (event) => event.type === 'call.ended' && event.error === 'LIMIT_EXCEEDED',
     );
@@ -234,7 +234,7 @@ describe('limits', () => {
         : { calls: Array.from({ length: 130 }, (_, nth) => ({ name: 'Bash', input: { nth } })) },
     );
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect(run.state.toolCounts).toEqual(new Map([['Bash', 100]]));
     expect(test.events.filter(({ type }) => type === 'call.refused').length).toBe(30);
   });
@@ -254,7 +254,7 @@ describe('failures of a model', () => {
       return tries < 3 ? { text: 'half an ans', failure: reset } : { text: 'done' };
     });
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect([run.state.status, run.state.result, tries]).toEqual(['completed', 'done', 3]);
     expect(run.state.toolCounts).toEqual(new Map([['Bash', 1]]));
     const [, first, ...again] = test.model.requests;
@@ -268,7 +268,7 @@ describe('failures of a model', () => {
         : { failure: reset },
     );
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect(run.state.end).toEqual({
       status: 'failed',
       error: { code: 'PROVIDER_ERROR', message: GIVEN_UP, retryable: true },
@@ -282,7 +282,7 @@ describe('failures of a model', () => {
   it('empty answers are told to the model, three in a row end the task', async () => {
     const test = testEngine(() => ({}));
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect([run.state.status, test.model.requests.length]).toEqual(['failed', 3]);
     expect(run.state.end?.because).toBe(
       'the model gave 3 empty answers in a row (limit empty_answers = 3)',
@@ -299,7 +299,7 @@ describe('failures of a model', () => {
       answeredRounds(request) === 0 ? { calls: [call] } : { text: 'done' },
     );
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
     expect(JSON.stringify(test.model.requests[1]?.messages.at(-1))).toContain(words);
   });
@@ -314,7 +314,7 @@ describe('a tool', () => {
       { tools: [broken] },
     );
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
     expect(test.events.find(({ type }) => type === 'call.ended')).toMatchObject({
       error: 'INTERNAL_ERROR',
@@ -331,7 +331,7 @@ describe('a tool', () => {
       { settings: { caps: { resultBytes: 1, readBytes: 1, spillBytes: 1, toolMs: 20 } } },
     );
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
     expect(test.events.find(({ type }) => type === 'call.ended')).toMatchObject({
       error: 'TIMEOUT',
@@ -352,7 +352,7 @@ describe('questions to a person', () => {
     );
     answerAll(test.inbox, 'yes', 5);
     const run = test.start('root');
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
     expect(mostAtWork(test.events)).toBe(1);
   });
@@ -372,7 +372,7 @@ describe('questions to a person', () => {
     );
     answerAll(test.inbox, 'yes', 5);
     const run = test.start('root');
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
     expect(run.state.toolCounts.get('Bash')).toBe(3);
   });
@@ -401,7 +401,7 @@ describe('a stop in the middle of calls', () => {
     const run = test.start('root');
     await sleep(5);
     run.stop(stopOrder('user', 'enough'));
-    await run.ended;
+    await run.end.written;
     expect(effects).toEqual(['done']);
     expect(run.state.status).toBe('stopped');
     expect(run.state.commands).toEqual([{ command: 'x', exitCode: 0 }]);
@@ -425,7 +425,7 @@ describe('a model that repeats itself', () => {
         : { calls: [{ name: 'Bash', input: {} }] },
     );
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect([run.state.status, run.state.result]).toEqual(['partial', 'I give up']);
     expect(run.state.end?.because).toBe('the limit no_progress_calls = 8 is reached (8 used)');
     expect(run.state.toolCounts.get('Bash')).toBe(8);
@@ -439,7 +439,7 @@ describe('a model that repeats itself', () => {
         : { calls: [{ name: 'Bash', input: { ms: 0, n: (calls += 1) } }] },
     );
     const run = test.start('go');
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
   });
 });
@@ -457,7 +457,7 @@ describe('a child’s doings', () => {
       { tools: [tool] },
     );
     const run = test.start('root');
-    await run.ended;
+    await run.end.written;
     const { data } = test.engine.result(run);
     expect(data.files_modified).toEqual(['/a.txt']);
     expect(data.receipt.filesChanged).toEqual([change]);
@@ -481,7 +481,7 @@ describe('TaskOutput', () => {
       if (answeredRounds(request) > 1) return { text: 'done' };
       return { calls: [{ name: 'TaskOutput', input: { task_id: child, ...wrong } }] };
     });
-    await test.start('root').ended;
+    await test.start('root').end.written;
     const answers = test.events.flatMap((event) =>
       'tool' in event && event.tool === 'TaskOutput' && 'text' in event ? [event.text] : [],
     );

@@ -29,7 +29,7 @@ function over(root: string, parts: Play, setup: EngineSetup = {}): TestEngine {
 }
 
 async function run(test: TestEngine, prompt: string): Promise<void> {
-  await test.start(prompt).ended;
+  await test.start(prompt).end.written;
 }
 
 const read = (path: string) => call('Read', { file_path: path });

@@ -50,7 +50,7 @@ describe('a task whose request is held', () => {
     );
     const run = test.start('main');
     await isHeld;
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
     const held = eventsOfType(test, 'turn.held');
     expect(held.map(({ turn, because, untilMs }) => ({ turn, because, untilMs }))).toEqual([
@@ -79,7 +79,7 @@ describe('a task whose request is held', () => {
     );
     const run = test.start('main');
     await isHeld;
-    await run.ended;
+    await run.end.written;
     const ends = eventsOfType(test, 'task.ended').map(({ end, result }) => ({
       status: end.status,
       because: end.because,
@@ -113,7 +113,7 @@ describe('a task whose request is held', () => {
       wrapModel,
     });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(run.state.result).toBe('done');
   });
 
@@ -127,7 +127,7 @@ describe('a task whose request is held', () => {
       /^waiting for the rate limit of fake until \d\d:\d\d:\d\d$/,
     );
     run.stop(stopOrder('user', 'enough'));
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('stopped');
     expect(test.model.requests.length).toBeLessThanOrEqual(1);
   });
@@ -150,7 +150,7 @@ describe('a task whose request is held', () => {
     letGo();
     await new Promise((resolve) => setImmediate(resolve));
     run.stop(stopOrder('user', 'enough'));
-    await run.ended;
+    await run.end.written;
     expect(test.model.requests.map(promptOf).filter((prompt) => prompt.includes('first'))).toEqual(
       [],
     );
@@ -164,7 +164,7 @@ describe('a task whose request is held', () => {
       },
       wrapModel,
     });
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const [end] = eventsOfType(test, 'task.ended');
     expect(end?.end).toMatchObject({
       status: 'partial',
@@ -200,7 +200,7 @@ describe('where little memory is available', () => {
       { availableMemory: () => available },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
     const because = 'memory: 199 MB are available, and a task starts from 200 MB beside others';
     expect(eventsOfType(test, 'task.held').map((event) => event.because)).toEqual([
@@ -226,7 +226,7 @@ describe('where little memory is available', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     run.stop(stopOrder('user', 'enough'));
-    await run.ended;
+    await run.end.written;
     expect(eventsOfType(test, 'task.held').length).toBe(1);
     expect(eventsOfType(test, 'task.ended').map(({ end }) => end.status)).toEqual([
       'stopped',
@@ -239,7 +239,7 @@ describe('where little memory is available', () => {
     const test = testEngine(play({ main: TWO, first: [{ text: 'a' }], second: [{ text: 'b' }] }), {
       availableMemory: () => 0,
     });
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(eventsOfType(test, 'task.held')).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ const same = call('Bash', { ms: 0 });
 describe('ten identical calls are never exceeded', () => {
   test('by one answer', async () => {
     const engine = testEngine(play({ main: [calls(...Array.from({ length: 14 }, () => same))] }));
-    await engine.start('main').ended;
+    await engine.start('main').end.written;
     expect(eventsOfType(engine, 'call.ended')).toHaveLength(10);
     expect(toldTo(engine, 'main').slice(11)).toEqual(
       Array.from(
@@ -22,7 +22,7 @@ describe('ten identical calls are never exceeded', () => {
     const seven = calls(...Array.from({ length: 7 }, () => same));
     const engine = testEngine(play({ main: Array.from({ length: 20 }, () => seven) }));
     const run = engine.start('main');
-    await run.ended;
+    await run.end.written;
     expect(eventsOfType(engine, 'call.ended')).toHaveLength(10);
     expect(Object.fromEntries(run.state.faults)).toEqual({ repeated_call: expect.any(Number) });
     expect(run.state).toMatchObject({
@@ -37,7 +37,7 @@ describe('ten identical calls are never exceeded', () => {
       tools: [{ ...ticking(), name: 'Bash' }],
     });
     const run = engine.start('main');
-    await run.ended;
+    await run.end.written;
     expect(count).toBe(10);
     expect(run.state.status).toBe('partial');
 

@@ -48,7 +48,7 @@ async function killedInRequest() {
   const written = [...test.events];
   expect(written.at(-1)?.type).toBe('turn.interrupted');
   gate.resolve();
-  await main.ended;
+  await main.end.written;
   return { store: leftWith(written), id: main.spec.id };
 }
 
@@ -62,7 +62,7 @@ describe('a process that is killed as its conversation is interrupted', () => {
       },
     );
     const again = await test.engine.resume(id, { ...ALL, prompt: null });
-    await again.ended;
+    await again.end.written;
     const asked = requestsOf(test, 'main').map((request) => textsOf(request).join(' '));
     expect(asked).toEqual([expect.stringContaining('found')]);
     expect(eventsOfType(test, 'turn.failed', id)).toMatchObject([
@@ -85,7 +85,7 @@ describe('a process that is killed as its conversation is interrupted', () => {
     await until(() => first.model.requests.length === 3);
     const store = leftWith(first.events);
     gate.resolve();
-    await main.ended;
+    await main.end.written;
     const test = testEngine(
       play({ main: [late, { text: 'a' }, { text: 'heard' }], part: [late, { text: 'two' }] }),
       { store },
@@ -93,7 +93,7 @@ describe('a process that is killed as its conversation is interrupted', () => {
     const [child = ''] = main.state.children.keys();
     const below = { id: child };
     const again = await test.engine.resume(main.spec.id, { ...ALL, prompt: null, below });
-    await again.ended;
+    await again.end.written;
     expect(requestsOf(test, 'main').map((request) => textsOf(request).join(' '))).toEqual([
       expect.stringContaining('Result: two'),
     ]);

@@ -57,7 +57,7 @@ describe('interrupting a conversation', () => {
     test.engine.interrupt(main.spec.id);
     expect(eventsOfType(test, 'turn.interrupted', main.spec.id).length).toBe(1);
     letGo();
-    await main.ended;
+    await main.end.written;
     expect(main.state).toMatchObject({ status: 'completed', result: 'heard of it' });
     const asked = JSON.stringify(test.model.requests.at(-1)?.messages);
     expect(asked).toContain('The user interrupted you here');
@@ -71,7 +71,7 @@ describe('interrupting a conversation', () => {
     await until(() => main.state.result === 'as you say' || main.state.turns === 3);
     expect(JSON.stringify(test.model.requests.at(-1)?.messages)).toContain('do it like this');
     letGo();
-    await main.ended;
+    await main.end.written;
     expect(main.state).toMatchObject({ status: 'completed', result: 'the end' });
   });
 
@@ -93,7 +93,7 @@ describe('interrupting a conversation', () => {
     await until(() => test.inbox.open().length === 1);
     test.engine.interrupt(main.spec.id);
     gate.resolve();
-    await main.ended;
+    await main.end.written;
     expect(test.inbox.open()).toEqual([]);
     expect(eventsOfType(test, 'call.refused', main.spec.id)).toMatchObject([
       { tool: 'Bash', text: 'Not run: the user interrupted it.', error: 'CANCELLED' },
@@ -132,7 +132,7 @@ describe('interrupting a conversation', () => {
     const main = test.start('main');
     await until(() => isAtTools(test, main.spec.id));
     test.engine.interrupt(main.spec.id);
-    await main.ended;
+    await main.end.written;
     expect(main.state.end).toMatchObject({ status: 'stopped', because: 'the user stopped it' });
     expect(eventsOfType(test, 'turn.interrupted', main.spec.id)).toEqual([]);
   });
@@ -143,13 +143,13 @@ describe('interrupting a conversation', () => {
     await until(() => main.state.conversation.results.size === 2);
     main.stop(stopOrder('user', 'the user stopped it'));
     letGo();
-    await main.ended;
+    await main.end.written;
     expect(test.engine.task(aside)).toBe(undefined);
     const again = await test.engine.resume(main.spec.id, {
       prompt: 'go on',
       maxRights: (recorded) => recorded,
     });
-    await again.ended;
+    await again.end.written;
     const asked = JSON.stringify(test.model.requests.at(-1)?.messages);
     expect(asked).toContain('The user interrupted you here');
     expect(asked).toContain('go on');
@@ -160,6 +160,6 @@ describe('interrupting a conversation', () => {
     letGo();
     expect(() => test.engine.interrupt(waited)).toThrow('stop it instead');
     await test.engine.stop(stopOrder('client', 'over'));
-    await main.ended;
+    await main.end.written;
   });
 });

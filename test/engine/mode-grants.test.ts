@@ -113,7 +113,7 @@ describe('an answer that gives an agent its mode', () => {
       { task: top.spec.id, scope: 'task', grant: { agent: 'coder' }, question: offered[0]?.id },
     ]);
     for (const { id } of left) answerQuestion(test.inbox, id, { text: 'no' });
-    await top.ended;
+    await top.end.written;
   });
 });
 
@@ -137,7 +137,7 @@ describe('a grant of a mode', () => {
       { modeGrants: store },
     );
     const top = test.start('root');
-    await top.ended;
+    await top.end.written;
     expect(written).toEqual(['/srv/project/2']);
   });
 
@@ -151,7 +151,7 @@ describe('a grant of a mode', () => {
       },
       { modeGrants: storeOf(GRANT), onAsk: 'deny' },
     );
-    await test.start('root').ended;
+    await test.start('root').end.written;
     expect(written).toEqual(['/srv/project/below']);
   });
 
@@ -164,7 +164,7 @@ describe('a grant of a mode', () => {
       const store = openMemoryStore();
       const first = coding(parts, { onAsk: 'park', store, modeGrants: storeOf(GRANT) });
       const top = first.test.start('root');
-      await top.ended;
+      await top.end.written;
       expect(eventsOfType(first.test, 'mode.granted')).toHaveLength(1);
       if (importedUpTo !== null) store.importedUpTo = () => importedUpTo;
       const second = coding(parts, { onAsk: 'deny', store });
@@ -172,7 +172,7 @@ describe('a grant of a mode', () => {
         prompt: null,
         maxRights: (recorded) => recorded,
       });
-      await resumed.ended;
+      await resumed.end.written;
       return second.written;
     };
     expect(await run(null)).toEqual(['/srv/project/a']);

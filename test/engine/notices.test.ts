@@ -29,7 +29,7 @@ async function noticeOf(part: Play[string], setup: EngineSetup = {}) {
     setup,
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   const [notice = '', ...others] = noticesOf(test, 'main');
   expect(others).toEqual([]);
   return { notice, test, run, id: eventsOfType(test, 'child.created')[0]?.child ?? '' };
@@ -97,7 +97,7 @@ it('several that end together are told as one notice, each once', async () => {
     }),
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   const [notice = '', ...others] = noticesOf(test, 'main');
   expect(others).toEqual([]);
   expect(notice.match(/^- Task /gm)?.length).toBe(3);
@@ -124,7 +124,7 @@ it('very many that end together fit into a request, and each says where its resu
     }),
     { settings: { maxParallel: 201 } },
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const notices = noticesOf(test, 'main').join('\n');
   expect(notices.match(/^- Task .* \[Cut\. The whole: TaskOutput\(/gm)?.length).toBe(200);
   expect(notices.length).toBeLessThan(64_000);
@@ -151,7 +151,7 @@ describe('an idle main agent', () => {
       }),
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(run.state).toMatchObject({ status: 'completed', result: 'both are there' });
     expect(run.state.conversation).toMatchObject({ queued: [], undelivered: [] });
     expect(noticesOf(test, 'main').length).toBe(2);
@@ -169,7 +169,7 @@ describe('an idle main agent', () => {
       }),
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(run.state).toMatchObject({ status: 'completed', result: 'it is there' });
     expect(noticesOf(test, 'main').length).toBe(1);
   });
@@ -177,7 +177,7 @@ describe('an idle main agent', () => {
   it('whose answer is cut off each time it goes on ends as partial', async () => {
     const test = testEngine(() => ({ text: 'half an', reason: 'length' }));
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(run.state).toMatchObject({ status: 'partial', result: 'half an'.repeat(4) });
     expect(test.model.requests.length).toBe(4);
   });
@@ -209,7 +209,7 @@ describe('default_timeout_seconds', () => {
       { settings: { foregroundMs: 20 } },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     const id = eventsOfType(test, 'child.created')[0]?.child ?? '';
     expect(first.replaceAll(id, 'ID')).toMatch(
       /^Task ID is still running: the limit default_timeout_seconds = 0\.02 is reached\. It goes on in the background, until its own limits; you are told when it ends\.\n\nAgent: general-purpose\nStatus: still running.*\nTurns: 0\nTokens: 0\nDuration: \d+ s so far\n\nOptions:\n {2}- Wait longer: TaskOutput\(task_id: "ID", timeout: 60000\)\n {2}- Check: TaskOutput\(task_id: "ID", block: false\)\n {2}- Stop: TaskStop\(task_id: "ID"\)$/,
@@ -228,7 +228,7 @@ describe('default_timeout_seconds', () => {
       play({ main: [calls(call('Task', { prompt: 'part' }))], part: [{ text: 'the answer' }] }),
       { settings: { foregroundMs: 10_000 } },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(eventsOfType(test, 'child.detached')).toEqual([]);
     expect(noticesOf(test, 'main')).toEqual([]);
   });
@@ -256,5 +256,5 @@ it('a report of a running task differs with the seconds, and is the same within 
   expect(report(start + 1_200)).toBe(report(start + 1_800));
   expect(report(start + 2_200)).not.toBe(report(start + 1_800));
   run.stop({ by: 'user', because: 'enough', code: 'CANCELLED' });
-  await run.ended;
+  await run.end.written;
 });

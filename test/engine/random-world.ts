@@ -129,7 +129,7 @@ export async function live(world: World, death: Death | null): Promise<boolean> 
     throw thrown;
   }
   let hasEnded = false;
-  void run.ended.then(() => (hasEnded = true));
+  void run.end.written.then(() => (hasEnded = true));
   if (life.number === 1) life.schedulePerson();
   await life.time.pass(() => hasEnded || life.isOver);
   if (life.isOver) return false;

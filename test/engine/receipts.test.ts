@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { rerunTask } from '../../src/replay/rerun-task.ts';
 import { resultEnvelope } from '../../src/engine/results/result.ts';
-import { bashTool } from '../../src/tools/bash.ts';
+import { bashTool } from '../../src/tools/bash/bash.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { writeTool } from '../../src/tools/write.ts';
 import { background, call, calls, eventsOfType, play, toldTo, until, type Play } from './play.ts';
@@ -29,7 +29,7 @@ async function delegate(
 ) {
   const test = testEngine(play({ main: [calls(make), { text: 'ok' }], part }), setup);
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   return { test, run, told: toldTo(test, 'main').join('\n') };
 }
 
@@ -81,7 +81,7 @@ it('a child that did what it says is not flagged, and neither is the parent that
     { tools: [bashTool, writeTool], root },
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(readFileSync(path, 'utf8')).toBe('a');
   expect(toldTo(test, 'main').join('\n')).toContain(
     ` · changed: a.txt (new) · commands: "${command}" exit 0 · tests passed ("${command}" exit 0) · no build recognized · no commits · no refusals]`,
@@ -151,7 +151,7 @@ describe('a child gives its receipt', () => {
         part: [calls(call('Bash', { ms: 60_000 }))],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(toldTo(test, 'main').join('\n')).toContain(` · 1 tool call (Bash 1) · `);
     expect(toldTo(test, 'main').join('\n')).toContain(` · ${NOTHING}`);
   });
@@ -169,7 +169,7 @@ describe('a child gives its receipt', () => {
         part: [calls(call('Bash', {})), { text: 'one' }, calls(call('Bash', {})), { text: 'two' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const [first, second] = toldTo(test, 'main').filter((text) => text.includes('[task '));
     expect(first).toMatch(/^one\n\n\[task .* · 1 tool call \(Bash 1\) · /);
     expect(second).toMatch(/^two\n\n\[task .* · 2 tool calls \(Bash 2\) · /);

@@ -49,7 +49,7 @@ describe('a person makes a task go on while the one above it', () => {
     const resumed = test.engine.resumeBelow(part, {});
     end.letGo();
     await resumed;
-    await run.ended;
+    await run.end.written;
     expect(run.state.children.get(part)).toMatchObject({ status: 'completed', background: true });
   });
 
@@ -66,7 +66,7 @@ describe('a person makes a task go on while the one above it', () => {
       .catch((thrown: unknown) => thrown);
     end.letGo();
     expect(await resumed).toMatchObject({ code: 'NOT_FOUND' } satisfies Partial<MusterError>);
-    await run.ended;
+    await run.end.written;
     expect(eventsOfType(test, 'task.resumed')).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ describe('a person makes a task go on below an idle conversation', () => {
         part: [{ text: 'one' }, { text: 'two' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const child = childId(test);
     const asked = requestsOf(test, 'main').length;
     const [root] = test.events;
@@ -31,7 +31,7 @@ describe('a person makes a task go on below an idle conversation', () => {
       prompt: null,
       below: { id: child, prompt: 'and the rest?' },
     });
-    await again.ended;
+    await again.end.written;
     expect(again.state).toMatchObject({ status: 'completed', result: 'heard' });
     expect(requestsOf(test, 'main').length).toBe(asked + 1);
     expect(lastAsked(test, 'part')).toContain('and the rest?');
@@ -54,10 +54,10 @@ describe('a person makes a task go on below an idle conversation', () => {
     const run = test.start('main');
     await until(() => run.state.activity.kind === 'tools' && run.state.turns === 2);
     run.stop(stopOrder('user', 'enough'));
-    await run.ended;
+    await run.end.written;
     const below = { id: childId(test) };
     const again = await test.engine.resume(run.spec.id, { ...ALL, prompt: null, below });
-    await again.ended;
+    await again.end.written;
     expect(again.state).toMatchObject({ status: 'completed', result: 'heard' });
     expect(lastAsked(test, 'part')).toContain('Go on with the task.');
     expect(lastAsked(test, 'main')).toContain('Result: two');
@@ -66,9 +66,9 @@ describe('a person makes a task go on below an idle conversation', () => {
   it('is refused for a task that is not below it, which changes nothing', async () => {
     const test = testEngine(play({ main: [{ text: 'done' }] }));
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     const other = test.start('other');
-    await other.ended;
+    await other.end.written;
     const before = test.events.length;
     const below = { id: other.spec.id };
     await expect(

@@ -9,13 +9,13 @@ it('with task_tool.enabled = false a resumed conversation can’t delegate any m
   });
   const first = testEngine(script);
   const run = first.start('main');
-  await run.ended;
+  await run.end.written;
   const second = testEngine(script, { store: first.store, settings: { taskTools: false } });
   const again = await second.engine.resume(run.spec.id, {
     prompt: 'go on',
     maxRights: (all) => all,
   });
-  await again.ended;
+  await again.end.written;
   expect(eventsOfType(second, 'child.created')).toEqual([]);
   expect(eventsOfType(second, 'call.refused').map(({ tool, error }) => [tool, error])).toEqual([
     ['Task', 'PERMISSION_DENIED'],
@@ -47,10 +47,10 @@ it('what a child spent counts after a crash that came before its end was told', 
   });
   const run = first.start('main');
   root = run.spec.id;
-  await run.ended;
+  await run.end.written;
   root = '';
   const second = testEngine(script, { settings, store: first.store });
   const again = await second.engine.resume(run.spec.id, { prompt: null, maxRights: (all) => all });
-  await again.ended;
+  await again.end.written;
   expect(again.state.end?.because).toMatch(/^the limit tree_tokens = 6000 .*\(5000 used/);
 });

@@ -20,7 +20,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const SPEC: TaskSpec = await (async () => {
   const { start, store } = testEngine(['done'].map((text) => ({ text })));
   const run = start('go');
-  await run.ended;
+  await run.end.written;
   await store.close();
   return run.state.spec;
 })();

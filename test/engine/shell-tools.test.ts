@@ -37,7 +37,7 @@ describe('TaskOutput of a shell', () => {
       },
     ]);
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     const id = shellId(model.requests[1]);
     const [report = ''] = results(model.requests[2]);
     expect(report.replace(/(?<=Duration: ).*/, '…')).toBe(
@@ -72,7 +72,7 @@ describe('TaskOutput of a shell', () => {
         'The end.',
       ]);
       const run = start('go');
-      await run.ended;
+      await run.end.written;
       expect(model.requests.length).toBe(3);
       expect(notices(model.requests[2])).toEqual([]);
       const [report = ''] = results(model.requests[2]);
@@ -112,7 +112,7 @@ describe('TaskOutput of a shell', () => {
       { settings },
     );
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     const whole = pages.map((page) => /of \d+:\n([\d\n]*)/.exec(page)?.[1]?.trim()).join('\n');
     expect(whole).toBe(Array.from({ length: 2000 }, (_, n) => n + 1).join('\n'));
     const spans = pages.map(readOn);
@@ -127,7 +127,7 @@ describe('TaskOutput of a shell', () => {
       (request) => [taskOutput(shellId(request), { offset: -1 })],
     ]);
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     const id = shellId(model.requests[1]);
     const [end = ''] = results(model.requests[2]);
     expect(end).toMatch(/Output, bytes \d+ to 108894 of 108894:\n\d+\n[^]*\n20000\n\nOptions:\n/);
@@ -160,7 +160,7 @@ describe('TaskOutput of a shell', () => {
       };
     });
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     const read = model.requests.flatMap((request) =>
       promptOf(request) === 'go' ? results(request).filter((text) => text.startsWith('Shell')) : [],
     );
@@ -199,7 +199,7 @@ describe('TaskStop of a shell', () => {
         'The end.',
       ]);
       const run = start('go');
-      await run.ended;
+      await run.end.written;
       const id = shellId(model.requests[1]);
       const [report = ''] = results(model.requests[2]);
       expect(report).toMatch(new RegExp(`^Shell ${id} is stopped\\.\n\nShell: `));
@@ -233,7 +233,7 @@ describe('TaskStop of a shell', () => {
       };
     });
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(endsOf(events)).toEqual([['sleep 300', 'stopped', null]]);
     const last = model.requests.findLast((request) => promptOf(request) === 'part');
     expect(notices(last).map(withoutNonce)).toEqual([

@@ -129,7 +129,7 @@ async function run(order: Order, writers: Readonly<Record<Name, Writer>>, at: Pl
     }),
     { tools: builtinTools(), root: at.root, agents: [EDITOR] },
   );
-  await engine.start('main').ended;
+  await engine.start('main').end.written;
   const ids = new Map(
     engine.events.flatMap((event) =>
       event.type === 'task.created' ? [[event.spec.prompt, event.task] as const] : [],
@@ -209,7 +209,7 @@ async function toldAfter(
     }),
     { tools: builtinTools(), root: at.root, agents: [EDITOR] },
   );
-  await engine.start('main').ended;
+  await engine.start('main').end.written;
   const told = textsOf(requestsOf(engine, 'ada').at(-1)).slice(2);
   return { told: told.map((text) => text.replaceAll(bob, 'BOB')), at };
 }
@@ -231,7 +231,7 @@ const remove = (at: Place) => [call('DeleteFile', { file_path: at.path })];
 const CHANGED_BY_BOB =
   'shared.txt was changed by task BOB (editor) since it was read: Read it again before changing it.';
 const TAKEN_BY_BOB =
-  'shared.txt was deleted, or moved away, by task BOB (editor) since it was read. Leave it so, or Write it if it is to be made anew.';
+  'shared.txt was deleted or moved away by task BOB (editor) since you read it. Leave it so, or use Write to make it again.';
 
 describe('a task that writes what it has read', () => {
   test('and another one deleted is told so, and may make it anew', async () => {
@@ -309,7 +309,7 @@ describe('a task that writes what it has read', () => {
       }),
       { tools: builtinTools(), root: at.root, agents: [EDITOR] },
     );
-    await engine.start('main').ended;
+    await engine.start('main').end.written;
     expect(textsOf(requestsOf(engine, 'ada').at(-1)).at(-1)).toBe(
       CHANGED_BY_BOB.replace('BOB', taskOf(engine, 'carl')),
     );
@@ -336,7 +336,7 @@ describe('a task that writes what it has read', () => {
       store: first.store,
     });
     const run = await again.engine.resume(id, { prompt: 'go on', maxRights: (all) => all });
-    await run.ended;
+    await run.end.written;
     expect(textsOf(requestsOf(again, 'main').at(-1)).at(-1)).toBe(
       CHANGED_BY_BOB.replace('BOB', taskOf(first, 'bob')),
     );
@@ -368,7 +368,7 @@ test('a parent that has gone on from what its child wrote is told of nothing sta
     }),
     { tools: builtinTools(), root: at.root, agents: [EDITOR] },
   );
-  await engine.start('main').ended;
+  await engine.start('main').end.written;
   const told = textsOf(requestsOf(engine, 'main').at(-1)).join('\n');
   expect(told).toContain('completed');
   expect(told).not.toContain('Changed since you read it');

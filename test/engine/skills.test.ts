@@ -33,7 +33,7 @@ async function answersTo(
   };
   const test = testEngine(play(script), setup);
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   return { answers, test, run };
 }
 
@@ -128,7 +128,7 @@ describe('the Skill tool', () => {
         }),
         { skills: [skill] },
       );
-      await test.start('main').ended;
+      await test.start('main').end.written;
       return count;
     };
     expect([await refused(DEPLOY), await refused(SHIP)]).toEqual([1, 0]);
@@ -350,7 +350,7 @@ describe('the files of a skill', () => {
       prompt: 'go on',
       maxRights: (rights) => rights,
     });
-    await resumed.ended;
+    await resumed.end.written;
     expect(JSON.stringify(again.model.requests.at(-1)?.messages)).toContain('STEPS-IN-FILE');
   });
 });

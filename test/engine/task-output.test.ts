@@ -44,7 +44,7 @@ async function read(
     }),
     setup,
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   return { result, test, id };
 }
 
@@ -126,7 +126,7 @@ describe('the table of TaskOutput', () => {
       }),
       { settings: { maxParallel: 1 } },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(text).toContain('Status: queued: it waits for a slot\nTurns: 0\n');
   });
 
@@ -201,7 +201,7 @@ describe('offset', () => {
       if (next === undefined) return { text: 'read' };
       return calls(call('TaskOutput', { task_id: id, offset: Number(next) }));
     }, scene.setup);
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(pages.trim()).toBe(long);
     expect(test.model.requests.length).toBeGreaterThan(10);
   });
@@ -291,7 +291,7 @@ describe('a result', () => {
       },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(run.state.result).toBe('read it');
     expect(toldTo(test, 'main').filter((text) => text.includes('the answer')).length).toBe(1);
   });
@@ -310,7 +310,7 @@ describe('a result', () => {
         part: [{ text: 'the answer' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const told = toldTo(test, 'main');
     expect(told.filter((text) => text.includes('the answer'))).toEqual([
       expect.stringMatching(/^<notice>/),

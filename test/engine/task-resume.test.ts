@@ -54,7 +54,7 @@ async function resume({ part, setup = {}, before, input = {} }: Scene) {
     setup,
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   return { test, run, result, id: child(), requests: requestsOf(test, 'part') };
 }
 
@@ -138,7 +138,7 @@ describe('resume makes go on, with its whole context,', () => {
         part: [{ text: 'found', calls: [call('Bash', { ms: 60_000 })] }, { text: 'two' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(toldTo(test, 'main').at(-1)).toMatch(/^two\n\n/);
     expect(textsOf(requestsOf(test, 'part').at(-1))).toEqual([
       'part',
@@ -178,7 +178,7 @@ describe('resume makes go on, with its whole context,', () => {
       }),
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(toldTo(test, 'main').at(-1)).toMatch(/^two\n\n/);
     expect(run.state.children.get(deep)?.status).toBe('completed');
   });
@@ -225,7 +225,7 @@ describe('resume makes go on, with its whole context,', () => {
       }),
       { settings: { maxTasks: 4 } },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(last).toMatch(/^done\n/);
   });
 
@@ -290,7 +290,7 @@ describe('resume is refused, and asks no model,', () => {
         ],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     // Which of the two is first does not matter: the ended task may still be letting go of its log.
     const told = results.map(({ text, isError }) => [isError, text.split('\n')[0]] as const);
     expect(told.toSorted(([one], [other]) => Number(one) - Number(other))).toEqual([
@@ -323,14 +323,14 @@ describe('resume is refused, and asks no model,', () => {
         { agents: [scout] },
       );
       const run = test.start('main');
-      await run.ended;
+      await run.end.written;
       const source = { kind: 'flag', where: '--deny' } as const;
       const rule = { text: `Task(${specifier})`, tool: 'Task', specifier, source };
       const resumed = await test.engine.resume(run.spec.id, {
         prompt: 'again',
         maxRights: (rights) => ({ ...rights, rules: { ...rights.rules, [kind]: [rule] } }),
       });
-      await resumed.ended;
+      await resumed.end.written;
       const { refusals } = resumed.state;
       expect(refusals).toEqual(refusal === null ? [] : [expect.stringMatching(refusal)]);
       expect(requestsOf(test, 'part').length).toBe(refusal === null ? 2 : 1);
@@ -360,7 +360,7 @@ describe('resume is refused, and asks no model,', () => {
         ],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(text).toMatch(/^Task: resume: task \w+ is not below you; only such go on$/);
   });
 });
@@ -415,7 +415,7 @@ it('a task whose end could not be written goes on, and its result is told then',
     },
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(faults).toEqual([new MusterError('INTERNAL_ERROR', 'the disk is full')]);
   const told = toldTo(test, 'main');
   expect(told.filter((text) => text.startsWith('<notice>'))).toEqual([

@@ -24,7 +24,7 @@ it('TaskSend run again when its task has ended meanwhile says nothing twice', as
     return rounds === 2 ? { calls: [send] } : { text: 'done' };
   });
   const run = test.start('root');
-  await run.ended;
+  await run.end.written;
   const state = statesOf(test.events).get(child);
   expect({
     result: test.engine.result(run).data.result,

@@ -52,7 +52,7 @@ async function sendTo({ part, others = {}, setup = {}, when }: Scene) {
     setup,
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(run.state.status).toBe('completed');
   return { test, answer, id };
 }
@@ -116,7 +116,7 @@ describe('a message stands in the very next request, once, when the task', () =>
       }),
       { settings: { maxParallel: 1 } },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(counts(requestsOf(test, 'part'), 'left')).toEqual([1]);
   });
 });
@@ -211,7 +211,7 @@ describe('an ended task goes on with a message, and its new result is told', () 
       { settings: { maxParallel: 1 } },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(answer).toMatch(WOKEN);
     expect(counts(requestsOf(test, 'part'), 'left')).toEqual([0, 0, 0, 1]);
     expect(toldTo(test, 'main').join('\n')).toContain('Result: went left');
@@ -239,7 +239,7 @@ describe('an ended task goes on with a message, and its new result is told', () 
         part: [calls(call('Bash', { ms: 60_000 })), { text: 'went left' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(answers).toEqual([
       expect.stringMatching(/^Task \w+ is stopped\./),
       expect.stringMatching(WOKEN),
@@ -263,7 +263,7 @@ it('two messages keep their order', async () => {
       part: [calls(call('Bash', { ms: 60 }))],
     }),
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   expect(textsOf(requestsOf(test, 'part').at(-1)).slice(-2)).toEqual(['first', 'second']);
 });
 
@@ -348,7 +348,7 @@ describe('a message that can’t be sent is an error', () => {
     );
     const run = test.start('main');
     main = run.spec.id;
-    await run.ended;
+    await run.end.written;
     expect(answer).toMatch(expected);
   });
 });

@@ -38,7 +38,7 @@ describe('TaskStop', () => {
     );
     const run = test.start('main');
     main = run.spec.id;
-    await run.ended;
+    await run.end.written;
     const because = `task ${main} stopped it`;
     expect(endOf(test, child)).toMatchObject({
       end: {
@@ -79,7 +79,7 @@ describe('TaskStop', () => {
       }),
       { settings: { maxParallel: 1 } },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(text).toContain(`Task ${child} is stopped.`);
     expect(endOf(test, child)?.end.status).toBe('stopped');
     expect(eventsOfType(test, 'turn.started', child)).toEqual([]);
@@ -98,7 +98,7 @@ describe('TaskStop', () => {
         part: [{ text: 'the answer' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const told = toldTo(test, 'main').filter((text) => text.includes('the answer'));
     expect(told).toEqual([expect.stringMatching(/^Task \w+ had ended before\.\n\nthe answer/)]);
   });
@@ -125,7 +125,7 @@ describe('TaskStop', () => {
       }),
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     const states = [...statesOf(test.events).values()];
     expect(states.map(({ spec, status }) => [spec.prompt, status]).toSorted()).toEqual([
       ['deep', 'stopped'],
@@ -166,7 +166,7 @@ describe('TaskStop', () => {
       }),
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     const [resumed, watched] = results;
     expect(resumed).toMatchObject({ isError: true });
     expect(resumed?.text).toMatch(/^The task ended as stopped: CANCELLED: task \w+ stopped it\. /);
@@ -206,7 +206,7 @@ describe('TaskStop', () => {
       }),
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     const ends = eventsOfType(test, 'task.ended').map(({ task, end }) => [task, end.status]);
     // The one that was stopped before its own call began does not stop the other one any more.
     expect(ends.map(([, status]) => status).toSorted()).toEqual([

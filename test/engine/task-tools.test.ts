@@ -30,7 +30,7 @@ async function answerTo(
     setup,
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   return { ...answer, test, run };
 }
 
@@ -50,7 +50,7 @@ function children(test: TestEngine): readonly string[] {
 
 it('what every request holds of them stays small, in the order of a request', async () => {
   const test = testEngine(play({}));
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const tools = (test.model.requests[0]?.prefix.tools ?? []).filter(({ name }) => name !== 'Bash');
   const sizes = tools.map((tool) => byteLength(JSON.stringify(tool)));
   expect(tools.map(({ name }) => name)).toEqual(MAIN_TOOLS);
@@ -325,7 +325,7 @@ describe('Notify', () => {
         part: [calls(call('Notify', { message: 'half way' }))],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(eventsOfType(test, 'notified').length).toBe(1);
     const main = test.model.requests.filter(({ prefix }) => prefix.system.length === 1);
     expect(main.length).toBe(2);

@@ -24,7 +24,7 @@ describe('a task that spawns at every turn', () => {
       settings: { maxDepth: 1, maxTasks: 20, treeTurns: 60 },
     });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(test.model.requests.length).toBeLessThanOrEqual(60);
     expect(statesOf(test.events).size).toBeLessThanOrEqual(21);
     expect(run.state.end).toMatchObject({
@@ -38,7 +38,7 @@ describe('a task that spawns at every turn', () => {
       settings: { maxDepth: 6, maxTasks: 500, maxParallel: 2, treeTurns: 80 },
     });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(test.model.requests.length).toBeLessThanOrEqual(80);
     const depths = [...statesOf(test.events).values()].map(({ spec }) => spec.depth);
     expect(Math.max(...depths)).toBe(6);
@@ -60,7 +60,7 @@ describe('a task that spawns at every turn', () => {
     });
     await waiting;
     run.stop({ by: 'user', because: 'enough', code: 'CANCELLED' });
-    await run.ended;
+    await run.end.written;
     const below = [...statesOf(test.events).values()].filter(({ spec }) => spec.depth > 0);
     expect(below.length).toBe(30);
     expect(below.every(({ turns }) => turns <= 4)).toBe(true);
@@ -84,7 +84,7 @@ describe('bytes of tool results', () => {
       { tools: [talkative], settings: { treeToolBytes: 1_000 } },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     const texts = eventsOfType(test, 'call.ended').map(({ text }) => text);
     expect(texts[0]).toBe('x'.repeat(600));
     expect(texts[1]).toBe(
@@ -103,7 +103,7 @@ describe('bytes of tool results', () => {
     const settings = { treeToolBytes: 1_000 };
     const test = testEngine(script, { tools: [talkative], settings });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(run.state.activation.work).toMatchObject({ turns: 5 });
     expect(run.state.end?.because).toMatch(/tree_tool_bytes = 1000/);
     expect(eventsOfType(test, 'child.ended').map(({ work }) => work)).toEqual([
@@ -118,7 +118,7 @@ describe('turns of a tree', () => {
       settings: { treeTurns: 3 },
     });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(test.model.requests.map(({ toolChoice }) => toolChoice)).toEqual([
       'auto',
       'auto',
@@ -134,7 +134,7 @@ it('a task is told of its own caps, and of those of the tree at the top alone', 
     play({ main: [calls(call('Task', { prompt: 'part' })), ...four], part: four }),
     { settings: { treeTurns: 14, taskLimits: { ...NO_LIMITS, maxTurns: 8 } } },
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const notices = (of: string) =>
     textsOf(requestsOf(test, of).at(-1)).filter((text) => text.startsWith('<notice>'));
   expect(notices('part')).toEqual(['<notice>50 % of max_turns = 8 is used (4).</notice>']);
@@ -155,7 +155,7 @@ it('a child whose model has no price is refused under a cap on cost: the cap cou
     },
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(run.state.status).toBe('completed');
   expect(eventsOfType(test, 'child.created')).toEqual([]);
   expect(eventsOfType(test, 'call.ended').map(({ text, error }) => [text, error])).toEqual([
@@ -245,7 +245,7 @@ it('random trees never use more than their caps, and give back all that they hel
       });
       const run = test.start('main');
       let hasEnded = false;
-      const ended = run.ended.finally(() => {
+      const ended = run.end.written.finally(() => {
         hasEnded = true;
       });
       await server.time.pass(() => hasEnded);
@@ -266,7 +266,7 @@ it('random trees never use more than their caps, and give back all that they hel
 
 /** What is left of the tree can be held back at once: nothing is reserved any more. */
 async function expectAllGivenBack(
-  { tree, signal }: ReturnType<TestEngine['start']>,
+  { tree, cancellation: { signal } }: ReturnType<TestEngine['start']>,
   left: number,
 ): Promise<void> {
   const reserved = tree.budget.reserve({ ...NO_EXPENSE, tokens: left }, signal, () => {

@@ -23,7 +23,7 @@ it('a task that waits for what others have reserved holds no slot: they need one
     { settings: { maxParallel: 1, treeTokens: 2_000 } },
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(run.state.status).toBe('completed');
   expect(eventsOfType(test, 'child.ended').map(({ status }) => status)).toEqual([
     'completed',
@@ -44,7 +44,7 @@ it('a stop while a price is looked up is a stop before the request', async () =>
   const run = test.start('main');
   await asked.promise;
   run.stop(stopOrder('user', 'enough'));
-  await run.ended;
+  await run.end.written;
   expect(run.state.status).toBe('stopped');
   expect(test.model.requests).toEqual([]);
   expect(eventsOfType(test, 'turn.started')).toEqual([]);

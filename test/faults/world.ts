@@ -197,7 +197,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         model: MODEL,
         source: 'sdk',
       });
-      await run.ended;
+      await run.end.written;
       return run.state;
     },
     states() {

@@ -18,7 +18,7 @@ async function linesOf(
       part: [calls(call('Notify', { message, level }))],
     }),
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const lines: string[] = [];
   const live = new LiveLines((line) => lines.push(line), { detail, roots });
   const states = statesOf(test.events);
@@ -69,7 +69,7 @@ it('who watches from elsewhere is told of main tasks, too, by their ids', async 
 it('what is at work already, and what its process has left, is a line each', async () => {
   const test = testEngine(play({ main: [] }));
   const run = test.start('look\naround');
-  await run.ended;
+  await run.end.written;
   const lines: string[] = [];
   const live = new LiveLines((line) => lines.push(line), { detail: 'calls', roots: 'told' });
   const state = { ...run.state, status: 'running' } as const;
@@ -97,7 +97,7 @@ it('a question shows all of what is to run, sequences of a terminal among it', a
       },
     ],
   });
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const lines: string[] = [];
   const live = new LiveLines((line) => lines.push(line), { detail: 'waits', roots: 'hidden' });
   const states = statesOf(test.events);
@@ -118,7 +118,7 @@ describe('what holds a task', () => {
       play({ main: [calls(call('Task', { prompt: 'part' }))], part: [{ text: 'ok' }] }),
     );
     const run = made.start('main');
-    await run.ended;
+    await run.end.written;
     const states = [...statesOf(made.events).values()];
     const root = states.find(({ spec }) => spec.parent === null);
     const child = states.find(({ spec }) => spec.parent !== null);

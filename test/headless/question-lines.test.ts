@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { questionLines } from '../../src/front/headless/question-lines.ts';
-import { editTool } from '../../src/tools/edit.ts';
+import { editTool } from '../../src/tools/edit/edit.ts';
 
 it('a change shows where it is made at every place', () => {
   const edits = editTool.proposes?.(

@@ -4,10 +4,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { ToolSpec } from '../../src/protocol/model.ts';
 import type { AnyTool, ToolContext } from '../../src/protocol/tool.ts';
 import { findPlacesTool } from '../../src/tools/find-places/find-places.ts';
-import { globTool } from '../../src/tools/glob.ts';
-import { grepTool } from '../../src/tools/grep.ts';
-import { readTool } from '../../src/tools/read.ts';
 import { commandSandbox } from '../../src/engine/calls/command-sandbox.ts';
+import { globTool } from '../../src/tools/glob/glob.ts';
+import { grepTool } from '../../src/tools/grep/grep.ts';
+import { readTool } from '../../src/tools/read/read.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 
 const TOOLS: readonly AnyTool[] = [readTool, globTool, grepTool, findPlacesTool(null)];

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { LoggedCalls } from '../../src/replay/logged-calls.ts';
 import { NO_ACCESS } from '../../src/protocol/permission.ts';
-import { readTool } from '../../src/tools/read.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
+import { readTool } from '../../src/tools/read/read.ts';
 
 const started = (input: Readonly<Record<string, string>>): TaskEvent => ({
   v: 2,

@@ -12,7 +12,7 @@ const OWNERS = 20_000;
 
 it('a log that was taken thousands of times is run again, and each of its owners is looked at', async () => {
   const test = testEngine(play({ main: [{ text: 'done' }] }));
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const [created, claimed, ...rest] = test.events;
   if (created?.type !== 'task.created' || claimed?.type !== 'task.claimed')
     throw new Error('the log does not begin as it should');

@@ -6,7 +6,7 @@ import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/proto
 import { commandSandbox } from '../../src/engine/calls/command-sandbox.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { builtinTools } from '../../src/tools/index.ts';
-import { withNotes } from '../../src/tools/output.ts';
+import { appendNotes } from '../../src/tools/shared/output.ts';
 import { tempDirectory } from '../sys/temp.ts';
 
 export interface Workspace {
@@ -15,7 +15,7 @@ export interface Workspace {
   readonly progress: string[];
   path(name: string): string;
   write(name: string, content: string | Buffer): string;
-  /** Parse and run, as the engine does; issues come back as the text of a failed output. */
+  /** Parses and runs a call like the engine. Issues are the text of a failed output. */
   call(tool: string, input: JsonObject, context?: Partial<ToolContext>): Promise<ToolOutput>;
 }
 
@@ -40,7 +40,7 @@ export function makeWorkspace(): Workspace {
     write(name, content) {
       mkdirSync(dirname(path(name)), { recursive: true });
       writeFileSync(path(name), content);
-      // Whatever the umask is.
+      // The umask may have removed bits.
       chmodSync(path(name), 0o644);
       return path(name);
     },
@@ -48,7 +48,7 @@ export function makeWorkspace(): Workspace {
       const parsed = tool(name).parse(input);
       if (!parsed.ok) return { text: parsed.issues.join('\n'), error: 'INVALID_PARAM' };
       const output = await tool(name).run(parsed.input, { ...context, ...overrides });
-      return { ...output, text: withNotes(output.text, parsed.notes) };
+      return { ...output, text: appendNotes(output.text, parsed.notes) };
     },
   };
 }

@@ -82,7 +82,7 @@ async function stop(engine: Engine, { task, because }: StopTaskRequest): Promise
     throw new MusterError('NOT_FOUND', `task ${task} is not at work in this process`);
   }
   run.stop(stopOrder('user', because ?? 'stopped from another terminal'));
-  await run.ended;
+  await run.end.written;
   const { status, end } = run.outcome();
   return `task ${task}: ${status}: ${end?.because ?? ''}`;
 }

@@ -1,5 +1,5 @@
-import { withSearchEngine } from '../../tools/search/search-engine.ts';
 import { comparePaths } from '../../tools/search/search-types.ts';
+import { listFilesInScope } from '../../tools/search/ripgrep.ts';
 
 /** Of a directory, for a person to choose from. */
 const MOST_FILES = 50_000;
@@ -14,13 +14,7 @@ export async function listFiles(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const scope = { directory, roots: [directory], accepts: () => true, nameGlobs: [] };
-  const limits = {
-    maxFiles: MOST_FILES,
-    maxMatches: MOST_FILES,
-    maxMatchesPerFile: 1,
-    timeMs: MOST_MS,
-    signal,
-  };
-  const { paths } = await withSearchEngine((engine) => engine.list(scope, limits));
+  const limits = { maxFiles: MOST_FILES, timeMs: MOST_MS, signal };
+  const { paths } = await listFilesInScope(scope, limits);
   return paths.toSorted(comparePaths);
 }

@@ -38,14 +38,14 @@ export class MessageQuoter {
   }
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
-    const [{ wholeFacts }, { whyTooLarge }] = await Promise.all([
-      import('../../tools/attachments/look-at-file.ts'),
-      import('../../tools/attachments/file-limits.ts'),
+    const [{ inspectAttachment }, { describeExcess }] = await Promise.all([
+      import('../../tools/attachments/inspect-file.ts'),
+      import('../../tools/attachments/attachment-limits.ts'),
     ]);
-    const facts = wholeFacts(bytes);
+    const facts = inspectAttachment(bytes);
     if (typeof facts === 'string') return { facts: null, why: facts };
     const rules = await this.parts.models.attachments?.(this.modelOf(to));
-    const why = whyTooLarge(facts) ?? rules?.refusal(facts) ?? null;
+    const why = describeExcess(facts) ?? rules?.refusal(facts) ?? null;
     return { facts: describeAttachment(facts), why };
   }
 

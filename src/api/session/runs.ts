@@ -207,8 +207,8 @@ export class Runs {
     return {
       id: task.spec.id,
       model: task.spec.model,
-      result: task.ended.then(() => {
-        if (task.isParked) forget();
+      result: task.end.written.then(() => {
+        if (task.cancellation.isParked) forget();
         return this.parts.engine.result(task);
       }),
       parkedOn: () => task.tree.parkedOn,

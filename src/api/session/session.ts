@@ -216,7 +216,7 @@ export class Session implements Muster {
   async stopTask(id: string, because: string): Promise<void> {
     const task = this.parts.engine.task(id);
     task?.stop(stopOrder('user', because));
-    await task?.ended;
+    await task?.end.written;
   }
 
   stop({ by, because }: StopRequest): Promise<void> {

@@ -1,11 +1,11 @@
 import { MusterError, UsageError } from '../../base/errors.ts';
 import type { ItemSource, TemplateItem } from '../../protocol/template.ts';
 import { isNamedFile, readNamedFile, type NamedFileOptions } from '../../sys/named-file.ts';
-import { confirmPaths } from '../../tools/search/confirm.ts';
-import { globFilter } from '../../tools/search/globs.ts';
-import { withSearchEngine } from '../../tools/search/search-engine.ts';
+import { confirmPaths } from '../../tools/search/confirm-hits.ts';
+import { createGlobFilter } from '../../tools/search/globs/placed-globs.ts';
+import { listFilesInScope } from '../../tools/search/ripgrep.ts';
 import { comparePaths, type PathFilter } from '../../tools/search/search-types.ts';
-import { isLiteralGlob } from '../../tools/search/split-glob.ts';
+import { isLiteralGlob } from '../../tools/search/globs/split-glob.ts';
 import { MAX_ITEM_BYTES, MAX_ITEMS, parseItems } from './parse-items.ts';
 
 const SEARCH_MS = 30_000;
@@ -58,7 +58,7 @@ function itemsError(thrown: unknown, advice = ''): unknown {
 
 function itemFilter(pattern: string): PathFilter {
   try {
-    return globFilter(pattern);
+    return createGlobFilter(pattern);
   } catch (thrown) {
     throw itemsError(thrown);
   }
@@ -70,14 +70,8 @@ async function matchedFiles(
   { signal = new AbortController().signal }: NamedFileOptions,
 ): Promise<readonly string[]> {
   const scope = { directory: cwd, roots: [cwd], accepts: itemFilter(pattern), nameGlobs: [] };
-  const limits = {
-    maxFiles: MAX_ITEMS + 1,
-    maxMatches: MAX_ITEMS + 1,
-    maxMatchesPerFile: 1,
-    timeMs: SEARCH_MS,
-    signal,
-  };
-  const found = await withSearchEngine((engine) => engine.list(scope, limits));
+  const limits = { maxFiles: MAX_ITEMS + 1, timeMs: SEARCH_MS, signal };
+  const found = await listFilesInScope(scope, limits);
   if (found.stopped === 'time') {
     throw new UsageError(
       `--items ${pattern}: the search took longer than ${SEARCH_MS / 1000} s; name a smaller directory`,

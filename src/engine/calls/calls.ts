@@ -98,7 +98,7 @@ async function allDone(run: TaskRun, calls: readonly Promise<void>[]): Promise<v
   try {
     await Promise.all(calls);
   } catch (thrown) {
-    if (!isStopOrder(thrown) && !run.isParked) {
+    if (!isStopOrder(thrown) && !run.cancellation.isParked) {
       run.stop(stopOrder('parent', `the log of task ${run.spec.id} can't be written`));
     }
     await Promise.allSettled(calls);
@@ -128,7 +128,7 @@ interface CallAtWork {
 }
 
 async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWork): Promise<void> {
-  if (run.turnSignal.aborted) return;
+  if (run.cancellation.turnSignal.aborted) return;
   const unknown = run.state.unknownCalls.get(call.call.id);
   if (unknown !== undefined && !mayRunAgain(call)) {
     leaveUnknown(run, call.call, { tool: unknown, because: 'the process that ran it ended' });
@@ -151,9 +151,9 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
     deps.decided === undefined
       ? await judge(deps, run, call, wait)
       : { ...(await deps.decided(call.call.id)), reach: NO_FILES };
-  if (run.turnSignal.aborted) return;
+  if (run.cancellation.turnSignal.aborted) return;
   if (allowed) {
-    const { mode } = run.rights;
+    const { mode } = run.permissions.rights;
     await execute(deps, run, { ...call, reach, decision, mode });
     return;
   }

@@ -8,7 +8,6 @@ import { isNarrower } from '../../policy/modes.ts';
 import type { Decision, PermissionMode } from '../../protocol/permission.ts';
 import type { FileAccess, ToolOutput } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { withNotes } from '../../tools/output.ts';
 import { fitOutput } from './fit-output.ts';
 import { waitsForOthers } from '../permissions/prepare-call.ts';
 import { orderOf } from '../task/stop.ts';
@@ -16,6 +15,7 @@ import type { TaskRun } from '../task/task-run.ts';
 import { withinToolBytes } from '../limits/tool-bytes.ts';
 import { toolContext } from './tool-context.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
+import { appendNotes } from '../../tools/shared/output.ts';
 
 /** How long a stopped tool may take to clean up before its outcome is given up. */
 const CLEANUP_MS = 2_500;
@@ -43,10 +43,10 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, ready);
   // It has no outcome: whoever goes on with the task runs it again.
-  if (run.isParked) throw run.signal.reason;
-  if (output.forced === true) run.noteForce();
+  if (run.cancellation.isParked) throw run.cancellation.signal.reason;
+  if (output.forced === true) run.cancellation.noteForce();
   const told = output.told ?? [];
-  const noted = withNotes(output.text, ready.notes);
+  const noted = appendNotes(output.text, ready.notes);
   const text = withinToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run, call)));
   // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
   run.journal.record(
@@ -93,10 +93,13 @@ const TIMED_OUT = Symbol('tool_seconds');
 async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
   const { tool, input, call, reach } = ready;
   // Told to stop while the intent was being written.
-  if (run.turnSignal.aborted) {
-    return { text: `Not run: ${orderOf(run.turnSignal).because}.`, error: 'CANCELLED' };
+  if (run.cancellation.turnSignal.aborted) {
+    return {
+      text: `Not run: ${orderOf(run.cancellation.turnSignal).because}.`,
+      error: 'CANCELLED',
+    };
   }
-  const { turnSignal } = run;
+  const { turnSignal } = run.cancellation;
   const controller = new AbortController();
   const forget = onAbort(turnSignal, () => controller.abort(turnSignal.reason));
   const { toolMs } = deps.settings.caps;
@@ -141,7 +144,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
  */
 function notAllowedAnyMore(
   { decided }: EngineDeps,
-  { rights }: TaskRun,
+  { permissions: { rights } }: TaskRun,
   { mode, tool }: AllowedCall,
 ): ToolOutput | null {
   // A rerun has been told what was decided.

@@ -1,6 +1,6 @@
 import { byteLength, plural } from '../../base/text.ts';
 import type { AnyTool, ToolCaps, ToolContext } from '../../protocol/tool.ts';
-import { spillText } from '../../tools/spill-text.ts';
+import { spillText } from '../../tools/shared/output.ts';
 
 /** What a tool that ignores its caps may exceed them by. */
 const CAP_SLACK = 4_096;

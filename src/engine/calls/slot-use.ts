@@ -37,11 +37,11 @@ export class SlotUse {
       return await wait();
     } finally {
       this.active += 1;
-      await this.run.takeSlot();
+      await this.run.slot.take();
     }
   }
 
   private settle(): void {
-    if (this.active === 0 && this.open > 0) this.run.giveSlot();
+    if (this.active === 0 && this.open > 0) this.run.slot.give();
   }
 }

@@ -42,7 +42,7 @@ export function toolContext(
         variables: deps.settings.commandVariables,
         set: variablesSet(run),
         taskId: spec.id,
-        rights: run.rights,
+        rights: run.permissions.rights,
         home: deps.home,
         decision,
       }),

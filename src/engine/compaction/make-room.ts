@@ -40,7 +40,7 @@ export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
     return { kind: 'changed' };
   }
   const step = await (deps.compaction?.() ?? chooseStep(deps, run));
-  run.turnSignal.throwIfAborted();
+  run.cancellation.turnSignal.throwIfAborted();
   if (step.kind === 'none') return { kind: 'enough' };
   const { compactedTurns, isCompacted } = state.activation;
   if (step.kind !== 'stuck' && !isCompacted && compactedTurns >= MOST_COMPACTIONS) {

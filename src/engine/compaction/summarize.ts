@@ -41,8 +41,8 @@ export async function summarize(
       giveUp(run, begin, limitMessage(noRoom.hit));
       return;
     }
-    await run.takeSlot();
-    run.turnSignal.throwIfAborted();
+    await run.slot.take();
+    run.cancellation.turnSignal.throwIfAborted();
     // A rerun begins as its log did.
     const outputCap = deps.compaction === undefined ? spending.outputCap : null;
     if (begin !== null) {
@@ -59,7 +59,7 @@ export async function summarize(
       journal.record(outcomeOf(run, turn, whole));
     };
     await requestWithRetries(deps, run, { turn, request, isSummary: true }, { spending, take });
-    run.turnSignal.throwIfAborted();
+    run.cancellation.turnSignal.throwIfAborted();
   } finally {
     spending.release();
   }

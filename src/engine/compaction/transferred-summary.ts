@@ -70,10 +70,10 @@ async function asLogged(deps: EngineDeps, run: TaskRun, step: CompactionStep): P
       return summarize(deps, run, step.event);
     case 'none':
       if (run.state.openTurn !== null) return summarize(deps, run, null);
-      return untilStopped(run.signal);
+      return untilStopped(run.cancellation.signal);
     case 'stuck':
       // It waited for a sibling until it was stopped.
-      return untilStopped(run.signal);
+      return untilStopped(run.cancellation.signal);
     default:
       return step satisfies never;
   }
@@ -93,9 +93,9 @@ async function ofSibling(
     if (asked === undefined) return summaryInLogs(deps, run, of) ?? lead(run, of);
     if (!isTold) run.journal.record({ type: 'task.held', because: WAITS });
     isTold = true;
-    run.giveSlot();
-    const handed = await orAborted(asked, run.signal);
-    await run.takeSlot();
+    run.slot.give();
+    const handed = await orAborted(asked, run.cancellation.signal);
+    await run.slot.take();
     if (handed !== null) return handed;
   }
 }
@@ -142,7 +142,7 @@ function handedEvents(handed: SummaryText): readonly EventBody[] {
 
 async function beginning({ models }: EngineDeps, run: TaskRun, of: SummarizedConversation) {
   const { contextWindow } = await models.facts(of.model);
-  run.signal.throwIfAborted();
+  run.cancellation.signal.throwIfAborted();
   const { turns, conversation } = run.state;
   const before = estimatePrompt(of.prefix, of.messages);
   return {

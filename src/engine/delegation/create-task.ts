@@ -116,7 +116,7 @@ export function createTask(engine: EngineContext, tree: Tree, plan: TaskPlan): T
   }
   const journal = openJournal(deps, tree, deps.store.create(spec));
   const run = new TaskRun(deps, {
-    given: spec,
+    created: spec,
     journal,
     // From what the log holds: there secrets are redacted, and a resume must send the same bytes.
     prefix: requestPrefix(shared.prefix, journal.state.spec),

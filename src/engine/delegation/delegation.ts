@@ -48,7 +48,7 @@ export async function startChild(
 ): Promise<string | MusterError> {
   const { caller, callId, input } = call;
   await engine.beginnings.round();
-  caller.turnSignal.throwIfAborted();
+  caller.cancellation.turnSignal.throwIfAborted();
   const announced = childOfCall(caller.state, callId);
   if (announced !== null && !isLeftUndone(engine, call, announced)) return announced;
   if (input.resume !== undefined) {
@@ -70,7 +70,7 @@ export async function startChild(
     return child instanceof MusterError ? child : child.spec.id;
   }
   await prepareModels(engine.deps, caller.spec.agent, input);
-  caller.turnSignal.throwIfAborted();
+  caller.cancellation.turnSignal.throwIfAborted();
   const child = await spawnChild(engine, { ...call, announced });
   if (child instanceof MusterError) return child;
   engine.startLoop(child);
@@ -129,7 +129,7 @@ export async function outcomeOfChild(
         deps.onFault(caller.spec.id, thrown);
       }
     });
-    await caller.tree.idleDetector.waiting(() => Promise.race([run.ended, run.detached]));
+    await caller.tree.idleDetector.waiting(() => Promise.race([run.end.written, run.detached]));
     patience.cancel();
   }
   return child()?.status === null ? null : (run?.outcome() ?? foldLog(deps.store, id));

@@ -38,7 +38,7 @@ export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
     deps.onFault(parent.spec.id, thrown);
     parent.fail(thrown);
   }
-  parent.wake();
+  parent.mailbox.wake();
 }
 
 /**

@@ -73,7 +73,7 @@ async function waitWhileEnding(
 ): Promise<void> {
   const found = findVisibleTask(caller, running, { field, word });
   const run = found instanceof MusterError ? undefined : running.get(found.id);
-  if (run?.isEnding === true) await waitForEnd(run, caller.signal);
+  if (run?.isEnding === true) await waitForEnd(run, caller.cancellation.signal);
 }
 
 interface GoOnTerms {
@@ -122,12 +122,13 @@ async function goOn(
         by: call.by,
         callId,
         message: call.message,
-        maxRights: caller.rights,
+        maxRights: caller.permissions.rights,
         ...(model === null ? {} : { model }),
         ...(call.maxTurns === undefined ? {} : { maxTurns: call.maxTurns }),
       });
     }
-    for (const run of below) recordMaxRights(run, run.parent?.rights ?? caller.rights);
+    for (const run of below)
+      recordMaxRights(run, run.parent?.permissions.rights ?? caller.permissions.rights);
   } catch (thrown) {
     // Some log can't be written: nobody may wait for what will not go on.
     for (const run of opened) run.close();

@@ -13,7 +13,7 @@ import { endMarkedProcesses } from '../../sys/processes.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { combineLimits } from '../limits/limits.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { isInterruptionNotice } from '../task/turn-signal.ts';
+import { isInterruptionNotice } from '../task/interruption-notice.ts';
 import type { EngineContext } from './engine-context.ts';
 
 /** How a task goes on. */
@@ -109,8 +109,8 @@ function changedMode(run: TaskRun, order: ResumeOrder): readonly EventBody[] {
   return modeNotice(run, mode);
 }
 
-function modeTerms({ spec, modeGrant }: TaskRun): ModeTerms {
-  return { definition: spec.agent, grant: modeGrant };
+function modeTerms({ spec, permissions }: TaskRun): ModeTerms {
+  return { definition: spec.agent, grant: permissions.modeGrant };
 }
 
 /** Cut by what is granted now; the mode is the person's to choose. */

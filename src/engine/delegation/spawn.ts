@@ -47,7 +47,14 @@ export async function spawnChild(
   const moment = caller.state.conversation.openCalls;
   const planned = planChild(
     deps,
-    { agent, cwd, model, rights: caller.rights, modeGrants: caller.modeGrants(), moment },
+    {
+      agent,
+      cwd,
+      model,
+      rights: caller.permissions.rights,
+      modeGrants: caller.permissions.modeGrants(),
+      moment,
+    },
     wishOf(input),
   );
   if (planned instanceof MusterError) return planned;
@@ -59,7 +66,7 @@ export async function spawnChild(
   const { plan } = handover;
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.
-  caller.turnSignal.throwIfAborted();
+  caller.cancellation.turnSignal.throwIfAborted();
   const delegated = { agent: plan.agent.name, prompt: input.prompt };
   const delegation = delegationOf(engine, delegated);
   // One that was announced has been let through, before a crash.

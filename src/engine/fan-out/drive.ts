@@ -48,7 +48,7 @@ export async function driveItems(engine: EngineContext, run: TaskRun): Promise<E
   const at = { fanOut, parts };
   let hit: LimitHit | null = null;
   for (;;) {
-    run.signal.throwIfAborted();
+    run.cancellation.signal.throwIfAborted();
     const step = left.at(-1);
     const atWork = run.state.openChildren.size - announced;
     if (step !== undefined && hit === null && atWork < deps.settings.maxParallel) {
@@ -60,7 +60,7 @@ export async function driveItems(engine: EngineContext, run: TaskRun): Promise<E
       continue;
     }
     if (atWork === 0) return endOfItems(deps.store, run.state, hit);
-    await run.tree.idleDetector.waiting(() => run.news());
+    await run.tree.idleDetector.waiting(() => run.mailbox.nextMessage());
   }
 }
 
@@ -114,13 +114,13 @@ async function makeItem(
   const wish = itemRequest(fanOut, prompt);
   const { agent, cwd, model } = run.spec;
   await prepareModels(deps, agent, wish);
-  const { rights } = run;
-  const by = { agent, cwd, model, rights, modeGrants: run.modeGrants(), moment: run };
+  const { rights } = run.permissions;
+  const by = { agent, cwd, model, rights, modeGrants: run.permissions.modeGrants(), moment: run };
   const plan = planChild(deps, by, wish);
   if (plan instanceof MusterError) throw plan;
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.
-  run.signal.throwIfAborted();
+  run.cancellation.signal.throwIfAborted();
   const description = describeItem(itemText(item), index);
   if (announced === null) {
     const hit = lacksRoom(engine, run, { plan, facts, prompt, description });

@@ -49,15 +49,18 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     ending = await drive(deps, run);
   } catch (thrown) {
-    if (run.isParked) return leave(deps, run);
+    if (run.cancellation.isParked) return leave(deps, run);
     ending = isStopOrder(thrown) ? cutShort(run) : endings.broken(run.state, thrown);
   }
-  run.decideEnd();
+  run.end.decide();
   try {
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     // What it had started may have had to be killed.
     if (ending.end.status === 'stopped') ending = cutShort(run);
-    closeOpenCalls(run, run.signal.aborted ? orderOf(run.signal).because : 'the task ended');
+    closeOpenCalls(
+      run,
+      run.cancellation.signal.aborted ? orderOf(run.cancellation.signal).because : 'the task ended',
+    );
     closeOpenChildren(deps, run);
     const claims = await flagsOf(deps, run, ending);
     if (isUnchecked(run.spec, ending)) ending = await withStructured(deps, run.spec, ending);
@@ -65,7 +68,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     await run.journal.sync();
   } catch (thrown) {
     // The log can't take the end (a full disk): the task reads as interrupted and can be resumed.
-    run.loseEnd(errorInfo(thrown));
+    run.end.recordLoss(errorInfo(thrown));
     deps.onFault(run.spec.id, thrown);
   } finally {
     deliverEnd(deps, run);
@@ -111,7 +114,7 @@ async function isMissing(path: string): Promise<boolean> {
 async function leave(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     await run.shells.stop(runningShells(run.state), { isTold: true });
-    await run.childrenEnded();
+    await run.children.allEnded();
     await run.journal.sync();
   } catch (thrown) {
     deps.onFault(run.spec.id, thrown);
@@ -122,16 +125,16 @@ async function leave(deps: EngineDeps, run: TaskRun): Promise<void> {
 
 /** From wherever its log says that the task stands, to its end. */
 async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
-  await run.takeSlot();
+  await run.slot.take();
   // That its parent made it: else a loss of power could leave a task at work that nobody knows of.
-  await run.parent?.keepChildren();
+  await run.parent?.children.persisted();
   const { retries, silentRetries, noProgressCalls } = deps.settings;
   const settings = { retries, silentRetries, noProgressCalls };
   run.journal.record({ type: 'task.started', settings });
   limitWallTime(deps, run);
   if (run.drive !== undefined) {
     // It asks no model itself.
-    run.giveSlot();
+    run.slot.give();
     return await run.drive(run);
   }
   if (mayReuse(deps, run.state)) await reuseEarlierResult(deps, run);
@@ -142,8 +145,8 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
     return endings.failedBySchema(run.state, { code: 'INVALID_PARAM', message: check });
   }
   for (;;) {
-    run.signal.throwIfAborted();
-    run.beginStep();
+    run.cancellation.signal.throwIfAborted();
+    run.cancellation.beginStep();
     const standIn = standInFor(deps, run);
     if (standIn !== null) {
       run.journal.record(...fallbackEvents(run.spec, standIn));
@@ -183,7 +186,7 @@ async function untilInterrupted(
   try {
     return await step;
   } catch (thrown) {
-    if (run.isInterruption(thrown)) return null;
+    if (run.cancellation.isInterruption(thrown)) return null;
     throw thrown;
   }
 }
@@ -193,7 +196,7 @@ function takeChecked(run: TaskRun, answer: string, check: AnswerCheck | null): E
   if (check === null) throw new Error(`task ${run.spec.id} has no schema to check by`);
   const next = afterCheck(run.state, answer, check(answer));
   if (next.kind === 'end') {
-    run.decideEnd();
+    run.end.decide();
     return next.ending;
   }
   run.journal.record({ type: 'input.queued', input: noticeInput(next.id, next.text) });
@@ -208,7 +211,7 @@ async function take(
   switch (step.kind) {
     case 'calls':
       await refreshDefinitions(deps, run.spec);
-      await runCalls(deps, run, run.asGiven(step.calls));
+      await runCalls(deps, run, run.calls.unredacted(step.calls));
       return null;
     case 'turn':
       return await turn(deps, run, step.toolChoice);
@@ -223,7 +226,7 @@ async function take(
       await waitForNews(run);
       return null;
     case 'compact':
-      await run.takeSlot();
+      await run.slot.take();
       await compactNow(deps, run, step.keep);
       return null;
     case 'close_turn':
@@ -237,7 +240,7 @@ async function take(
       return null;
     case 'end':
       // In the same moment: a message that came now would find nobody to read it.
-      run.decideEnd();
+      run.end.decide();
       return step.ending;
     default:
       return step satisfies never;
@@ -259,9 +262,9 @@ async function turn(
   toolChoice: 'auto' | 'none',
 ): Promise<Ending | null> {
   await gatherEnds(deps, run);
-  await run.takeSlot();
+  await run.slot.take();
   await run.journal.keepAnswer();
-  run.turnSignal.throwIfAborted();
+  run.cancellation.turnSignal.throwIfAborted();
   const room = await makeRoom(deps, run);
   if (room.kind === 'none') return room.ending;
   if (room.kind === 'changed') return null;
@@ -283,15 +286,15 @@ async function turn(
       if (run.state.conversation.compaction.overflowed) return null;
       return endings.failedByModel(run.state, outcome.failure);
     case 'stopped':
-      return run.signal.aborted ? cutShort(run) : null;
+      return run.cancellation.signal.aborted ? cutShort(run) : null;
     default:
       return outcome satisfies never;
   }
 }
 
 async function waitForNews(run: TaskRun): Promise<void> {
-  run.giveSlot();
-  await run.tree.idleDetector.waiting(() => run.news());
+  run.slot.give();
+  await run.tree.idleDetector.waiting(() => run.mailbox.nextMessage());
 }
 
 /**
@@ -304,8 +307,8 @@ async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
   for (let before = Infinity; reportsEndsOnly(run.state) && openChildren.size < before;) {
     before = openChildren.size;
     if (deps.clock.monotonic() >= latest) return;
-    run.giveSlot();
-    await sleep(deps.deadlines, GATHER_MS, run.turnSignal);
+    run.slot.give();
+    await sleep(deps.deadlines, GATHER_MS, run.cancellation.turnSignal);
   }
 }
 
@@ -316,7 +319,7 @@ function limitWallTime(deps: EngineDeps, run: TaskRun): void {
   if (first === undefined) return;
   const order = () =>
     limitOrder(`the limit ${first.limit} = ${first.value / 1000} is reached${whileHeld(run)}`);
-  run.stopAfter(Math.max(0, first.value - run.state.activation.workedMs), order);
+  run.cancellation.stopAfter(Math.max(0, first.value - run.state.activation.workedMs), order);
 }
 
 function whileHeld({ state: { activity } }: TaskRun): string {
@@ -325,7 +328,9 @@ function whileHeld({ state: { activity } }: TaskRun): string {
 
 /** Stopped by an order; or failed, where what aborted it is none. */
 function cutShort(run: TaskRun): Ending {
-  const { reason } = run.signal;
+  const { reason } = run.cancellation.signal;
   if (!isStopOrder(reason)) return endings.broken(run.state, reason);
-  return endings.stopped(run.state, orderOf(run.signal), { forced: run.wasForced });
+  return endings.stopped(run.state, orderOf(run.cancellation.signal), {
+    forced: run.cancellation.wasForced,
+  });
 }

@@ -8,8 +8,8 @@ import type { MemoryPlace } from '../../protocol/memory.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';
 import { listNotes, readIndex } from '../../tools/memory/notes.ts';
-import { cutAt, fitLines } from '../../tools/output.ts';
 import { ownPlace, type MemorySource } from './memory-source.ts';
+import { cutToBytes, fitLines } from '../../tools/shared/output.ts';
 
 /** Of an index, so much enters a prompt at most: lines, and bytes of them. */
 export const OPENING_LINES = 200;
@@ -95,7 +95,7 @@ export function openingText(index: string): string {
   const left = all.length - lines.length;
   const rest =
     lines.length === 0 ? ' (its first line is cut; make it shorter)' : restOf(left, lines);
-  const text = lines.length === 0 ? cutAt(all[0] ?? '', OPENING_BYTES) : lines.join('\n');
+  const text = lines.length === 0 ? cutToBytes(all[0] ?? '', OPENING_BYTES) : lines.join('\n');
   return `${INDEX_NAME}${rest}:\n${markOutside(text, nonceOf(text))}`;
 }
 

@@ -12,6 +12,7 @@ import { isSkillFile } from '../prompt/skill-use.ts';
 import { workingDirectory } from '../task/standing-rules.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
+import type { CallingTask } from './calling-task.ts';
 
 export interface Judgement {
   readonly allowed: boolean;
@@ -46,14 +47,8 @@ export async function judge(
   }
 }
 
-/** Who makes a call that is judged. */
-export type Caller = Pick<
-  TaskRun,
-  'rights' | 'spec' | 'state' | 'view' | 'granted' | 'modeGrants' | 'isTrusted'
->;
-
 /** What is decided about a call as everything is at this moment; nobody is asked. */
-export async function decideNow(deps: EngineDeps, run: Caller, ready: ReadyCall) {
+export async function decideNow(deps: EngineDeps, run: CallingTask, ready: ReadyCall) {
   const rights = withGrants(deps, run);
   const described = judgedCall(deps, run, ready);
   const sandboxed = described.kind === 'execute' && (await deps.sandboxed());
@@ -83,17 +78,17 @@ export async function decideNow(deps: EngineDeps, run: Caller, ready: ReadyCall)
 }
 
 /** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */
-function withGrants({ inbox }: EngineDeps, run: Caller): Rights {
-  const { rights } = run;
+function withGrants({ inbox }: EngineDeps, run: CallingTask): Rights {
+  const { rights } = run.permissions;
   const standing = inbox.standing?.rules(workingDirectory(rights)) ?? [];
-  const granted = [...run.granted(), ...standing];
+  const granted = [...run.permissions.granted(), ...standing];
   if (granted.length === 0) return rights;
   const { rules } = rights;
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
 }
 
-function judgedCall(deps: EngineDeps, run: Caller, { tool, access }: ReadyCall): JudgedCall {
-  const { roots } = run.rights;
+function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyCall): JudgedCall {
+  const { roots } = run.permissions.rights;
   const place = { roots, home: deps.home };
   const resolve = (asked: string): ResolvedPath => {
     const { exists, real, inside, problem } = resolveInRoots(asked, roots);

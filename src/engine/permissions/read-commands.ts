@@ -6,9 +6,9 @@ import { commandPath } from '../../sys/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { proveCommands, redirectedWrites } from './command-proof.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import type { TaskRun } from '../task/task-run.ts';
 import { variablesSet } from '../task/task-variables.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
+import type { CallingTask } from './calling-task.ts';
 
 export interface CommandReading extends Pick<JudgedCall, 'proof' | 'redirected'> {
   readonly shellParser: ShellParser;
@@ -17,11 +17,12 @@ export interface CommandReading extends Pick<JudgedCall, 'proof' | 'redirected'>
 /** What the commands of a call are known to do. Loaded with the first call that has any. */
 export async function readCommands(
   deps: EngineDeps,
-  run: Pick<TaskRun, 'isTrusted' | 'rights' | 'spec' | 'state'>,
+  run: Omit<CallingTask, 'view'>,
   { access }: ReadyCall,
   { sandboxed }: { readonly sandboxed: boolean },
 ): Promise<CommandReading> {
-  const { rights, spec } = run;
+  const { spec } = run;
+  const { rights } = run.permissions;
   const shellParser = await loadShellParser();
   const described = access ?? NO_ACCESS;
   const place = { cwd: spec.cwd, home: deps.home, rights };

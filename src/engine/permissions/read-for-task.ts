@@ -3,9 +3,10 @@ import type { Attachment, AttachPort } from '../../protocol/attachment.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import type { FileSeen } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { decideNow, type Caller } from './judge.ts';
+import { decideNow } from './judge.ts';
 import { prepareCall } from './prepare-call.ts';
 import { readingContext } from './reading-context.ts';
+import type { CallingTask } from './calling-task.ts';
 
 /** Bytes of one file; of a longer one its beginning, with where to read on. */
 const FILE_BYTES = 65_536;
@@ -31,11 +32,11 @@ export interface FileRequest {
  */
 export async function readForTask(
   deps: EngineDeps,
-  caller: Omit<Caller, 'view'>,
+  caller: Omit<CallingTask, 'view'>,
   { path, attach, refusal, signal }: FileRequest,
 ): Promise<FileForTask | MusterError> {
   const read = deps.tools.filter(({ name }) => name === 'Read');
-  const reader: Caller = { ...caller, view: new Map(read.map((tool) => [tool.name, tool])) };
+  const reader: CallingTask = { ...caller, view: new Map(read.map((tool) => [tool.name, tool])) };
   const input = { file_path: path };
   const ready = prepareCall(reader, { type: 'tool_call', id: 'handed', name: 'Read', input });
   if (!ready.ready) return new MusterError(ready.error, ready.text);

@@ -1,6 +1,6 @@
 import type { FileMemory, FileAccess, ToolContext } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import type { Caller } from './judge.ts';
+import type { CallingTask } from './calling-task.ts';
 
 const KEEPS_NOTHING: FileMemory = {
   seen: () => undefined,
@@ -15,7 +15,7 @@ const KEEPS_NOTHING: FileMemory = {
 /** The ports of a call that is made to see whether it reads the same: it can do nothing else, and leaves nothing. */
 export function readingContext(
   { clock, settings }: Pick<EngineDeps, 'clock' | 'settings'>,
-  { spec }: Pick<Caller, 'spec'>,
+  { spec }: Pick<CallingTask, 'spec'>,
   {
     reach,
     signal,

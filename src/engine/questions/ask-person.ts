@@ -45,11 +45,11 @@ export async function askPerson(
   waiting: Waiting,
 ): Promise<Verdict> {
   const { call } = asked.ready;
-  if (run.rights.refusesQuestions === true) return unasked(asked, refusesToAsk(run));
+  if (run.permissions.rights.refusesQuestions === true) return unasked(asked, refusesToAsk(run));
   const digest = digestOf(asked);
   const known = run.state.questions.get(call.id);
-  const isSame = known?.digest === digest && run.isTrusted(known.seq);
-  if (isSame && known.answer !== null && run.isTrusted(known.answer.seq)) {
+  const isSame = known?.digest === digest && run.permissions.isTrusted(known.seq);
+  if (isSame && known.answer !== null && run.permissions.isTrusted(known.answer.seq)) {
     const { answer } = known.answer;
     return answer.kind === 'no' ? denied(answer.reason) : { kind: 'allowed' };
   }
@@ -112,7 +112,7 @@ function questionOf(
   id: string,
 ): PermissionQuestion {
   const { access, tool } = call;
-  const rule = ruleToOffer(decision, { tool, rights: run.rights });
+  const rule = ruleToOffer(decision, { tool, rights: run.permissions.rights });
   const paths = [...new Set(pathsOf(access).map((path) => path.real))];
   const says = access.commands.length + paths.length + access.hosts.length > 0;
   return {

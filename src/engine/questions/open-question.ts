@@ -20,7 +20,7 @@ export function openQuestion(
   const { state, journal, tree } = run;
   const known = state.questions.get(callId);
   const isOpen = known?.digest === digest && known.answer === null;
-  if (isOpen && run.isTrusted(known.seq)) return known.question;
+  if (isOpen && run.permissions.isTrusted(known.seq)) return known.question;
   const id = nextId(state);
   const parks = tree.onAsk === 'park';
   journal.record({ type: 'question.asked', question: make(id), digest, parks });

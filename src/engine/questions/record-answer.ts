@@ -10,6 +10,7 @@ import { approvedTerms } from './set-mode.ts';
 import { workingDirectory, type StandingRules } from '../task/standing-rules.ts';
 import type { AnswerWriter } from '../task/inbox.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { TaskPermissions } from '../task/task-permissions.ts';
 
 /** The permanent approvals of the user, to which an answer may add. */
 interface KeptAnswers {
@@ -35,7 +36,7 @@ export function recordAnswer(asker: AnswerWriter, { question, answer, kept }: Gi
     if (standing === null) {
       throw new MusterError('INVALID_PARAM', `scope ${grant.scope}: nothing is kept here`);
     }
-    const directory = workingDirectory(asker.rights);
+    const directory = workingDirectory(asker.permissions.rights);
     standing.add(grant.rule, { scope: grant.scope, directory });
   }
   const events: readonly EventBody[] = [
@@ -99,8 +100,7 @@ function grantOf(
 /** A task that was opened from its log, and asks there. */
 interface LeftAsker extends AnswerWriter {
   readonly state: InboxState & Pick<TaskState, 'conversation'>;
-  /** Whether an event of this number was written here. */
-  isTrusted(seq: number): boolean;
+  readonly permissions: AnswerWriter['permissions'] & Pick<TaskPermissions, 'isTrusted'>;
 }
 
 /**
@@ -117,7 +117,7 @@ export function answerRecorded(
     if (settled !== undefined) throw new MusterError('CONFLICT', `question ${id} is ${settled}`);
     for (const { question, answer, seq } of task.state.questions.values()) {
       if (question.id !== id) continue;
-      if (!task.isTrusted(seq)) throw askedElsewhere(question);
+      if (!task.permissions.isTrusted(seq)) throw askedElsewhere(question);
       if (answer === null) {
         recordAnswer(task, { question, answer: readAnswer(question, wish), kept });
         return;

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { byteLength } from '../../base/text.ts';
-import { wholeFacts } from '../../tools/attachments/look-at-file.ts';
-import { whyTooLarge } from '../../tools/attachments/file-limits.ts';
+import { inspectAttachment } from '../../tools/attachments/inspect-file.ts';
+import { describeExcess } from '../../tools/attachments/attachment-limits.ts';
 import { describeAttachment, type Attachment, type AttachPort } from '../../protocol/attachment.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
@@ -147,12 +147,12 @@ async function gatherImage(
   { name, bytes }: ShownImage,
   attach: AttachPort,
 ): Promise<void> {
-  const facts = wholeFacts(bytes);
+  const facts = inspectAttachment(bytes);
   if (typeof facts === 'string') {
     gathered.leave(name, facts);
     return;
   }
-  const attached = whyTooLarge(facts) ?? (await attach.add(facts, bytes));
+  const attached = describeExcess(facts) ?? (await attach.add(facts, bytes));
   if (typeof attached === 'string') {
     gathered.leave(name, attached);
     return;

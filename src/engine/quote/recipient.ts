@@ -6,9 +6,10 @@ import type { Rights } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
-import type { Caller } from '../permissions/judge.ts';
+import type { CallingTask } from '../permissions/calling-task.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
 import { initialState } from '../../protocol/state/task-state.ts';
+import type { CallerPermissions } from '../task/task-permissions.ts';
 
 /** Whom a person's words are for. */
 export type Recipient =
@@ -23,7 +24,7 @@ export type Recipient =
     };
 
 /** Who gets what goes along, or would: what is read for it is judged by its rights. */
-export type QuoteReader = Omit<Caller, 'view'>;
+export type QuoteReader = Omit<CallingTask, 'view'>;
 
 export function quoteReader(
   { store, clock }: Pick<EngineDeps, 'store' | 'clock'>,
@@ -33,21 +34,14 @@ export function quoteReader(
   if (!('task' in to)) return rootToBe(to, clock.now());
   const run = running.get(to.task);
   if (run !== undefined) {
-    return {
-      rights: run.rights,
-      spec: run.spec,
-      state: run.state,
-      granted: () => run.granted(),
-      modeGrants: () => run.modeGrants(),
-      isTrusted: (seq) => run.isTrusted(seq),
-    };
+    return { spec: run.spec, state: run.state, permissions: run.permissions };
   }
   const state = foldLog(store, to.task);
   const { spec } = state;
-  return { rights: to.maxRights(spec.rights), spec, state, ...NOTHING_GRANTED };
+  return { spec, state, permissions: { ...NOTHING_GRANTED, rights: to.maxRights(spec.rights) } };
 }
 
-const NOTHING_GRANTED: Pick<QuoteReader, 'granted' | 'modeGrants' | 'isTrusted'> = {
+const NOTHING_GRANTED: Omit<CallerPermissions, 'rights'> = {
   granted: () => [],
   modeGrants: () => [],
   isTrusted: () => false,
@@ -80,9 +74,8 @@ function rootToBe(
   };
   const stamp = { v: LOG_VERSION, seq: 0, ts, task: id, epoch: 0 };
   return {
-    rights,
     spec,
     state: initialState({ ...stamp, type: 'task.created', spec }),
-    ...NOTHING_GRANTED,
+    permissions: { ...NOTHING_GRANTED, rights },
   };
 }

@@ -23,17 +23,17 @@ export async function lookForResult(deps: EngineDeps, run: TaskRun): Promise<Reu
   const missed = (because: string): ReuseOutcome => ({ type: 'reuse.missed', key, because });
   const controller = new AbortController();
   const deadline = deps.deadlines.after(MOST_MS, () => controller.abort());
-  const forget = onAbort(run.signal, () => controller.abort());
+  const forget = onAbort(run.cancellation.signal, () => controller.abort());
   try {
     const found = await newestThatHolds(deps, run, { key, signal: controller.signal });
-    run.signal.throwIfAborted();
+    run.cancellation.signal.throwIfAborted();
     if (typeof found === 'string') return missed(found);
     // It may have been told something meanwhile.
     return isPromptAlone(run.state.conversation)
       ? found
       : missed('it was told more than its prompt');
   } catch (thrown) {
-    run.signal.throwIfAborted();
+    run.cancellation.signal.throwIfAborted();
     // It is a way to save a run, and no reason to lose one.
     deps.onFault(spec.id, thrown);
     return missed(`earlier results could not be looked at: ${errorMessage(thrown)}`);

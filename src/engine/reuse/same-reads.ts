@@ -4,20 +4,22 @@ import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
 import type { FileAccess, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { withNotes } from '../../tools/output.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { lookingPort } from '../calls/attach.ts';
 import { isWithinCaps } from '../calls/fit-output.ts';
-import { decideNow, type Caller } from '../permissions/judge.ts';
+import { decideNow } from '../permissions/judge.ts';
 import { planChild, prepareModels } from '../delegation/plan-child.ts';
 import { prefixHash } from '../prompt/prefix.ts';
 import { prepareCall } from '../permissions/prepare-call.ts';
 import { recordedAgent } from '../task/recorded-agent.ts';
 import { parseTaskInput } from '../task/task-input.ts';
+import { appendNotes } from '../../tools/shared/output.ts';
 import { readsNothing, RunReader, type RecordedCall, type RecordedRun } from './recorded-run.ts';
 import { readingContext } from '../permissions/reading-context.ts';
 import { reuseKey } from './reuse-key.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
+import { permissionsWith } from '../task/task-permissions.ts';
+import type { CallingTask } from '../permissions/calling-task.ts';
 
 /** Calls that are made again for one result, those of the tasks below it counted. */
 const MOST_CALLS = 500;
@@ -45,7 +47,7 @@ export class SameReads {
    * A result that a task with the work of `caller` would come to as well, or why it might not: the end of
    * a sentence about the earlier task.
    */
-  async runOf(id: string, caller: Caller): Promise<RecordedRun | string> {
+  async runOf(id: string, caller: CallingTask): Promise<RecordedRun | string> {
     const run = this.recorded(id);
     if (typeof run === 'string') return run;
     if (run.reusedFrom !== null) return 'had no result of its own';
@@ -76,7 +78,7 @@ export class SameReads {
     }
   }
 
-  private async whyNot(call: RecordedCall, caller: Caller): Promise<string | null> {
+  private async whyNot(call: RecordedCall, caller: CallingTask): Promise<string | null> {
     this.calls += 1;
     if (this.calls > MOST_CALLS) return `made more than ${MOST_CALLS} calls`;
     const { tool: name, input } = call;
@@ -96,7 +98,7 @@ export class SameReads {
   private async isSame(
     { text, error, read }: RecordedCall,
     { tool, input, notes }: ReadyCall,
-    { caller, reach }: { readonly caller: Caller; readonly reach: FileAccess },
+    { caller, reach }: { readonly caller: CallingTask; readonly reach: FileAccess },
   ): Promise<boolean> {
     if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
     const context = readingContext(this.deps, caller, {
@@ -107,7 +109,7 @@ export class SameReads {
     const output = await outcome(() => tool.run(input, context));
     if (output === null || this.signal.aborted) return false;
     // What was cut names a file of that task.
-    const given = withNotes(output.text, notes);
+    const given = appendNotes(output.text, notes);
     if (!isWithinCaps(given, tool, this.deps.settings.caps)) return false;
     const now = {
       text: tool.ownWords === true ? escapeTags(given) : given,
@@ -122,7 +124,7 @@ export class SameReads {
   /** A child reads for its parent: the call must make the same one now, and that read the same. */
   private async whyNotBelow(
     { child, input }: RecordedCall,
-    caller: Caller,
+    caller: CallingTask,
   ): Promise<string | null> {
     const wish = parseTaskInput(input);
     if (child === null || !wish.ok || wish.input.resume !== undefined) {
@@ -131,8 +133,8 @@ export class SameReads {
     const { deps } = this;
     const { agent, cwd, model } = caller.spec;
     await prepareModels(deps, agent, wish.input);
-    const modeGrants = caller.modeGrants();
-    const by = { agent, cwd, model, rights: caller.rights, modeGrants };
+    const modeGrants = caller.permissions.modeGrants();
+    const by = { agent, cwd, model, rights: caller.permissions.rights, modeGrants };
     const plan = planChild(deps, by, wish.input);
     if (plan instanceof MusterError) return `has a child ${child} that can't be made now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
@@ -151,13 +153,10 @@ export class SameReads {
       prefix: prefixHash(prompt, tools),
     };
     const found = await this.runOf(originOf(this.recorded(child)) ?? child, {
-      rights: plan.rights,
       spec,
       view: new Map(tools.map((tool) => [tool.name, tool])),
       state: { ...caller.state, spec, skills: new Set(preloaded.names) },
-      granted: () => caller.granted(),
-      modeGrants: () => modeGrants,
-      isTrusted: (seq) => caller.isTrusted(seq),
+      permissions: permissionsWith(caller.permissions, plan.rights),
     });
     return typeof found === 'string' ? `has a child ${child} that ${found}` : null;
   }

@@ -12,8 +12,8 @@ import { rootOf } from '../../sys/paths.ts';
 import { readWholeFile, withFile } from '../../sys/read-file.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/write-file.ts';
-import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/fingerprint.ts';
-import { modeOf } from '../../tools/keep-former.ts';
+import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
+import { permissionBits } from '../../tools/shared/previous-content.ts';
 
 /** What is at a path just now. */
 export type Found =
@@ -37,7 +37,7 @@ export async function lookAt(path: string, roots: readonly string[]): Promise<Fo
   if (stats === undefined) return { kind: 'nothing' };
   if (!stats.isFile()) return { kind: 'other', what: fileKind(stats) };
   return withFile(path, place, async (file) => {
-    const form = { hash: await fileFingerprint(file, NEVER), mode: modeOf(file.stats) };
+    const form = { hash: await fileFingerprint(file, NEVER), mode: permissionBits(file.stats) };
     return { kind: 'file', form, stats: file.stats };
   });
 }

@@ -5,9 +5,9 @@ import {
   ALWAYS_IGNORED,
   clampNote,
   isEmptyValue,
-  nameResolver,
+  createNameResolver,
   type ArgumentAliases,
-} from '../../tools/arguments.ts';
+} from '../../tools/shared/arguments.ts';
 
 /** How the tools of other products that our names are aliases of call a task or a shell. */
 export const TASK_ID_ALIASES: ArgumentAliases = {
@@ -33,7 +33,7 @@ export class Arguments {
 
   constructor(value: JsonValue, known: readonly string[], aliases: ArgumentAliases = {}) {
     if (!isJsonObject(value)) this.issues.push('the arguments must be an object');
-    const nameOf = nameResolver(known, aliases);
+    const nameOf = createNameResolver(known, aliases);
     for (const [word, argument] of Object.entries(isJsonObject(value) ? value : {})) {
       const name = nameOf(word)?.name;
       if (name === undefined) {

@@ -76,7 +76,7 @@ async function ask(
   for (;;) {
     const answer = answerTo(caller, { callId: context.callId, digest });
     if (answer !== null) return { text: answer };
-    if (caller.rights.refusesQuestions === true) {
+    if (caller.permissions.rights.refusesQuestions === true) {
       return { text: `${refusesToAsk(caller)} ${DECIDE}`, error: 'PERMISSION_DENIED' };
     }
     if (tree.onAsk === 'deny') return { text: NOBODY_THERE, error: 'PERMISSION_DENIED' };
@@ -102,6 +102,6 @@ function answerTo(
   const asked = run.state.questions.get(callId);
   if (asked?.digest !== digest || asked.answer === null) return null;
   const { answer, seq } = asked.answer;
-  const isHonoured = run.isTrusted(asked.seq) && run.isTrusted(seq);
+  const isHonoured = run.permissions.isTrusted(asked.seq) && run.permissions.isTrusted(seq);
   return answer.kind === 'text' && isHonoured ? answer.text : null;
 }

@@ -59,12 +59,12 @@ async function present(
   for (;;) {
     const outcome = outcomeOf(caller, { callId: context.callId, digest });
     if (outcome !== null) return outcome;
-    const { mode } = caller.rights;
+    const { mode } = caller.permissions.rights;
     if (mode !== 'plan') {
       const isOpen = state.questions.get(context.callId)?.digest === digest;
       return { text: isOpen ? unanswered(mode) : 'Not in plan mode: go ahead.' };
     }
-    if (tree.onAsk === 'deny' || caller.rights.refusesQuestions === true) {
+    if (tree.onAsk === 'deny' || caller.permissions.rights.refusesQuestions === true) {
       return {
         text: 'Nobody is here to approve a plan. Give it as your answer.',
         error: 'PERMISSION_DENIED',
@@ -94,7 +94,7 @@ function outcomeOf(
   const asked = run.state.questions.get(callId);
   if (asked?.digest !== digest || asked.answer === null) return null;
   const { answer, seq } = asked.answer;
-  if (!run.isTrusted(asked.seq) || !run.isTrusted(seq)) return null;
+  if (!run.permissions.isTrusted(asked.seq) || !run.permissions.isTrusted(seq)) return null;
   if (answer.kind === 'no') {
     const why = answer.reason === null ? '' : ` They say: ${answer.reason}`;
     return {
@@ -110,12 +110,23 @@ function unanswered(mode: PermissionMode): string {
   return `The user has not answered to this plan. The mode is ${mode} now.`;
 }
 
-function modeAfterNo({ rights: { mode } }: TaskRun): string {
+function modeAfterNo({
+  permissions: {
+    rights: { mode },
+  },
+}: TaskRun): string {
   return mode === 'plan' ? 'Plan mode goes on: change nothing.' : `The mode is ${mode} now.`;
 }
 
 /** `changed`: the plan as the person changed it; null: as it was shown. */
-function approved({ rights: { mode } }: TaskRun, changed: string | null): ToolOutput {
+function approved(
+  {
+    permissions: {
+      rights: { mode },
+    },
+  }: TaskRun,
+  changed: string | null,
+): ToolOutput {
   const what = changed === null ? 'approved the plan' : 'changed the plan and approved it so';
   const plan = changed === null ? '' : `:\n\n${changed}`;
   const how =

@@ -6,10 +6,10 @@ import { truncate } from '../../base/text.ts';
 import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { failure } from '../../tools/output.ts';
 import type { Delegation } from '../delegation/delegation.ts';
 import { callableSkills } from '../prompt/skill-use.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
+import { failure } from '../../tools/shared/output.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 import { type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
@@ -75,7 +75,7 @@ async function useSkill(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { deps } = engine;
-  const { skills } = callableSkills(deps, callerOf(engine, context).rights);
+  const { skills } = callableSkills(deps, callerOf(engine, context).permissions.rights);
   const found = findSkill(input.skill, skills);
   if (!found.ok) return failure('NOT_FOUND', `skill: ${whyNot(engine, input) ?? found.message}`);
   const { skill } = found;

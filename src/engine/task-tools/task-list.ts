@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { fitLines } from '../../tools/output.ts';
 import { taskTreeText } from '../delegation/task-tree.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
+import { fitLines } from '../../tools/shared/output.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 

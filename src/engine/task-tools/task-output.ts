@@ -105,7 +105,7 @@ async function readOutput(
     signal.throwIfAborted();
     return reportShell(engine, { caller, owner, id: found.id, offset: input.offset });
   }
-  await wait(running.get(found.id)?.ended);
+  await wait(running.get(found.id)?.end.written);
   signal.throwIfAborted();
   return readTask(engine, found.id, { offset: input.offset ?? 0, reader: caller.state });
 }

@@ -91,7 +91,7 @@ async function send(
   const isAnnounced = child?.callId === callId && child.status === null;
   if (!isAnnounced && conversation.inputIds.has(input.id)) return sent(id);
   if (run?.isEnding === false) {
-    run.tell(input);
+    run.mailbox.send(input);
     return sent(id);
   }
   const resumed = await resumeChild(engine, {

@@ -11,7 +11,7 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 export interface AnswerWriter {
   readonly spec: TaskState['spec'];
   readonly state: Pick<TaskState, 'conversation'>;
-  readonly rights: Pick<Rights, 'roots'>;
+  readonly permissions: { readonly rights: Pick<Rights, 'roots'> };
   readonly journal: AnswerLog;
   /** The task at the top of its tree, which is the conversation. */
   readonly top: { readonly journal: AnswerLog };
@@ -32,7 +32,7 @@ export interface InboxOptions {
 /** A task that asks. */
 export interface Asker extends AnswerWriter {
   /** Of what it does now. */
-  readonly turnSignal: AbortSignal;
+  readonly cancellation: { readonly turnSignal: AbortSignal };
   readonly state: TaskState;
   readonly tree: { readonly id: string };
 }
@@ -94,7 +94,7 @@ export class Inbox {
    */
   async wait(asker: Asker, question: Question): Promise<void> {
     const changed = deferred<void>();
-    const { turnSignal } = asker;
+    const { turnSignal } = asker.cancellation;
     const forget = onAbort(turnSignal, () => changed.reject(turnSignal.reason));
     // Kept while whoever asks looks again: it can be answered meanwhile, too.
     this.waiting.set(question.id, { asker, question, changed });
@@ -147,5 +147,9 @@ export class Inbox {
 /** Whether a question still needs an answer. */
 export function isWaiting({ asker, question }: WaitingAsker): boolean {
   const asked = asker.state.questions.get(question.callId);
-  return asked?.question.id === question.id && asked.answer === null && !asker.turnSignal.aborted;
+  return (
+    asked?.question.id === question.id &&
+    asked.answer === null &&
+    !asker.cancellation.turnSignal.aborted
+  );
 }

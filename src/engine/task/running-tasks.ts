@@ -6,7 +6,7 @@ export class RunningTasks {
 
   add(run: TaskRun): void {
     this.runs.set(run.spec.id, run);
-    void run.ended.then(() => this.runs.delete(run.spec.id));
+    void run.end.written.then(() => this.runs.delete(run.spec.id));
   }
 
   get(id: string): TaskRun | undefined {

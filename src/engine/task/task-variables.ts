@@ -3,16 +3,19 @@ import { commandPath, mayBeSet, passedOn } from '../../sys/command-environment.t
 import { readEnvironment } from '../../sys/env.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
+import { TaskPermissions } from './task-permissions.ts';
 
 /**
  * The variables that a task has set for its commands. Its log tells them; from one that was made
  * elsewhere nothing is taken, and from none what a task may not set.
  */
 export function variablesSet(
-  run: Pick<TaskRun, 'state' | 'isTrusted'>,
+  run: Pick<TaskRun, 'state'> & { readonly permissions: Pick<TaskPermissions, 'isTrusted'> },
 ): Readonly<Record<string, string>> {
   const { variables } = run.state;
-  const own = [...variables].filter(([name, { seq }]) => mayBeSet(name) && run.isTrusted(seq));
+  const own = [...variables].filter(
+    ([name, { seq }]) => mayBeSet(name) && run.permissions.isTrusted(seq),
+  );
   return Object.fromEntries(own.map(([name, { value }]) => [name, value]));
 }
 

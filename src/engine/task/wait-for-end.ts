@@ -8,5 +8,5 @@ import type { TaskRun } from './task-run.ts';
 export async function waitForEnd(run: TaskRun, signal: AbortSignal): Promise<void> {
   const aborted = deferred<never>();
   const forget = onAbort(signal, () => aborted.reject(signal.reason));
-  await Promise.race([run.ended, aborted.promise]).finally(forget);
+  await Promise.race([run.end.written, aborted.promise]).finally(forget);
 }

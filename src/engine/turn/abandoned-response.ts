@@ -29,7 +29,7 @@ export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Pro
   const estimated = streamed.estimate({ prefix, messages }, failed);
   const answer = { ...failed, ...(estimated === null ? {} : { estimated }) };
   const cost = await answerCost(deps, { model }, answer);
-  run.turnSignal.throwIfAborted();
+  run.cancellation.turnSignal.throwIfAborted();
   run.budget.recover(expenseOfAnswer(cost));
   journal.record({
     type: 'turn.retried',

@@ -22,7 +22,10 @@ export async function waitForPromptCache(
   const facts = await models.facts(model);
   if (!isCheaperCached(facts)) return null;
   if (estimatePrompt(prefix, []) < (facts.cacheMinimum ?? CACHE_MINIMUM)) return null;
-  return run.tree.warmPrefixes.enter(`${modelName(model)} ${run.spec.prefix}`, run.turnSignal);
+  return run.tree.warmPrefixes.enter(
+    `${modelName(model)} ${run.spec.prefix}`,
+    run.cancellation.turnSignal,
+  );
 }
 
 function isCheaperCached({ price }: ModelDetails): boolean {

@@ -71,7 +71,7 @@ export async function requestWithRetries(
     const isLeft =
       isLasting(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
       canFallBack(deps, run, failure);
-    if (run.turnSignal.aborted) {
+    if (run.cancellation.turnSignal.aborted) {
       journal.record({ type: 'turn.failed', turn, failure, ...cut, ...used });
       return { kind: 'stopped' };
     }
@@ -122,13 +122,13 @@ async function waitForRetry(
   run: TaskRun,
   { waitMs, spending }: Retry,
 ): Promise<NoRoom | 'stopped' | null> {
-  run.giveSlot();
+  run.slot.give();
   try {
-    await sleep(deps.deadlines, waitMs, run.turnSignal);
+    await sleep(deps.deadlines, waitMs, run.cancellation.turnSignal);
     // A broken answer may have cost what this try would need.
     const noRoom = await spending.reserve();
     if (noRoom !== null) return noRoom;
-    await run.takeSlot();
+    await run.slot.take();
     return null;
   } catch {
     // All reject only when the task is stopped, which the caller sees by the signal.

@@ -91,16 +91,20 @@ export class Spending {
   async reserve(): Promise<NoRoom | null> {
     const { run, need } = this;
     this.release();
-    const giveSlot = () => run.giveSlot();
+    const giveSlot = () => run.slot.give();
     if (need === null) {
-      const reserved = await run.budget.reserve(this.least(), run.turnSignal, giveSlot);
+      const reserved = await run.budget.reserve(
+        this.least(),
+        run.cancellation.turnSignal,
+        giveSlot,
+      );
       if (!reserved.ok) return { hit: reserved.hit, fitsLowered: false };
       this.granted ??= { cap: null };
       this.held = reserved.reservation;
       return null;
     }
     const asked = this.granted === undefined ? need : repeated(need, this.granted.cap);
-    const reserved = await run.budget.reserveRequest(asked, run.turnSignal, giveSlot);
+    const reserved = await run.budget.reserveRequest(asked, run.cancellation.turnSignal, giveSlot);
     if (!reserved.ok) {
       const fitsLowered = asked !== need && run.budget.lacks(leastExpense(need)) === null;
       return { hit: reserved.hit, fitsLowered };

@@ -57,7 +57,7 @@ async function askOnce(
     if (!isSummary) deps.onSignal(signalOf(part, task));
   };
   const listener = { ...silenceLog(deps, run, turn), progressed: show };
-  for await (const part of deps.model.stream(request, run.turnSignal, listener)) {
+  for await (const part of deps.model.stream(request, run.cancellation.turnSignal, listener)) {
     switch (part.type) {
       case 'held': {
         const failure = timeLeftWhileHeld(deps, run, part);
@@ -68,7 +68,7 @@ async function askOnce(
         }
         isHoldTold = true;
         spending.release();
-        run.giveSlot();
+        run.slot.give();
         break;
       }
       case 'admitted': {
@@ -164,7 +164,7 @@ async function whyNotSent(
   try {
     const noRoom = await spending.reserve();
     if (noRoom !== null) return { ...unsent(limitMessage(noRoom.hit)), noRoom };
-    await run.takeSlot();
+    await run.slot.take();
     return null;
   } catch {
     // Both reject only when the task is stopped, which the caller tells by the signal.

@@ -40,8 +40,8 @@ export async function runTurn(
   try {
     const noRoom = await spending.reserve();
     if (noRoom !== null) return withoutRoom(run, noRoom);
-    await run.takeSlot();
-    run.turnSignal.throwIfAborted();
+    await run.slot.take();
+    run.cancellation.turnSignal.throwIfAborted();
     const outputCap = isNew && deps.outputCap ? deps.outputCap() : spending.outputCap;
     const begun = beginTurn(deps, run, { toolChoice, outputCap });
     const take = (whole: FullAnswer) => takeAnswer(deps, run, begun, { ...whole, spending });
@@ -80,7 +80,7 @@ function takeAnswer(
     ms,
     ...(repairs === undefined ? {} : { repairs }),
   });
-  run.keepAsGiven(message);
+  run.calls.remember(message);
 }
 
 /** Tells a task, in the request that follows, of the caps that it has used much of. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import type { HeldDirectory } from '../../sys/held-directory.ts';
 import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
-import { BINARY_SAMPLE_BYTES, placeFound, type SearchScope } from '../search/search-types.ts';
+import { BINARY_SAMPLE_BYTES, openPlaceOf, type SearchScope } from '../search/search-types.ts';
 import { NO_FACTS, type FactFinder, type FileFacts } from './corpus.ts';
 
 /**
@@ -27,7 +27,7 @@ export class FileReader {
     const whole = join(this.#scope.directory, directory);
     return (
       orNull(() =>
-        inDirectory(whole, placeFound(this.#scope, whole), (held) =>
+        inDirectory(whole, openPlaceOf(this.#scope, whole), (held) =>
           paths.map((path) => orNull(() => this.#factsOf(held, path))),
         ),
       ) ?? paths.map(() => null)

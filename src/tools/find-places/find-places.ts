@@ -1,5 +1,5 @@
 import type { AnyTool } from '../../protocol/tool.ts';
-import { defineTool } from '../define.ts';
+import { defineTool } from '../shared/define-tool.ts';
 
 /** Its name: how far it has come is told to a person, a first answer may take seconds. */
 export const PLACE_SEARCH = 'FindPlaces';

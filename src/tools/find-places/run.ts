@@ -1,9 +1,9 @@
 import { isFileKind, type FileKind } from '../../base/code/file-kind.ts';
 import { truncate } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import { fitLines } from '../output.ts';
-import { withSearchEngine } from '../search/search-engine.ts';
-import { contentScope, findPlace } from '../search-scope.ts';
+import { fitLines } from '../shared/output.ts';
+import { listFilesInScope } from '../search/ripgrep.ts';
+import { contentScope, resolveSearchTarget } from '../search/search-scope.ts';
 import { rankPlaces, type RankedPlace, type Ranking } from './rank.ts';
 import { openWorkspace } from './workspace-index.ts';
 
@@ -25,8 +25,8 @@ export async function findPlaces(
   context: ToolContext,
   indexDirectory: string | null,
 ): Promise<ToolOutput> {
-  const place = findPlace(context.cwd, context);
-  const filters = { accepts: [], nameGlobs: [], looksForOtherNames: true } as const;
+  const place = resolveSearchTarget(context.cwd, context);
+  const filters = { accepts: [], nameGlobs: [], checksOtherNames: true } as const;
   const scope = contentScope(context.cwd, place, filters, context);
   const limits = {
     maxFiles: MAX_FILES,
@@ -35,7 +35,7 @@ export async function findPlaces(
     timeMs: TIME_MS,
     signal: context.signal,
   };
-  const listed = await withSearchEngine((engine) => engine.list(scope, limits));
+  const listed = await listFilesInScope(scope, limits);
   const corpus = await openWorkspace(scope, listed.paths, { indexDirectory, context });
   const ranking = await rankPlaces(
     {

@@ -6,7 +6,7 @@ import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { pathHasForeignNames } from '../../sys/hard-links.ts';
 import { readWholeFile } from '../../sys/read-file.ts';
-import { BINARY_SAMPLE_BYTES, placeFound, type SearchScope } from '../search/search-types.ts';
+import { BINARY_SAMPLE_BYTES, openPlaceOf, type SearchScope } from '../search/search-types.ts';
 import { corpusFile, FactFinder, NO_FACTS, type FileFacts } from './corpus.ts';
 import { FileReader } from './file-facts.ts';
 import { indexPath, loadIndex, saveIndex } from './index-file.ts';
@@ -188,7 +188,7 @@ async function readText(
 ): Promise<string | null> {
   const whole = join(scope.directory, path);
   try {
-    const { bytes } = await readWholeFile(whole, placeFound(scope, whole), {
+    const { bytes } = await readWholeFile(whole, openPlaceOf(scope, whole), {
       maxBytes: MAX_FILE_BYTES,
       signal,
     });

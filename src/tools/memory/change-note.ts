@@ -9,129 +9,138 @@ import { holdDirectory } from '../../sys/held-directory.ts';
 import { inDirectory } from '../../sys/open-in-roots.ts';
 import { sha256 } from '../../sys/read-file.ts';
 import { requireExpected, syncDirectory, writeFileInRoots } from '../../sys/write-file.ts';
-import { decodeForEdit, type FileText } from '../file-text.ts';
-import { modeOf } from '../keep-former.ts';
-import { INDEX_NAME, summaryOf } from './index-file.ts';
-import { DIRECTORY_BYTES, requireRoom } from './limits.ts';
-import { requireFree } from './names.ts';
-import { memoryOf, type NoteCall } from './note-call.ts';
+import { addsRedactionMark } from '../shared/change-file.ts';
+import { decodeForEdit, type DecodedFile } from '../shared/file-text.ts';
+import { permissionBits } from '../shared/previous-content.ts';
+import { INDEX_NAME, summarizeNote } from './index-file.ts';
+import { DIRECTORY_BYTES, requireRoom } from './memory-limits.ts';
+import { requireFreeName } from './note-names.ts';
 import {
-  isThere,
+  requireMemory,
+  type NoteCall,
+  memoryExists,
   listNotes,
   readIndex,
-  readNote,
-  trueText,
+  readNoteFile,
+  syncIndex,
   type ChangedNote,
   type NoteRead,
 } from './notes.ts';
 
-/** How often a change is decided anew when somebody else, who knows no lock, was faster. */
-const MOST_TRIES = 5;
+/** How often a change is tried when programs that take no lock change the file meanwhile. */
+const MAX_ATTEMPTS = 5;
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 
-/** A note before a change. */
-export interface NoteBefore extends FileText {
-  /** Why the task does not know this content, as a sentence; null: it does. */
-  readonly unknown: string | null;
+/** The content of a note before a change. */
+export interface NoteBefore extends DecodedFile {
+  /** Says why the task has not read this content, as a sentence; null when it has. */
+  readonly unreadReason: string | null;
 }
 
-/** What a note is to hold; null: it is to go. `before` is null where there is none. May throw MusterError. */
-export type Decide = (before: NoteBefore | null) => string | null;
+/**
+ * Returns the new content of a note, or null to delete it. `before` is null where there is no note yet. May throw
+ * MusterError to change nothing.
+ */
+export type EditNote = (before: NoteBefore | null) => string | null;
 
+/** The result of changing a note. */
 export interface NoteChange {
   readonly changes: readonly FileChange[];
-  /** Why the index is not true yet, as a sentence; null: it is. */
+  /** Says why the index could not be updated, as a sentence; null when it was. */
   readonly indexProblem: string | null;
 }
 
 /**
- * Changes a note, all or nothing, and then makes the index true, while nobody else does. Where the index
- * can't be written, or this process dies before that, it is mended by the next change.
+ * Changes a note completely or not at all, and then updates the index, while it holds the lock of the directory. If
+ * the index cannot be written, or this process dies before that, the next change repairs it.
  */
-export async function changeNote(call: NoteCall, decide: Decide): Promise<NoteChange> {
+export async function changeNote(call: NoteCall, decide: EditNote): Promise<NoteChange> {
   const { place, context } = call;
-  prepare(place);
-  return await memoryOf(context).locked(place.directory, async () => {
-    const { change, changed } = await untilUndisturbed(() => changeOnce(call, decide));
+  prepareDirectory(place);
+  return await requireMemory(context).locked(place.directory, async () => {
+    const { change, changed } = await retryWhenRaced(() => changeOnce(call, decide));
     try {
-      const index = await untilUndisturbed(() => mendIndex(call, changed));
+      const index = await retryWhenRaced(() => writeIndex(call, changed));
       return { changes: [change, ...index], indexProblem: null };
     } catch (thrown) {
-      // The note is changed: to fail would make its task change it again.
+      // The note has been changed. If the call failed now, the task would change it again.
       if (!(thrown instanceof MusterError)) throw thrown;
       return { changes: [change], indexProblem: thrown.message };
     }
   });
 }
 
-async function untilUndisturbed<T>(act: () => Promise<T>): Promise<T> {
+async function retryWhenRaced<T>(act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await act();
     } catch (thrown) {
       const isRaced = thrown instanceof MusterError && thrown.retryable;
-      if (!isRaced || tries === MOST_TRIES) throw thrown;
+      if (!isRaced || tries === MAX_ATTEMPTS) throw thrown;
     }
   }
 }
 
-/** Makes the directory: for the user alone, and kept out of git, where it is not the project's. */
-function prepare(place: MemoryPlace): void {
+/** Makes the directory. Unless it belongs to the project, only the user can open it and git ignores it. */
+function prepareDirectory(place: MemoryPlace): void {
   const { base, directory, scope, top } = place;
-  if (isThere(place)) return;
+  if (memoryExists(place)) return;
   try {
     const isFirst = !existsSync(top);
     if (scope === 'user') mkdirSync(base, { recursive: true, mode: 0o700 });
     const mode = scope === 'project' ? {} : { mode: PRIVATE_DIRECTORY };
     holdDirectory(base, directory, { create: true, ...mode }).close();
     if (!isFirst || scope === 'project') return;
-    // A umask may have taken rights away from the user, too.
+    // The umask may have removed rights of the user as well.
     chmodSync(top, PRIVATE_DIRECTORY);
     if (scope === 'local') {
       writeFileSync(join(top, '.gitignore'), '*\n', { flag: 'wx', mode: PRIVATE_FILE });
     }
   } catch (thrown) {
-    // Another process has made it just now.
+    // EEXIST: another process has just made it.
     if (systemErrorCode(thrown) !== 'EEXIST') throw fileError(directory, thrown);
   }
 }
 
-interface Changed {
+interface ChangeResult {
   readonly change: FileChange;
   readonly changed: ChangedNote;
 }
 
-async function changeOnce({ place, name, context }: NoteCall, decide: Decide): Promise<Changed> {
+async function changeOnce(
+  { place, name, context }: NoteCall,
+  decide: EditNote,
+): Promise<ChangeResult> {
   const listing = listNotes(place);
-  requireFree(name, listing);
+  requireFreeName(name, listing);
   const current = readCurrent(place, name);
   const path = join(place.directory, name);
-  const unknown = current === null ? null : whyUnknown(path, current.hash, context);
-  const before = current === null ? null : { ...current.text, unknown };
-  // The index is changed as it is shown.
+  const unreadReason = current === null ? null : whyUnread(path, current.hash, context);
+  const before = current === null ? null : { ...current.text, unreadReason };
+  // The task changes the index as it was shown: with a line for every note.
   const isIndex = name === INDEX_NAME;
   const shown =
-    before !== null && isIndex ? { ...before, text: trueText(place, listing, before) } : before;
+    before !== null && isIndex ? { ...before, text: syncIndex(place, listing, before) } : before;
   const wanted = decide(shown);
-  const text = wanted !== null && isIndex ? trueText(place, listing, { text: wanted }) : wanted;
+  const text = wanted !== null && isIndex ? syncIndex(place, listing, { text: wanted }) : wanted;
   const bytes = text === null ? null : Buffer.from(text, 'utf8');
   if (text !== null && bytes !== null) {
     requireRoom({ name, before: current?.size ?? null, after: bytes.length }, listing);
     refuseSecrets({ name, before: before?.text ?? '', after: text }, context);
   }
   context.signal.throwIfAborted();
-  const change = await replace(
+  const change = await replaceFile(
     { path, bytes, scope: place.scope },
-    { former: current, unknown },
+    { previous: current, unreadReason },
     context,
   );
-  return { change, changed: { name, before: summaryOf(before?.text ?? '') } };
+  return { change, changed: { name, before: summarizeNote(before?.text ?? '') } };
 }
 
 function readCurrent(place: MemoryPlace, name: string) {
   try {
-    const { bytes, stats } = readNote(place, name, DIRECTORY_BYTES);
+    const { bytes, stats } = readNoteFile(place, name, DIRECTORY_BYTES);
     if (BigInt(bytes.length) === stats.size) {
       const text = decodeForEdit(name, bytes);
       if (text.encoding !== 'UTF-8') throw notUtf8(name, text.encoding);
@@ -145,13 +154,13 @@ function readCurrent(place: MemoryPlace, name: string) {
   throw new MusterError('LIMIT_EXCEEDED', message);
 }
 
-/** Notes are written in UTF-8: only a person can have made another one. */
+/** Muster writes notes in UTF-8, so a person has made this one. */
 function notUtf8(name: string, encoding: string): MusterError {
   const message = `${name} is ${encoding}, not UTF-8: only a person can convert it`;
   return new MusterError('INVALID_PARAM', message);
 }
 
-function whyUnknown(path: string, hash: string, { files }: ToolContext): string | null {
+function whyUnread(path: string, hash: string, { files }: ToolContext): string | null {
   const seen = files.seen(path);
   if (seen === hash) return null;
   const other = files.changedBy(path, hash);
@@ -173,43 +182,39 @@ interface Texts {
 function refuseSecrets({ name, before, after }: Texts, { variables }: ToolContext): void {
   if (after.includes('\0'))
     throw new MusterError('INVALID_PARAM', `${name}: a note is text, without NUL`);
-  if (marksIn(after) > marksIn(before)) {
+  if (addsRedactionMark(before, after)) {
     throw new MusterError(
       'INVALID_PARAM',
       `${name}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that out.`,
     );
   }
   if (variables.keeps(before) && !variables.keeps(after)) {
-    const message = `${name}: the text holds a secret (a key or password of the environment): notes keep none. Name where it is had instead.`;
+    const message = `${name}: the text holds a secret (a key or password of the environment), and notes must not hold one. Name the place where it is kept instead.`;
     throw new MusterError('INVALID_PARAM', message);
   }
 }
 
-function marksIn(text: string): number {
-  return text.split(REDACTED).length - 1;
-}
-
 interface Replacement {
   readonly path: string;
-  /** Null: it is deleted. */
+  /** The new content; null to delete the file. */
   readonly bytes: Buffer | null;
   readonly scope: MemoryScope;
 }
 
-interface Known {
-  /** What was there; null: nothing. */
-  readonly former: NoteRead | null;
-  readonly unknown: string | null;
+interface KnownNote {
+  /** The file that was there; null when there was none. */
+  readonly previous: NoteRead | null;
+  readonly unreadReason: string | null;
 }
 
-async function replace(
+async function replaceFile(
   { path, bytes, scope }: Replacement,
-  { former, unknown }: Known,
+  { previous, unreadReason }: KnownNote,
   { files, keepFormer }: ToolContext,
 ): Promise<FileChange> {
-  const expected = former?.stats ?? 'nothing';
-  const before = former === null ? null : sha256(former.bytes);
-  if (former !== null) await keepFormer?.(former.bytes);
+  const expected = previous?.stats ?? 'nothing';
+  const before = previous === null ? null : sha256(previous.bytes);
+  if (previous !== null) await keepFormer?.(previous.bytes);
   const roots = [dirname(path)];
   if (bytes === null) {
     files.willRemove(path);
@@ -223,20 +228,20 @@ async function replace(
       path,
       before,
       after: null,
-      ...(former === null ? {} : { mode: modeOf(former.stats) }),
+      ...(previous === null ? {} : { mode: permissionBits(previous.stats) }),
     };
   }
   const after = sha256(bytes);
   files.willWrite(path, after);
-  // Notes of a project are files of its repository, as any other; the rest is for the user alone.
+  // Notes of a project are ordinary files of its repository. All others can be read by the user alone.
   const mode = scope === 'project' ? {} : { mode: PRIVATE_FILE };
   await writeFileInRoots(path, { roots }, bytes, expected, mode);
-  if (unknown === null) files.remember(path, after);
-  return { path, before, after, ...(unknown === null ? {} : { unread: true as const }) };
+  if (unreadReason === null) files.remember(path, after);
+  return { path, before, after, ...(unreadReason === null ? {} : { unread: true as const }) };
 }
 
-/** What becomes of the index; nothing where it is true already, or is not ours to write. */
-async function mendIndex(
+/** Updates the index. Changes nothing where it is up to date or cannot be written. */
+async function writeIndex(
   { place, context }: NoteCall,
   changed: ChangedNote,
 ): Promise<readonly FileChange[]> {
@@ -245,6 +250,7 @@ async function mendIndex(
   if (!mayBeWritten || bytes.equals(stored?.bytes ?? Buffer.alloc(0))) return [];
   const path = join(place.directory, INDEX_NAME);
   const before = stored === null ? null : sha256(stored.bytes);
-  const unknown = before === null ? null : whyUnknown(path, before, context);
-  return [await replace({ path, bytes, scope: place.scope }, { former: stored, unknown }, context)];
+  const unreadReason = before === null ? null : whyUnread(path, before, context);
+  const known = { previous: stored, unreadReason };
+  return [await replaceFile({ path, bytes, scope: place.scope }, known, context)];
 }

@@ -1,34 +1,35 @@
 import { exactLine } from '../../base/terminal-text.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 
-/** What lists the notes of a directory, a line each. All other lines in it are whoever's wrote them. */
+/** The file that lists the notes of a directory, one line each. Muster leaves all its other lines alone. */
 export const INDEX_NAME = 'MEMORY.md';
 const HEADING = '# Memory';
 
-/** Code points of what a line says of its note. */
+/** The most code points of the summary in a line. */
 const SUMMARY_LENGTH = 120;
 
-/** `- [NAME.md](NAME.md): …`: what is between the brackets and behind them is whoever's wrote it. */
+/** Matches `- [NAME.md](NAME.md): …`. The text in the brackets and after them may be anything. */
 const LINE = /^\s*[-*] \[[^\]]*\]\(([^()/\\]+\.md)\)/;
 
-export interface IndexWish {
-  /** What the file holds now; empty: it is not there. */
+/** The data from which an index is updated. */
+export interface IndexUpdate {
+  /** The content of the file now; empty when there is none. */
   readonly text: string;
-  /** The notes that are there, in the order in which new lines are to stand. */
+  /** The notes that are there, in the order of their new lines. */
   readonly names: readonly string[];
-  /** What a new line says of a note. */
+  /** Returns the summary of a note for its line. */
   summaryOf(name: string): string;
-  /** A note that has got another summary: its line follows, unless a person has put it in words of their own. */
+  /** A note whose summary has changed. Its line gets the new one, unless a person has reworded the line. */
   readonly changed?: { readonly name: string; readonly before: string };
 }
 
 /**
- * The index with one line for each note and none for what is gone. A line that is right stays as it is,
- * and where it is. New ones stand behind the last one, or at the end. Pure; the same for what is true.
+ * Returns the index with one line for each note and none for notes that are gone. Correct lines stay as and where
+ * they are; new lines follow the last one, or the end of the text. Updating twice changes nothing more.
  */
-export function trueIndex({ text, names, summaryOf, changed }: IndexWish): string {
+export function updateIndex({ text, names, summaryOf, changed }: IndexUpdate): string {
   const left = new Set(names);
-  // Lines keep the `\r` at their end, where they have one.
+  // Lines keep the `\r` at their end where they have one.
   const end = text.includes('\r\n') ? '\r' : '';
   const lines: string[] = [];
   let next = -1;
@@ -51,7 +52,7 @@ export function trueIndex({ text, names, summaryOf, changed }: IndexWish): strin
   return [...lines, ''].join('\n');
 }
 
-/** Whether a line says of a note what the index said by itself. */
+/** Whether a line is the one that Muster wrote for a note with this summary. */
 function isLineOf(name: string, summary: string, line: string): boolean {
   return line.trimEnd() === indexLine(name, summary);
 }
@@ -60,8 +61,8 @@ function indexLine(name: string, summary: string): string {
   return summary === '' ? `- [${name}](${name})` : `- [${name}](${name}): ${summary}`;
 }
 
-/** What the index says of a note by itself: its first line with something in it, without markup. */
-export function summaryOf(text: string): string {
+/** Summarizes a note for the index: its first line that is not empty, without markup. */
+export function summarizeNote(text: string): string {
   const line = text
     .split('\n', 50)
     .map((each) => oneLine(each.replace(/^[\s#>*-]+/, '')))

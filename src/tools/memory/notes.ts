@@ -1,37 +1,40 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, lstatSync, readSync, type BigIntStats } from 'node:fs';
 import { MusterError } from '../../base/errors.ts';
-import type { MemoryPlace } from '../../protocol/memory.ts';
+import type { MemoryPlace, MemoryPort } from '../../protocol/memory.ts';
 import { namesIn } from '../../sys/directory-names.ts';
 import { inDirectory, openFileInRoots } from '../../sys/open-in-roots.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
-import { INDEX_NAME, summaryOf, trueIndex } from './index-file.ts';
-import { DIRECTORY_BYTES } from './limits.ts';
-import { isNoteName } from './names.ts';
+import { INDEX_NAME, summarizeNote, updateIndex } from './index-file.ts';
+import { DIRECTORY_BYTES } from './memory-limits.ts';
+import { isNoteName } from './note-names.ts';
+import type { ToolContext } from '../../protocol/tool.ts';
 
-/** As much of a note as its line in the index is made from. */
+/** The part of a note from which its line in the index is made. */
 const SUMMARY_BYTES = 4_096;
 
+/** A note in a memory directory. */
 export interface Note {
   readonly name: string;
   readonly bytes: number;
 }
 
+/** The content of a memory directory. */
 export interface Listing {
-  /** By name, the index not among them. */
+  /** Sorted by name, without the index. */
   readonly notes: readonly Note[];
   readonly hasIndex: boolean;
-  /** Names in the directory that are no notes: of directories, links, and files of other names. */
+  /** Names in the directory that are not notes: directories, links, and files with other names. */
   readonly others: readonly string[];
-  /** Of the notes and the index. */
+  /** The size of the notes and the index together. */
   readonly bytes: number;
 }
 
-const NOTHING: Listing = { notes: [], hasIndex: false, others: [], bytes: 0 };
+const EMPTY_LISTING: Listing = { notes: [], hasIndex: false, others: [], bytes: 0 };
 
-/** What is there now. Throws MusterError where a link leads to the directory. */
+/** Lists the notes that are in a directory now. Throws MusterError where the directory is reached through a link. */
 export function listNotes(place: MemoryPlace): Listing {
-  if (!isThere(place)) return NOTHING;
+  if (!memoryExists(place)) return EMPTY_LISTING;
   return inDirectory(place.directory, { roots: [place.directory] }, (directory) => {
     const notes: Note[] = [];
     const others: string[] = [];
@@ -52,24 +55,25 @@ export function listNotes(place: MemoryPlace): Listing {
   });
 }
 
-/** Whether the directory is there, by no link. */
-export function isThere({ directory, base }: MemoryPlace): boolean {
+/** Whether the directory exists. Throws PERMISSION_DENIED where it is reached through a link. */
+export function memoryExists({ directory, base }: MemoryPlace): boolean {
   const { real, exists, problem } = resolveInRoots(directory, [base]);
   if (problem === undefined && real === directory) return exists;
   throw new MusterError(
     'PERMISSION_DENIED',
-    `${directory} is reached through a link, or through what is no directory: no notes are kept there. Put a directory in its place`,
+    `${directory} is reached through a link, or through something that is not a directory, and no notes are kept there. Put a directory in its place`,
   );
 }
 
+/** The beginning of a file in a memory directory. */
 export interface NoteRead {
   readonly bytes: Buffer;
-  /** Of the open file, which may be longer than what was read. */
+  /** The stats of the open file, which may be longer than `bytes`. */
   readonly stats: BigIntStats;
 }
 
-/** The first bytes of a note. Throws MusterError: `NOT_FOUND`, `PERMISSION_DENIED` for a link out. */
-export function readNote({ directory }: MemoryPlace, name: string, maxBytes: number): NoteRead {
+/** Reads the first bytes of a note. Throws MusterError NOT_FOUND, and PERMISSION_DENIED for a link that leads out. */
+export function readNoteFile({ directory }: MemoryPlace, name: string, maxBytes: number): NoteRead {
   const { fd, stats } = openFileInRoots(`${directory}/${name}`, { roots: [directory] });
   try {
     const wanted = Math.min(Number(stats.size), maxBytes);
@@ -84,38 +88,47 @@ export function readNote({ directory }: MemoryPlace, name: string, maxBytes: num
   }
 }
 
-export interface IndexNow {
-  /** As it is true of what is there. */
+/** The index of a memory directory, updated and as stored. */
+export interface CurrentIndex {
+  /** The text with a line for every note that is there. */
   readonly text: string;
-  /** As it stands on the disk; null: it is not there. */
+  /** The file on the disk; null when there is none. */
   readonly stored: NoteRead | null;
-  /** Whether it can be made true on the disk: it is not there, or a file of UTF-8 text. */
+  /** Whether it can be written: there is no file of that name yet, or one with UTF-8 text. */
   readonly mayBeWritten: boolean;
 }
 
-/** A note whose content has changed: what the index said of it by itself before. */
+/** A note whose content has changed. */
 export interface ChangedNote {
   readonly name: string;
+  /** The summary that the index made from its content before. */
   readonly before: string;
 }
 
-/** What the index of a directory says. Of a huge one only the beginning is looked at. */
-export function readIndex(place: MemoryPlace, listing: Listing, changed?: ChangedNote): IndexNow {
-  const stored = listing.hasIndex ? readNote(place, INDEX_NAME, DIRECTORY_BYTES) : null;
-  const text = trueText(place, listing, { text: stored?.bytes.toString('utf8') ?? '', changed });
-  const isWhole = stored === null || BigInt(stored.bytes.length) === stored.stats.size;
+/** Reads the index of a directory and updates its text. Only the beginning of a huge index is read. */
+export function readIndex(
+  place: MemoryPlace,
+  listing: Listing,
+  changed?: ChangedNote,
+): CurrentIndex {
+  const stored = listing.hasIndex ? readNoteFile(place, INDEX_NAME, DIRECTORY_BYTES) : null;
+  const text = syncIndex(place, listing, {
+    text: stored?.bytes.toString('utf8') ?? '',
+    changed,
+  });
+  const isComplete = stored === null || BigInt(stored.bytes.length) === stored.stats.size;
   const isText = stored === null || isUtf8(stored.bytes);
   const isFree = !listing.others.includes(INDEX_NAME);
-  return { stored, text, mayBeWritten: isWhole && isText && isFree };
+  return { stored, text, mayBeWritten: isComplete && isText && isFree };
 }
 
-/** A text as the index, true of what is there. */
-export function trueText(
+/** Updates the text of an index for the notes that are there. */
+export function syncIndex(
   place: MemoryPlace,
   { notes }: Listing,
   { text, changed }: { readonly text: string; readonly changed?: ChangedNote | undefined },
 ): string {
-  return trueIndex({
+  return updateIndex({
     text,
     names: notes.map(({ name }) => name),
     summaryOf: (name) => summaryOfFile(place, name),
@@ -125,10 +138,29 @@ export function trueText(
 
 function summaryOfFile(place: MemoryPlace, name: string): string {
   try {
-    return summaryOf(readNote(place, name, SUMMARY_BYTES).bytes.toString('utf8'));
+    return summarizeNote(readNoteFile(place, name, SUMMARY_BYTES).bytes.toString('utf8'));
   } catch (thrown) {
-    // One that can't be read, or is just gone, is no reason to be without the others.
+    // A note that cannot be read, or has just been deleted, must not hide the others.
     if (thrown instanceof MusterError) return '';
     throw thrown;
   }
+}
+
+/** A call of a tool for one note. */
+export interface NoteCall {
+  readonly place: MemoryPlace;
+  /** The name of its file. */
+  readonly name: string;
+  readonly context: ToolContext;
+}
+
+/** Returns the memory of a task. Throws NOT_FOUND where none is kept. */
+export function requireMemory({ memory }: Pick<ToolContext, 'memory'>): MemoryPort {
+  if (memory !== undefined) return memory;
+  throw new MusterError('NOT_FOUND', 'no memory is kept here');
+}
+
+/** Names a memory for a message: `project memory`, `own project memory`. */
+export function describeMemory({ scope, owner }: MemoryPlace): string {
+  return owner === null ? `${scope} memory` : `own ${scope} memory`;
 }

@@ -4,20 +4,20 @@ import type { CellType } from './cell-edit.ts';
 import type { JsonSpan } from './json-spans.ts';
 import type { Cell, Notebook } from './notebook.ts';
 import {
-  deeper,
+  indentDeeper,
   indentAt,
-  printJson,
-  printMembers,
-  styleOf,
+  printNotebookValue,
+  printNotebookObject,
+  detectNotebookStyle,
   type NotebookStyle,
 } from './notebook-style.ts';
 
-/** The text of a notebook with another source of one cell; all else stays as it was, byte for byte. */
+/** Replaces the source of a cell. All other bytes of the notebook stay as they are. */
 export function withSource(notebook: Notebook, cell: Cell, source: string): string {
-  return spliced(notebook.text, [sourceSplice(notebook, cell, source)]);
+  return applySplices(notebook.text, [sourceSplice(notebook, cell, source)]);
 }
 
-/** The same with another type: only code has outputs and a count of its runs. Other members stay as they were. */
+/** Replaces the source and the type of a cell. Only code cells have outputs and a run count; other members are kept. */
 export function withSourceAndType(
   notebook: Notebook,
   cell: Cell,
@@ -25,131 +25,144 @@ export function withSourceAndType(
 ): string {
   const { text } = notebook;
   const base = indentAt(text, cell.start);
-  const kept = cell.members.filter(({ name }) => !OWN_MEMBERS.has(name));
+  const kept = cell.members.filter(({ name }) => !REWRITTEN_MEMBERS.has(name));
   const others = kept.map(({ name, start, end }) => [name, text.slice(start, end)] as const);
   const value = sourceValue(cell, source);
-  const by = printCell({ type, source: value, others }, styleOf(notebook), base);
-  return spliced(text, [{ ...cell, by }]);
+  const replacement = printCell(
+    { type, source: value, others },
+    detectNotebookStyle(notebook),
+    base,
+  );
+  return applySplices(text, [{ ...cell, text: replacement }]);
 }
 
-/** Members that are written anew with a cell. */
-const OWN_MEMBERS: ReadonlySet<string> = new Set([
+/** The members that are rewritten together with a cell. */
+const REWRITTEN_MEMBERS: ReadonlySet<string> = new Set([
   'cell_type',
   'execution_count',
   'outputs',
   'source',
 ]);
 
-/** The text of a notebook without a cell. */
+/** Removes a cell from the text of a notebook. */
 export function withoutCell({ text, list, cells }: Notebook, cell: Cell): string {
   const [before, after] = [cells[cell.number - 2], cells[cell.number]];
-  if (after !== undefined) return spliced(text, [{ start: cell.start, end: after.start, by: '' }]);
-  if (before !== undefined) return spliced(text, [{ start: before.end, end: cell.end, by: '' }]);
-  return spliced(text, [{ ...list, by: '[]' }]);
+  if (after !== undefined)
+    return applySplices(text, [{ start: cell.start, end: after.start, text: '' }]);
+  if (before !== undefined)
+    return applySplices(text, [{ start: before.end, end: cell.end, text: '' }]);
+  return applySplices(text, [{ ...list, text: '[]' }]);
 }
 
-/** A cell that is to be made. */
+/** The content of a new cell. */
 export interface NewCell {
   readonly type: CellType;
   readonly source: string;
 }
 
-/** The text of a notebook with a new cell behind `after`; null: in front of all others. */
+/**
+ * Inserts a new cell after another one, or before all others where `after` is null. Returns the text and the new id.
+ */
 export function withCell(
   notebook: Notebook,
   after: Cell | null,
   { type, source }: NewCell,
 ): { readonly text: string; readonly id: string | null } {
   const { text, list, listMember, cells } = notebook;
-  const style = styleOf(notebook);
+  const style = detectNotebookStyle(notebook);
   const id = notebook.hasIds ? newId(notebook, source) : null;
   const ids = id === null ? [] : [['id', JSON.stringify(id)] as const];
   const parts = { type, source: linesOf(source), others: [...ids, ['metadata', '{}'] as const] };
   const next = after === null ? cells[0] : undefined;
-  const beside = after ?? next;
-  if (beside === undefined) {
+  const neighbour = after ?? next;
+  if (neighbour === undefined) {
     const base = indentAt(text, listMember.nameStart);
-    const inner = deeper(base, style);
+    const inner = indentDeeper(base, style);
     const [open, close] =
       style.unit === null ? ['[', ']'] : [`[${style.lineEnd}${inner}`, `${style.lineEnd}${base}]`];
-    const by = `${open}${printCell(parts, style, inner)}${close}`;
-    return { text: spliced(text, [{ ...list, by }]), id };
+    const replacement = `${open}${printCell(parts, style, inner)}${close}`;
+    return { text: applySplices(text, [{ ...list, text: replacement }]), id };
   }
-  const base = indentAt(text, beside.start);
+  const base = indentAt(text, neighbour.start);
   const cell = printCell(parts, style, base);
   const between = style.unit === null ? style.comma : `,${style.lineEnd}${base}`;
   const splice =
     next === undefined
-      ? { start: beside.end, end: beside.end, by: between + cell }
-      : { start: next.start, end: next.start, by: cell + between };
-  return { text: spliced(text, [splice]), id };
+      ? { start: neighbour.end, end: neighbour.end, text: between + cell }
+      : { start: next.start, end: next.start, text: cell + between };
+  return { text: applySplices(text, [splice]), id };
 }
 
 interface Splice extends JsonSpan {
-  readonly by: string;
+  readonly text: string;
 }
 
-function spliced(text: string, splices: readonly Splice[]): string {
+function applySplices(text: string, splices: readonly Splice[]): string {
   return splices
     .toSorted((a, b) => b.start - a.start)
-    .reduce((whole, { start, end, by }) => whole.slice(0, start) + by + whole.slice(end), text);
+    .reduce(
+      (edited, splice) => edited.slice(0, splice.start) + splice.text + edited.slice(splice.end),
+      text,
+    );
 }
 
 function sourceSplice(notebook: Notebook, cell: Cell, source: string): Splice {
   const { text } = notebook;
-  const style = styleOf(notebook);
+  const style = detectNotebookStyle(notebook);
   const member = cell.members.findLast(({ name }) => name === 'source');
   const value = sourceValue(cell, source);
   if (member === undefined) {
-    const print = `,${style.colon === ':' ? '' : ' '}"source"${style.colon}${printJson(value, style, '')}`;
-    return { start: cell.end - 1, end: cell.end - 1, by: print };
+    const print = `,${style.colon === ':' ? '' : ' '}"source"${style.colon}${printNotebookValue(value, style, '')}`;
+    return { start: cell.end - 1, end: cell.end - 1, text: print };
   }
   const before = text.slice(member.start, member.end);
-  // A list that stands on one line in a file that is laid out otherwise.
+  // A list on one line in a file whose other lists have a line for each item.
   const isInline = !before.includes('\n') && /^\[\s*"/.test(before);
   const inline: NotebookStyle = { ...style, unit: null };
   const base = indentAt(text, member.nameStart);
-  return { ...member, by: printJson(value, isInline ? inline : style, base) };
+  return { ...member, text: printNotebookValue(value, isInline ? inline : style, base) };
 }
 
-/** Kept as the cell keeps its source: as one string, or as a list of lines. */
+/** The source in the form that the cell uses: one string, or a list of lines. */
 function sourceValue({ value }: Cell, source: string): Source {
   return typeof value['source'] === 'string' ? source : linesOf(source);
 }
 
-/** Lines with their ends, as notebooks have them. */
+/** Splits a source into lines that keep their ends, as notebooks store them. */
 function linesOf(source: string): readonly string[] {
   return source.match(/[^\n]*\n|[^\n]+/g) ?? [];
 }
 
-/** One string, or a list of lines. */
+/** A source as one string, or as a list of lines. */
 type Source = string | readonly string[];
 
 interface CellParts {
   readonly type: CellType;
   readonly source: Source;
-  /** Further members, their values as JSON. */
+  /** Other members with their values as JSON. */
   readonly others: readonly (readonly [name: string, json: string])[];
 }
 
-/** A cell as JSON, its members in the order in which Jupyter writes them. */
+/** Prints a cell as JSON with its members in the order in which Jupyter writes them. */
 function printCell(
   { type, source, others }: CellParts,
   style: NotebookStyle,
   base: string,
 ): string {
-  const inner = deeper(base, style);
+  const inner = indentDeeper(base, style);
   const own: readonly (readonly [string, JsonPrimitive | readonly string[]])[] = [
     ['cell_type', type],
     ...(type === 'code' ? [['execution_count', null] as const, ['outputs', []] as const] : []),
     ['source', source],
   ];
-  const printed = own.map(([name, value]) => [name, printJson(value, style, inner)] as const);
+  const printed = own.map(
+    ([name, value]) => [name, printNotebookValue(value, style, inner)] as const,
+  );
   const members = [...printed, ...others].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return printMembers(members, style, base);
+  return printNotebookObject(members, style, base);
 }
 
-/** Another id than those that there are; the same for the same change of the same notebook. */
+/** Makes an id that no cell has yet. The same change of the same notebook gets the same id. */
 function newId({ text, cells }: Notebook, source: string): string {
   for (let tries = 0; ; tries += 1) {
     const id = createHash('sha256')

@@ -1,12 +1,12 @@
 import { plural } from '../../base/text.ts';
-import { applyEdit } from '../edit-text.ts';
-import { namedLines } from '../named-lines.ts';
-import type { CellEdit, NotebookResult } from './cell-edit.ts';
+import { applyEdit } from '../edit/apply-edit.ts';
+import { formatLineNumbers } from '../shared/output.ts';
+import type { CellEdit, NotebookEditResult } from './cell-edit.ts';
 import { withCell, withoutCell, withSource, withSourceAndType } from './change-cells.ts';
 import { cellName, findCell, type Cell, type Notebook } from './notebook.ts';
 
-/** The text of a notebook after an edit. Sources are edited as text; new lines in them end with `\n`. */
-export function editNotebook(notebook: Notebook, edit: CellEdit): NotebookResult {
+/** Applies an edit to a notebook. Sources of cells are edited as text; new lines in them end with `\n`. */
+export function editNotebook(notebook: Notebook, edit: CellEdit): NotebookEditResult {
   const cell = edit.cell_id === undefined ? null : findCell(notebook, edit.cell_id);
   if (typeof cell === 'string') return failed(`${cell}.`);
   switch (edit.edit_mode ?? 'replace') {
@@ -21,25 +21,26 @@ export function editNotebook(notebook: Notebook, edit: CellEdit): NotebookResult
   }
 }
 
-function insertCell(notebook: Notebook, after: Cell | null, edit: CellEdit): NotebookResult {
-  if (edit.old_string !== '') return failed('old_string: a new cell has none; leave it out.');
+function insertCell(notebook: Notebook, after: Cell | null, edit: CellEdit): NotebookEditResult {
+  if (edit.old_string !== '')
+    return failed('old_string: a new cell replaces no text; leave it out.');
   const type = edit.cell_type ?? 'code';
   const { text, id } = withCell(notebook, after, { type, source: edit.new_string });
   const name = cellName({ number: (after?.number ?? 0) + 1, id });
   return { ok: true, text, done: `inserted ${type} ${name}` };
 }
 
-function deleteCell(notebook: Notebook, cell: Cell | null, edit: CellEdit): NotebookResult {
+function deleteCell(notebook: Notebook, cell: Cell | null, edit: CellEdit): NotebookEditResult {
   if (cell === null) return failed('cell_id: is missing; it must name the cell to delete.');
   if (edit.old_string !== '' || edit.new_string !== '') {
-    return failed('edit_mode delete removes a whole cell: leave its old and new text out.');
+    return failed('edit_mode delete removes the full cell: leave old_string and new_string out.');
   }
   return { ok: true, text: withoutCell(notebook, cell), done: `deleted ${cellName(cell)}` };
 }
 
-function replaceCell(notebook: Notebook, cell: Cell | null, edit: CellEdit): NotebookResult {
+function replaceCell(notebook: Notebook, cell: Cell | null, edit: CellEdit): NotebookEditResult {
   if (cell === null) {
-    return failed('old_string is empty: give the text to replace, or cell_id for a whole cell.');
+    return failed('old_string is empty: give the text to replace, or cell_id for a full cell.');
   }
   const { new_string: source, cell_type: type = cell.type } = edit;
   if (source === cell.source && type === cell.type) {
@@ -59,10 +60,12 @@ interface CellMatch {
   readonly lines: readonly number[];
 }
 
-/** Replaces a text that stands once in the sources of all cells, or of the one that is named. */
-function replaceText(notebook: Notebook, named: Cell | null, edit: CellEdit): NotebookResult {
+/** Replaces a text that occurs once in the sources of all cells, or in that of the named cell. */
+function replaceText(notebook: Notebook, named: Cell | null, edit: CellEdit): NotebookEditResult {
   if (edit.cell_type !== undefined && edit.cell_type !== named?.type) {
-    return failed('cell_type: changes with a whole cell only; leave old_string out.');
+    return failed(
+      'cell_type: can only change when the full cell is replaced; leave old_string out.',
+    );
   }
   if (edit.old_string === edit.new_string) {
     return failed('old_string and new_string are the same: nothing to change.');
@@ -73,47 +76,47 @@ function replaceText(notebook: Notebook, named: Cell | null, edit: CellEdit): No
     const result = cell.source === '' ? null : applyEdit(cell.source, everywhere, '\n');
     return result?.ok === true ? [{ cell, source: result.text, lines: result.lines }] : [];
   });
-  const problem = matches.length === 0 ? missedIn(cells, edit) : countProblem(matches, edit);
+  const problem = matches.length === 0 ? describeMiss(cells, edit) : countProblem(matches, edit);
   if (problem !== null) return failed(problem);
-  // The last first: the places of the others stay as they are.
+  // From the last to the first, so that the positions of the others stay valid.
   const text = matches
     .toReversed()
     .reduce(
-      (whole, { cell, source }) => withSource({ ...notebook, text: whole }, cell, source),
+      (edited, { cell, source }) => withSource({ ...notebook, text: edited }, cell, source),
       notebook.text,
     );
   return { ok: true, text, done: matches.map(describeMatch).join('; ') };
 }
 
 function describeMatch({ cell, lines }: CellMatch): string {
-  return `${plural(lines.length, 'replacement')} in ${cellName(cell)} at ${namedLines(lines)}`;
+  return `${plural(lines.length, 'replacement')} in ${cellName(cell)} at ${formatLineNumbers(lines)}`;
 }
 
 function countProblem(matches: readonly CellMatch[], edit: CellEdit): string | null {
   const total = matches.reduce((sum, { lines }) => sum + lines.length, 0);
   const { expected_replacements: expected, replace_all: all = false } = edit;
   if (expected === undefined ? all || total === 1 : expected === total) return null;
-  const where = matches.map(({ cell, lines }) => `${cellName(cell)} ${namedLines(lines)}`);
-  const found = `old_string stands ${plural(total, 'time')}, in ${where.join('; ')}`;
+  const where = matches.map(({ cell, lines }) => `${cellName(cell)} ${formatLineNumbers(lines)}`);
+  const found = `old_string occurs ${plural(total, 'time')}, in ${where.join('; ')}`;
   return expected === undefined
     ? `${found}: give cell_id, add lines around it until it is unique, or set replace_all.`
     : `${found}, and expected_replacements is ${expected}.`;
 }
 
-/** What is near in the cell that is nearest. */
-function missedIn(cells: readonly Cell[], edit: CellEdit): string {
+/** Describes the nearest miss in the cells. */
+function describeMiss(cells: readonly Cell[], edit: CellEdit): string {
   const misses = cells.flatMap((cell) => {
     const result = cell.source === '' ? null : applyEdit(cell.source, edit, '\n');
     return result?.ok === false ? [{ cell, problem: result.problem }] : [];
   });
   const near =
-    misses.find(({ problem }) => problem.includes('would match but for')) ??
+    misses.find(({ problem }) => problem.includes('would match except for')) ??
     misses.find(({ problem }) => problem.includes('\n'));
   if (near !== undefined) return `${cellName(near.cell)}: ${near.problem}`;
   const where = cells.length === 1 && cells[0] !== undefined ? cellName(cells[0]) : 'any cell';
-  return `old_string was not found in ${where}. Edit sees the sources of cells, as Read shows them; for all else of the file use Bash.`;
+  return `old_string was not found in ${where}. Edit only changes the sources of cells, as Read shows them; use Bash for the rest of the file.`;
 }
 
-function failed(problem: string): NotebookResult {
+function failed(problem: string): NotebookEditResult {
   return { ok: false, problem };
 }

@@ -1,10 +1,10 @@
-/** Where a value of a JSON text stands: from its first character to behind its last. */
+/** The position of a value in a JSON text: its first character, and the one after its last. */
 export interface JsonSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** A member of an object: its value, and where its name begins. */
+/** A member of an object: the position of its value, and of its name. */
 export interface MemberSpan extends JsonSpan {
   readonly name: string;
   readonly nameStart: number;
@@ -12,7 +12,10 @@ export interface MemberSpan extends JsonSpan {
 
 const QUOTE = '"';
 
-/** The members of an object that begins at `at`, in order. The text must be valid JSON, here and below. */
+/**
+ * Finds the members of the object that begins at `at`, in order. The text must be valid JSON, as in all functions
+ * here.
+ */
 export function memberSpans(text: string, at: number): readonly MemberSpan[] {
   const found: MemberSpan[] = [];
   let next = skipBlanks(text, at + 1);
@@ -27,7 +30,7 @@ export function memberSpans(text: string, at: number): readonly MemberSpan[] {
   return found;
 }
 
-/** The items of an array that begins at `at`. */
+/** Finds the items of the array that begins at `at`. */
 export function itemSpans(text: string, at: number): readonly JsonSpan[] {
   const found: JsonSpan[] = [];
   let start = skipBlanks(text, at + 1);
@@ -39,7 +42,7 @@ export function itemSpans(text: string, at: number): readonly JsonSpan[] {
   return found;
 }
 
-/** Where the value that the whole text is begins. */
+/** The position at which the outermost value begins. */
 export function rootStart(text: string): number {
   return skipBlanks(text, 0);
 }

@@ -1,19 +1,20 @@
 import type { JsonPrimitive } from '../../base/json.ts';
 import type { Notebook } from './notebook.ts';
 
-/** How the JSON of a notebook is laid out, so that what is put in looks like the rest. */
+/** The layout of the JSON of a notebook, so that inserted parts look like the rest. */
 export interface NotebookStyle {
-  /** One level of indentation; null: all stands on one line. */
+  /** One level of indentation; null when everything is on one line. */
   readonly unit: string | null;
   readonly lineEnd: string;
-  /** What stands between a name and its value, and between items on one line. */
+  /** The separators between a name and its value, and between items on one line. */
   readonly colon: string;
   readonly comma: string;
-  /** Whether other letters than those of ASCII are written as escapes. */
+  /** Whether characters beyond ASCII are written as escapes. */
   readonly escapes: boolean;
 }
 
-export function styleOf({
+/** Detects the layout of a notebook. */
+export function detectNotebookStyle({
   text,
   listMember,
 }: Pick<Notebook, 'text' | 'listMember'>): NotebookStyle {
@@ -24,49 +25,49 @@ export function styleOf({
     lineEnd: text.includes('\r\n') ? '\r\n' : '\n',
     colon: isSpaced ? ': ' : ':',
     comma: isSpaced ? ', ' : ',',
-    // oxlint-disable-next-line no-control-regex -- ASCII is what is asked for
+    // oxlint-disable-next-line no-control-regex -- the range is all of ASCII
     escapes: /\\u[0-9a-f]{4}/i.test(text) && /^[\0-\x7F]*$/.test(text),
   };
 }
 
-/** The indentation of the line that holds a position. */
+/** The indentation of the line that contains a position. */
 export function indentAt(text: string, at: number): string {
   const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
-/** A value as JSON in the style of a notebook, for a place that is indented by `base`. */
-export function printJson(
+/** Prints a value as JSON in the style of a notebook, for a position that is indented by `base`. */
+export function printNotebookValue(
   value: JsonPrimitive | readonly string[],
   style: NotebookStyle,
   base: string,
 ): string {
   if (typeof value === 'object' && value !== null) {
-    return enclosed(
+    return printBlock(
       ['[', ']'],
-      value.map((item) => scalar(item, style)),
+      value.map((item) => printScalar(item, style)),
       { style, base },
     );
   }
-  return scalar(value, style);
+  return printScalar(value, style);
 }
 
-function scalar(value: JsonPrimitive, { escapes }: NotebookStyle): string {
+function printScalar(value: JsonPrimitive, { escapes }: NotebookStyle): string {
   const text = JSON.stringify(value);
-  return escapes ? escaped(text) : text;
+  return escapes ? escapeNonAscii(text) : text;
 }
 
-/** An object of members whose values are JSON already, laid out for a place one level below `base`. */
-export function printMembers(
+/** Prints an object whose member values are already JSON, for a position that is indented by `base`. */
+export function printNotebookObject(
   members: readonly (readonly [name: string, json: string])[],
   style: NotebookStyle,
   base: string,
 ): string {
   const parts = members.map(([name, json]) => `${JSON.stringify(name)}${style.colon}${json}`);
-  return enclosed(['{', '}'], parts, { style, base });
+  return printBlock(['{', '}'], parts, { style, base });
 }
 
-function enclosed(
+function printBlock(
   [open, close]: readonly [string, string],
   parts: readonly string[],
   { style, base }: { readonly style: NotebookStyle; readonly base: string },
@@ -78,12 +79,12 @@ function enclosed(
   return `${open}${inner}${parts.join(`,${inner}`)}${lineEnd}${base}${close}`;
 }
 
-/** The indentation of what stands in a list or object at `base`. */
-export function deeper(base: string, { unit }: NotebookStyle): string {
+/** The indentation of the parts of a list or object that is indented by `base`. */
+export function indentDeeper(base: string, { unit }: NotebookStyle): string {
   return base + (unit ?? '');
 }
 
-function escaped(json: string): string {
+function escapeNonAscii(json: string): string {
   return json.replaceAll(
     /[\u0080-\uFFFF]/g,
     (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,24 +1,25 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { itemSpans, memberSpans, rootStart, type JsonSpan, type MemberSpan } from './json-spans.ts';
 
-/** A Jupyter notebook (nbformat 4) with the places of its parts in the text of its file. */
+/** A Jupyter notebook (nbformat 4) with the positions of its parts in the text of its file. */
 export interface Notebook {
   readonly text: string;
-  /** As its kernel says, such as `python`; null: it does not. */
+  /** The language of its kernel, such as `python`; null where it names none. */
   readonly language: string | null;
-  /** Whether its version of the format wants an id for each cell. */
+  /** Whether its version of the format requires an id for each cell. */
   readonly hasIds: boolean;
-  /** The list of cells. */
+  /** The position of the list of cells. */
   readonly list: JsonSpan;
-  /** The member of the file that holds the list. */
+  /** The member that contains the list. */
   readonly listMember: MemberSpan;
   readonly cells: readonly Cell[];
 }
 
+/** A cell of a notebook. */
 export interface Cell extends JsonSpan {
-  /** From 1. */
+  /** The number of the cell, from 1. */
   readonly number: number;
-  /** Null: the notebook gives it none. */
+  /** The id; null where the notebook gives none. */
   readonly id: string | null;
   /** `code`, `markdown` or `raw`. */
   readonly type: string;
@@ -27,7 +28,7 @@ export interface Cell extends JsonSpan {
   readonly value: JsonObject;
 }
 
-/** The notebook that a text is; null: it is none, or of a format before 4, which has no list of cells. */
+/** Parses a notebook; null for any other text, and for formats before 4, which have no list of cells. */
 export function parseNotebook(text: string): Notebook | null {
   const value = parsed(text);
   if (!isJsonObject(value) || !Array.isArray(value['cells'])) return null;
@@ -41,7 +42,7 @@ export function parseNotebook(text: string): Notebook | null {
   return {
     text,
     language: languageOf(value['metadata']),
-    hasIds: wantsIds(value),
+    hasIds: requiresIds(value),
     list: { start: listMember.start, end: listMember.end },
     listMember,
     cells: cells.filter((cell) => cell !== null),
@@ -53,7 +54,7 @@ function parsed(text: string): JsonValue {
     const value: JsonValue = JSON.parse(text);
     return value;
   } catch {
-    // Not JSON, so no notebook, whatever its name: it is shown and edited as text.
+    // Not JSON, so not a notebook, whatever its name: it is shown and edited as text.
     return null;
   }
 }
@@ -64,15 +65,15 @@ function cellOf(
   { index, value }: { readonly index: number; readonly value: JsonValue | undefined },
 ): Cell | null {
   if (!isJsonObject(value) || typeof value['cell_type'] !== 'string') return null;
-  const source = textOf(value['source']);
+  const source = joinLines(value['source']);
   if (source === null) return null;
   const id = typeof value['id'] === 'string' ? value['id'] : null;
   const members = memberSpans(text, span.start);
   return { ...span, number: index + 1, id, type: value['cell_type'], source, members, value };
 }
 
-/** A text that a notebook keeps as one string or as a list of lines; null: it is neither. */
-export function textOf(value: JsonValue | undefined): string | null {
+/** Joins a text that a notebook stores as one string or as a list of lines; null for any other value. */
+export function joinLines(value: JsonValue | undefined): string | null {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return null;
   return value.every((line: JsonValue) => typeof line === 'string') ? value.join('') : null;
@@ -86,23 +87,23 @@ function languageOf(metadata: JsonValue | undefined): string | null {
   return [name, language].find((each) => typeof each === 'string') ?? null;
 }
 
-function wantsIds({ nbformat, nbformat_minor: minor }: JsonObject): boolean {
+function requiresIds({ nbformat, nbformat_minor: minor }: JsonObject): boolean {
   const major = typeof nbformat === 'number' ? nbformat : 4;
   return major > 4 || (major === 4 && typeof minor === 'number' && minor >= 5);
 }
 
-/** How a cell is called in results: by its number, and by its id where it has one. */
+/** Names a cell in results by its number and, where it has one, its id. */
 export function cellName({ number, id }: Pick<Cell, 'number' | 'id'>): string {
   return id === null ? `cell ${number}` : `cell ${number} (id ${id})`;
 }
 
-/** The cell that a call names by its id, or by its number as Read shows it; in words why there is none. */
-export function findCell({ cells }: Notebook, word: string): Cell | string {
-  const named = cells.filter(({ id }) => id === word);
-  if (named.length > 1) return `cell_id: ${named.length} cells have the id ${word}; give a number`;
+/** Finds the cell that a call names by its id or by its number. Returns the problem as text where there is none. */
+export function findCell({ cells }: Notebook, name: string): Cell | string {
+  const named = cells.filter(({ id }) => id === name);
+  if (named.length > 1) return `cell_id: ${named.length} cells have the id ${name}; give a number`;
   const [only] = named;
   if (only !== undefined) return only;
-  const number = Number(/^(?:cell-)?(\d{1,9})$/.exec(word)?.[1] ?? Number.NaN);
+  const number = Number(/^(?:cell-)?(\d{1,9})$/.exec(name)?.[1] ?? Number.NaN);
   const counted = cells[number - 1];
   if (counted !== undefined) return counted;
   const ids = cells.flatMap(({ id }) => (id === null ? [] : [id]));
@@ -110,10 +111,12 @@ export function findCell({ cells }: Notebook, word: string): Cell | string {
     cells.length === 0 ? 'none, it has no cells' : `a number from 1 to ${cells.length}`,
     ...(ids.length === 0
       ? []
-      : [`an id (${ids.slice(0, MOST_IDS).join(', ')}${ids.length > MOST_IDS ? ', …' : ''})`]),
+      : [
+          `an id (${ids.slice(0, MAX_IDS_NAMED).join(', ')}${ids.length > MAX_IDS_NAMED ? ', …' : ''})`,
+        ]),
   ];
-  return `cell_id: there is no cell ${JSON.stringify(word)}; valid: ${valid.join(', or ')}`;
+  return `cell_id: there is no cell ${JSON.stringify(name)}; valid: ${valid.join(', or ')}`;
 }
 
-/** So many ids are named at most. */
-const MOST_IDS = 20;
+/** The most ids that a message names. */
+const MAX_IDS_NAMED = 20;

@@ -1,7 +1,18 @@
-/** How a text is encoded that says so with its first bytes. */
+import { closeSync, readSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { MusterError } from '../../base/errors.ts';
+import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
+import {
+  BINARY_SAMPLE_BYTES,
+  MAX_SEARCHED_BYTES,
+  openPlaceOf,
+  type SearchScope,
+} from './search-types.ts';
+
+/** The encodings that a byte order mark can name. */
 type MarkedEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'utf-32le' | 'utf-32be';
 
-/** Longest first: UTF-32 begins like UTF-16. */
+/** The byte order marks, the longest first, because that of UTF-32 begins like that of UTF-16. */
 const MARKS: readonly (readonly [MarkedEncoding, readonly number[]])[] = [
   ['utf-32le', [0xff, 0xfe, 0, 0]],
   ['utf-32be', [0, 0, 0xfe, 0xff]],
@@ -10,17 +21,18 @@ const MARKS: readonly (readonly [MarkedEncoding, readonly number[]])[] = [
   ['utf-16be', [0xfe, 0xff]],
 ];
 
-/** The encoding that a byte order mark names; undefined where there is no mark. */
+/** Returns the encoding that a byte order mark names; undefined where there is none. */
 function markedEncoding(bytes: Buffer): MarkedEncoding | undefined {
   return MARKS.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte))?.[0];
 }
 
+/** Whether a file begins with the byte order mark of UTF-32. */
 export function isUtf32(bytes: Buffer): boolean {
   return markedEncoding(bytes)?.startsWith('utf-32') === true;
 }
 
-/** The text of a file, without its byte order mark; what cannot be decoded becomes U+FFFD. */
-export function decodeText(bytes: Buffer): string {
+/** Decodes a file without its byte order mark. Bytes that cannot be decoded become U+FFFD. */
+export function decodeSearchedText(bytes: Buffer): string {
   const encoding = markedEncoding(bytes);
   switch (encoding) {
     case undefined:
@@ -46,13 +58,48 @@ function decodeUtf32(bytes: Buffer, isLittle: boolean): string {
   return parts.join('');
 }
 
-/** Where a file has its first NUL, in bytes of UTF-8; undefined: nowhere. With an early one it is binary. */
+/** Finds the first NUL character of a file, as an offset in its UTF-8 form; undefined where there is none. */
 export function firstNul(bytes: Buffer): number | undefined {
   if (markedEncoding(bytes)?.startsWith('utf-16') !== true) {
     const at = bytes.indexOf(0);
     return at === -1 ? undefined : at;
   }
-  const text = decodeText(bytes);
+  const text = decodeSearchedText(bytes);
   const index = text.indexOf('\0');
   return index === -1 ? undefined : Buffer.byteLength(text.slice(0, index));
+}
+
+/** Whether the file at a path in a scope is binary; false for one that cannot be opened. */
+export function isBinaryFile(path: string, scope: SearchScope): boolean {
+  const sample = firstBytes(path, scope, BINARY_SAMPLE_BYTES);
+  return sample !== undefined && firstNul(sample) !== undefined && !isUtf32(sample);
+}
+
+/** Reads the text of a scope that is one file in UTF-32; undefined for any other scope. */
+export function readUtf32(scope: SearchScope): string | undefined {
+  if (scope.file === undefined) return undefined;
+  const start = firstBytes(scope.file, scope, 4);
+  if (start === undefined || !isUtf32(start)) return undefined;
+  const bytes = firstBytes(scope.file, scope, MAX_SEARCHED_BYTES);
+  return bytes === undefined ? undefined : decodeSearchedText(bytes);
+}
+
+function firstBytes(path: string, scope: SearchScope, count: number): Buffer | undefined {
+  const absolute = join(scope.directory, path);
+  const place = openPlaceOf(scope, absolute);
+  try {
+    return inDirectory(dirname(absolute), { roots: scope.roots }, (held) => {
+      const { fd, stats } = openHeldFile(held, absolute, place);
+      try {
+        const bytes = Buffer.alloc(Math.min(count, Number(stats.size)));
+        return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+      } finally {
+        closeSync(fd);
+      }
+    });
+  } catch (thrown) {
+    // This user may not read it, or it is gone; the search itself reports that.
+    if (thrown instanceof MusterError) return undefined;
+    throw thrown;
+  }
 }

@@ -2,10 +2,10 @@ import { MusterError } from '../../base/errors.ts';
 import type { SearchQuery } from './search-types.ts';
 
 const MAX_PATTERN_BYTES = 32_768;
-/** A longer pattern is not written out a second time. */
+/** The longest pattern that the advice repeats. */
 const MAX_SHOWN = 200;
 
-/** Throws INVALID_PARAM for a pattern that no engine can be given. */
+/** Throws INVALID_PARAM for a pattern that cannot be passed to ripgrep. */
 export function requireUsablePattern(pattern: string): void {
   const problem = patternProblem(pattern);
   if (problem !== undefined) throw new MusterError('INVALID_PARAM', `pattern: ${problem}`);
@@ -20,14 +20,14 @@ function patternProblem(pattern: string): string | undefined {
     : undefined;
 }
 
-/** What is wrong with a regular expression, in an engine's own words but for its flags, and what to do. */
-export function patternError(said: string, query: SearchQuery): MusterError {
-  const advice = said.includes('"\\n" is not allowed')
+/** Makes the error for an unusable regular expression from what ripgrep wrote, without its flags, and adds advice. */
+export function patternError(stderr: string, query: SearchQuery): MusterError {
+  const advice = stderr.includes('"\\n" is not allowed')
     ? ['It holds a line end: set multiline.']
-    : said.includes('"\\0"')
+    : stderr.includes('"\\0"')
       ? [NUL_ADVICE]
       : literalAdvice(query.pattern);
-  const reason = withoutFlags(said, query.pattern);
+  const reason = withoutFlags(stderr, query.pattern);
   const lines = ['pattern: cannot be used as a regular expression.', reason, ...advice];
   return new MusterError('INVALID_PARAM', lines.join('\n'));
 }
@@ -35,15 +35,16 @@ export function patternError(said: string, query: SearchQuery): MusterError {
 const NUL_ADVICE =
   'Only binary files hold NUL characters, and they are left out of a directory: name one as path.';
 
-function withoutFlags(said: string, pattern: string): string {
-  const lines = said
+/** Removes the advice about command-line flags, which Grep does not have, from an error of ripgrep. */
+function withoutFlags(stderr: string, pattern: string): string {
+  const lines = stderr
     .replace(/^rg: /, '')
     .split('\n\n')
     .filter((paragraph) => !/--[a-z]/.test(paragraph))
     .join('\n')
     .trim()
     .split('\n');
-  // ripgrep shows the pattern in a group of its own.
+  // ripgrep puts the pattern into a group before it shows it.
   const shown = lines.findIndex((line) => line.trim() === `(?:${pattern})`);
   return lines
     .map((line, index) => {

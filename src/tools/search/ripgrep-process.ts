@@ -1,45 +1,51 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { deadlineAfter } from '../../base/deadlines.ts';
-import { MusterError } from '../../base/errors.ts';
+import { errorMessage, MusterError } from '../../base/errors.ts';
 import { endWithAll } from '../../sys/processes.ts';
 
-/** What a run of ripgrep came to; lines were handed over as they came. */
+/** How a run of ripgrep ended. Its records were passed to `onRecord` as they came. */
 export interface RipgrepRun {
   readonly exitCode: number | null;
   readonly stderr: string;
   readonly timedOut: boolean;
 }
 
+/** How ripgrep is run and what takes its output. */
 export interface RipgrepOptions {
   readonly cwd: string;
+  /** The character that ends each record. */
   readonly separator: '\n' | '\0';
+  /** Text for its standard input. */
+  readonly input?: string;
   readonly timeMs: number;
   readonly signal: AbortSignal;
-  /** False: enough, stop it. */
+  /** Takes one record. Returns false to stop ripgrep because no more are needed. */
   readonly onRecord: (record: string) => boolean;
 }
 
 const MAX_STDERR = 65_536;
 
-/** The binary could not be started, or died of its own: another engine has to do. */
-export class RipgrepMissing extends MusterError {
-  constructor(cause: unknown) {
-    super('INTERNAL_ERROR', 'ripgrep cannot be run here', { cause });
-  }
+/** The error for a ripgrep that is missing, could not be started, or crashed. */
+function ripgrepError(reason: string, cause?: unknown): MusterError {
+  return new MusterError(
+    'INTERNAL_ERROR',
+    `Files cannot be searched or listed, because ripgrep cannot be run: ${reason}. Install Muster again with its optional dependencies (npm install -g --include=optional muster-agent); \`muster doctor\` checks the result.`,
+    { cause },
+  );
 }
 
-/** The path of the bundled binary. Throws RipgrepMissing when this platform has none. */
+/** Returns the path of the bundled binary. Throws MusterError when the package for this platform is not installed. */
 export async function ripgrepPath(): Promise<string> {
   try {
     return (await import('@vscode/ripgrep')).rgPath;
   } catch (thrown) {
-    throw new RipgrepMissing(thrown);
+    throw ripgrepError(errorMessage(thrown).replace(/\.$/, ''), thrown);
   }
 }
 
 /**
- * Run ripgrep without the user's configuration and environment. It starts no processes of its own, so
- * that killing it is enough.
+ * Runs ripgrep without the user's configuration and environment. Killing it is enough to stop it, because it starts
+ * no processes of its own. Throws MusterError when it cannot be started or crashes, and CANCELLED at the signal.
  */
 export function runRipgrep(
   binary: string,
@@ -50,11 +56,13 @@ export function runRipgrep(
     const child: ChildProcess = spawn(binary, ['--no-config', ...args], {
       cwd: options.cwd,
       env: {},
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
-    // First: out of descriptors there is a failed child without pipes, and nothing below is reached.
-    child.once('error', (thrown) => reject(new RipgrepMissing(thrown)));
+    // Without free file descriptors, spawn returns a failed child that has no pipes; then only this handler runs.
+    child.once('error', (thrown) => reject(ripgrepError(errorMessage(thrown), thrown)));
     if (!child.stdout || !child.stderr) return;
+    // A broken pipe means that ripgrep has ended, which `close` reports.
+    child.stdin?.once('error', () => {}).end(options.input);
     let timedOut = false;
     let stderr = '';
     let rest = '';
@@ -82,11 +90,12 @@ export function runRipgrep(
       options.signal.removeEventListener('abort', stop);
     };
     child.once('error', settle);
-    child.once('close', (exitCode) => {
+    child.once('close', (exitCode, signal) => {
       settle();
       if (options.signal.aborted) reject(new MusterError('CANCELLED', 'The search was cancelled.'));
-      else if (exitCode === null && !enough && !timedOut) reject(new RipgrepMissing(stderr));
-      else resolve({ exitCode, stderr, timedOut });
+      else if (exitCode === null && !enough && !timedOut) {
+        reject(ripgrepError(['it was ended by', signal, stderr].join(' ').trim()));
+      } else resolve({ exitCode, stderr, timedOut });
     });
   });
 }

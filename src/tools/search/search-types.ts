@@ -1,83 +1,91 @@
 import type { OpenPlace } from '../../sys/open-in-roots.ts';
 
-/** Whether a path relative to the searched directory, with `/`, is wanted. */
+/** Accepts or rejects a path, which is relative to the searched directory and has `/` as separator. */
 export type PathFilter = (path: string) => boolean;
 
-/** Where is looked: a directory and what of it counts, or one file. */
+/** The files of a search: a directory with a filter, or one file. */
 export interface SearchScope {
-  /** Absolute real path of a directory. */
+  /** The absolute path of the directory, without links. */
   readonly directory: string;
-  /** Only this entry of it, whatever ignore files say. */
+  /** The one file of the directory to search, whatever ignore files say. */
   readonly file?: string;
   readonly roots: readonly string[];
-  /** Of `file`: it may have other names (hard links). What is found by walking must have none outside. */
+  /** Whether `file` may have other names (hard links). Other files of a directory must have none outside the roots. */
   readonly mayHaveOtherNames?: boolean;
-  /** Whether files that ignore files leave out are searched, too. Default false. */
+  /** Whether ignored files are searched, too. Default false. */
   readonly includesIgnored?: boolean;
-  /** Whether binary files are searched as text. Default false; `file` always is. */
+  /** Whether binary files are searched as text. Default false; `file` is always searched as text. */
   readonly includesBinary?: boolean;
   readonly accepts: PathFilter;
-  /** Globs for bare names that hold for everything `accepts`: for an engine that can use them. */
+  /** Globs for bare names that match every accepted file, with which ripgrep skips files early. */
   readonly nameGlobs: readonly string[];
 }
 
+/** The pattern of a search and how it is applied. */
 export interface SearchQuery {
   readonly pattern: string;
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
-  /** Lines of context. */
+  /** The number of context lines before and after a match. */
   readonly before: number;
   readonly after: number;
 }
 
+/** The limits of a search. */
 export interface SearchLimits {
   readonly maxFiles: number;
-  /** Lines or, multiline, places that match, all files together and in one file. */
+  /** The most matches in all files and in one file. Matches are lines or, with `multiline`, matched texts. */
   readonly maxMatches: number;
   readonly maxMatchesPerFile: number;
-  /** Milliseconds for all of it. */
+  /** The time limit in milliseconds. */
   readonly timeMs: number;
   readonly signal: AbortSignal;
 }
 
-export interface FoundLine {
+/** The limits of listing files. */
+export type ListLimits = Pick<SearchLimits, 'maxFiles' | 'timeMs' | 'signal'>;
+
+/** A line of a search result. */
+export interface SearchLine {
   readonly number: number;
   readonly text: string;
-  /** False: a line of context. */
+  /** False for a line of context. */
   readonly matches: boolean;
-  /** Of a long line: where in its text the first matches begin and end. */
+  /** The positions of the first matches in a long line. */
   readonly spans?: readonly TextSpan[];
 }
 
-/** First index, and the one behind the last. */
+/** The first index of a part of a text, and the index after its last. */
 export type TextSpan = readonly [number, number];
 
-/** A line with more characters is long: it is not shown as a whole. */
+/** The most characters of a line that is shown completely. */
 export const LONG_LINE_CHARACTERS = 500;
-/** Matches of one line whose places are kept. */
+/** The most matches in one line whose positions are kept. */
 export const MAX_SPANS = 50;
 
+/** The matches in one file. */
 export interface FileHits {
-  /** Relative to the directory of the scope, with `/`. */
+  /** The path relative to the directory of the scope, with `/` as separator. */
   readonly path: string;
-  readonly lines: readonly FoundLine[];
+  readonly lines: readonly SearchLine[];
   readonly matches: number;
-  /** Set: it is binary, and was searched as text. */
+  /** Set when the file is binary and was searched as text. */
   readonly isBinary?: true;
 }
 
+/** The result of a content search. */
 export interface SearchResult {
-  /** In path order: names compared byte by byte, directory by directory. */
+  /** In path order, as `comparePaths` defines it. */
   readonly files: readonly FileHits[];
-  /** Why there may be more. */
+  /** The limit that ended the search early, so that there may be more. */
   readonly stopped?: 'limit' | 'time';
-  /** Directories and files that this user may not look into, or that no name in UTF-8 leads to. */
+  /** Files and directories that this user may not read, or whose names are not UTF-8. */
   readonly unreadable?: readonly string[];
 }
 
 /**
- * Whether a file with its first NUL there is binary. What is behind a later one is not searched either, unless
- * binary files are.
+ * Whether a file whose first NUL character is at `firstNul` counts as binary in a scope. A file with a later NUL is
+ * searched up to it; only when binary files are included, it counts as binary and is searched completely.
  */
 export function isBinaryAt(
   firstNul: number | undefined,
@@ -86,45 +94,38 @@ export function isBinaryAt(
   return firstNul !== undefined && (includesBinary || firstNul < BINARY_SAMPLE_BYTES);
 }
 
+/** The result of listing files. */
 export interface ListResult extends Omit<SearchResult, 'files'> {
   readonly paths: readonly string[];
 }
 
-/** How a path that a search has found is opened: where it was found, through no link. */
-export function placeFound(scope: SearchScope, path: string): OpenPlace {
+/** Describes how a found file may be opened: at its own path, through no link. */
+export function openPlaceOf(scope: SearchScope, path: string): OpenPlace {
   const mayHaveOtherNames = scope.mayHaveOtherNames === true;
   return { roots: scope.roots, judged: new Map([[path, { real: path, mayHaveOtherNames }]]) };
 }
 
-/** Whether a name was not UTF-8 on disk: what stands for it opens nothing. */
+/** Whether a path contains the replacement character for bytes that are not UTF-8, so that it opens no file. */
 export function isLossyName(path: string): boolean {
   return path.includes('\uFFFD');
 }
 
-/** As a result has it: only where there is something to say. */
-export function unreadableOf(paths: readonly string[]): Pick<SearchResult, 'unreadable'> {
+/** Makes the `unreadable` field of a result, or nothing when the list is empty. */
+export function unreadableField(paths: readonly string[]): Pick<SearchResult, 'unreadable'> {
   return paths.length === 0 ? {} : { unreadable: paths };
 }
 
-/** What both engines leave out: a file that is larger, in bytes. */
+/** The largest file that is searched, in bytes. */
 export const MAX_SEARCHED_BYTES = 20 * 1024 * 1024;
 /**
- * A file with a NUL in its first bytes (ripgrep's first buffer) is binary and not searched; further on
- * a NUL ends the search.
+ * The size of ripgrep's first buffer. A file with a NUL character in it is binary and is not searched. A later NUL
+ * ends the search of the file.
  */
 export const BINARY_SAMPLE_BYTES = 65_536;
-/** Names that no search descends into. */
+/** The directory into which no search descends. */
 export const NEVER_SEARCHED = '.git';
 
-/** ripgrep, or the plain engine that stands in for it. */
-export interface SearchEngine {
-  /** All files of the scope that its filter accepts, in no order. */
-  list(scope: SearchScope, limits: SearchLimits): Promise<ListResult>;
-  /** Throws MusterError INVALID_PARAM for a pattern that cannot be used. */
-  search(query: SearchQuery, scope: SearchScope, limits: SearchLimits): Promise<SearchResult>;
-}
-
-/** Path order: component by component, so that a directory's files stand together. */
+/** Compares paths name by name and byte by byte, so that the files of a directory stay together. */
 export function comparePaths(a: string, b: string): number {
   const [left, right] = [a.split('/'), b.split('/')];
   for (const [index, name] of left.entries()) {
@@ -133,4 +134,16 @@ export function comparePaths(a: string, b: string): number {
     if (name !== other) return Buffer.compare(Buffer.from(name), Buffer.from(other));
   }
   return left.length - right.length;
+}
+
+/** Names the first paths, those nearest to the top first, and counts the others: `a.ts, src/b.ts and 3 more`. */
+export function summarizePaths(
+  paths: readonly string[],
+  show: (path: string) => string,
+  max = 3,
+): string {
+  const depth = (path: string): number => path.split('/').length;
+  const sorted = paths.toSorted((a, b) => depth(a) - depth(b) || comparePaths(a, b));
+  const named = sorted.slice(0, max).map(show).join(', ');
+  return paths.length > max ? `${named} and ${paths.length - max} more` : named;
 }

@@ -1,7 +1,7 @@
 import { MusterError } from '../../base/errors.ts';
 import { nearNames } from '../../base/near-names.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { defineTool } from '../define.ts';
+import { defineTool } from '../shared/define-tool.ts';
 
 export const currentTimeTool = defineTool({
   name: 'CurrentTime',
@@ -23,14 +23,17 @@ export const currentTimeTool = defineTool({
   },
 });
 
-/** `2026-11-22T12:26:45+02:00, Sunday, Europe/Kyiv, Unix time 1795343205`. Throws INVALID_PARAM. */
+/**
+ * Formats a time: `2026-11-22T12:26:45+02:00, Sunday, Europe/Kyiv, Unix time 1795343205`. Throws INVALID_PARAM for an
+ * unknown zone.
+ */
 function timeIn(now: number, timezone: string | undefined): string {
   const format = formatIn(timezone);
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
   const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? '';
   const date = `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
   const time = `${part('hour')}:${part('minute')}:${part('second')}`;
-  // `GMT+02:00`, and `GMT` alone for no offset.
+  // The part is `GMT+02:00`, or `GMT` alone for no offset.
   const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
   const { timeZone } = format.resolvedOptions();
   const unix = Math.floor(now / 1000);

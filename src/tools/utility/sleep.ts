@@ -1,5 +1,5 @@
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { defineTool } from '../define.ts';
+import { defineTool } from '../shared/define-tool.ts';
 
 const MAX_SECONDS = 300;
 
@@ -7,7 +7,7 @@ export const sleepTool = defineTool({
   name: 'Sleep',
   kind: 'meta',
   replay: 'pure',
-  // Others may have its slot meanwhile.
+  // Other calls may use its slot meanwhile.
   waits: true,
   ownWords: true,
   description: 'Wait. For a task or shell use TaskOutput instead.',

@@ -36,11 +36,11 @@ test.each([
   expect(fixQuestions([commit(subject, change)], 9)).toEqual([]);
 });
 
-test('a fix of three files has no one place', () => {
+test('a fix that changes three files makes no question', () => {
   expect(fixQuestions([commit('Fix lost routes again', 'M a.c', 'M b.c', 'M c.c')], 9)).toEqual([]);
 });
 
-test('they are spread over the history, each once', () => {
+test('the questions are spread over the history, each of them once', () => {
   const history = Array.from({ length: 10 }, (_, index) => [
     commit(`Fix lost route number n${index}`, 'M a.c'),
     commit(`fix lost route number n${index}`, 'M a.c'),

@@ -26,7 +26,7 @@ test('of what is too large the beginning and the end stand in the result, and th
         return;
       }
       expect(Buffer.byteLength(fitted)).toBeLessThanOrEqual(CAPS.resultBytes);
-      const note = `left out; the whole is in ${path}: Read it with offset, or Grep it …]\n`;
+      const note = `left out; the full output is in ${path}: Read it with offset, or Grep it …]\n`;
       const at = fitted.lastIndexOf(note);
       const head = fitted.slice(0, fitted.lastIndexOf('\n[… ', at));
       const tail = fitted.slice(at + note.length);
@@ -45,6 +45,6 @@ test('of what is too large the beginning and the end stand in the result, and th
 test('a file that can not be written is told', () => {
   const spillPath = () => join(tempDirectory(), 'none', 'spill');
   expect(fitOutput('x'.repeat(30_000), GREP, { caps: CAPS, spillPath })).toMatch(
-    /left out; the whole could not be kept \(ENOENT/,
+    /left out; the full output could not be saved \(ENOENT/,
   );
 });

@@ -51,7 +51,7 @@ function compacting(script: ReturnType<typeof reader>, setup: EngineSetup = {}):
 
 async function run(engine: TestEngine, prompt = GOAL) {
   const task = engine.start(prompt);
-  await task.ended;
+  await task.end.written;
   return task;
 }
 
@@ -394,7 +394,7 @@ test('killed at any event around a compaction, it goes on with the same requests
       prompt: null,
       maxRights: (recorded) => recorded,
     });
-    await resumed.ended;
+    await resumed.end.written;
     expect(resumed.state.end?.status).toBe('completed');
     expect(resumed.state.conversation.messages.length).toBeLessThan(
       state.conversation.messages.length + 4,
@@ -429,7 +429,7 @@ test('a person has an ended conversation summarised; its answer stays, and it go
       ...(compacts === undefined ? {} : { compacts }),
     });
   const compacted = await resume(null, { keep: 'the word mauve' });
-  await compacted.ended;
+  await compacted.end.written;
   const last = engine.model.requests.at(-1);
   expect(last && isSummaryRequest(last) && textOf(last)).toContain(
     'kept above all: the word mauve',
@@ -441,7 +441,7 @@ test('a person has an ended conversation summarised; its answer stays, and it go
     end: task.state.end,
   });
   const again = await resume('And the product?');
-  await again.ended;
+  await again.end.written;
   const next = engine.model.requests.at(-1);
   expect(next && textOf(next)).toMatch(/Rule: never say[\s\S]*<summary>[\s\S]*And the product/);
   expect(next?.messages.length).toBeLessThan(30);

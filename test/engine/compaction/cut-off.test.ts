@@ -54,7 +54,7 @@ test('a summary that is interrupted is asked for once more, and nothing is dropp
       main.state.result === 'the sum is 7' || main.state.activity.kind === 'waiting_for_children',
   );
   letGo();
-  await main.ended;
+  await main.end.written;
   const types = typesOf(engine.events, main.spec.id);
   expect(types).toContain('context.summarised');
   expect(types).not.toContain('context.dropped');
@@ -66,9 +66,9 @@ test('a summary that is stopped is asked for once more when its conversation goe
   main.stop(stopOrder('user', 'enough'));
   answer();
   letGo();
-  await main.ended;
+  await main.end.written;
   const again = await engine.engine.resume(main.spec.id, { ...ALL, prompt: 'go on' });
-  await again.ended;
+  await again.end.written;
   const types = typesOf(engine.events, main.spec.id);
   expect(types).toContain('context.summarised');
   expect(types).not.toContain('context.dropped');

@@ -90,7 +90,7 @@ it('a child of another type gets them before its prompt, behind its own system p
     { tools: [waitTool] },
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   const [asked] = requestsFor(test.model.requests, 'part');
   expect(asked?.messages).toHaveLength(1);
   const [given] = asked?.messages[0]?.content ?? [];

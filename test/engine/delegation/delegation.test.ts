@@ -30,7 +30,7 @@ it('default_timeout_seconds that can’t be written down lets the call wait on',
     },
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(faults).toEqual([String(FULL)]);
   expect(toldTo(test, 'main').at(-1)).toMatch(/^found\n/);
   expect(run.state.status).toBe('completed');
@@ -52,7 +52,7 @@ it.each([
     },
   });
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(run.state.status).toBe('completed');
   expect(toldTo(test, 'main')).toContain('Task broke: a bug');
   expect(eventsOfType(test, 'child.ended').map(({ status }) => status)).toEqual(['failed']);

@@ -25,7 +25,7 @@ describe('a task reaches', () => {
     let answer = '';
     const other = testEngine(play({}));
     const stranger = other.start('stranger');
-    await stranger.ended;
+    await stranger.end.written;
     const test: TestEngine = testEngine(
       play({
         main: [calls(background('sibling'), call('Task', { prompt: 'part' }))],
@@ -46,7 +46,7 @@ describe('a task reaches', () => {
         grandchild: [calls(call('Bash', { ms: 60 }))],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     return answer;
   }
 
@@ -112,7 +112,7 @@ describe('a task that was told an id', () => {
         teller: [(turn) => ({ text: parts.child?.(turn, idOf(test, 'secret')) ?? 'nothing' })],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     return answer;
   }
 
@@ -148,7 +148,7 @@ describe('a task that was told an id', () => {
         ],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(handed).toEqual([]);
   });
 
@@ -171,14 +171,14 @@ describe('a task that was told an id', () => {
         ],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(answer).toMatch(/^TaskStop: task_id: no task or shell of yours begins with /);
   });
 });
 
 it('is handed nothing by words that are no ids, and nothing is gathered for them', async () => {
   const run = testEngine(play({})).start('main');
-  await run.ended;
+  await run.end.written;
   const state = {
     ...run.state,
     get children(): never {
@@ -194,7 +194,7 @@ describe('the beginning of several ids', () => {
 
   async function find(word: string, ids: readonly string[]) {
     const run = testEngine(play({})).start('main');
-    await run.ended;
+    await run.end.written;
     const child = {
       callId: 'call',
       background: true,

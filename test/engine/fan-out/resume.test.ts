@@ -25,7 +25,7 @@ describe('a run of a template', () => {
   it('makes an item under the id that was announced before a crash, and once', async () => {
     const before = testEngine(script);
     const first = await before.engine.startFanOut(REQUEST);
-    await first.ended;
+    await first.end.written;
     const store = openMemoryStore({});
     const log = store.create(first.spec);
     log.append([
@@ -43,7 +43,7 @@ describe('a run of a template', () => {
       prompt: null,
       maxRights: (recorded) => recorded,
     });
-    await run.ended;
+    await run.end.written;
     const rows = itemRows(store, foldLog(store, first.spec.id));
     expect(rows.map(({ item, status }) => [item, status])).toEqual(
       ITEMS.map((item) => [item, 'completed']),
@@ -60,10 +60,10 @@ describe('a run of a template', () => {
     const store = openMemoryStore({});
     const settings = { reusesResults: true };
     const first = await testEngine(script, { store, settings }).engine.startFanOut(REQUEST);
-    await first.ended;
+    await first.end.written;
     const again = testEngine(script, { store, settings });
     const run = await again.engine.startFanOut(REQUEST);
-    await run.ended;
+    await run.end.written;
     expect(again.model.requests).toEqual([]);
     expect(run.state.result).toBe('3 items: 3 completed.');
     const reused = itemRows(store, foldLog(store, run.spec.id)).map(
@@ -86,7 +86,7 @@ describe('a run of a template', () => {
   it('reads no messages', async () => {
     const { engine } = testEngine(script);
     const run = await engine.startFanOut(REQUEST);
-    await run.ended;
+    await run.end.written;
     const said = engine.resume(run.spec.id, { prompt: 'hello', maxRights: (each) => each });
     await expect(said).rejects.toThrow('is a run of a template: only its tasks read messages');
   });

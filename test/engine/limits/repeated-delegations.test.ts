@@ -92,7 +92,7 @@ describe('a model that delegates the same again and again', () => {
   it('at every depth, ends soon, and says by which limit', async () => {
     const test = testEngine(stormy(1), DEEP);
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(eventsOfType(test, 'child.created').length).toBe(MAX_REPEATED_DELEGATIONS);
     expect(test.model.requests.length).toBe(29);
     expect(test.engine.result(run)).toMatchObject({
@@ -117,7 +117,7 @@ describe('a model that delegates the same again and again', () => {
         async (width, maxDepth) => {
           const test = testEngine(stormy(width), { settings: { maxDepth } });
           const run = test.start('main');
-          await run.ended;
+          await run.end.written;
           expect(eventsOfType(test, 'child.created').length).toBeLessThanOrEqual(
             width * MAX_REPEATED_DELEGATIONS,
           );
@@ -139,7 +139,7 @@ describe('a model that delegates the same again and again', () => {
       return calls(call('Task', child === '' ? words : { ...words, resume: child }));
     });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(eventsOfType(test, 'child.created').length).toBe(1);
     expect(eventsOfType(test, 'child.resumed').length).toBe(MAX_REPEATED_DELEGATIONS - 1);
     expect(run.state.end?.because).toContain('same_delegations');
@@ -153,7 +153,7 @@ describe('a model that delegates the same again and again', () => {
         : { text: 'did it myself' };
     });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     const refused = eventsOfType(test, 'call.ended').filter(({ error }) => error !== null);
     expect(refused.map(({ text, error }) => [text, error])).toEqual([
       [
@@ -183,7 +183,7 @@ describe('a model that delegates the same again and again', () => {
         }),
     });
     const run = first.start('main');
-    await run.ended;
+    await run.end.written;
     isFirst = false;
     expect(eventsOfType(first, 'child.created').length).toBe(3);
     const second = testEngine(script, { store: first.store });
@@ -191,7 +191,7 @@ describe('a model that delegates the same again and again', () => {
       prompt: null,
       maxRights: (all) => all,
     });
-    await again.ended;
+    await again.end.written;
     expect(eventsOfType(second, 'child.created').length).toBe(MAX_REPEATED_DELEGATIONS - 3);
     expect(again.state.end?.because).toContain('same_delegations');
   });
@@ -217,7 +217,7 @@ describe('no storm is', () => {
       { settings: { maxTasks: 1_000, maxParallel: 100 } },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
     expect(eventsOfType(test, 'child.created').length).toBe(1_000);
   });
@@ -233,7 +233,7 @@ describe('no storm is', () => {
       { tools: [editTool] },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect([run.state.result, eventsOfType(test, 'child.created').length]).toEqual(['green', 10]);
   });
 
@@ -247,7 +247,7 @@ describe('no storm is', () => {
       { tools: [editTool] },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(run.state.result).toBe('all done');
   });
 
@@ -261,7 +261,7 @@ describe('no storm is', () => {
       );
     });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(eventsOfType(test, 'child.created').length).toBe(40);
     expect(eventsOfType(test, 'call.ended').every(({ error }) => error === null)).toBe(true);
   });
@@ -273,10 +273,10 @@ describe('no storm is', () => {
       return role === 'user' ? calls(SAME) : { text: 'told' };
     });
     let run = test.start('main');
-    await run.ended;
+    await run.end.written;
     for (let more = 0; more < MAX_REPEATED_DELEGATIONS + MAX_NESTED_DELEGATIONS; more += 1) {
       run = await test.engine.resume(run.spec.id, { prompt: 'again', maxRights: (all) => all });
-      await run.ended;
+      await run.end.written;
       expect(run.state.result).toBe('told');
     }
     expect(eventsOfType(test, 'call.ended').every(({ error }) => error === null)).toBe(true);

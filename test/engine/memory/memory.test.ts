@@ -51,7 +51,7 @@ describe('the prompt of an agent', () => {
     const agents = [agent('Keeper', { memory: 'project' }), agent('other')];
     const script = play({ root: [calls(task('keeper', 'k'), task('other', 'o'))] });
     const test = testEngine(script, setup({ agents, settings: { nested: false } }));
-    await test.start('root').ended;
+    await test.start('root').end.written;
     const [keeper] = requestsOf(test, 'k');
     const [other] = requestsOf(test, 'o');
     const [, memory = ''] = system(keeper).split('# Memory\n');
@@ -88,7 +88,7 @@ describe('the prompt of an agent', () => {
     });
     // The second is asked for when the first has ended.
     const test = testEngine(script, setup({ agents: [keeper], settings: { maxParallel: 1 } }));
-    await test.start('root').ended;
+    await test.start('root').end.written;
     const [a, b, c] = ['a', 'b', 'c'].map(
       (prompt) => requestsOf(test, prompt)[0]?.prefix.system[0],
     );
@@ -114,7 +114,7 @@ describe('the prompt of an agent', () => {
     write('config/agent-memory/keeper/MEMORY.md', 'NOTED');
     const script = play({ root: [calls(task('keeper', 'k'))] });
     const test = testEngine(script, setup({ trusts, agents: [agent('keeper', parts)] }));
-    await test.start('root').ended;
+    await test.start('root').end.written;
     const prompt = system(requestsOf(test, 'k')[0]);
     const warnings = eventsOfType(test, 'warning').filter(({ message }) =>
       message.includes('not trusted'),
@@ -131,7 +131,7 @@ describe('the prompt of an agent', () => {
     write('config/agent-memory/keeper/MEMORY.md', 'Use make.\u{e0041}\u202e\r\nOr ninja.\r\n');
     const agents = [agent('keeper', { memory: 'user' })];
     const test = testEngine(play({ root: [calls(task('keeper', 'k'))] }), setup({ agents }));
-    await test.start('root').ended;
+    await test.start('root').end.written;
     expect(system(requestsOf(test, 'k')[0])).toContain('>\nUse make.\nOr ninja.\n</outside');
     expect(eventsOfType(test, 'warning').map(({ message }) => message)).toEqual([
       expect.stringMatching(/agent-memory\/keeper hold 2 characters that nobody sees: left out/),
@@ -152,7 +152,7 @@ describe('the prompt of an agent', () => {
         script,
         setup({ ...parts, deny: [{ text: tool, tool, source: RULE }] }),
       );
-      await test.start('root').ended;
+      await test.start('root').end.written;
       prompts.push(system(requestsOf(test, 'k')[0]));
     }
     expect(
@@ -218,7 +218,7 @@ it('in plan mode notes are written, a deny rule and a disallowed tool keep from 
   });
   const deny = [{ text: 'MemoryDelete', tool: 'MemoryDelete', source: RULE }];
   const test = testEngine(script, setup({ agents, deny, mode: 'plan' }));
-  await test.start('root').ended;
+  await test.start('root').end.written;
   const refused = eventsOfType(test, 'call.refused').map(({ tool }) => tool);
   const ended = eventsOfType(test, 'call.ended').filter(({ tool }) => tool.startsWith('Memory'));
   expect([refused.toSorted(), ended.map(({ tool, error }) => [tool, error]).toSorted()]).toEqual([

@@ -176,7 +176,7 @@ test('siblings of a type that delegates share their whole prompt but for the las
   const spawn = (prompt: string) => call('Task', { prompt, description: prompt });
   const main = [calls(spawn('one about Kafka7'), spawn('two about Swift13'))];
   const engine = testEngine(play({ main }), { agents });
-  await engine.start('main about Redis3').ended;
+  await engine.start('main about Redis3').end.written;
   const [root = [], one = [], two = []] = engine.model.requests
     .slice(0, 3)
     .map(({ prefix }) => prefix.system);

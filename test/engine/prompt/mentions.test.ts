@@ -32,7 +32,7 @@ describe('a type that a person names', () => {
   it('is called, though the model answers itself', async () => {
     const test = engine({ main: [{ text: 'I know that.' }, { text: 'Now I really do.' }] });
     const run = test.start('main @explore where is the parser?');
-    await run.ended;
+    await run.end.written;
     expect(run.state.status).toBe('completed');
     expect(run.state.result).toBe('Now I really do.');
     expect(childTypes(test)).toEqual(['Explore']);
@@ -65,7 +65,7 @@ describe('a type that a person names', () => {
     const asked = call('Task', { prompt: 'child', type: 'EXPLORE' });
     const test = engine({ main: [calls(asked)] });
     const run = test.start('main @explore where?');
-    await run.ended;
+    await run.end.written;
     expect(childTypes(test)).toEqual(['Explore']);
     expect(run.state.toolCounts).toEqual(new Map([['Task', 1]]));
   });
@@ -73,7 +73,7 @@ describe('a type that a person names', () => {
   it('is called beside others that the model calls, each once', async () => {
     const asked = call('Task', { prompt: 'child', subagent_type: 'Plan' });
     const test = engine({ main: [calls(asked)] });
-    await test.start('main ask @code-reviewer and @explore, and @review again').ended;
+    await test.start('main ask @code-reviewer and @explore, and @review again').end.written;
     expect(childTypes(test)).toEqual(['Plan', 'Review', 'Explore']);
   });
 
@@ -81,27 +81,27 @@ describe('a type that a person names', () => {
     const broken = call('Task', { prompt: '', subagent_type: 'Explore' });
     const test = engine({ main: [calls(broken)] });
     const run = test.start('main @explore where?');
-    await run.ended;
+    await run.end.written;
     expect(childTypes(test)).toEqual(['Explore']);
     expect(eventsOfType(test, 'call.refused', run.spec.id)).toHaveLength(1);
   });
 
   it('is asked for once: later answers are free', async () => {
     const test = engine({ main: [{ text: 'a' }, calls(call('Bash', { ms: 0 })), { text: 'b' }] });
-    await test.start('main @explore where?').ended;
+    await test.start('main @explore where?').end.written;
     expect(childTypes(test)).toEqual(['Explore']);
   });
 
   it('counts in what a person says later, and in a resume', async () => {
     const test = engine({ main: [{ text: 'first' }] });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(childTypes(test)).toEqual([]);
     const resumed = await test.engine.resume(run.spec.id, {
       prompt: 'now @plan it',
       maxRights: (rights) => rights,
     });
-    await resumed.ended;
+    await resumed.end.written;
     expect(childTypes(test)).toEqual(['Plan']);
   });
 
@@ -109,7 +109,7 @@ describe('a type that a person names', () => {
     const test = engine({ main: [calls(call('Bash', { ms: 30 }))] });
     const run = test.start('main');
     test.engine.send(run.spec.id, 'and @explore the rest');
-    await run.ended;
+    await run.end.written;
     expect(childTypes(test)).toEqual(['Explore']);
   });
 
@@ -125,11 +125,14 @@ describe('a type that a person names', () => {
       ],
     });
     const run = test.start('main');
-    await run.ended;
-    const more = { prompt: '@explore go on', maxRights: (rights: typeof run.rights) => rights };
+    await run.end.written;
+    const more = {
+      prompt: '@explore go on',
+      maxRights: (rights: typeof run.permissions.rights) => rights,
+    };
     await (
       await test.engine.resume(run.spec.id, more)
-    ).ended;
+    ).end.written;
     expect(childTypes(test)).toEqual(['Explore']);
   });
 
@@ -138,7 +141,7 @@ describe('a type that a person names', () => {
     const deny = [{ text: 'Task(Explore)', tool: 'Task', specifier: 'Explore', source }];
     const test = engine({ main: [] }, { deny });
     const run = test.start('main @explore where?');
-    await run.ended;
+    await run.end.written;
     expect(childTypes(test)).toEqual([]);
     expect(run.state.refusals).toEqual([expect.stringContaining('Task(Explore)')]);
   });
@@ -150,14 +153,14 @@ describe('what names nobody', () => {
       main: [calls(call('Task', { prompt: 'child @plan it', subagent_type: 'general-purpose' }))],
       child: [{ text: 'ask @review and @explore' }],
     });
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(statesOf(test.events).size).toBe(2);
     expect(requestsOf(test, 'child').flatMap(textsOf)).toEqual(['child @plan it']);
   });
 
   it('a word that no agent has', async () => {
     const test = engine({ main: [] });
-    await test.start('main @somebody and me@explore').ended;
+    await test.start('main @somebody and me@explore').end.written;
     expect(textsOf(requestsOf(test, 'main')[0])).toEqual(['main @somebody and me@explore']);
     expect(childTypes(test)).toEqual([]);
   });
@@ -171,7 +174,7 @@ describe('what names nobody', () => {
     };
     const test = engine({ main: [] }, { agent: lead });
     const run = test.start('main @explore where, @plan it?');
-    await run.ended;
+    await run.end.written;
     expect(childTypes(test)).toEqual(['Plan']);
     expect(run.state.refusals).toEqual([]);
     expect(run.state.warnings).toEqual([
@@ -183,7 +186,7 @@ describe('what names nobody', () => {
     const many = Array.from({ length: 30 }, (_, at) => ({ ...WORKER, name: `own${at}` }));
     const test = engine({ main: [] }, { agents: many });
     const run = test.start(`main ${many.map(({ name }) => `@${name}`).join(' ')}`);
-    await run.ended;
+    await run.end.written;
     expect(childTypes(test)).toEqual(many.slice(0, MAX_MENTIONS).map(({ name }) => name));
     expect(run.state.warnings).toEqual([
       '@own16, @own17, @own18, @own19, @own20, @own21, @own22, @own23 and 6 more are taken as text: one message calls at most 16 agents by name',
@@ -199,7 +202,7 @@ describe('what names nobody', () => {
     };
     const test = engine({ main: [] }, { agent, settings: { nested: false } });
     const run = test.start('main @explore where?');
-    await run.ended;
+    await run.end.written;
     expect(run.state.warnings).toEqual([
       "@Explore is taken as text: whoever reads it has no Task tool and can't delegate",
     ]);
@@ -212,14 +215,14 @@ it('keeps the history whole when a request is sent again after a failure', async
   let isBroken = true;
   const test = engine({ main: [() => (isBroken ? { failure } : { text: 'an answer' })] });
   const run = test.start('main @explore where?');
-  await run.ended;
+  await run.end.written;
   expect(run.state.status).toBe('failed');
   isBroken = false;
   const resumed = await test.engine.resume(run.spec.id, {
     prompt: null,
     maxRights: (rights) => rights,
   });
-  await resumed.ended;
+  await resumed.end.written;
   expect(childTypes(test)).toEqual(['Explore']);
   const answers = resumed.state.conversation.messages.flatMap((message) =>
     message.role === 'assistant' ? [toolCalls(message).length] : [],
@@ -234,14 +237,14 @@ async function survived(batch: number): Promise<TaskState | null> {
   const mortal = new MortalStore(disk, { batch, several: false, kept: 0 }, async () => {});
   const first = engine(script, { store: mortal.store, onFault: () => {} });
   const run = first.start('main @explore where?');
-  await Promise.race([run.ended, until(() => mortal.isDead)]);
+  await Promise.race([run.end.written, until(() => mortal.isDead)]);
   if (!mortal.isDead) return null;
   const second = engine(script, { store: disk });
   const resumed = await second.engine.resume(run.spec.id, {
     prompt: null,
     maxRights: (rights) => rights,
   });
-  await resumed.ended;
+  await resumed.end.written;
   return resumed.state;
 }
 

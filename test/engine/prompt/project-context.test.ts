@@ -41,7 +41,7 @@ describe('the context of a directory', () => {
       context: steady(),
     });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     const [main = ''] = requestsOf(test, 'main')[0]?.prefix.system ?? [];
     const id = /<file ([0-9a-f]{16})>/.exec(main)?.[1] ?? '';
     const expected = [
@@ -73,11 +73,11 @@ describe('the context of a directory', () => {
   it('is not told to an agent whose definition says so, as a child or at the top', async () => {
     const script = play({ main: [calls(call('Task', { prompt: 'part', subagent_type: 'bare' }))] });
     const test = testEngine(script, { context: steady(), agents: [BARE] });
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const top = testEngine(play({}), { context: steady(), agent: BARE });
-    await top.start('main').ended;
+    await top.start('main').end.written;
     const without = testEngine(play({}), { agent: BARE });
-    await without.start('main').ended;
+    await without.start('main').end.written;
     const [child = ''] = requestsOf(test, 'part')[0]?.prefix.system ?? [];
     expect(child).not.toMatch(/Use tabs|# Git/);
     expect(requestsOf(top, 'main')[0]?.prefix).toEqual(requestsOf(without, 'main')[0]?.prefix);
@@ -91,7 +91,7 @@ describe('the context of a directory', () => {
     const test = testEngine(play({ main: [calls(...parts), calls(...parts.slice(0, 2))] }), {
       context: source,
     });
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const systems = requestsOf(test, 'part').map(({ prefix }) => prefix.system.join('\n'));
     expect(systems).toHaveLength(6);
     expect(new Set(systems.slice(0, 4)).size).toBe(1);
@@ -105,13 +105,13 @@ describe('the context of a directory', () => {
     });
     const first = testEngine(script, { context: changing() });
     const run = first.start('main');
-    await run.ended;
+    await run.end.written;
     const second = testEngine(script, { context: changing(), store: first.store });
     const again = await second.engine.resume(run.spec.id, {
       prompt: 'go on',
       maxRights: (all) => all,
     });
-    await again.ended;
+    await again.end.written;
     const prefixes = [first, second].flatMap((test) =>
       requestsOf(test, 'main').map(({ prefix }) => prefix),
     );
@@ -122,7 +122,7 @@ describe('the context of a directory', () => {
   it('makes no prompt longer where there is none', async () => {
     const source = { refresh: async () => {}, of: () => null };
     const [none, absent] = [testEngine(play({}), { context: source }), testEngine(play({}))];
-    await Promise.all([none.start('main').ended, absent.start('main').ended]);
+    await Promise.all([none.start('main').end.written, absent.start('main').end.written]);
     expect(requestsOf(none, 'main')[0]?.prefix).toEqual(requestsOf(absent, 'main')[0]?.prefix);
   });
 });

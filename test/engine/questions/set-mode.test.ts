@@ -13,7 +13,7 @@ import { background, call, calls, eventsOfType, play, textsOf, until, type Turn 
 import { testEngine, WORKER, type TestEngine } from '../support.ts';
 import { answerQuestion } from '../../../src/engine/questions/answer-question.ts';
 
-const modeOf = (test: TestEngine, id: string) => test.engine.task(id)?.rights.mode;
+const modeOf = (test: TestEngine, id: string) => test.engine.task(id)?.permissions.rights.mode;
 const isNarrower = (a: PermissionMode, b: PermissionMode) =>
   PERMISSION_MODES.indexOf(a) <= PERMISSION_MODES.indexOf(b);
 
@@ -33,7 +33,7 @@ async function withChild(mode: PermissionMode) {
   const [child = ''] = main.state.children.keys();
   const over = async () => {
     gate.resolve();
-    await main.ended;
+    await main.end.written;
   };
   return { test, main: main.spec.id, child, over };
 }
@@ -52,7 +52,7 @@ describe('setting the mode of a conversation', () => {
     lines['main']?.push(set(test, 'plan'), set(test, 'acceptEdits'), set(test, 'acceptEdits'));
     const main = test.start('main');
     id = main.spec.id;
-    await main.ended;
+    await main.end.written;
     expect(modes).toEqual(['plan', 'acceptEdits', 'acceptEdits']);
     expect(eventsOfType(test, 'terms.changed', id).map(({ rights }) => rights.mode)).toEqual([
       'plan',
@@ -133,7 +133,7 @@ describe('setting the mode of a conversation', () => {
             }
           }
           gate.resolve();
-          await main.ended;
+          await main.end.written;
         },
       ),
       { numRuns: 12 },
@@ -152,7 +152,7 @@ describe('setting the mode of a conversation', () => {
     await turn();
     expect(test.inbox.open().length).toBe(1);
     test.engine.setMode(main.spec.id, 'plan');
-    await main.ended;
+    await main.end.written;
     expect(eventsOfType(test, 'call.started', main.spec.id)).toEqual([]);
     expect(eventsOfType(test, 'call.refused', main.spec.id)).toMatchObject([
       { decision: { verdict: 'deny', step: 'floor' } },
@@ -188,7 +188,7 @@ describe('setting the mode of a conversation', () => {
         },
       });
       const main = test.start('main');
-      await main.ended;
+      await main.end.written;
       expect(eventsOfType(test, 'call.ended', main.spec.id)).toMatchObject([
         { text: expect.stringContaining(text), error },
       ]);
@@ -216,11 +216,11 @@ describe('the mode of a conversation that goes on', () => {
   ) => {
     const test: TestEngine = testEngine(play({}), { mode: 'acceptEdits', agent });
     const main = test.start('main');
-    await main.ended;
+    await main.end.written;
     const again = await test.engine.resume(main.spec.id, { ...terms, prompt: 'more' });
-    await again.ended;
+    await again.end.written;
     const told = textsOf(test.model.requests.at(-1)).filter((text) => text.includes('Mode: '));
-    return { mode: again.rights.mode, told };
+    return { mode: again.permissions.rights.mode, told };
   };
 
   it('that a flag narrows is told to its model', async () => {
@@ -260,7 +260,7 @@ describe('ExitPlanMode', () => {
     test.engine.answer({ question: waiting?.question.id ?? '', ...answer });
     if (since !== undefined) test.engine.setMode(main.spec.id, since);
     await until(() => main.state.turns > 1);
-    const { mode } = main.rights;
+    const { mode } = main.permissions.rights;
     const [result] = eventsOfType(test, 'call.ended', main.spec.id);
     await test.engine.stop(stopOrder('client', 'over'));
     return { mode, text: result?.text ?? '', error: result?.error };
@@ -322,7 +322,7 @@ describe('ExitPlanMode', () => {
     const lines = { main: [calls(call('ExitPlanMode', { plan }))] };
     const test: TestEngine = testEngine(play(lines), { mode: 'plan', onAsk: 'park' });
     const main = test.start('main');
-    await main.ended;
+    await main.end.written;
     const { id } = main.spec;
     const next: TestEngine = testEngine(play(lines), { store: test.store, onAsk: 'park' });
     const resumed = await next.engine.resume(id, {
@@ -331,8 +331,8 @@ describe('ExitPlanMode', () => {
       answer: { question: `${id}q1`, text: 'always' },
       mode: 'plan',
     });
-    await resumed.ended;
-    expect(resumed.rights.mode).toBe('plan');
+    await resumed.end.written;
+    expect(resumed.permissions.rights.mode).toBe('plan');
     expect(
       ['terms.changed', 'question.answered'].map((type) =>
         next.events.filter((event) => event.type === type).map(({ seq }) => seq),
@@ -353,7 +353,7 @@ describe('ExitPlanMode', () => {
     const main = test.start('main');
     await until(() => test.inbox.open().length === 2);
     answerQuestion(test.inbox, test.inbox.open()[0]?.question.id ?? '', { text: 'yes' });
-    await main.ended;
+    await main.end.written;
     expect(eventsOfType(test, 'call.ended', main.spec.id).map(({ text }) => text)).toEqual([
       'The user approved the plan. The mode is default now. Carry it out.',
       'The user has not answered to this plan. The mode is default now.',
@@ -366,7 +366,7 @@ describe('ExitPlanMode', () => {
       onAsk: 'wait',
     });
     const main = test.start('main');
-    await main.ended;
+    await main.end.written;
     expect(eventsOfType(test, 'call.ended', main.spec.id)).toMatchObject([
       { text: 'Not in plan mode: go ahead.', error: null },
     ]);

@@ -17,7 +17,7 @@ async function readOf(part: Play[string], input: JsonObject = {}): Promise<strin
   const test = testEngine(
     play({ main: [calls(call('Task', { prompt: 'part', ...input })), { text: 'done' }], part }),
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const id = eventsOfType(test, 'child.created')[0]?.child ?? '';
   const texts = requestsOf(test, 'main').flatMap((request) => textsOf(request));
   return texts.join('\n').replaceAll(id, 'ID');
@@ -62,7 +62,7 @@ it('only a task that can delegate is told, and only of what is below it', async 
     }),
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   const child = [...statesOf(test.events).values()].find(({ spec }) => spec.parent !== null);
   if (child === undefined) throw new Error('no child was made');
   const { state } = run;

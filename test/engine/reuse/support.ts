@@ -100,7 +100,7 @@ export async function delegate(
   prepareInbox?.(test.inbox);
   const run = test.start('main');
   let hasEnded = false;
-  const ended = run.ended.then(() => (hasEnded = true));
+  const ended = run.end.written.then(() => (hasEnded = true));
   await setup.time?.pass(() => hasEnded);
   await ended;
   const [child] = [...run.state.children.keys()];

@@ -16,7 +16,7 @@ describe('branchPoint', () => {
         : { text: 'done' },
     );
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     const events = eventsOf(store, run.spec.id);
     const points = events.map(({ seq, type }) => [type, branchPoint(events, seq) === seq]);
     expect(points).toEqual([

@@ -75,7 +75,7 @@ function engineOver({ root, store }: World, parts: Play): TestEngine {
 /** Plays it to its end; returns the id of the main task. */
 export async function played(world: World, parts: Play, prompt = 'main'): Promise<string> {
   const run = engineOver(world, parts).start(prompt);
-  await run.ended;
+  await run.end.written;
   return run.spec.id;
 }
 
@@ -89,7 +89,7 @@ export async function resumed(
   const test = engineOver(world, parts);
   const order = { prompt: null, maxRights: (rights: ResumeRights) => rights, ...request };
   const run = await test.engine.resume(id, order);
-  await run.ended;
+  await run.end.written;
   return test;
 }
 

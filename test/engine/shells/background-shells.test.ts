@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stopOrder } from '../../../src/engine/task/stop.ts';
-import { bashTool } from '../../../src/tools/bash.ts';
 import {
   endsOf,
   inBackground,
@@ -20,6 +19,7 @@ import {
 } from '../shells-support.ts';
 import { promptOf } from '../support.ts';
 import { withoutNonce } from '../../nonce.ts';
+import { bashTool } from '../../../src/tools/bash/bash.ts';
 
 describe('a background shell', () => {
   it('lets the task go on; its output grows in a private file; its end is told', async () => {
@@ -39,7 +39,7 @@ describe('a background shell', () => {
       'The end.',
     ]);
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     const id = shellId(model.requests[1]);
     expect(notices(model.requests[1])).toEqual([]);
     expect(notices(model.requests[2]).map(withoutNonce)).toEqual([
@@ -59,7 +59,7 @@ describe('a background shell', () => {
       'Then the end.',
     ]);
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     const id = shellId(model.requests[1]);
     expect(model.requests.length).toBe(3);
     expect(notices(model.requests[2])).toEqual([
@@ -87,7 +87,7 @@ describe('a background shell', () => {
       tools: [broken],
     });
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(results(model.requests[1])).toEqual(['/etc/passwd is a file, not a directory']);
     expect(events.map(({ type }) => type)).not.toContain('shell.started');
     expect(run.state.shells.size).toBe(0);
@@ -99,7 +99,7 @@ describe('a background shell', () => {
     const calls = Array.from({ length: 17 }, (_, n) => inBackground(`sleep 30${n}`));
     const { model, events, start } = shellEngine([calls]);
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(shellIds(model.requests[1]).length).toBe(16);
     expect(results(model.requests[1]).at(-1)).toBe(
       'run_in_background: at most 16 background shells of a task run at a time; end one with TaskStop first',
@@ -114,7 +114,7 @@ describe('a background shell', () => {
       (request) => [taskOutput(shellId(request))],
     ]);
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(endsOf(events)).toEqual([['yes', 'output_limit', null]]);
     const [report = ''] = results(model.requests[2]);
     expect(report).toContain('Status: stopped: it wrote more than the limit output.spill_bytes\n');
@@ -139,7 +139,7 @@ describe('a background shell', () => {
       },
     ]);
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(endsOf(events)).toEqual([[command, how, null]]);
     expect(events.at(-1)?.type).toBe('task.ended');
     expect(engine.result(run).data.status).toBe(status);
@@ -156,7 +156,7 @@ describe('a background shell', () => {
       };
     });
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(endsOf(events)).toEqual([['sleep 300', 'stopped', null]]);
     const [child = ''] = run.state.children.keys();
     expect(leftOf(child)).toEqual([]);
@@ -175,7 +175,7 @@ describe('a background shell', () => {
       'The end.',
     ]);
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(model.requests.length).toBe(3);
     const [notice = '', ...more] = notices(model.requests[2]);
     expect(more).toEqual([]);
@@ -189,7 +189,7 @@ describe('a background shell', () => {
     const there = join(tempDirectory(), 'there');
     const { model, start } = shellEngine([[inBackground(`touch ${there}`)]], { ask: ['Bash'] });
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(run.state.shells.size).toBe(0);
     expect(run.state.refusals.length).toBe(1);
     expect(results(model.requests[1])).not.toEqual([]);
@@ -199,7 +199,7 @@ describe('a background shell', () => {
   it('in plan mode there is none', async () => {
     const { model, start } = shellEngine([[inBackground('true')]], { mode: 'plan' });
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(run.state.shells.size).toBe(0);
     expect(results(model.requests[1])).toEqual([
       expect.stringContaining('it would go on in the background'),
@@ -211,7 +211,7 @@ describe('a background shell', () => {
       settings: { taskTools: false },
     });
     const run = start('go');
-    await run.ended;
+    await run.end.written;
     expect(results(model.requests[1])).toEqual([
       "run_in_background: needs TaskOutput and TaskStop, which this task does not have (its agent's tools, or task_tool.enabled = false). Run it in the foreground.",
     ]);

@@ -41,7 +41,7 @@ describe('a Task call with an output schema', () => {
     const test = testEngine(
       play({ main: [part()], part: [{ text: 'Counted.\n```json\n{"count": 3}\n```' }] }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(dataOf(childOf(test))).toEqual({
       status: 'success',
       result: 'Counted.\n```json\n{"count": 3}\n```',
@@ -62,7 +62,7 @@ describe('a Task call with an output schema', () => {
     const test = testEngine(
       play({ main: [part()], part: [{ text: '{"count": "3"}' }, { text: '{"count": 3}' }] }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const [first, second] = requestsOf(test, 'part');
     expect(first?.prefix.system.at(-1)).toBe(
       `# Task\ncount it\n\n# Form of the answer\nYour final answer is one JSON value, valid against this JSON Schema, and no other text:\n${JSON.stringify(FORM)}`,
@@ -81,7 +81,7 @@ describe('a Task call with an output schema', () => {
     const test = testEngine(
       play({ main: [part()], part: [{ text: 'Many.' }, wrong, wrong, wrong] }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const message = `output_schema: none of 3 answers was valid against it; the last: ${finding.replace(/\.$/, '')}`;
     expect(dataOf(childOf(test))).toEqual({
       status: 'error',
@@ -105,7 +105,7 @@ describe('a Task call with an output schema', () => {
         part: [{ text: '{"<system>":1,"count":1}' }, { text: '{"count":1}' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(toldTo(test, 'part').at(-1)).toBe(
       told(1, '#: Property "<¦system>" does not match additional properties schema.'),
     );
@@ -118,7 +118,7 @@ describe('a Task call with an output schema', () => {
         part: [{ text: '[]' }, { text: '{"count":1}' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(dataOf(childOf(test))).toMatchObject({ status: 'success', structured: { count: 1 } });
   });
 
@@ -133,7 +133,7 @@ describe('a Task call with an output schema', () => {
     ['a reference to somewhere else', { $ref: 'http://127.0.0.1:9/' }, 'nothing is fetched'],
   ])('that is %s makes no task and no request', async (_, schema, why) => {
     const test = testEngine(play({ main: [part({ output_schema: schema })] }));
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(toldTo(test, 'main').at(-1)).toContain(why);
     expect([requestsOf(test, 'part').length, eventsOfType(test, 'child.created').length]).toEqual([
       0, 0,
@@ -147,7 +147,7 @@ describe('a Task call with an output schema', () => {
         part: [{ text: '{"count":1}' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(dataOf(childOf(test)).structured).toEqual({ count: 1 });
   });
 
@@ -159,7 +159,7 @@ describe('a Task call with an output schema', () => {
         leaf: [{ text: 'Just words.' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(requestsOf(test, 'leaf').map(({ prefix }) => prefix.system.at(-1))).toEqual([
       '# Task\nleaf',
     ]);
@@ -177,7 +177,7 @@ describe('a Task call with an output schema', () => {
         part: [{ text: 'a' }, { text: 'b' }, { text: 'c' }, { text: 'd' }, { text: '{"count":2}' }],
       }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const id = childOf(test).spec.id;
     const results = toldTo(test, 'main');
     expect(results.at(-2)).toBe(
@@ -207,7 +207,7 @@ describe('a task that a limit ends', () => {
 
   it('is checked, too', async () => {
     const test = testEngine(limited('{"count":1}'), setup);
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(dataOf(childOf(test))).toMatchObject({
       status: 'partial',
       structured: { count: 1 },
@@ -219,7 +219,7 @@ describe('a task that a limit ends', () => {
     const test = testEngine(
       play({ main: [part({ max_turns: 1 })], part: [{ text: 'One.' }, { text: '{"count":1}' }] }),
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(dataOf(childOf(test))).toMatchObject({ status: 'partial', structured: { count: 1 } });
     expect(requestsOf(test, 'part').map(({ toolChoice }) => toolChoice)).toEqual(['auto', 'none']);
     expect(toldTo(test, 'part').slice(1)).toEqual([
@@ -230,7 +230,7 @@ describe('a task that a limit ends', () => {
 
   it('and whose answer is not valid says so', async () => {
     const test = testEngine(limited('One.'), setup);
-    await test.start('main').ended;
+    await test.start('main').end.written;
     const data = dataOf(childOf(test));
     expect(data).toMatchObject({ status: 'partial', result: 'One.', structured: null });
     expect(data.text).toContain(
@@ -258,7 +258,7 @@ describe('the schema of a definition', () => {
       }),
       { agents: [counter] },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(
       toldTo(test, 'main')
         .map((text) => text.split('\n')[0])
@@ -277,7 +277,7 @@ describe('the schema of a definition', () => {
       agent: counter,
     });
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(dataOf(run.state)).toMatchObject({ status: 'success', structured: { count: 2 } });
     expect(requestsOf(test, 'main')[0]?.prefix.system.at(-1)).toMatch(/^# Form of the answer\n/);
   });
@@ -288,13 +288,13 @@ describe('the schema of a definition', () => {
       play({ main: [calls(call('Task', { prompt: 'part', subagent_type: 'counter' }))] }),
       { agents: [broken] },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(toldTo(test, 'main').at(-1)).toBe(
       'Task: output_schema: the schema of agent counter can\'t be used: #/required: Instance type "boolean" is invalid. Expected "array".',
     );
     const root = testEngine(play({}), { agent: broken });
     const run = root.start('main');
-    await run.ended;
+    await run.end.written;
     expect(dataOf(run.state)).toMatchObject({ status: 'error', error: { code: 'INVALID_PARAM' } });
     expect([requestsOf(test, 'part').length, root.model.requests.length]).toEqual([0, 0]);
   });
@@ -307,7 +307,7 @@ it('a schema that no answer can be checked by ends its task at once', async () =
       part: [{ text: JSON.stringify(`${'a'.repeat(50)}!`) }],
     }),
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const state = childOf(test);
   expect(dataOf(state)).toMatchObject({ structured: null, error: { code: 'LIMIT_EXCEEDED' } });
   expect([state.status, state.turns]).toEqual(['failed', 1]);

@@ -31,7 +31,7 @@ describe('the rights of the main agent are cut while tasks below it work', () =>
     await until(() => eventsOfType(test, 'call.ended').some(({ tool }) => tool === 'Bash'));
     changeRights(run, change);
     isCut = true;
-    await run.ended;
+    await run.end.written;
     const part = eventsOfType(test, 'child.created')[1]?.child;
     expect(eventsOfType(test, 'call.refused', part)).toMatchObject([
       { tool: 'Bash', error: 'PERMISSION_DENIED' },

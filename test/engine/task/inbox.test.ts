@@ -98,7 +98,7 @@ describe('a question', () => {
       activity: { kind: 'tools', running: [], asking: ['Bash'] },
     });
     answerQuestion(test.inbox, open?.question.id ?? '', { text: 'yes' });
-    await top.ended;
+    await top.end.written;
     expect(top.state.status).toBe('completed');
   });
 
@@ -115,7 +115,7 @@ describe('a question', () => {
     answerQuestion(test.inbox, `${id}q1`, { text: 'yes' });
     expect(() => answerQuestion(test.inbox, `${id}q1`, { text: 'no' })).toThrow(/answered already/);
     answerQuestion(test.inbox, `${id}q2`, { text: 'no', reason: 'not two' });
-    await top.ended;
+    await top.end.written;
     expect(ran).toEqual(['one']);
     expect(eventsOfType(test, 'question.answered').map(({ answer, by }) => [answer, by])).toEqual([
       [{ kind: 'once' }, 'user'],
@@ -137,7 +137,7 @@ describe('a question', () => {
       { redact: createRedactor({ secrets: [] }) },
     );
     const top = test.start('root');
-    await top.ended;
+    await top.end.written;
     expect([ran, eventsOfType(test, 'question.asked')]).toEqual([[], []]);
     expect(toldTo(test, 'root').join('\n')).toContain('nobody could see what they allow');
   });
@@ -157,7 +157,7 @@ describe('a question', () => {
     answerQuestion(test.inbox, second?.id ?? '', { text: 'yes' });
     await until(() => ran.length === 1);
     answerQuestion(test.inbox, first?.id ?? '', { text: 'yes' });
-    await top.ended;
+    await top.end.written;
     expect(ran).toEqual(['second', 'first']);
   });
 
@@ -166,7 +166,7 @@ describe('a question', () => {
     const top = test.start('root');
     await until(() => test.inbox.open().length === 1);
     top.stop(stopOrder('user', 'enough'));
-    await top.ended;
+    await top.end.written;
     expect([ran, test.inbox.open(), top.state.status]).toEqual([[], [], 'stopped']);
     expect(top.state.settledQuestions.get(`${top.spec.id}q1`)).toContain('withdrawn');
   });
@@ -174,7 +174,7 @@ describe('a question', () => {
   it('is refused at once where nobody is there, and stands in no log', async () => {
     const { test } = asking({ root: [calls(run('x'))] }, { onAsk: 'deny' });
     const top = test.start('root');
-    await top.ended;
+    await top.end.written;
     expect(eventsOfType(test, 'question.asked')).toEqual([]);
     expect(toldTo(test, 'root').join('\n')).toContain('Nobody is here to be asked.');
     expect([top.state.denials, top.state.activation.denials]).toEqual([[], 0]);
@@ -207,7 +207,7 @@ describe('an always', () => {
       rule: { text: 'Bash(npm test)', tool: 'Bash', source: { kind: 'answer' } },
     });
     answerQuestion(test.inbox, test.inbox.open()[0]?.question.id ?? '', { text: 'no' });
-    await top.ended;
+    await top.end.written;
     expect(ran).toEqual(['npm test', 'npm test', 'npm test']);
   });
 
@@ -228,7 +228,7 @@ describe('an always', () => {
       /is none/,
     );
     answerQuestion(test.inbox, id, { text: 'always', scope: 'project' });
-    await top.ended;
+    await top.end.written;
     expect(ran).toEqual(['make', 'make']);
     expect(kept).toEqual(['project Bash(make)']);
     expect(eventsOfType(test, 'question.answered').map(({ by }) => by)).toEqual(['user', 'rule']);
@@ -248,7 +248,7 @@ describe('an always', () => {
       /always is not offered/,
     );
     answerQuestion(test.inbox, id, { text: 'no' });
-    await top.ended;
+    await top.end.written;
   });
 });
 
@@ -272,7 +272,7 @@ describe('three denials in a row', () => {
     });
     answerAll(test.inbox, 'no');
     const top = test.start('root');
-    await top.ended;
+    await top.end.written;
     const child = eventsOfType(test, 'child.ended')[0];
     expect([ran, child?.status]).toEqual([[], 'failed']);
     const told = toldTo(test, 'root').join('\n');
@@ -301,7 +301,7 @@ describe('three denials in a row', () => {
       }
     });
     const top = test.start('root');
-    await top.ended;
+    await top.end.written;
     expect([ran, top.state.status]).toEqual([['c3'], 'completed']);
     expect(eventsOfType(test, 'child.ended')[0]?.status).toBe('completed');
   });
@@ -316,7 +316,7 @@ describe('three denials in a row', () => {
     for (const { question } of test.inbox.open().slice(0, 3)) {
       answerQuestion(test.inbox, question.id, { text: 'no' });
     }
-    await top.ended;
+    await top.end.written;
     expect(eventsOfType(test, 'question.answered')).toHaveLength(3);
     expect(eventsOfType(test, 'child.ended')[0]?.status).toBe('failed');
   });
@@ -332,7 +332,7 @@ describe('parking', () => {
     };
     const first = asking(parts, { onAsk: 'park', store });
     const top = first.test.start('root');
-    await top.ended;
+    await top.end.written;
     const envelope = first.test.engine.result(top);
     const question = eventsOfType(first.test, 'question.asked')[0]?.question.id ?? '';
     expect([envelope.status, envelope.data.status, envelope.error?.code]).toEqual([
@@ -358,7 +358,7 @@ describe('parking', () => {
     );
     const answer = { question, text: 'yes' };
     const resumed = await second.test.engine.resume(top.spec.id, { ...on, answer });
-    await resumed.ended;
+    await resumed.end.written;
     expect([second.ran, resumed.state.status]).toEqual([['danger'], 'completed']);
     expect(eventsOfType(second.test, 'question.asked')).toEqual([]);
   });
@@ -368,7 +368,7 @@ describe('parking', () => {
     const parts: Play = { root: [calls(get('a'), get('b'))] };
     const first = asking(parts, { onAsk: 'park', store });
     const top = first.test.start('root');
-    await top.ended;
+    await top.end.written;
     const maxRights = (recorded: typeof top.spec.rights) => recorded;
     const second = asking(parts, { onAsk: 'deny', store });
     const again = await second.test.engine.resume(top.spec.id, {
@@ -377,7 +377,7 @@ describe('parking', () => {
       keepsParked: true,
       answer: { question: `${top.spec.id}q2`, text: 'yes' },
     });
-    await again.ended;
+    await again.end.written;
     expect([second.ran, second.test.engine.result(again).data.status]).toEqual([['b'], 'parked']);
     expect(second.test.engine.result(again).data.questions?.map(({ id }) => id)).toEqual([
       `${top.spec.id}q1`,
@@ -385,7 +385,7 @@ describe('parking', () => {
     expect(eventsOfType(second.test, 'question.asked')).toEqual([]);
     const third = asking(parts, { onAsk: 'deny', store });
     const refused = await third.test.engine.resume(top.spec.id, { prompt: null, maxRights });
-    await refused.ended;
+    await refused.end.written;
     expect(refused.state.status).toBe('completed');
     expect(toldTo(third.test, 'root').join('\n')).toContain('Nobody is here to be asked.');
   });
@@ -404,7 +404,7 @@ describe('parking', () => {
     );
     const top = test.start('root');
     await until(() => test.inbox.open().length === 1);
-    await top.ended;
+    await top.end.written;
     expect(top.state.turns).toBe(3);
     expect(toldTo(test, 'root').join('\n')).toContain(
       'parked (waiting for permission: Bash) · general-purpose',
@@ -424,7 +424,7 @@ describe('parking', () => {
     const top = test.start('root');
     await until(() => test.inbox.open().length === 1);
     answerQuestion(test.inbox, test.inbox.open()[0]?.question.id ?? '', { text: 'yes' });
-    await top.ended;
+    await top.end.written;
     expect([ran, top.state.status]).toEqual([['danger'], 'completed']);
   });
 });
@@ -448,13 +448,13 @@ describe('AskUser', () => {
     );
     answerQuestion(test.inbox, which?.id ?? '', { text: '2' });
     answerQuestion(test.inbox, why?.id ?? '', { text: 'because of 2' });
-    await top.ended;
+    await top.end.written;
     expect(toldTo(test, 'root')).toEqual(expect.arrayContaining(['right', 'because of 2']));
   });
 
   it('says at once that nobody is there', async () => {
     const { test } = asking({ root: [calls(ask)] }, { onAsk: 'deny' });
-    await test.start('root').ended;
+    await test.start('root').end.written;
     expect(toldTo(test, 'root').join('\n')).toContain('Nobody is here to answer');
   });
 
@@ -462,14 +462,14 @@ describe('AskUser', () => {
     const store = openMemoryStore();
     const first = asking({ root: [calls(ask)] }, { onAsk: 'park', store });
     const top = first.test.start('root');
-    await top.ended;
+    await top.end.written;
     const second = asking({ root: [calls(ask)] }, { store });
     const resumed = await second.test.engine.resume(top.spec.id, {
       prompt: null,
       maxRights: (recorded) => recorded,
       answer: { question: `${top.spec.id}q1`, text: '1' },
     });
-    await resumed.ended;
+    await resumed.end.written;
     expect(resumed.state.status).toBe('completed');
     expect(toldTo(second.test, 'root')).toEqual(expect.arrayContaining(['left']));
     expect(eventsOfType(second.test, 'question.asked')).toEqual([]);
@@ -482,7 +482,7 @@ describe('AskUser', () => {
     [{ question: 'x'.repeat(4_001) }, /ask it shorter/],
   ])('refuses %j', async (input, message) => {
     const { test } = asking({ root: [calls(call('AskUser', input))] });
-    await test.start('root').ended;
+    await test.start('root').end.written;
     expect(toldTo(test, 'root').join('\n')).toMatch(message);
   });
 });
@@ -496,7 +496,7 @@ describe('an answer that stood in the log when its process died', () => {
     const store = openMemoryStore();
     const first = asking(parts, { onAsk: 'park', store });
     const top = first.test.start('root');
-    await top.ended;
+    await top.end.written;
     const [asked] = [...top.state.questions.values()];
     if (asked === undefined) throw new Error('nothing was asked');
     const log = store.claim(top.spec.id);
@@ -504,7 +504,7 @@ describe('an answer that stood in the log when its process died', () => {
     log.close();
     const second = asking(parts, { onAsk: 'park', store });
     const resumed = await second.test.engine.resume(top.spec.id, { prompt: null, maxRights });
-    await resumed.ended;
+    await resumed.end.written;
     return { ...second, resumed };
   }
 
@@ -541,7 +541,7 @@ describe('an answer that stood in the log when its process died', () => {
     };
     const setup = { onAsk: 'park', store, tools: [tool] } as const;
     const top = asking(parts, setup).test.start('root');
-    await top.ended;
+    await top.end.written;
     real.path = '/two';
     const second = asking(parts, setup);
     const answer = { question: `${top.spec.id}q1`, text: 'yes' };
@@ -550,7 +550,7 @@ describe('an answer that stood in the log when its process died', () => {
       maxRights,
       answer,
     });
-    await resumed.ended;
+    await resumed.end.written;
     expect(second.test.engine.result(resumed).data.questions).toMatchObject([
       { id: `${top.spec.id}q2`, hosts: ['/two'] },
     ]);
@@ -570,7 +570,7 @@ describe('an answer that stood in the log when its process died', () => {
         answerQuestion(inbox, open.question.id, { text: 'always' });
     });
     const top = first.test.start('root');
-    await top.ended;
+    await top.end.written;
     expect(first.test.engine.result(top).data.questions).toMatchObject([{ tool: 'WebFetch' }]);
     const second = asking(more, { onAsk: 'park', store });
     const answer = { question: `${top.spec.id}q2`, text: 'yes' };
@@ -579,7 +579,7 @@ describe('an answer that stood in the log when its process died', () => {
       maxRights,
       answer,
     });
-    await resumed.ended;
+    await resumed.end.written;
     expect([second.ran, resumed.state.status]).toEqual([['x', 'a', 'a'], 'completed']);
   });
 });
@@ -590,7 +590,7 @@ describe('what a log from elsewhere says of answers', () => {
     const parts: Play = { root: [calls(run('a'), run('b')), calls(run('c'))] };
     const first = asking(parts, { onAsk: 'park', store });
     const top = first.test.start('root');
-    await top.ended;
+    await top.end.written;
     const log = store.claim(top.spec.id);
     const [one] = [...top.state.questions.values()];
     log.append([
@@ -618,7 +618,7 @@ describe('what a log from elsewhere says of answers', () => {
       prompt: null,
       maxRights: (recorded) => recorded,
     });
-    await resumed.ended;
+    await resumed.end.written;
     expect(second.ran).toEqual([]);
     expect(second.test.inbox.open()).toEqual([]);
     const asked = second.test.engine.result(resumed).data.questions?.map(({ id }) => id);
@@ -633,7 +633,7 @@ describe('what a log from elsewhere says of answers', () => {
     );
     await (
       await engine.resume(top.spec.id, { ...on, answer: answer(2) })
-    ).ended;
+    ).end.written;
     expect(third.ran).toEqual(['a']);
   });
 
@@ -641,7 +641,7 @@ describe('what a log from elsewhere says of answers', () => {
     const store = openMemoryStore();
     const parts: Play = { root: [calls(run('a'))] };
     const top = asking(parts, { onAsk: 'park', store }).test.start('root');
-    await top.ended;
+    await top.end.written;
     store.importedUpTo = () => top.state.lastSeq;
     const answer = { question: `${top.spec.id}q1`, text: 'yes' };
     const { engine } = asking(parts, { store }).test;
@@ -662,7 +662,7 @@ it('an engine needs no more than an inbox of its own', async () => {
     source: 'sdk',
     params: {},
   });
-  await top.ended;
+  await top.end.written;
   await sleep(0);
   expect(top.state.status).toBe('completed');
 });

@@ -21,7 +21,7 @@ describe('the definition in a log', () => {
       agent: keeper,
       agents: [keeper, WORKER],
     });
-    await test.start('root').ended;
+    await test.start('root').end.written;
     expect(JSON.stringify(test.events)).not.toContain(SECRET);
     const [created] = eventsOfType(test, 'task.created');
     expect(created?.spec.agent).toEqual({

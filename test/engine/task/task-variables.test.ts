@@ -29,7 +29,7 @@ test('later commands of the task see what it has set, also those of the same mes
       calls(bash(SHOW)),
     ],
   });
-  await engine.start('main').ended;
+  await engine.start('main').end.written;
   expect(eventsOfType(engine, 'call.ended').map(({ text }) => text)).toEqual([
     'SHADE is set for your later commands, not for those of other tasks.',
     expect.stringContaining('<one>'),
@@ -46,7 +46,7 @@ test('what is unset is gone, and a second value stands for the first', async () 
     ],
   });
   const run = engine.start('main');
-  await run.ended;
+  await run.end.written;
   const shown = eventsOfType(engine, 'call.ended').filter(({ tool }) => tool === 'Bash');
   expect(shown.map(({ text }) => text)).toEqual([
     expect.stringContaining('<two>'),
@@ -60,7 +60,7 @@ test('neither its children nor other processes see it', async () => {
     main: [calls(set('SHADE', 'one')), calls(call('Task', { prompt: 'child' }))],
     child: [calls(bash(SHOW))],
   });
-  await engine.start('main').ended;
+  await engine.start('main').end.written;
   const shown = eventsOfType(engine, 'call.ended').find(({ tool }) => tool === 'Bash');
   expect(shown?.text).toContain('<>');
   expect(process.env['SHADE']).toBeUndefined();
@@ -71,13 +71,13 @@ test('a task that goes on still has it', async () => {
   const root = tempDirectory();
   const first = over(parts, { root });
   const run = first.start('main');
-  await run.ended;
+  await run.end.written;
   const second = over(parts, { root, store: first.store });
   const again = await second.engine.resume(run.spec.id, {
     prompt: 'go on',
     maxRights: (all) => all,
   });
-  await again.ended;
+  await again.end.written;
   expect(toldTo(second, 'main').join('\n')).toContain('<kept>');
 });
 
@@ -91,10 +91,10 @@ test('it is judged as a command is: asked about, refused in plan mode', async ()
   });
   answerAll(asked.inbox, 'yes');
   const run = asked.start('main');
-  await run.ended;
+  await run.end.written;
   expect(questions[0]).toBe('{"name":"SHADE","value":"one"}');
   const plan = over({ main: [calls(set('SHADE', 'one'))] }, { mode: 'plan' });
-  await plan.start('main').ended;
+  await plan.start('main').end.written;
   expect(eventsOfType(plan, 'call.refused')).toMatchObject([{ tool: 'SetEnv' }]);
   expect(plan.model.requests[0]?.prefix.tools.map(({ name }) => name)).toEqual([
     'Bash',
@@ -114,7 +114,7 @@ test('a command that may use it is not proved to change nothing', async () => {
     { main: [calls(set('SHADE', 'one')), calls(bash('echo "$SHADE"'), bash('echo "$OTHER"'))] },
     { mode: 'default', standing },
   );
-  await engine.start('main').ended;
+  await engine.start('main').end.written;
   expect(eventsOfType(engine, 'call.refused').map(({ text }) => text)).toEqual([
     expect.stringContaining('Bash runs commands or code'),
   ]);
@@ -124,7 +124,7 @@ test('a command that may use it is not proved to change nothing', async () => {
 test('a secret that the log does not keep is not set', async () => {
   const redact = (text: string): string => text.replaceAll('hunter2', '[redacted by Muster]');
   const engine = over({ main: [calls(set('SHADE', 'hunter2'), bash(SHOW))] }, { redact });
-  await engine.start('main').ended;
+  await engine.start('main').end.written;
   const [setting, shown] = eventsOfType(engine, 'call.ended');
   expect(setting).toMatchObject({ error: 'INVALID_PARAM', facts: {} });
   expect(shown?.text).toContain('<>');
@@ -138,9 +138,12 @@ test('of a log that was made elsewhere, or was written by hand, nothing dangerou
     ['NODE_OPTIONS', { value: '--require ./x.js', seq: 9 }],
   ]);
   const run = over({}).start('main');
-  expect(variablesSet({ state: { ...run.state, variables }, isTrusted: (seq) => seq > 5 })).toEqual(
-    {
-      OWN: 'a',
-    },
-  );
+  expect(
+    variablesSet({
+      state: { ...run.state, variables },
+      permissions: { isTrusted: (seq) => seq > 5 },
+    }),
+  ).toEqual({
+    OWN: 'a',
+  });
 });

@@ -42,7 +42,7 @@ async function requestsOn(days: readonly number[], setup: EngineSetup = {}) {
     { ...setup, clock },
   );
   clock.day = days[0] ?? 0;
-  await test.start('go').ended;
+  await test.start('go').end.written;
   return { requests, test };
 }
 

@@ -141,7 +141,7 @@ describe('a task whose model fails', () => {
       { fallbacks },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     const envelope = test.engine.result(run);
     expect(envelope).toMatchObject({
       status: 'success',
@@ -185,7 +185,7 @@ describe('a task whose model fails', () => {
       { fallbacks },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one', 'two', 'three']);
     expect(test.engine.result(run).error).toMatchObject({ message: 'other/three: busy' });
     expect(run.state.warnings.length).toBe(2);
@@ -199,13 +199,13 @@ describe('a task whose model fails', () => {
       { fallbacks },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     isDown = false;
     const again = await test.engine.resume(run.spec.id, {
       prompt: 'more',
       maxRights: (all) => all,
     });
-    await again.ended;
+    await again.end.written;
     expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one', 'two', 'one']);
     expect(test.engine.result(again).data).toMatchObject({
       model_used: 'scripted/one',
@@ -237,14 +237,14 @@ describe('a task whose model fails', () => {
           }),
       });
       const run = first.start('main');
-      await run.ended;
+      await run.end.written;
       isDying = false;
       const second = testEngine(script, { fallbacks, store: first.store });
       const again = await second.engine.resume(run.spec.id, {
         prompt: null,
         maxRights: (all) => all,
       });
-      await again.ended;
+      await again.end.written;
       expect(second.model.requests.map(({ model }) => model.id)).toEqual(['two']);
       expect(again.state.warnings).toEqual([WARNING]);
     },
@@ -259,7 +259,7 @@ describe('a task whose model fails', () => {
       },
       { fallbacks, forTask: ({ parent }) => parent },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one', 'two', 'two', 'two']);
   });
 
@@ -274,7 +274,7 @@ describe('a task whose model fails', () => {
       { fallbacks, facts, settings: { treeTokens: 3_000 } },
     );
     const run = test.start('main');
-    await run.ended;
+    await run.end.written;
     expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one']);
     expect(run.state.end?.because).toMatch(/^the limit tree_tokens = 3000 leaves no room/);
   });
@@ -289,7 +289,7 @@ describe('a task whose model fails', () => {
       },
       { fallbacks },
     );
-    await test.start('main').ended;
+    await test.start('main').end.written;
     expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one', 'one', 'two']);
   });
 });

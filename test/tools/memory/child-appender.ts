@@ -1,6 +1,6 @@
 import { noteTask } from './support.ts';
 
-/** A process that adds so many lines to one note, each with its own name in it, and to the index of all. */
+/** A process that appends lines with its own name to one note, and so to the index. */
 const [project = '', user = '', name = '', count = ''] = process.argv.slice(2);
 const task = noteTask({ project, user });
 for (let at = 0; at < Number(count); at += 1) {

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { summaryOf, trueIndex } from '../../../src/tools/memory/index-file.ts';
+import { summarizeNote, updateIndex } from '../../../src/tools/memory/index-file.ts';
 
 const says = (name: string): string => `about ${name}`;
 const index = (text: string, ...names: readonly string[]): string =>
-  trueIndex({ text, names, summaryOf: says });
+  updateIndex({ text, names, summaryOf: says });
 
 describe('an index', () => {
   it.each<readonly [string, string, readonly string[], string]>([
@@ -67,16 +67,16 @@ describe('an index', () => {
     expect(index(text, ...names)).toBe(wanted);
   });
 
-  it('follows a note that has changed, and leaves the words of a person', () => {
+  it('follows a changed note, and keeps lines that a person has reworded', () => {
     const wish = { names: ['a.md'], summaryOf: says, changed: { name: 'a.md', before: 'old' } };
     const texts = ['- [a.md](a.md): old\r\n', '- [a.md](a.md): mine\n'];
-    expect(texts.map((text) => trueIndex({ ...wish, text }))).toEqual([
+    expect(texts.map((text) => updateIndex({ ...wish, text }))).toEqual([
       '- [a.md](a.md): about a.md\r\n',
       '- [a.md](a.md): mine\n',
     ]);
   });
 
-  it('is true of any text and notes, keeps all other lines, and is left alone once it is true', () => {
+  it('lists any notes in any text, keeps all other lines, and is unchanged when updated again', () => {
     const names = fc.uniqueArray(fc.constantFrom('a.md', 'b.md', 'c.md', 'd.md'));
     const line = fc.constantFrom(
       '',
@@ -111,5 +111,5 @@ it.each([
   ['x\u001b[31my', 'x⟨U+001B⟩[31my'],
   ['y'.repeat(200), 'y'.repeat(120)],
 ])('the summary of %j is %j', (text, summary) => {
-  expect(summaryOf(text)).toBe(summary);
+  expect(summarizeNote(text)).toBe(summary);
 });

@@ -34,15 +34,15 @@ it('the tools take at most 1,200 bytes of a request', () => {
 });
 
 describe('notes', () => {
-  it('what lies there and is none is named, also where nothing else is', async () => {
+  it('entries that are not notes are named, also when there are no notes', async () => {
     const { task, shared } = setUp();
     mkdirSync(join(shared, 'old.md'), { recursive: true });
     expect((await task.call('MemoryList', {})).text).toContain(
-      '[No notes, by their names or kinds: "old.md"]',
+      '[These are not notes, because of their names or kinds: "old.md"]',
     );
   });
 
-  it('are written, read, changed, added to, listed and deleted, with an index beside them', async () => {
+  it('are written, read, changed, extended, listed and deleted, and the index follows', async () => {
     const { task, shared } = setUp();
     const said = [
       await task.call('MemoryList', {}),
@@ -70,7 +70,7 @@ describe('notes', () => {
     });
   });
 
-  it('lie where their scope says: those of the user alone are closed, and local ones are no business of git', async () => {
+  it('are in the directory of their scope; only the user can open those of the user, and git ignores local ones', async () => {
     const { task, project, user } = setUp();
     for (const scope of ['user', 'project', 'local']) {
       await task.call('MemoryWrite', { file: 'a', text: scope, scope });
@@ -86,19 +86,19 @@ describe('notes', () => {
     }).toEqual({ user: 'user', project: 'project', local: 'local', ignored: '*\n', open: [0, 0] });
   });
 
-  it('that a person adds, changes or takes away are in the index at once', async () => {
+  it('that a person adds, changes or removes are updated in the index at once', async () => {
     const { task, shared } = setUp();
     await task.call('MemoryWrite', { file: 'a', text: 'first' });
     writeFileSync(join(shared, 'by-hand.md'), '# By hand\n');
     writeFileSync(join(shared, 'MEMORY.md'), 'Mine.\n- [gone](gone.md)\n* [The first](a.md)\n');
     const wanted = 'Mine.\n* [The first](a.md)\n- [by-hand.md](by-hand.md): By hand\n';
     expect((await task.call('MemoryRead', { file: 'MEMORY.md' })).text).toBe(wanted);
-    // It is changed as it is shown.
+    // The index is changed as it was shown.
     await task.call('MemoryPatch', { file: 'memory.md', old: 'By hand', new: 'by me' });
     expect(notesIn(shared)['MEMORY.md']).toBe(wanted.replace('By hand', 'by me'));
   });
 
-  it('that this task has not read as they are now are neither replaced nor deleted, and what it adds makes it know nothing', async () => {
+  it('that this task has not read in their present version are neither replaced nor deleted, and appending does not count as reading', async () => {
     const { project, user, shared, task } = setUp();
     const other = noteTask({ project, user, changedBy: 'task abc (Plan)' });
     await task.call('MemoryWrite', { file: 'a', text: 'one\n' });
@@ -133,7 +133,7 @@ describe('notes', () => {
     expect(notesIn(shared)['a.md']).toBe('one\ntwo\nthree\n');
   });
 
-  it('of an agent are its own, and the shared ones are for the tools that its definition lists', async () => {
+  it('of an agent are separate, and its definition decides which tools reach the shared ones', async () => {
     const { project, user, shared } = setUp();
     const own = { ...AGENT, name: 'Plug:Keeper', memory: 'local' } as const;
     const listing = { ...own, tools: { mode: 'allow', names: ['MemoryWrite'] } } as const;
@@ -176,7 +176,7 @@ describe('notes', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('the tools refuse', () => {
   it.each([
     ['../x', 'a directory above'],
     ['a/b.md', 'a directory'],
@@ -191,12 +191,12 @@ describe('what is refused', () => {
     const { text, error } = await task.call('MemoryWrite', { file, text: 'x' });
     expect([error, text]).toEqual([
       'INVALID_PARAM',
-      expect.stringContaining('is no name of a note'),
+      expect.stringContaining('is not the name of a note'),
     ]);
     expect(() => statSync(shared)).toThrow('ENOENT');
   });
 
-  it('a name that differs by case alone, links, and a directory that is reached by one', async () => {
+  it('a name that differs only by case, links, and a directory behind a link', async () => {
     const { base, project, task, shared } = setUp();
     await task.call('MemoryWrite', { file: 'Build', text: 'x' });
     writeFileSync(join(base, 'secret.md'), 'SECRET');
@@ -219,11 +219,13 @@ describe('what is refused', () => {
       undefined,
     ]);
     expect(JSON.stringify(said)).not.toContain('SECRET');
-    expect(said.at(-1)?.text).toContain('[No notes, by their names or kinds: "link.md"]');
+    expect(said.at(-1)?.text).toContain(
+      '[These are not notes, because of their names or kinds: "link.md"]',
+    );
     expect(readFileSync(join(base, 'secret.md'), 'utf8')).toBe('SECRET');
   });
 
-  it('an index that is a link is neither read nor written through', async () => {
+  it('to read or write an index through a link', async () => {
     const { base, task, shared } = setUp();
     mkdirSync(shared, { recursive: true });
     writeFileSync(join(base, 'secret.md'), 'SECRET');
@@ -236,19 +238,19 @@ describe('what is refused', () => {
     );
   });
 
-  it('an index that may not be written is no reason to do a change twice', async () => {
+  it('nothing when only the index cannot be written, so that no change is made twice', async () => {
     const { task, shared } = setUp();
     mkdirSync(shared, { recursive: true });
     writeFileSync(join(shared, 'MEMORY.md'), 'Mine.\n', { mode: 0o444 });
     const { text, error } = await task.call('MemoryAppend', { file: 'a', text: 'x' });
     expect([error, text]).toEqual([
       undefined,
-      `Added to a.md in project memory. MEMORY.md is not true yet: ${join(shared, 'MEMORY.md')} is read-only: nobody may write it.`,
+      `Added to a.md in project memory. MEMORY.md is not up to date yet: ${join(shared, 'MEMORY.md')} is read-only: nobody may write it.`,
     ]);
     expect(notesIn(shared)).toEqual({ 'MEMORY.md': 'Mine.\n', 'a.md': 'x\n' });
   });
 
-  it('a directory for locks that is a link', async () => {
+  it('a lock directory that is a link', async () => {
     const { base, task, shared } = setUp();
     mkdirSync(shared, { recursive: true });
     mkdirSync(join(base, 'elsewhere'));
@@ -257,7 +259,7 @@ describe('what is refused', () => {
     expect([error !== undefined, readdirSync(join(base, 'elsewhere'))]).toEqual([true, []]);
   });
 
-  it('what passes a limit, naming it', async () => {
+  it('a change beyond a limit, and name the limit', async () => {
     const { task, shared } = setUp();
     const big = 'x'.repeat(65_536);
     const tooBig = await task.call('MemoryAppend', { file: 'a', text: big });
@@ -274,7 +276,7 @@ describe('what is refused', () => {
     ]);
   });
 
-  it('secrets, what stands for one, and what is no text', async () => {
+  it('secrets, redaction marks, and binary data', async () => {
     const { project, user, task } = setUp();
     const guarded = noteTask({ project, user, secret: 'sk-123' });
     const said = [
@@ -286,7 +288,7 @@ describe('what is refused', () => {
     expect(JSON.stringify(said)).not.toContain('sk-123');
   });
 
-  it('a text that does not stand there once, an unknown note or scope, and the index as a whole', async () => {
+  it('a text that does not occur once, an unknown note or scope, and deleting the index', async () => {
     const { task } = setUp();
     await task.call('MemoryWrite', { file: 'build', text: 'a b a\n' });
     const said = [
@@ -297,11 +299,11 @@ describe('what is refused', () => {
       await task.call('MemoryDelete', { file: 'MEMORY.md' }),
     ];
     expect(said.map(({ text }) => text)).toEqual([
-      'build.md: old stands 2 times, at line 1: add lines around it until it is unique. Nothing was changed.',
-      'build.md: old was not found, nor any line like its first one. Nothing was changed.',
+      'build.md: old occurs 2 times, at line 1: add lines around it until it is unique. Nothing was changed.',
+      'build.md: old was not found, and no line resembles its first line. Nothing was changed.',
       'there is no biuld.md in project memory: did you mean build.md?',
       'scope: is not known; valid: user, project, local',
-      'MEMORY.md is the index, and stays: change it with MemoryPatch',
+      'MEMORY.md is the index and cannot be deleted: change it with MemoryPatch',
     ]);
   });
 });

@@ -31,16 +31,16 @@ export interface NoteTask {
 }
 
 interface NoteTaskOptions {
-  /** Of the project, and of the user; real. */
+  /** The directories of the project and of the user, without links. */
   readonly project: string;
   readonly user: string;
   readonly agent?: AgentDefinition;
-  /** Who is told to have written a file, by whoever asks. */
+  /** The writer that is reported for a file. */
   readonly changedBy?: string;
   readonly secret?: string;
 }
 
-/** A task that has the tools, with real files and the real lock. */
+/** Makes a task with the tools, real files and the real lock. */
 export function noteTask(options: NoteTaskOptions): NoteTask {
   const { project, user, agent = AGENT, changedBy, secret } = options;
   const known = new Map<string, string>();
@@ -103,7 +103,7 @@ export function noteTask(options: NoteTaskOptions): NoteTask {
   };
 }
 
-/** What is in a directory, hidden things left out: contents by name. */
+/** The contents of the files in a directory by name, without hidden ones. */
 export function notesIn(directory: string): Readonly<Record<string, string>> {
   const names = readdirSync(directory).filter((name) => !name.startsWith('.'));
   return Object.fromEntries(

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const LINES = 200;
 const APPENDER = fileURLToPath(new URL('child-appender.ts', import.meta.url));
 
-it('two processes that add 200 lines each to one note at once lose nothing, and leave a true index', async () => {
+it('two processes that append 200 lines each to one note at the same time lose nothing, and the index is correct', async () => {
   const project = tempDirectory();
   const user = join(project, 'config');
   const names = ['one', 'two'];
@@ -32,7 +32,7 @@ it('two processes that add 200 lines each to one note at once lose nothing, and 
   expect(readdirSync(join(directory, '.locks'))).toEqual([]);
 }, 120_000);
 
-it('a lock that a dead process left, or that came with the project, holds nobody up', async () => {
+it('a lock of a dead process, or one that came with the project, delays nobody', async () => {
   const project = tempDirectory();
   const locks = join(project, '.muster/memory/.locks');
   mkdirSync(locks, { recursive: true });
@@ -52,12 +52,12 @@ const step = fc.record({
   does: fc.constantFrom('Append', 'Read', 'Write', 'Delete', 'by hand', 'gone by hand'),
 });
 
-/** What should be there, and what each of two tasks knows of it. */
+/** The expected content, and what each of two tasks knows of it. */
 class Model {
   readonly files = new Map<string, string>();
   private readonly known = [new Map<string, string>(), new Map<string, string>()];
 
-  /** Whether a call is done. */
+  /** Whether a call succeeds. */
   does(
     tool: string,
     file: string,
@@ -76,7 +76,7 @@ class Model {
   }
 }
 
-it('whatever two tasks and a person do: nobody replaces what they have not seen, and the index is true', async () => {
+it('whatever two tasks and a person do, no task replaces content that it has not read, and the index is correct', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 16 }), async (steps) => {
       const project = tempDirectory();
@@ -98,7 +98,7 @@ it('whatever two tasks and a person do: nobody replaces what they have not seen,
         const isDone = model.does(does, file, { writer, text });
         expect([at, does, said?.error === undefined]).toEqual([at, does, isDone]);
       }
-      // What a person has done since is mended by the next change.
+      // The next change updates the index for what a person has done meanwhile.
       await writers[0]?.call('MemoryAppend', { file: 'end', text: 'end' });
       const { 'MEMORY.md': index = '', 'end.md': _, ...notes } = notesIn(directory);
       expect(notes).toEqual(Object.fromEntries(model.files));
@@ -108,7 +108,7 @@ it('whatever two tasks and a person do: nobody replaces what they have not seen,
   );
 }, 120_000);
 
-it('what tasks of one process do at once is done one after the other', async () => {
+it('changes of tasks in one process are made one after the other', async () => {
   const project = tempDirectory();
   const tasks = Array.from({ length: 8 }, () =>
     noteTask({ project, user: join(project, 'config') }),

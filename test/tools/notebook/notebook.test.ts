@@ -22,7 +22,7 @@ const problem = (edit: Partial<CellEdit>): string => {
   return result?.ok === false ? result.problem : 'none';
 };
 
-/** The notebook with its list of cells changed. */
+/** Changes the list of cells of a notebook. */
 function withCells(change: (cells: JsonObject[]) => JsonValue[]): JsonObject {
   const { cells } = THREE_CELLS;
   const list = Array.isArray(cells) ? cells.filter(isJsonObject) : [];
@@ -38,7 +38,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
       ),
     );
 
-  test('is changed in one cell, and stays as it was in all else', () => {
+  test('is changed in one cell and unchanged elsewhere', () => {
     expect(edited(text, { old_string: 'x = 1', new_string: 'x = 2\ny = 3' })).toBe(
       replaced(1, { source: ['import os\n', 'x = 2\n', 'y = 3\n', 'print(x)'] }),
     );
@@ -51,7 +51,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
     expect(edited(text, { cell_id: 'intro', new_string: '' })).toBe(replaced(0, { source: [] }));
   });
 
-  test('gets a new cell, first, in between and last', () => {
+  test('gets a new cell at the start, in between and at the end', () => {
     const id = /"id": ?"([0-9a-f]{8})"/;
     const fresh = { cell_type: 'markdown', id: '', metadata: {}, source: ['a\n', 'b'] };
     const places: readonly (readonly [string | undefined, number])[] = [
@@ -81,7 +81,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
     expect(made).toBe(print(withCells((cells) => [...cells, cell])));
   });
 
-  test('loses a cell, first, in between and last', () => {
+  test('loses a cell at the start, in between and at the end', () => {
     for (const [index, cell_id] of ['intro', 'load', 'plot'].entries()) {
       expect(edited(text, { edit_mode: 'delete', cell_id })).toBe(
         print(withCells((cells) => cells.toSpliced(index, 1))),
@@ -91,7 +91,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
     expect(edited(alone, { edit_mode: 'delete', cell_id: 'a' })).toBe(print(notebook([])));
   });
 
-  test('without cells gets its first', () => {
+  test('gets its first cell', () => {
     const made = edited(print(notebook([])), {
       edit_mode: 'insert',
       cell_type: 'raw',
@@ -101,7 +101,7 @@ describe.each(LAYOUTS)('a notebook laid out with %s', (_, print) => {
     expect(made).toBe(print(notebook([{ cell_type: 'raw', id, metadata: {}, source: ['x'] }])));
   });
 
-  test('has a cell of another type, with the members of that type', () => {
+  test('gets a cell of another type with the members of that type', () => {
     expect(edited(text, { cell_id: 'load', cell_type: 'markdown', new_string: 'text' })).toBe(
       print(
         withCells((cells) =>
@@ -181,12 +181,15 @@ test.each<[Partial<CellEdit>, string]>([
   [{ edit_mode: 'delete' }, 'cell_id: is missing; it must name the cell to delete.'],
   [
     { edit_mode: 'delete', cell_id: 'plot', new_string: 'x' },
-    'edit_mode delete removes a whole cell: leave its old and new text out.',
+    'edit_mode delete removes the full cell: leave old_string and new_string out.',
   ],
-  [{ edit_mode: 'insert', old_string: 'x' }, 'old_string: a new cell has none; leave it out.'],
+  [
+    { edit_mode: 'insert', old_string: 'x' },
+    'old_string: a new cell replaces no text; leave it out.',
+  ],
   [
     { new_string: 'x' },
-    'old_string is empty: give the text to replace, or cell_id for a whole cell.',
+    'old_string is empty: give the text to replace, or cell_id for a full cell.',
   ],
   [
     { cell_id: 'plot', new_string: 'plot(x)' },
@@ -194,23 +197,23 @@ test.each<[Partial<CellEdit>, string]>([
   ],
   [
     { cell_id: 'plot', cell_type: 'raw', old_string: 'plot', new_string: 'x' },
-    'cell_type: changes with a whole cell only; leave old_string out.',
+    'cell_type: can only change when the full cell is replaced; leave old_string out.',
   ],
   [
     { old_string: 'x', new_string: 'y' },
-    'old_string stands 4 times, in cell 1 (id intro) line 2; cell 2 (id load) lines 2, 3; cell 3 (id plot) line 1: give cell_id, add lines around it until it is unique, or set replace_all.',
+    'old_string occurs 4 times, in cell 1 (id intro) line 2; cell 2 (id load) lines 2, 3; cell 3 (id plot) line 1: give cell_id, add lines around it until it is unique, or set replace_all.',
   ],
   [
     { old_string: 'x', new_string: 'y', expected_replacements: 3 },
-    'old_string stands 4 times, in cell 1 (id intro) line 2; cell 2 (id load) lines 2, 3; cell 3 (id plot) line 1, and expected_replacements is 3.',
+    'old_string occurs 4 times, in cell 1 (id intro) line 2; cell 2 (id load) lines 2, 3; cell 3 (id plot) line 1, and expected_replacements is 3.',
   ],
   [
     { old_string: 'nowhere', new_string: 'y' },
-    'old_string was not found in any cell. Edit sees the sources of cells, as Read shows them; for all else of the file use Bash.',
+    'old_string was not found in any cell. Edit only changes the sources of cells, as Read shows them; use Bash for the rest of the file.',
   ],
   [
     { old_string: 'nbformat', new_string: 'y', cell_id: 'plot' },
-    'old_string was not found in cell 3 (id plot). Edit sees the sources of cells, as Read shows them; for all else of the file use Bash.',
+    'old_string was not found in cell 3 (id plot). Edit only changes the sources of cells, as Read shows them; use Bash for the rest of the file.',
   ],
 ])('%j is refused', (edit, said) => {
   expect(problem(edit)).toBe(said);
@@ -218,7 +221,7 @@ test.each<[Partial<CellEdit>, string]>([
 
 test('a near miss names the cell and the line in it', () => {
   expect(problem({ old_string: 'Some "text"', new_string: 'x' })).toBe(
-    'cell 1 (id intro): old_string was not found; line 2 would match but for typographic quotes. At line 2, column 6 the file has “ (U+201C), and old_string has " (U+0022). Copy it exactly as it stands in the file:\n2\tSome “text”',
+    'cell 1 (id intro): old_string was not found; line 2 would match except for typographic quotes. At line 2, column 6 the file has “ (U+201C), and old_string has " (U+0022). Copy it exactly as it stands in the file:\n2\tSome “text”',
   );
 });
 
@@ -227,7 +230,7 @@ test.each([
   ['no list of cells', '{"worksheets":[]}'],
   ['cells that are none', '{"cells":[1]}'],
   ['a source that is no text', '{"cells":[{"cell_type":"raw","source":[1]}]}'],
-])('%s is no notebook', (_, text) => {
+])('%s is not a notebook', (_, text) => {
   expect(parseNotebook(text)).toBeNull();
 });
 
@@ -258,7 +261,7 @@ describe('the tools', () => {
         '[output]',
         '<Figure>',
         '[output: image/png, 300 bytes, left out]',
-        '[Edit replaces text in a cell. With cell_id and without old_string it replaces the whole cell, with edit_mode "insert" it makes one behind that cell (cell_type: code, markdown, raw), with "delete" it removes the cell.]',
+        '[Edit replaces text in a cell. With cell_id and without old_string it replaces the full cell, with edit_mode "insert" it makes one after that cell (cell_type: code, markdown, raw), with "delete" it removes the cell.]',
       ].join('\n'),
     );
     const part = await at.call('Read', { file_path: 'a.ipynb', offset: 2, limit: 1 });
@@ -272,14 +275,14 @@ describe('the tools', () => {
     expect((await at.call('Read', { file_path: 'a.ipynb', offset: 9 })).text).toBe(
       '[the notebook has only 3 cells: nothing at offset 9]',
     );
-    // The file is there: no other file is suggested.
+    // The file exists, so no other file is suggested.
     expect(await at.call('Read', { file_path: 'a.ipynb', cell_id: 'x' })).toMatchObject({
       error: 'INVALID_PARAM',
       text: expect.not.stringContaining('Near it'),
     });
   });
 
-  test('Read shortens outputs and tells errors without their colours', async () => {
+  test('Read shortens outputs and shows errors without their colours', async () => {
     const at = makeWorkspace();
     const outputs = [
       { output_type: 'stream', name: 'stdout', text: 'y'.repeat(5000) },
@@ -298,7 +301,7 @@ describe('the tools', () => {
     expect(text).toContain('[error: NameError: x]\nred\nline\n');
   });
 
-  test('Read keeps to its limit, and says how to go on', async () => {
+  test('Read keeps its limit and says how to read on', async () => {
     const at = makeWorkspace();
     const cells = Array.from({ length: 50 }, (_, index) => markdown(`c${index}`, 'z'.repeat(200)));
     at.write('a.ipynb', JSON.stringify(notebook(cells)));
@@ -368,7 +371,7 @@ describe('the tools', () => {
     );
   });
 
-  test('MultiEdit changes cells one after the other, all or none', async () => {
+  test('MultiEdit applies all changes of cells or none', async () => {
     const at = await opened();
     const edit = (last: string) => ({
       file_path: 'a.ipynb',
@@ -395,7 +398,7 @@ describe('the tools', () => {
     expect(await at.call('Edit', edit)).toMatchObject({ error: 'CONFLICT' });
   });
 
-  test('a file that is no notebook has no cells', async () => {
+  test('a file that is not a notebook has no cells', async () => {
     const at = makeWorkspace();
     at.write('a.txt', 'one\n');
     at.write('b.ipynb', 'one\n');
@@ -406,14 +409,14 @@ describe('the tools', () => {
         error: 'INVALID_PARAM',
       });
       expect((await at.call('Edit', { file_path: name, cell_id: '1', new_source: 'x' })).text).toBe(
-        `${name}: cell_id, cell_type and edit_mode are for notebooks (.ipynb of nbformat 4), and this is none. Nothing was changed.`,
+        `${name}: cell_id, cell_type and edit_mode are for notebooks (.ipynb of nbformat 4), and this file is not one. Nothing was changed.`,
       );
       const plain = { file_path: name, old_string: 'one', new_string: 'two' };
       expect((await at.call('Edit', plain)).text).toBe(`Edited ${name}: 1 replacement at line 1.`);
     }
   });
 
-  test('a person who is asked sees which cell is meant', () => {
+  test('a person who is asked sees which cell changes', () => {
     const proposed = (input: JsonObject) => {
       const parsed = tool('Edit').parse({ notebook_path: 'a.ipynb', ...input });
       return parsed.ok ? tool('Edit').proposes?.(parsed.input, { cwd: '/w' }) : parsed.issues;

@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
 
-/** A small notebook as Jupyter writes it, with what must survive an edit: odd numbers, escapes, order of keys. */
+/**
+ * A small notebook as Jupyter writes it, with parts that an edit must keep: unusual numbers, escapes, the order of
+ * keys.
+ */
 export function notebook(cells: readonly JsonObject[]): JsonObject {
   return {
     cells: [...cells],
@@ -38,7 +41,7 @@ export const THREE_CELLS = notebook([
   ]),
 ]);
 
-/** The layouts that notebooks are found in. */
+/** The layouts in which notebooks are stored. */
 export const LAYOUTS: readonly (readonly [string, (value: JsonValue) => string])[] = [
   ['one blank', (value) => `${JSON.stringify(value, null, 1)}\n`],
   ['two blanks, no end', (value) => JSON.stringify(value, null, 2)],

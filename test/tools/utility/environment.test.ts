@@ -55,15 +55,15 @@ describe('GetEnv', () => {
       'constructor',
       'constructor is not passed on to commands. SetEnv sets it, or the user passes it on with sandbox.env.',
     ],
-    ['a b', '"a b" is no name of a variable'],
-  ])('%s is not there', async (name, text) => {
+    ['a b', '"a b" is not a valid variable name'],
+  ])('%s is not found', async (name, text) => {
     expect(await makeWorkspace().call('GetEnv', { name }, port(SEEN))).toEqual({
       text,
       error: 'NOT_FOUND',
     });
   });
 
-  test('without a name it lists names and no value', async () => {
+  test('lists names without values when called without a name', async () => {
     expect(await makeWorkspace().call('GetEnv', {}, port(SEEN, ['MODE']))).toEqual({
       text: [
         'API_TOKEN (hidden)',
@@ -78,7 +78,7 @@ describe('GetEnv', () => {
     });
   });
 
-  test('long lists and values are cut, and say so', async () => {
+  test('long lists and values are cut with a note', async () => {
     const caps = { resultBytes: 500, readBytes: 500, spillBytes: 500, toolMs: 1 };
     const many = Object.fromEntries(
       Array.from({ length: 100 }, (_, index) => [`NAME_${100 + index}`, 'x']),
@@ -92,7 +92,7 @@ describe('GetEnv', () => {
 });
 
 describe('SetEnv', () => {
-  test('what it sets stands in the facts of the call', async () => {
+  test('a variable that it sets is recorded with the call', async () => {
     const at = makeWorkspace();
     expect(await at.call('SetEnv', { name: 'MODE', value: 'a b\n"c"' })).toEqual({
       text: 'MODE is set for your later commands, not for those of other tasks.',
@@ -112,10 +112,10 @@ describe('SetEnv', () => {
   });
 
   test.each([
-    ['1A', 'x', 'INVALID_PARAM', 'name: is no name of a variable'],
-    ['A=B', 'x', 'INVALID_PARAM', 'name: is no name of a variable'],
-    ['A\nB', 'x', 'INVALID_PARAM', 'name: is no name of a variable'],
-    ['A'.repeat(101), 'x', 'INVALID_PARAM', 'name: is no name of a variable'],
+    ['1A', 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
+    ['A=B', 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
+    ['A\nB', 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
+    ['A'.repeat(101), 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
     [
       'PATH',
       '/tmp',
@@ -124,8 +124,8 @@ describe('SetEnv', () => {
     ],
     ['A', 'x\0y', 'INVALID_PARAM', 'value: contains a NUL character'],
     ['A', 'x'.repeat(8193), 'LIMIT_EXCEEDED', 'value: is longer than 8192 bytes'],
-    ['A', 'hunter2hunter2', 'INVALID_PARAM', 'value: holds a secret, or the mark of one'],
-    ['A', `x ${REDACTED}`, 'INVALID_PARAM', 'value: holds a secret, or the mark of one'],
+    ['A', 'hunter2hunter2', 'INVALID_PARAM', 'value: contains a secret or its redaction mark'],
+    ['A', `x ${REDACTED}`, 'INVALID_PARAM', 'value: contains a secret or its redaction mark'],
   ])('%j = %j: %s', async (name, value, error, says) => {
     expect(await makeWorkspace().call('SetEnv', { name, value }, port({}))).toEqual({
       text: expect.stringContaining(says),
@@ -133,7 +133,7 @@ describe('SetEnv', () => {
     });
   });
 
-  test('a task sets so many and no more', async () => {
+  test('a task can set only a limited number of variables', async () => {
     const own = Array.from({ length: 64 }, (_, index) => `V${index}`);
     const at = makeWorkspace();
     expect(await at.call('SetEnv', { name: 'MORE', value: '' }, port({}, own))).toEqual({
@@ -179,7 +179,7 @@ test.each(
     .split(/\s+/),
 )('a task may not set %s', (name) => expect(mayBeSet(name)).toBe(false));
 
-test('what a user may not pass on no task sets, in whatever case', () => {
+test('a task cannot set a variable that the user may not pass on, in any case', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[A-Za-z_]\w{0,12}$/), (name) => {
       if (!mayBePassedOn(name)) expect(mayBeSet(name)).toBe(false);

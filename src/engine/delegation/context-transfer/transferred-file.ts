@@ -3,9 +3,10 @@ import { refuseUnanswered } from '../../../policy/refusal.ts';
 import type { AttachPort } from '../../../protocol/attachment.ts';
 import type { FileSeen } from '../../../protocol/tool.ts';
 import type { EngineDeps } from '../../task/deps.ts';
-import type { Caller } from '../../permissions/judge.ts';
+import type { CallingTask } from '../../permissions/calling-task.ts';
 import { readForTask } from '../../permissions/read-for-task.ts';
 import type { TransferRequest } from './transferred-context.ts';
+import { permissionsWith } from '../../task/task-permissions.ts';
 
 export interface TransferredFile {
   /** As Read gives it. */
@@ -19,7 +20,7 @@ export async function readTransferredFile(
   request: TransferRequest,
   path: string,
 ): Promise<TransferredFile | MusterError> {
-  const { signal } = request.caller;
+  const { signal } = request.caller.cancellation;
   const wish = { path, attach: TEXT_ONLY, refusal: refuseUnanswered, signal };
   const file = await readForTask(deps, childToBe(request), wish);
   if (!(file instanceof MusterError)) return file;
@@ -32,15 +33,12 @@ async function asText(): Promise<string> {
 
 const TEXT_ONLY: AttachPort = { refusal: asText, add: asText, addAgain: asText };
 
-function childToBe({ caller, id, plan }: TransferRequest): Omit<Caller, 'view'> {
+function childToBe({ caller, id, plan }: TransferRequest): Omit<CallingTask, 'view'> {
   const { agent, rights, setup } = plan;
   const spec = { ...caller.spec, id, agent, rights };
   return {
-    rights,
     spec,
     state: { ...caller.state, spec, skills: new Set(setup.preloaded.names) },
-    granted: () => caller.granted(),
-    modeGrants: () => caller.modeGrants(),
-    isTrusted: (seq) => caller.isTrusted(seq),
+    permissions: permissionsWith(caller.permissions, rights),
   };
 }

@@ -2,13 +2,13 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readTool } from '../../../../src/tools/read.ts';
-import { editTool } from '../../../../src/tools/edit.ts';
 import type { JsonValue } from '../../../../src/base/json.ts';
 import type { AgentDefinition } from '../../../../src/protocol/agent.ts';
 import { call, calls, eventsOfType } from '../../play.ts';
 import { testEngine, statesOf, WORKER, type EngineSetup, type TestEngine } from '../../support.ts';
 import { byPrompt, requestsFor, type Answers } from './support.ts';
+import { readTool } from '../../../../src/tools/read/read.ts';
+import { editTool } from '../../../../src/tools/edit/edit.ts';
 
 let root = '';
 beforeEach(() => {
@@ -46,7 +46,7 @@ it('files stand before the prompt as Read gives them, and count as read', async 
     part: [calls(call('Edit', { file_path: 'a.ts', old_string: 'two', new_string: 'three' }))],
   });
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(givenTo(test, 'part')).toBe(
     `<notice>The agent that gives you this task hands you these with it; what you see here is read.
 File "a.ts":
@@ -74,7 +74,7 @@ File ${JSON.stringify(join(root, 'b.ts'))}:
 it('a long file is handed to where Read would end, with where it goes on', async () => {
   writeFileSync(join(root, 'long.txt'), `${'x'.repeat(99)}\n`.repeat(1_500));
   const test = engine({ main: [calls(task({ files: ['long.txt'] }))] });
-  await test.start('main').ended;
+  await test.start('main').end.written;
   expect(givenTo(test, 'part')).toMatch(
     /\n\[up to line \d+ of 1500 \(the size limit of one Read\); read on with offset \d+\]\n/,
   );
@@ -95,7 +95,7 @@ it('results come from their logs, and the child may reach their tasks', async ()
     part: [() => calls(call('TaskOutput', { task_id: first }))],
   });
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   const given = givenTo(test, 'part');
   expect(given).toContain(`Result of task ${first} (general-purpose, completed):\n<outside NONCE>`);
   expect(given.replaceAll('¦', '')).toContain(`\n${answer}\n</outside NONCE>\n</notice>`);
@@ -112,7 +112,7 @@ it('a long result is cut at a paragraph, and says where the rest is', async () =
     ],
     find: [{ text: answer }],
   });
-  await test.start('main').ended;
+  await test.start('main').end.written;
   expect(givenTo(test, 'part')).toMatch(
     /<\/outside NONCE>\n\[Cut at \d+ of \d+ characters\. The rest: TaskOutput\(task_id: "\w+", offset: \d+\)\]\n<\/notice>$/,
   );
@@ -136,7 +136,7 @@ it('a child that can’t read on is not told to', async () => {
     },
     { agents: [{ ...WORKER, name: 'reader', tools: { mode: 'allow', names: ['Read'] } }] },
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   expect(givenTo(test, 'part')).toMatch(
     /\n\[Cut at \d+ of \d+ characters\. You have no tool for the rest\]\n<\/notice>$/,
   );
@@ -148,7 +148,7 @@ it('a file stands there once, whatever it is called', async () => {
   const test = engine({
     main: [calls(task({ files: ['a.ts', './a.ts', join(root, 'a.ts'), 'link.ts'] }))],
   });
-  await test.start('main').ended;
+  await test.start('main').end.written;
   expect(givenTo(test, 'part').match(/^File .*$/gm)).toEqual(['File "a.ts":']);
 });
 
@@ -179,7 +179,7 @@ it.each<[string, JsonValue, string]>([
   symlinkSync('/etc/hosts', join(root, 'link'));
   const test = engine({ main: [calls(task(context))] });
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(outcomes(test, run.spec.id)).toEqual([expect.stringContaining(`Task: ${message}`)]);
   expect(test.model.requests).toHaveLength(2);
   expect(eventsOfType(test, 'child.created')).toEqual([]);
@@ -198,7 +198,7 @@ it('what the child may not read is not handed to it', async () => {
     { agents: [READS_NOTHING] },
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(outcomes(test, run.spec.id)).toEqual([
     expect.stringContaining('Task: context.files: "a.ts": '),
   ]);
@@ -228,7 +228,7 @@ it('a task that has not ended has no result to hand on', async () => {
     },
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(outcomes(test, run.spec.id)[1]).toMatch(
     /^Task: context\.results: task \w+ has not ended: wait for it with TaskOutput first$/,
   );
@@ -246,7 +246,7 @@ it('siblings and the task above are out of reach', async () => {
     ],
     two: [() => calls(task({ results: [sibling] }, 'below'))],
   });
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const two = eventsOfType(test, 'child.created')[1]?.child ?? '';
   expect(outcomes(test, two)).toEqual([
     `Task: context.results: no task or shell of yours begins with ${sibling}`,

@@ -49,7 +49,7 @@ it('goes on with the conversation of its parent, whose bytes its requests begin 
     one: [calls(call('Bash', {}), call('Read', {}))],
   });
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   const [, asked] = requestsFor(test.model.requests, 'main');
   const [one, later] = requestsFor(test.model.requests, 'one');
   const [two] = requestsFor(test.model.requests, 'two');
@@ -115,7 +115,7 @@ it('is handed on through several tasks, one below the other', async () => {
     middle: [calls(fork('below'))],
     below: [calls(fork('lowest'))],
   });
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const [middle] = requestsFor(test.model.requests, 'middle');
   const [below] = requestsFor(test.model.requests, 'below');
   const [lowest] = requestsFor(test.model.requests, 'lowest');
@@ -128,7 +128,7 @@ it('is handed on through several tasks, one below the other', async () => {
 it('another model in the call is an error', async () => {
   const test = engine({ main: [calls(fork('one', { model: 'other' }))] });
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(eventsOfType(test, 'call.ended').map(({ text }) => text)).toEqual([
     'Task: model: means scripted/other; context: inherit goes on with your conversation, which is of scripted/one. Leave model or context out.',
   ]);
@@ -144,7 +144,7 @@ it('the model is that of the conversation, whatever the type runs on else', asyn
         named === 'inherit' ? parent : { ...MODEL, id: agent.name },
     },
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   expect(requestsFor(test.model.requests, 'one').map(({ model }) => model.id)).toEqual(['one']);
 });
 
@@ -161,7 +161,7 @@ it('a type that works with none of its parent’s tools is an error', async () =
       ],
     },
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   expect(eventsOfType(test, 'call.ended')[0]?.text).toEqual(
     expect.stringMatching(
       /^Task: context: `scout` can't be started: none of the tools that it asks for can be had here\. .*Read: You have it not, and context inherit keeps your tools\./,
@@ -178,7 +178,7 @@ it('repeated calls of its parent are not counted against it', async () => {
     one: Array.from({ length: 6 }, () => calls(call('Read', {}))),
   });
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(run.state.status).toBe('completed');
   expect([...statesOf(test.events).values()].map(({ status }) => status)).toEqual([
     'completed',
@@ -200,7 +200,7 @@ it('a later resume goes on with the same bytes', async () => {
         ),
     ],
   });
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const [one] = requestsFor(test.model.requests, 'one');
   const [more] = requestsFor(test.model.requests, 'more');
   expect(upTo(more, 6)).toEqual(upTo(one, 6));

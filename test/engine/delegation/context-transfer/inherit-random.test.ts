@@ -26,7 +26,7 @@ it('an heir’s first request is its parent’s last one, its answer, fixed resu
       const test = testEngine(byPrompt({ main: lines, 'heir 0.0': [calls(call('Bash', {}))] }), {
         tools: [tool],
       });
-      await test.start('main').ended;
+      await test.start('main').end.written;
       const parent = requestsFor(test.model.requests, 'main');
       for (const { prompt, turn } of heirs) {
         const [first] = requestsFor(test.model.requests, prompt);

@@ -32,7 +32,7 @@ async function forked(store: TaskStore): Promise<{ test: TestEngine; heirs: read
     }),
     { store, tools: [noisy] },
   );
-  await test.start('main').ended;
+  await test.start('main').end.written;
   return { test, heirs: eventsOfType(test, 'child.created').map(({ child }) => child) };
 }
 

@@ -39,7 +39,7 @@ function delegating(store: TaskStore): TestEngine {
 
 async function delegated(store: TaskStore) {
   const test = delegating(store);
-  await test.start('main').ended;
+  await test.start('main').end.written;
   const [one = '', two = ''] = eventsOfType(test, 'child.created').map(({ child }) => child);
   return { test, one, two };
 }
@@ -77,7 +77,7 @@ it('a task that is moved without its parent asks for the same', async () => {
     prompt: 'more',
     maxRights: (recorded) => recorded,
   });
-  await run.ended;
+  await run.end.written;
   const before = test.model.requests.find(isSummaryRequest);
   const [after] = there.model.requests;
   expect([after?.prefix, after?.messages]).toEqual([before?.prefix, before?.messages]);
@@ -97,7 +97,7 @@ it('where the conversation is lost before the summary was asked for, the task go
     prompt: 'more',
     maxRights: (recorded) => recorded,
   });
-  await run.ended;
+  await run.end.written;
   expect(there.model.requests.filter(isSummaryRequest)).toEqual([]);
   expect(textsOf(there.model.requests[0])[0]).toContain(
     'No summary of the conversation could be had',

@@ -82,7 +82,7 @@ function engine({
 async function run(engineCase: Case = {}) {
   const started = engine(engineCase);
   const root = started.start('main');
-  await root.ended;
+  await root.end.written;
   return { test: started, root };
 }
 
@@ -199,7 +199,7 @@ describe('a summary of the conversation of the parent', () => {
       },
     );
     const root = started.start('main');
-    await root.ended;
+    await root.end.written;
     const summaries = eventsOfType(started, 'context.summarised');
     expect(summaries.map(({ task }) => task)).toContain(root.spec.id);
     const [handed, ...others] = asked(started).filter(({ messages }) =>
@@ -245,7 +245,7 @@ describe('a summary of the conversation of the parent', () => {
         prompt: 'more',
         maxRights: (recorded) => recorded,
       });
-      await resumed.ended;
+      await resumed.end.written;
       expect(resumed.state.status).toBe('completed');
       const later = started.model.requests.slice(before);
       expect(later.filter(isSummaryRequest)).toHaveLength(requests);
@@ -378,7 +378,7 @@ describe('stopped', () => {
     await until(() => asked(started).length === 1);
     const { task: leader = '' } = eventsOfType(started, 'summary.started')[0] ?? {};
     started.engine.task(leader)?.stop(stopOrder('user', 'enough'));
-    await root.ended;
+    await root.end.written;
     // The other one asks in its place.
     expect(asked(started)).toHaveLength(2);
     const states = [childOf(started, 'one'), childOf(started, 'two')];
@@ -388,7 +388,7 @@ describe('stopped', () => {
       prompt: 'go on',
       maxRights: (recorded) => recorded,
     });
-    await resumed.ended;
+    await resumed.end.written;
     expect(resumed.state.status).toBe('completed');
     expect(asked(started)).toHaveLength(3);
   });
@@ -401,7 +401,7 @@ describe('stopped', () => {
     const root = started.start('main');
     await until(() => eventsOfType(started, 'task.held').length === 1);
     root.stop(stopOrder('user', 'enough'));
-    await root.ended;
+    await root.end.written;
     expect([childOf(started, 'one').status, childOf(started, 'two').status]).toEqual([
       'stopped',
       'stopped',
@@ -424,7 +424,7 @@ it('killed after any event, it goes on, and asks for no summary that has come', 
       prompt: null,
       maxRights: (recorded) => recorded,
     });
-    await resumed.ended;
+    await resumed.end.written;
     expect(resumed.state.status).toBe('completed');
     const hasCome = before.some(({ type }) => type === 'context.summarised');
     const isNeeded = !hasCome && before.every(({ type }) => type !== 'child.ended');
@@ -465,7 +465,7 @@ it('begun by one and asked for by another after a crash, it is asked for once, a
     prompt: null,
     maxRights: (recorded) => recorded,
   });
-  await resumed.ended;
+  await resumed.end.written;
   expect([resumed.state.status, asked(rest).length]).toEqual(['completed', 1]);
   const two = foldEvents([...fullLog(store, id)]);
   expect([two.status, two.ledger.some(({ isEstimated }) => isEstimated)]).toEqual([

@@ -44,17 +44,17 @@ export function sandboxCheck(state: SandboxState): Check {
       );
 }
 
-/** `locate` gives the path of the ripgrep that is used, or rejects. */
+/** Checks that ripgrep can be run. `locate` resolves to its path, or rejects where the package is missing. */
 export async function ripgrepCheck(locate: () => Promise<string>): Promise<Check> {
   try {
     const path = await locate();
     accessSync(path, constants.X_OK);
     return ok('ripgrep', terminalText(path, 'exact'));
   } catch (error) {
-    return warn(
+    return fail(
       'ripgrep',
-      `not usable (${terminalText(errorMessage(error), 'exact')}): searches take the slower plain engine`,
-      'install the package again, with its optional dependencies',
+      `not usable (${terminalText(errorMessage(error), 'exact')}): Grep, Glob and file lists do not work`,
+      'install Muster again with its optional dependencies',
     );
   }
 }

@@ -1,0 +1,95 @@
+import { byteLength } from '../../base/text.ts';
+import type { ToolOutput } from '../../protocol/tool.ts';
+import { startInBackground } from './background.ts';
+import { resolveCommandDirectory } from './command-directory.ts';
+import { runInForeground } from './foreground.ts';
+import { defineTool } from '../shared/define-tool.ts';
+import { failure } from '../shared/output.ts';
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MAX_TIMEOUT_MS = 600_000;
+/** The kernel accepts arguments of up to 128 KiB. */
+const MAX_COMMAND_BYTES = 120_000;
+
+export const bashTool = defineTool({
+  name: 'Bash',
+  kind: 'execute',
+  replay: 'opaque',
+  description:
+    'Run a bash command in the working directory and get its output and exit code. Each call is a new shell: cd and variables do not last; stdin is empty; what is still running at the end is stopped. For files prefer Read, Edit, Glob and Grep.',
+  input: {
+    type: 'object',
+    properties: {
+      command: { type: 'string', minLength: 1 },
+      timeout: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_TIMEOUT_MS,
+        lowIsAbsent: true,
+        description: `ms, default ${DEFAULT_TIMEOUT_MS}; none in the background`,
+      },
+      run_in_background: {
+        type: 'boolean',
+        description:
+          'return at once with an id, go on while it runs (servers, long builds; no &); you are told when it ends',
+      },
+      description: { type: 'string', description: 'what it does, in 5 to 10 words' },
+      // Models send it because other products offer it. It is unlisted because `cd` in the command does the same.
+      workdir: { type: 'string', unlisted: true },
+    },
+    required: ['command'],
+    ignored: ['justification', 'goal'],
+    fixed: {
+      dangerouslyDisableSandbox: [false],
+      with_escalated_permissions: [false],
+      sandbox_permissions: ['use_default'],
+      requires_approval: [false],
+      require_user_approval: [false],
+      restart: [false],
+      shell: ['bash', '/bin/bash'],
+    },
+  },
+  aliases: {
+    cmd: 'command',
+    script: 'command',
+    timeout_ms: 'timeout',
+    is_background: 'run_in_background',
+    background: 'run_in_background',
+    cwd: 'workdir',
+    dir: 'workdir',
+    directory: 'workdir',
+    dir_path: 'workdir',
+    working_dir: 'workdir',
+    working_directory: 'workdir',
+    current_directory: 'workdir',
+  },
+  describe: ({ command, workdir, run_in_background: background = false }, { cwd }) => {
+    const { line, directory } = resolveCommandDirectory(command, workdir, cwd);
+    return {
+      reads: directory === cwd ? [] : [directory],
+      writes: [],
+      commands: [line],
+      ...(background ? { background } : {}),
+      hosts: [],
+    };
+  },
+  run: async (input, context) => {
+    const { timeout, run_in_background: background = false } = input;
+    const work = resolveCommandDirectory(input.command, input.workdir, context.cwd);
+    const refusal = refuseCommand(input.command);
+    if (refusal !== null) return refusal;
+    if (!background) return await runInForeground(work, timeout ?? DEFAULT_TIMEOUT_MS, context);
+    const started = await startInBackground(work, context);
+    if (timeout === undefined) return started;
+    return { ...started, text: `${started.text}\n[timeout: has no effect in the background]` };
+  },
+});
+
+function refuseCommand(command: string): ToolOutput | null {
+  if (command.includes('\0')) return failure('INVALID_PARAM', 'command: contains a NUL character');
+  if (byteLength(command) <= MAX_COMMAND_BYTES) return null;
+  return failure(
+    'LIMIT_EXCEEDED',
+    `command: is longer than ${MAX_COMMAND_BYTES} bytes; write it to a file and run that`,
+  );
+}

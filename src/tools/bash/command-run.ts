@@ -1,0 +1,241 @@
+import type { Settlement } from '../../base/settlement.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
+import { deferred, onAbort } from '../../base/async.ts';
+import { deadlineAfter } from '../../base/deadlines.ts';
+import { errorMessage, MusterError } from '../../base/errors.ts';
+import type { CommandLimits, ToolContext } from '../../protocol/tool.ts';
+import { takePipe } from '../../sys/pipes.ts';
+import { spawnGroup, type ProcessGroup } from '../../sys/processes.ts';
+import type { CommandInDirectory } from './command-directory.ts';
+import {
+  summarizeRemainingProcesses,
+  NO_PROCESSES,
+  findRemainingProcesses,
+  type RemainingProcesses,
+} from './remaining-processes.ts';
+import { resolveSearchTarget } from '../search/search-scope.ts';
+import { readReport, type MonitorReport } from '../../sys/sandbox/monitor-script.ts';
+
+const SHELL = '/bin/bash';
+
+/** How long the pipes may stay open after the shell has ended, before the processes that hold them are looked for. */
+const PIPE_GRACE_MS = 100;
+/** Shells report a signal as an exit code above this one. */
+const SIGNAL_CODES = 128;
+
+/** A command that is running. */
+export interface RunningCommand {
+  readonly group: ProcessGroup;
+  /** The arguments of its shell. */
+  readonly shell: readonly string[];
+  /** The limits that its sandbox sets; null without a sandbox. */
+  readonly held: CommandLimits | null;
+  /** Null when the command is not monitored. */
+  readonly monitor: CommandMonitor | null;
+  /** Resolves once the command itself runs. Rejects when it could not start. */
+  readonly started: Promise<void>;
+  /** Moves away the protected files that it has made. */
+  settle(): Promise<Settlement>;
+  release(): void;
+}
+
+/** How often a sandbox is set up. It fails when files that it is to cover are deleted meanwhile. */
+const MAX_ATTEMPTS = 4;
+
+/** Starts a command in its directory. Throws MusterError when the directory does not exist or may not be entered. */
+export async function startCommand(
+  work: CommandInDirectory,
+  context: ToolContext,
+  options: { readonly serves: boolean },
+): Promise<RunningCommand> {
+  for (let tries = 1; ; tries += 1) {
+    const running = await tryToStart(work, context, options);
+    if (tries === MAX_ATTEMPTS || (await hasBegun(running, context.signal))) return running;
+    await running.group.end();
+    running.release();
+  }
+}
+
+/** Whether a command has begun. False only when its sandbox could not be set up, so that nothing of it has run. */
+async function hasBegun({ monitor }: RunningCommand, signal: AbortSignal): Promise<boolean> {
+  if (monitor === null) return true;
+  const answer = deferred<boolean>();
+  const forget = onAbort(signal, () => answer.resolve(true));
+  monitor.begun.then(
+    () => answer.resolve(true),
+    () => answer.resolve(false),
+  );
+  return await answer.promise.finally(forget);
+}
+
+async function tryToStart(
+  { command, directory }: CommandInDirectory,
+  context: ToolContext,
+  { serves }: { readonly serves: boolean },
+): Promise<RunningCommand> {
+  const { real: cwd, isFile } = resolveSearchTarget(directory, context);
+  if (isFile) throw new MusterError('INVALID_PARAM', `${directory} is a file, not a directory`);
+  // stdout and stderr share one pipe, so that lines arrive in the order in which they were written.
+  const argv = [SHELL, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
+  const { file, args, env, held, settle, release } = await context.sandbox.confine(argv, {
+    cwd,
+    serves,
+    line: command,
+  });
+  try {
+    const monitored = held?.monitored === true;
+    const output = await takePipe();
+    const group = spawnGroup(file, args, { cwd, env, monitored, startCheck: monitored, output });
+    const monitor = monitored ? new CommandMonitor(group.stderr) : null;
+    const started = group.started.then(() => monitor?.begun);
+    // The error also reaches whoever waits for the end of the command.
+    started.catch(() => {});
+    return { group, shell: argv, held, monitor, started, settle, release };
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
+}
+
+/** How a command ended. */
+export interface RunOutcome {
+  readonly endedBy: 'itself' | 'timeout' | 'cancel' | 'output_limit';
+  /** Null when a signal ended the shell. */
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Processes that still ran when the shell had ended. They were stopped, too. */
+  readonly remaining: RemainingProcesses;
+  /** Whether it had to be ended with SIGKILL. */
+  readonly forced: boolean;
+  readonly startError?: string;
+  /** The limits that its sandbox set; null without a sandbox. */
+  readonly held: CommandLimits | null;
+  /** The protected files that it made, and where they are now. */
+  readonly settled: Settlement;
+}
+
+type EndedBy = RunOutcome['endedBy'];
+
+/** The limits and the consumer of a command that is supervised. */
+export interface Supervision {
+  /** Timeout in milliseconds; null for none. */
+  readonly timeoutMs: number | null;
+  readonly signal: AbortSignal;
+  /** Takes a chunk of output. Returns false when there is too much, and the command is ended. */
+  take(chunk: Buffer): boolean;
+}
+
+/**
+ * Waits for a command and collects its output. No process of the command is left when this returns, whether it timed
+ * out, was cancelled, printed too much, or its shell ended by itself.
+ */
+export async function supervise(
+  running: RunningCommand,
+  { timeoutMs, signal, take }: Supervision,
+): Promise<RunOutcome> {
+  const { group, shell, held, monitor } = running;
+  let endedBy: EndedBy = 'itself';
+  let hasExited = false;
+  let ending: Promise<boolean> | undefined;
+  const end = (why: EndedBy): void => {
+    if (ending !== undefined) return;
+    // Once the shell has exited, this is no longer what ended it.
+    if (!hasExited) endedBy = why;
+    ending = group.end();
+  };
+  const closed = collect(running, (chunk) => {
+    if (!take(chunk)) end('output_limit');
+  });
+  const limit = timeoutMs === null ? null : deadlineAfter(timeoutMs, () => end('timeout'));
+  const cancel = (): void => end('cancel');
+  signal.addEventListener('abort', cancel);
+  if (signal.aborted) cancel();
+  try {
+    const exit = await group.exited;
+    hasExited = true;
+    await Promise.race([closed, sleep(PIPE_GRACE_MS, undefined, { ref: false })]);
+    const report = monitor?.report() ?? null;
+    const found = report ?? (await findRemainingProcesses(group, () => ending !== undefined));
+    const remaining =
+      ending === undefined ? summarizeRemainingProcesses(found, shell) : NO_PROCESSES;
+    ending ??= group.end();
+    const forced = await ending;
+    await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
+    const settled = await running.settle();
+    if (report?.begun === false && endedBy === 'itself') return notStarted(report.problem, held);
+    // The monitor reports a signal as a number. When the signal came from here, that number is not an exit code.
+    const byNumber = report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODES;
+    const exitCode = byNumber ? null : exit.code;
+    return { endedBy, exitCode, signal: exit.signal, remaining, forced, held, settled };
+  } catch (thrown) {
+    return notStarted(errorMessage(thrown), held);
+  } finally {
+    limit?.cancel();
+    signal.removeEventListener('abort', cancel);
+    group.stdout.destroy();
+    group.stderr.destroy();
+    running.release();
+  }
+}
+
+function notStarted(startError: string, held: CommandLimits | null): RunOutcome {
+  const settled = { removed: [], fromCommits: [] };
+  const nothing = { exitCode: null, signal: null, remaining: NO_PROCESSES, forced: false, settled };
+  return { ...nothing, endedBy: 'itself', startError, held };
+}
+
+/** Resolves when no process holds the pipes any more. */
+function collect(
+  { group, monitor }: RunningCommand,
+  take: (chunk: Buffer) => void,
+): Promise<unknown> {
+  const errors = monitor === null ? drain(group.stderr, take) : monitor.closed;
+  return Promise.all([drain(group.stdout, take), errors]);
+}
+
+function drain(stream: Readable, take: (chunk: Buffer) => void): Promise<void> {
+  return new Promise((resolve) => {
+    stream.on('data', take);
+    stream.once('close', resolve);
+    // After an error no more output comes; the exit says how the command ended.
+    stream.once('error', () => resolve());
+  });
+}
+
+/** The most characters that are kept of what the monitor writes; a report is a few short lines. */
+const MAX_REPORT_CHARACTERS = 4096;
+
+/** Reads the reports of the process outside the sandbox that starts and watches the command inside it. */
+export class CommandMonitor {
+  /** Resolves once the command runs; rejects when it will not run. */
+  readonly begun: Promise<void>;
+  /** Resolves when the monitor has ended. */
+  readonly closed: Promise<void>;
+  private received = '';
+
+  constructor(stderr: Readable) {
+    const begun = deferred<void>();
+    const closed = deferred<void>();
+    this.begun = begun.promise;
+    this.closed = closed.promise;
+    // The error also reaches whoever waits for the end of the command.
+    this.begun.catch(() => {});
+    stderr.on('data', (chunk: Buffer) => {
+      this.received = (this.received + chunk.toString('utf8')).slice(0, MAX_REPORT_CHARACTERS);
+      if (this.report().begun) begun.resolve();
+    });
+    const close = (): void => {
+      begun.reject(new Error(this.report().problem));
+      closed.resolve();
+    };
+    stderr.once('close', close);
+    // After an error no more output comes; the exit says how the command ended.
+    stderr.once('error', close);
+  }
+
+  /** The report as far as it has come. */
+  report(): MonitorReport {
+    return readReport(this.received);
+  }
+}

@@ -1,0 +1,137 @@
+import type { RemovedEntry, Settlement } from '../../base/settlement.ts';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { displayPath, isInside } from '../../sys/paths.ts';
+import { isProtectedName } from '../../sys/protected-names.ts';
+import type { RunOutcome } from './command-run.ts';
+
+/** The directory of a command and the roots in which it may write, as absolute paths without links. */
+export interface CommandLocation {
+  readonly cwd: string;
+  readonly roots: readonly string[];
+}
+
+/** Errors that programs usually report only in a sandbox. */
+const SANDBOX_ERROR = /read-only file ?system|device or resource busy|\bE(?:ROFS|BUSY)\b/i;
+/** Errors that also occur without a sandbox. They count only where the command failed and a path gives the reason. */
+const POSSIBLE_SANDBOX_ERROR = /permission denied|operation not permitted|\bE(?:ACCES|PERM)\b/i;
+const NO_NETWORK =
+  /network is unreachable|could not resolve|name resolution|name or service not known|nodename nor servname|unknown host|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b/i;
+const REFUSED = /connection refused|\bECONNREFUSED\b/i;
+
+/** The shell's own name in front of an error. Its path is not the one that could not be written. */
+const SHELL_PREFIX = /^\S*sh: (?:line \d+: )?/;
+/** The exit code of a shell that may not run a program, mostly because the file is not executable. */
+const NOT_EXECUTABLE = 126;
+
+/** A path in an error message, in quotes or absolute. */
+const PATHS = /['"`‘“]([^'"`’”\n]{1,300})['"`’”]|(?<![\w.])(\/[^\s'"`:,;)]{1,300})/g;
+const BETWEEN_NAMES = /[\s:'"`‘’“”,;()/]+/;
+/** The most lines of output that are searched for errors. */
+const MAX_LINES = 2_000;
+const MAX_SHOWN = 5;
+
+type Run = Pick<RunOutcome, 'held' | 'exitCode' | 'endedBy' | 'settled'>;
+
+/** Explains to the model what the sandbox prevented and how it can be allowed. Empty where it prevented nothing. */
+export function sandboxNotes(
+  run: Run,
+  output: string,
+  location: CommandLocation,
+): readonly string[] {
+  const { held, settled } = run;
+  if (held === null) return [];
+  const writing = run.endedBy === 'itself' ? writingNote(run, output, location) : null;
+  const network = held.network ? null : networkNote(run, output);
+  return [
+    ...protectedFileNotes(settled, location),
+    ...[writing, network].filter((note) => note !== null),
+  ];
+}
+
+function writingNote(
+  { held, exitCode }: Run,
+  output: string,
+  location: CommandLocation,
+): string | null {
+  const isSandboxError = (line: string): boolean => SANDBOX_ERROR.test(line);
+  const isPossible = exitCode !== 0 && exitCode !== NOT_EXECUTABLE;
+  const line = output
+    .split('\n', MAX_LINES)
+    .find((each) => isSandboxError(each) || (isPossible && POSSIBLE_SANDBOX_ERROR.test(each)));
+  if (line === undefined) return null;
+  if (held?.access === 'read-only') {
+    return '[the sandbox of this task is read-only: nothing can be written but $TMPDIR]';
+  }
+  const paths = [...line.replace(SHELL_PREFIX, '').matchAll(PATHS)].map(
+    ([, quoted, bare]) => quoted ?? bare ?? '',
+  );
+  const absolute = paths
+    .filter((path) => /^[\x20-\x7e]+$/.test(path))
+    .map((path) => resolve(location.cwd, path.replace(/^~(?=\/|$)/, homedir())));
+  // Programs put their own name first and the path that could not be written directly before the message.
+  const outside = absolute.findLast((path) => !location.roots.some((root) => isInside(root, path)));
+  if (outside !== undefined) {
+    return `[the sandbox allows writing only inside the workspace, $TMPDIR and the caches of package managers, and ${outside} is outside: --add-dir ${directoryToAdd(outside)} opens it]`;
+  }
+  const inside = absolute.at(-1);
+  if (!isSandboxError(line) && !line.split(BETWEEN_NAMES).some(isProtectedName)) return null;
+  const what = inside === undefined ? 'a protected file' : displayPath(inside, location.cwd);
+  return `[the sandbox keeps ${what} from commands: protected files (.git/config, .git/hooks, .npmrc, .vscode and the like) are read-only for them. Write and Edit ask the user; the user can run what only git may change]`;
+}
+
+/** The directory to open for a path: a program's own directory in the home directory, or the file's directory. */
+function directoryToAdd(path: string): string {
+  const home = homedir();
+  const [first] =
+    isInside(home, path) && path !== home ? path.slice(home.length + 1).split(sep) : [];
+  return first === undefined || !first.startsWith('.') ? dirname(path) : join(home, first);
+}
+
+function networkNote({ exitCode, endedBy }: Run, output: string): string | null {
+  const isRefused = exitCode !== 0 && endedBy === 'itself' && REFUSED.test(output);
+  if (!isRefused && !NO_NETWORK.test(output)) return null;
+  return '[the sandbox has no network: only what this task runs in the background can be reached; the user can allow it with sandbox.network]';
+}
+
+/** Explains what became of protected files that a command made. */
+export function protectedFileNotes(
+  { removed, fromCommits, putBack = [] }: Settlement,
+  { cwd }: CommandLocation,
+): readonly string[] {
+  return [
+    ...(fromCommits.length === 0
+      ? []
+      : [`[git wrote protected files from commits: ${formatPaths(fromCommits, cwd)}]`]),
+    ...(putBack.length === 0
+      ? []
+      : [
+          `[the sandbox restored ${formatPaths(putBack, cwd)}. git may change protected files only to the content of a commit of the user or of a remote, and add harmless settings. The user can run anything else]`,
+        ]),
+    ...removedNotes(removed, cwd),
+  ];
+}
+
+function formatPaths(paths: readonly string[], cwd: string): string {
+  const named = paths.slice(0, MAX_SHOWN).map((path) => displayPath(path, cwd));
+  const others = paths.length - named.length;
+  return (others === 0 ? named : [...named, `${others} more`]).join(', ');
+}
+
+function removedNotes(removed: readonly RemovedEntry[], cwd: string): readonly string[] {
+  const notes = removed
+    .slice(0, MAX_SHOWN)
+    .map((entry) => removedNote(entry, displayPath(entry.path, cwd)));
+  const others = removed.length - notes.length;
+  return others === 0 ? notes : [...notes, `[and ${others} more, kept beside it]`];
+}
+
+function removedNote(entry: RemovedEntry, shown: string): string {
+  const how =
+    basename(entry.path) === '.git'
+      ? 'The user can make a repository here'
+      : 'Write can make such a file after asking the user';
+  return entry.keptAt === null
+    ? `[commands may not make protected files, and the sandbox could not take ${shown} out of the workspace: ${entry.problem}. Tell the user]`
+    : `[the sandbox took ${shown} out of the workspace, since commands may not make protected files. It is kept as ${entry.keptAt} for the user. ${how}]`;
+}

@@ -1,0 +1,187 @@
+import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
+import { MusterError } from '../../base/errors.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { plural } from '../../base/text.ts';
+import type { ProposedEdit } from '../../protocol/question.ts';
+import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import { createNameResolver, type ArgumentAliases } from '../shared/arguments.ts';
+import { readForChange, writeChange } from '../shared/change-file.ts';
+import { defineTool } from '../shared/define-tool.ts';
+import { applyEdit, type TextEdit } from './apply-edit.ts';
+import {
+  CELL_FIELDS,
+  EDIT_FIELDS,
+  EDIT_ALIASES,
+  FILE_PATH,
+  FILE_PATH_ALIASES,
+} from '../shared/common-arguments.ts';
+import { decodeForEdit, encodeLikeFile, type DecodedFile } from '../shared/file-text.ts';
+import { formatLineNumbers, failure } from '../shared/output.ts';
+import {
+  isCellEdit,
+  type CellEdit,
+  type NotebookEditResult,
+  isNotebookPath,
+} from '../notebook/cell-edit.ts';
+import { addPathSuggestion } from '../shared/path-suggestions.ts';
+
+const ALIASES: ArgumentAliases = { ...FILE_PATH_ALIASES, ...EDIT_ALIASES };
+
+const tool = defineTool({
+  name: 'Edit',
+  kind: 'edit',
+  replay: 'checkable',
+  ownWords: true,
+  description:
+    'Replace an exact text in a file that you have read. old_string must match white space and all, without line numbers, and stand once in the file (or set replace_all).',
+  input: {
+    type: 'object',
+    properties: { file_path: FILE_PATH, ...EDIT_FIELDS, ...CELL_FIELDS },
+    required: ['file_path', 'old_string', 'new_string'],
+    ignored: ['instruction', 'instructions'],
+    fixed: { command: ['str_replace'], dry_run: [false] },
+  },
+  aliases: ALIASES,
+  describe: (input, { cwd }) => describeEditAccess(input.file_path, cwd),
+  proposes: ({ file_path, ...edit }, { cwd }) => proposeEdits(file_path, [edit], cwd),
+  run: ({ file_path, ...edit }, context) => editFile(file_path, [edit], context),
+});
+
+/** The tool, for which old_string may be absent in a call that names a cell: such a call replaces the full cell. */
+export const editTool: typeof tool = {
+  ...tool,
+  parse: (input) => tool.parse(isJsonObject(input) ? withDefaultTexts(input) : input),
+};
+
+function withDefaultTexts(input: JsonObject): JsonObject {
+  const resolveName = createNameResolver(
+    ['old_string', 'new_string', ...Object.keys(CELL_FIELDS)],
+    ALIASES,
+  );
+  const given = new Map(
+    Object.entries(input).map(([key, value]) => [resolveName(key)?.name, value]),
+  );
+  if (!Object.keys(CELL_FIELDS).some((name) => given.has(name))) return input;
+  const isDeletion = given.get('edit_mode') === 'delete';
+  return {
+    ...input,
+    ...(given.has('old_string') ? {} : { old_string: '' }),
+    ...(isDeletion && !given.has('new_string') ? { new_string: '' } : {}),
+  };
+}
+
+/** The access that an edit of a file needs. */
+export function describeEditAccess(filePath: string, cwd: string) {
+  const path = absolutePath(filePath, cwd);
+  return { ...NO_ACCESS, reads: [path], writes: [path] };
+}
+
+/** The changes that edits would make, for the person who is asked for permission. */
+export function proposeEdits(
+  filePath: string,
+  edits: readonly CellEdit[],
+  cwd: string,
+): readonly ProposedEdit[] {
+  const path = absolutePath(filePath, cwd);
+  return edits.map((edit) => ({ path, ...proposedTexts(edit), everywhere: isEverywhere(edit) }));
+}
+
+function isEverywhere({ replace_all, expected_replacements = 1 }: TextEdit): boolean {
+  return replace_all ?? expected_replacements > 1;
+}
+
+/** The texts before and after an edit. The content of a full cell is not known here, so the cell is named instead. */
+function proposedTexts(edit: CellEdit): Pick<ProposedEdit, 'before' | 'after'> {
+  const { old_string: before, new_string: after, cell_id: id, cell_type: type } = edit;
+  if (before !== '' || !isCellEdit(edit)) return { before, after };
+  switch (edit.edit_mode ?? 'replace') {
+    case 'replace':
+      return { before: `[all of cell ${id ?? '?'}]`, after };
+    case 'delete':
+      return { before: `[all of cell ${id ?? '?'}]`, after: '' };
+    case 'insert': {
+      const position = `[${id === undefined ? 'before the first cell' : `after cell ${id}`}]`;
+      return { before: position, after: `${position}\n[new ${type ?? 'code'} cell]\n${after}` };
+    }
+  }
+}
+
+/** Applies edits one after the other, each to the result of the one before. Either all or none are written. */
+export async function editFile(
+  filePath: string,
+  edits: readonly CellEdit[],
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const path = absolutePath(filePath, context.cwd);
+  const shown = displayPath(path, context.cwd);
+  const before = await readExisting(path, edits, context);
+  const file = decodeForEdit(shown, before.bytes);
+  const apply = isNotebookPath(before.file.real) ? await notebookEditor(file) : textEditor(file);
+  let edited = file.text;
+  const done: string[] = [];
+  for (const [index, edit] of edits.entries()) {
+    const which = edits.length === 1 ? '' : `edit ${index + 1} of ${edits.length}: `;
+    const result = apply(edited, edit);
+    if (!result.ok) {
+      const { problem } = result;
+      // After lines of the file the sentence gets a line of its own.
+      const unchanged = `${problem.includes('\n') ? '\n' : ' '}Nothing was changed.`;
+      return failure('INVALID_PARAM', `${shown}: ${which}${problem}${unchanged}`);
+    }
+    edited = result.text;
+    done.push(result.done);
+  }
+  const bytes = encodeLikeFile(shown, edited, file);
+  const content = { text: edited, previous: file.text, bytes };
+  const { change, lost } = await writeChange(path, before, content, context);
+  return {
+    text: `Edited ${shown}: ${done.join('; ')}.${lost}`,
+    facts: { changed: [change] },
+  };
+}
+
+type Editor = (text: string, edit: CellEdit) => NotebookEditResult;
+
+function textEditor({ lineEnd }: DecodedFile): Editor {
+  return (text, edit) => {
+    if (isCellEdit(edit)) return { ok: false, problem: NOT_A_NOTEBOOK };
+    const result = applyEdit(text, edit, lineEnd);
+    if (!result.ok) return result;
+    const { lines } = result;
+    const done = `${plural(lines.length, 'replacement')} at ${formatLineNumbers(lines)}`;
+    return { ok: true, text: result.text, done };
+  };
+}
+
+const NOT_A_NOTEBOOK =
+  'cell_id, cell_type and edit_mode are for notebooks (.ipynb of nbformat 4), and this file is not one.';
+
+/** An editor for the cells of a notebook. A file that only has the name of a notebook is edited as text. */
+async function notebookEditor(file: DecodedFile): Promise<Editor> {
+  const { parseNotebook } = await import('../notebook/notebook.ts');
+  const { editNotebook } = await import('../notebook/edit-notebook.ts');
+  const asText = textEditor(file);
+  return (text, edit) => {
+    const notebook = parseNotebook(text);
+    return notebook === null ? asText(text, edit) : editNotebook(notebook, edit);
+  };
+}
+
+async function readExisting(path: string, edits: readonly CellEdit[], context: ToolContext) {
+  try {
+    return await readForChange(path, context);
+  } catch (thrown) {
+    const isMissing = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
+    const [first] = edits;
+    const fills = first?.old_string === '' && !isCellEdit(first);
+    if (isMissing && fills) throw missingFileError(path, context, thrown);
+    throw addPathSuggestion(thrown, path, context);
+  }
+}
+
+/** The error for an edit that would make a file. Only Write may do that, because rules may forbid Write alone. */
+function missingFileError(path: string, { cwd }: ToolContext, cause: MusterError): MusterError {
+  const message = `${displayPath(path, cwd)} does not exist. Edit only changes existing files: use Write with file_path and content to make it.`;
+  return new MusterError('NOT_FOUND', message, { cause });
+}

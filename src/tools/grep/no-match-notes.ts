@@ -1,0 +1,158 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { plural } from '../../base/text.ts';
+import type { ToolContext } from '../../protocol/tool.ts';
+import {
+  isWanted,
+  exclusionReasons,
+  type ContentFilters,
+  type SearchTarget,
+  type ExclusionReason,
+} from '../search/search-scope.ts';
+import {
+  MAX_SEARCHED_BYTES,
+  summarizePaths,
+  type FileHits,
+  type SearchLimits,
+  type SearchQuery,
+  type SearchScope,
+} from '../search/search-types.ts';
+import { listFilesInScope, searchFilesInScope } from '../search/ripgrep.ts';
+
+/** The time for searching the files that a search without a match had left out, in milliseconds. */
+const TIME_MS = 2000;
+const MAX_FILES = 1000;
+const MAX_MATCHES_PER_FILE = 1000;
+
+/** A search of a directory that found nothing. */
+export interface EmptySearch {
+  /** The directory as the call names it; absolute. */
+  readonly asked: string;
+  readonly target: SearchTarget;
+  readonly query: SearchQuery;
+  readonly scope: SearchScope;
+  readonly filters: ContentFilters;
+  readonly show: (path: string) => string;
+}
+
+/**
+ * Describes what a search without a match had left out, as notes in brackets: the matches in ignored and in binary
+ * files, and the files that are never searched in a directory.
+ */
+export async function noMatchNotes(
+  search: EmptySearch,
+  context: ToolContext,
+): Promise<readonly string[]> {
+  const limits: SearchLimits = {
+    maxFiles: MAX_FILES,
+    maxMatches: Infinity,
+    maxMatchesPerFile: MAX_MATCHES_PER_FILE,
+    timeMs: TIME_MS,
+    signal: context.signal,
+  };
+  const [matching, unsearched] = await Promise.all([
+    matchingNotes(search, limits),
+    unsearchedNotes(search, { limits, context }),
+  ]);
+  return [...matching, ...unsearched];
+}
+
+async function matchingNotes(
+  { query, scope, show }: EmptySearch,
+  limits: SearchLimits,
+): Promise<readonly string[]> {
+  const everything = { ...scope, includesIgnored: true, includesBinary: true };
+  const withoutContext = { ...query, before: 0, after: 0 };
+  const { files, stopped } = await searchFilesInScope(withoutContext, everything, limits);
+  const [binary, ignored] = [true, false].map((isBinary) =>
+    files.filter((file) => (file.isBinary === true) === isBinary),
+  );
+  const isTimeUp =
+    stopped === 'time' ? [`[ignored files were only searched for ${TIME_MS / 1000} s]`] : [];
+  return [
+    ...matchNote('ignored by .gitignore or the like', ignored ?? [], { stopped, show }).map(
+      (note) => `[${note}: set include_ignored to search them, or name one as path]`,
+    ),
+    ...matchNote('binary', binary ?? [], { stopped, show }).map(
+      (note) => `[${note}: name one as path to search it as text]`,
+    ),
+    ...isTimeUp,
+  ];
+}
+
+function matchNote(
+  kind: string,
+  files: readonly FileHits[],
+  { stopped, show }: { readonly stopped: string | undefined } & Pick<EmptySearch, 'show'>,
+): readonly string[] {
+  if (files.length === 0) return [];
+  const isLimited = files.some(({ matches }) => matches >= MAX_MATCHES_PER_FILE);
+  const count = files.reduce((sum, { matches }) => sum + matches, 0);
+  const least = stopped !== undefined || isLimited ? 'at least ' : '';
+  const names = summarizePaths(
+    files.map(({ path }) => path),
+    show,
+  );
+  return [
+    `${least}${plural(count, 'match', 'matches')} in ${plural(files.length, 'file')} left out as ${kind} (${names})`,
+  ];
+}
+
+type UnsearchedReason = Exclude<ExclusionReason, 'rule'> | 'large';
+
+interface UnsearchedKind {
+  readonly reason: UnsearchedReason;
+  /** Names a number of such files. */
+  readonly describe: (count: number) => string;
+  /** How such a file can be searched nevertheless. */
+  readonly advice: string;
+}
+
+const UNSEARCHED: readonly UnsearchedKind[] = [
+  {
+    reason: 'secret',
+    describe: (count) => plural(count, 'secret file'),
+    advice: 'name one as path',
+  },
+  {
+    reason: 'other_names',
+    describe: (count) => plural(count, 'hard-linked file'),
+    advice: 'name one as path',
+  },
+  {
+    reason: 'large',
+    describe: (count) =>
+      `${plural(count, 'file')} larger than ${MAX_SEARCHED_BYTES / 1024 / 1024} MB`,
+    advice: 'use Bash',
+  },
+];
+
+/** Counts files by their names alone, so that the numbers reveal nothing of their content. */
+async function unsearchedNotes(
+  { asked, target, scope, filters, show }: EmptySearch,
+  { limits, context }: { readonly limits: SearchLimits; readonly context: ToolContext },
+): Promise<readonly string[]> {
+  const reasonOf = exclusionReasons(asked, target, context);
+  const byReason = new Map<UnsearchedReason, string[]>();
+  let matching = 0;
+  const accepts = (path: string): boolean => {
+    if (!isWanted(filters, path)) return false;
+    const reason = reasonOf(path) ?? (isLarge(join(target.real, path)) ? 'large' : undefined);
+    if (reason === 'rule') return false;
+    matching += 1;
+    if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), path]);
+    return false;
+  };
+  const { stopped } = await listFilesInScope({ ...scope, includesIgnored: true, accepts }, limits);
+  const notes = UNSEARCHED.flatMap(({ reason, describe, advice }) => {
+    const paths = byReason.get(reason);
+    if (paths === undefined) return [];
+    return `[not searched: ${describe(paths.length)} (${summarizePaths(paths, show)}): ${advice}]`;
+  });
+  const isUnmatched = matching === 0 && filters.accepts.length > 0 && stopped === undefined;
+  return isUnmatched ? ['[no file there has a name that matches glob and type]'] : notes;
+}
+
+function isLarge(path: string): boolean {
+  return (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_SEARCHED_BYTES;
+}

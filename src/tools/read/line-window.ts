@@ -1,0 +1,148 @@
+import { isUtf8 } from 'node:buffer';
+import { byteLength, truncate } from '../../base/text.ts';
+import { lastCharacterEnd } from './line-piece.ts';
+
+/** The length above which a line is cut. The rest of it can be read with `column`. */
+const MAX_LINE_CHARACTERS = 2000;
+const NEWLINE = 10;
+/** Characters that are replaced or left out. U+FFFD may stand for bytes that are not UTF-8. */
+const NEEDS_CARE = /[\0\uFFFD]|\r$/;
+/** UTF-8 needs at most four bytes for a character. */
+const KEPT_LINE_BYTES = MAX_LINE_CHARACTERS * 4;
+
+/** The lines of a window. */
+export interface LineWindowOptions {
+  /** The number of the first line, from 1. */
+  readonly first: number;
+  readonly count: number;
+  /** The size limit of all numbered lines together. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Takes the chunks of a file and keeps a window of numbered lines (`12<TAB>text`), so that a file of any size is read
+ * in bounded memory. Line ends are left out.
+ */
+export class LineWindow {
+  readonly lines: string[] = [];
+  /** The number of complete lines so far. */
+  total = 0;
+  cutLines = 0;
+  /** Whether some line was not valid UTF-8, so that bytes became U+FFFD. */
+  hasInvalidBytes = false;
+  /** Whether the window ended because of `maxBytes`, before `count` lines. */
+  outOfBytes = false;
+
+  readonly #options: LineWindowOptions;
+  #bytes = 0;
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #lineBytes = 0;
+
+  constructor(options: LineWindowOptions) {
+    this.#options = options;
+  }
+
+  /** The number of the first line after the window. */
+  get next(): number {
+    return this.#options.first + this.lines.length;
+  }
+
+  get isFull(): boolean {
+    return this.outOfBytes || this.lines.length === this.#options.count;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, start);
+      if (end === -1) {
+        this.#keepRest(chunk.subarray(start));
+        return;
+      }
+      if (!this.#takePlain(chunk, start, end)) {
+        this.#append(chunk.subarray(start, end));
+        this.#endLine();
+      }
+      start = end + 1;
+    }
+  }
+
+  /**
+   * Takes a line that lies completely in its chunk and is shown unchanged, as nearly all are, without copying bytes.
+   * Returns false for any other line.
+   */
+  #takePlain(chunk: Buffer, start: number, end: number): boolean {
+    if (this.#lineBytes > 0 || end - start > MAX_LINE_CHARACTERS) return false;
+    if (this.#wantsLine()) {
+      const text = chunk.toString('utf8', start, end);
+      if (NEEDS_CARE.test(text)) return false;
+      this.#add(text);
+    }
+    this.total += 1;
+    return true;
+  }
+
+  /** Ends the file: the last line counts even without a line end. */
+  end(): void {
+    if (this.#lineBytes > 0) this.#endLine();
+  }
+
+  #append(piece: Buffer): void {
+    this.#lineBytes += piece.length;
+    const room = KEPT_LINE_BYTES - this.#keptBytes;
+    if (room <= 0 || piece.length === 0 || !this.#wantsLine()) return;
+    const part = piece.subarray(0, room);
+    this.#kept.push(part);
+    this.#keptBytes += part.length;
+  }
+
+  /** Copies the beginning of a line that continues in the next chunk, which reuses the memory of this one. */
+  #keepRest(piece: Buffer): void {
+    this.#append(piece);
+    const last = this.#kept.pop();
+    if (last !== undefined) this.#kept.push(Buffer.from(last));
+  }
+
+  #wantsLine(): boolean {
+    return this.total + 1 >= this.#options.first && !this.isFull;
+  }
+
+  #endLine(): void {
+    if (this.#wantsLine()) this.#take();
+    this.total += 1;
+    this.#kept = [];
+    this.#keptBytes = 0;
+    this.#lineBytes = 0;
+  }
+
+  #take(): void {
+    this.#add(this.#lineText());
+  }
+
+  #add(text: string): void {
+    const line = `${this.total + 1}\t${text}`;
+    this.#bytes += byteLength(line) + 1;
+    if (this.#bytes > this.#options.maxBytes) this.outOfBytes = true;
+    else this.lines.push(line);
+  }
+
+  #lineText(): string {
+    const complete = this.#keptBytes === this.#lineBytes;
+    const [first, ...more] = this.#kept;
+    const kept = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#kept);
+    const bytes = complete ? kept : kept.subarray(0, lastCharacterEnd(kept));
+    const isText = isUtf8(bytes);
+    if (!isText) this.hasInvalidBytes = true;
+    const raw = bytes.toString('utf8');
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    const text = line.replaceAll('\0', '\u2400');
+    const shown = truncate(text, MAX_LINE_CHARACTERS);
+    if (complete && shown.length === text.length) return text;
+    this.cutLines += 1;
+    // Without valid UTF-8 the number of bytes shown is unknown, but it is at least the number of characters.
+    const bytesShown = isText ? byteLength(raw.slice(0, shown.length)) : MAX_LINE_CHARACTERS;
+    const rest = `offset ${this.total + 1}, column ${bytesShown + 1}`;
+    return `${shown}… [line cut: ${this.#lineBytes} bytes; the rest: ${rest}]`;
+  }
+}

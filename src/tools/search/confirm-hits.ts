@@ -1,0 +1,125 @@
+import { closeSync, lstatSync, readFileSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { MusterError } from '../../base/errors.ts';
+import { namesIn } from '../../sys/directory-names.ts';
+import type { HeldDirectory } from '../../sys/held-directory.ts';
+import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
+import { decodeSearchedText, firstNul, isUtf32 } from './decode-text.ts';
+import {
+  isBinaryAt,
+  isLossyName,
+  MAX_SEARCHED_BYTES,
+  openPlaceOf,
+  type FileHits,
+  type SearchScope,
+} from './search-types.ts';
+
+/**
+ * Keeps only hits in files inside the roots. ripgrep opens files by their names, so a directory that was a link for a
+ * moment could have led it anywhere. Each file is opened again, through no link, and must contain the lines that were
+ * found. Hits in files that changed meanwhile are dropped, too.
+ */
+export async function confirmHits(
+  found: readonly FileHits[],
+  scope: SearchScope,
+  signal: AbortSignal,
+): Promise<readonly FileHits[]> {
+  const confirmed = new Map<FileHits, FileHits>();
+  for (const [directory, all] of Map.groupBy(found, ({ path }) => dirname(path))) {
+    inHeld(directory, scope, (at) => {
+      for (const hits of all) {
+        for (const held of confirmedHits(at, hits, scope)) confirmed.set(hits, held);
+      }
+      return [];
+    });
+    // Let other work run, and notice a cancellation.
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+  return found.flatMap((hits) => confirmed.get(hits) ?? []);
+}
+
+/** Returns the hits when the file can be opened and contains the lines, and otherwise an empty list. */
+function confirmedHits(
+  directory: HeldDirectory,
+  hits: FileHits,
+  scope: SearchScope,
+): readonly FileHits[] {
+  return emptyOnError(() => {
+    const bytes = bytesOf(directory, join(scope.directory, hits.path), scope);
+    const held = decodeSearchedText(bytes).split('\n');
+    if (!hits.lines.every(({ number, text }) => withoutReturn(held[number - 1]) === text))
+      return [];
+    const isBinary = !isUtf32(bytes) && isBinaryAt(firstNul(bytes), scope);
+    return [isBinary ? { ...hits, isBinary } : hits];
+  });
+}
+
+/** Reads a file; returns an empty buffer when it is too large to be searched. */
+function bytesOf(directory: HeldDirectory, path: string, scope: SearchScope): Buffer {
+  const { fd, stats } = openHeldFile(directory, path, openPlaceOf(scope, path));
+  try {
+    return stats.size > MAX_SEARCHED_BYTES ? Buffer.alloc(0) : readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function withoutReturn(line: string | undefined): string | undefined {
+  return line?.endsWith('\r') === true ? line.slice(0, -1) : line;
+}
+
+/**
+ * Keeps only the paths, relative to the directory of the scope, of regular files that can be reached without a link.
+ */
+export function confirmPaths(found: readonly string[], scope: SearchScope): readonly string[] {
+  return confirmNames(found, scope, (stats) => stats.isFile());
+}
+
+/** Keeps only the paths of entries of any kind that can be reached without a link. */
+export function confirmEntries(found: readonly string[], scope: SearchScope): readonly string[] {
+  return confirmNames(found, scope, () => true);
+}
+
+function confirmNames(
+  found: readonly string[],
+  scope: SearchScope,
+  isWanted: (stats: Stats) => boolean,
+): readonly string[] {
+  const confirmed = new Set<string>();
+  for (const [directory, paths] of Map.groupBy(found, (path) => dirname(path))) {
+    const held = inHeld(directory, scope, (at) => {
+      // A name that is not UTF-8 cannot be opened, so it is compared with the listed names.
+      const listed = paths.some(isLossyName) ? namesIn(at.at('.')) : [];
+      return paths.filter((path) => {
+        const name = basename(path);
+        if (isLossyName(name)) return listed.includes(name);
+        const stats = lstatSync(at.at(name), { throwIfNoEntry: false });
+        return stats !== undefined && isWanted(stats);
+      });
+    });
+    for (const path of held) confirmed.add(path);
+  }
+  return found.filter((path) => confirmed.has(path));
+}
+
+/** Acts in a directory of the scope that is held open. Returns nothing when the directory is a link or is gone. */
+function inHeld<T>(
+  directory: string,
+  scope: SearchScope,
+  act: (held: HeldDirectory) => readonly T[],
+): readonly T[] {
+  const path = join(scope.directory, directory);
+  return emptyOnError(() => inDirectory(path, openPlaceOf(scope, path), act));
+}
+
+function emptyOnError<T>(attempt: () => readonly T[]): readonly T[] {
+  try {
+    return attempt();
+  } catch (thrown) {
+    // It may not be opened, or is gone: what was found there is not shown.
+    if (thrown instanceof MusterError) return [];
+    throw thrown;
+  }
+}

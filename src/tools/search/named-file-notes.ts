@@ -1,0 +1,146 @@
+import { lstatSync, type Stats } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { MusterError } from '../../base/errors.ts';
+import type { ToolContext } from '../../protocol/tool.ts';
+import { fileKind } from '../../sys/file-errors.ts';
+import { inDirectory } from '../../sys/open-in-roots.ts';
+import { isInside } from '../../sys/paths.ts';
+import { isSecretPath } from '../../sys/secret-paths.ts';
+import { literalPath, type PlacedGlob } from './globs/placed-globs.ts';
+import { listFilesInScope } from './ripgrep.ts';
+import { isBinaryFile } from './decode-text.ts';
+import { MAX_SEARCHED_BYTES, NEVER_SEARCHED, type SearchScope } from './search-types.ts';
+
+/** The time for finding out which of the named paths are ignored, in milliseconds. */
+const IGNORED_TIME_MS = 2000;
+
+/** A finished search, for the notes on named files. */
+export interface NamedSearch {
+  /** The directory that was searched, as the call names it and without links; both absolute. */
+  readonly asked: string;
+  readonly real: string;
+  /** Absolute paths of the files that were found, below `asked`. */
+  readonly found: ReadonlySet<string>;
+  readonly includesIgnored: boolean;
+  /** Whether the contents were searched; otherwise names were listed. */
+  readonly readsContents: boolean;
+  readonly show: (path: string) => string;
+}
+
+/** A path that a glob without wildcards names and that was not found. */
+interface NamedPath {
+  /** Absolute, below the directory as the call names it. */
+  readonly path: string;
+  /** Relative to that directory. */
+  readonly below: string;
+  /** Whether the glob has no slash, so that it may mean a file in another directory. */
+  readonly mayBeElsewhere: boolean;
+  /** Undefined for a path that this user may not inspect. */
+  readonly stats: Stats | 'missing' | undefined;
+}
+
+/**
+ * Explains why files that globs without wildcards name were left out: one note in brackets for each. There is no
+ * note on a file that was searched and has no match, or on a name that may be that of a file in another directory.
+ */
+export async function namedNotes(
+  globs: readonly PlacedGlob[],
+  search: NamedSearch,
+  context: ToolContext,
+): Promise<readonly string[]> {
+  const named = pathsNotFound(globs, search, context);
+  const ignored = await ignoredAmong(named, search, context);
+  return named.flatMap((each) => {
+    const reason = exclusionReason(each, ignored.has(each.below), { ...search, context });
+    return reason === undefined ? [] : [`[left out: ${search.show(each.path)} ${reason}]`];
+  });
+}
+
+function pathsNotFound(
+  globs: readonly PlacedGlob[],
+  search: NamedSearch,
+  context: ToolContext,
+): readonly NamedPath[] {
+  const withheld = context.withheldBelow(search);
+  return globs.flatMap((glob) => {
+    const path = glob.excludes || glob.isFullList ? undefined : literalPath(glob);
+    if (path === undefined || path === search.asked || !isInside(search.asked, path)) return [];
+    const below = relative(search.asked, path);
+    if (withheld?.(below) !== undefined || isFound(path, search.found)) return [];
+    const stats = statsOf(join(search.real, below), context);
+    return [{ path, below, mayBeElsewhere: !glob.glob.startsWith('/'), stats }];
+  });
+}
+
+function isFound(path: string, found: ReadonlySet<string>): boolean {
+  return found.has(path) || [...found].some((each) => each.startsWith(`${path}/`));
+}
+
+function statsOf(path: string, { roots }: ToolContext): NamedPath['stats'] {
+  try {
+    return inDirectory(
+      dirname(path),
+      { roots },
+      (held) => lstatSync(held.at(basename(path)), { throwIfNoEntry: false }) ?? 'missing',
+    );
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    return thrown.code === 'NOT_FOUND' ? 'missing' : undefined;
+  }
+}
+
+/** Says why a path was left out; undefined where it was searched or nothing can be said. */
+function exclusionReason(
+  { below, mayBeElsewhere, stats }: NamedPath,
+  isIgnored: boolean,
+  { real, readsContents, context }: NamedSearch & { readonly context: ToolContext },
+): string | undefined {
+  if (stats === 'missing') return readsContents && !mayBeElsewhere ? 'does not exist' : undefined;
+  if (stats === undefined) return undefined;
+  if (stats.isSymbolicLink()) return 'is a link, and links are not followed: name where it leads';
+  const isDirectory = stats.isDirectory();
+  if (!isDirectory && !stats.isFile()) return `is ${fileKind(stats)}`;
+  if (readsContents && !isDirectory && isSecretPath(join(real, below))) {
+    return 'is a secret file: name it as path';
+  }
+  if (below.split('/').includes(NEVER_SEARCHED)) {
+    return `lies in ${NEVER_SEARCHED}, which is only searched when it is named as path`;
+  }
+  if (isIgnored) {
+    return 'is ignored by .gitignore or the like: set include_ignored, or name it as path';
+  }
+  if (isDirectory || !readsContents) return undefined;
+  if (stats.size > MAX_SEARCHED_BYTES) {
+    return `is larger than ${MAX_SEARCHED_BYTES / 1024 / 1024} MB: use Bash`;
+  }
+  const scope = { directory: real, roots: context.roots, accepts: () => true, nameGlobs: [] };
+  return isBinaryFile(below, scope) ? 'is binary: name it as path to search it as text' : undefined;
+}
+
+/**
+ * The relative paths that are left out because of ignore files: ripgrep lists them, or files in them, only when it
+ * does not read ignore files. None where listing takes too long.
+ */
+async function ignoredAmong(
+  named: readonly NamedPath[],
+  { real, includesIgnored }: NamedSearch,
+  { roots, signal }: ToolContext,
+): Promise<ReadonlySet<string>> {
+  const limits = { maxFiles: Infinity, timeMs: IGNORED_TIME_MS, signal };
+  const scope = { directory: real, roots, nameGlobs: [] };
+  const listedAmong = async (paths: readonly string[], options: Partial<SearchScope>) => {
+    const listed = new Set<string>();
+    const accepts = (file: string): boolean => {
+      for (const path of paths) if (`${file}/`.startsWith(`${path}/`)) listed.add(path);
+      return false;
+    };
+    const { stopped } = await listFilesInScope({ ...scope, ...options, accepts }, limits);
+    return stopped === undefined ? listed : null;
+  };
+  const existing = named.flatMap(({ below, stats }) => (typeof stats === 'object' ? [below] : []));
+  if (includesIgnored || existing.length === 0) return new Set();
+  const listed = await listedAmong(existing, {});
+  const missing = existing.filter((path) => listed?.has(path) === false);
+  if (missing.length === 0) return new Set();
+  return (await listedAmong(missing, { includesIgnored: true })) ?? new Set();
+}

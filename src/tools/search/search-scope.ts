@@ -1,0 +1,155 @@
+import { lstatSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { MusterError } from '../../base/errors.ts';
+import type { ToolContext, Withheld } from '../../protocol/tool.ts';
+import { placeInRoots } from '../../sys/open-in-roots.ts';
+import { fileError, fileKind } from '../../sys/file-errors.ts';
+import { pathHasForeignNames } from '../../sys/hard-links.ts';
+import { isSecretPath } from '../../sys/secret-paths.ts';
+import { WithheldCounter } from '../shared/withheld-counter.ts';
+import { addPathSuggestion } from '../shared/path-suggestions.ts';
+import { isLiteralGlob } from './globs/split-glob.ts';
+import {
+  MAX_SEARCHED_BYTES,
+  type PathFilter,
+  type ListLimits,
+  type SearchScope,
+} from './search-types.ts';
+
+/** The time limit of one search, in milliseconds. */
+export const SEARCH_TIME_MS = 10_000;
+
+/** The directory or file that a call searches. */
+export interface SearchTarget {
+  /** The absolute path without links. */
+  readonly real: string;
+  readonly isFile: boolean;
+}
+
+/** Resolves a path to a directory or a regular file inside the roots. Throws MusterError for any other path. */
+export function resolveSearchTarget(path: string, context: ToolContext): SearchTarget {
+  try {
+    const { real } = placeInRoots(path, context);
+    const stats = lstatSync(real);
+    if (!stats.isDirectory() && !stats.isFile()) {
+      throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(stats)}: it is not searched`);
+    }
+    if (stats.isFile() && stats.size > MAX_SEARCHED_BYTES) {
+      const limit = `${MAX_SEARCHED_BYTES / 1024 / 1024} MB`;
+      throw new MusterError(
+        'LIMIT_EXCEEDED',
+        `${path} is larger than ${limit}, the limit of a search: Read it in parts, or use Bash`,
+      );
+    }
+    return { real, isFile: stats.isFile() };
+  } catch (thrown) {
+    const error = addPathSuggestion(fileError(path, thrown), path, context);
+    if (!(error instanceof MusterError) || error.code !== 'NOT_FOUND' || isLiteralGlob(path))
+      throw error;
+    const advice =
+      'A path has no wildcards: they go into the pattern of Glob and the glob of Grep.';
+    throw new MusterError('NOT_FOUND', `${error.message} ${advice}`, { cause: thrown });
+  }
+}
+
+/** The filters of a content search. */
+export interface ContentFilters {
+  readonly accepts: readonly PathFilter[];
+  readonly nameGlobs: readonly string[];
+  /** Whether the caller itself checks files for other names (hard links) when it opens them. */
+  readonly checksOtherNames?: true;
+  readonly includesIgnored?: boolean;
+}
+
+/**
+ * Makes the scope of a content search. In a directory, files that hold secrets, have other names outside or are
+ * withheld by a rule are left out. A file that the call names is searched, because the permission decision was about
+ * it. The result never says which of the files left out would match, because that would reveal their content.
+ */
+export function contentScope(
+  path: string,
+  target: SearchTarget,
+  filters: ContentFilters,
+  context: ToolContext,
+): SearchScope {
+  const { roots } = context;
+  const { real } = target;
+  if (target.isFile) {
+    const mayHaveOtherNames = context.judged.get(path)?.mayHaveOtherNames === true;
+    const file = { directory: dirname(real), file: basename(real), mayHaveOtherNames };
+    return { ...file, roots, accepts: () => true, nameGlobs: [] };
+  }
+  const reasonOf = exclusionReasons(path, target, context, filters);
+  return {
+    directory: real,
+    roots,
+    includesIgnored: filters.includesIgnored === true,
+    accepts: (each) => isWanted(filters, each) && reasonOf(each) === undefined,
+    nameGlobs: filters.nameGlobs,
+  };
+}
+
+/** Whether all filters accept a path. */
+export function isWanted({ accepts }: Pick<ContentFilters, 'accepts'>, path: string): boolean {
+  return accepts.every((filter) => filter(path));
+}
+
+/** The reasons for which a file in a searched directory is not searched. */
+export type ExclusionReason = 'secret' | 'other_names' | 'rule';
+
+/** Returns a function that says why a file below a directory is not searched; undefined when it is. */
+export function exclusionReasons(
+  asked: string,
+  { real }: SearchTarget,
+  context: ToolContext,
+  { checksOtherNames }: Pick<ContentFilters, 'checksOtherNames'> = {},
+): (path: string) => ExclusionReason | undefined {
+  const withheld = context.withheldBelow({ asked, real });
+  return (path) => {
+    if (withheld?.(path) !== undefined) return 'rule';
+    const absolute = join(real, path);
+    if (isSecretPath(absolute)) return 'secret';
+    return checksOtherNames !== true && pathHasForeignNames(absolute) ? 'other_names' : undefined;
+  };
+}
+
+/**
+ * Counts all files of a directory that rules withhold, whatever the search looks for, so that the number reveals
+ * nothing of their content.
+ */
+export async function countWithheldFiles(
+  target: SearchTarget & { readonly asked: string; readonly includesIgnored?: boolean },
+  limits: ListLimits,
+  context: ToolContext,
+): Promise<WithheldCounter> {
+  const counter = new WithheldCounter(
+    target.isFile ? null : context.withheldBelow({ asked: target.asked, real: target.real }),
+  );
+  if (!counter.hasRules) return counter;
+  const accepts: PathFilter = (path) => {
+    counter.countWithheld(path);
+    return false;
+  };
+  const { real: directory, includesIgnored = false } = target;
+  const scope = { directory, includesIgnored, roots: context.roots, accepts, nameGlobs: [] };
+  const { listFilesInScope } = await import('./ripgrep.ts');
+  await listFilesInScope(scope, limits);
+  return counter;
+}
+
+/** The most unreadable paths that a note names. */
+const MAX_UNREADABLE_NAMED = 5;
+
+/** Makes a note on the paths that could not be read, without those that rules withhold. */
+export function unreadableNotes(
+  unreadable: readonly string[] | undefined,
+  show: (path: string) => string,
+  withheld: Withheld | null,
+): readonly string[] {
+  const all = (unreadable ?? []).filter((path) => withheld?.(path) === undefined);
+  if (all.length === 0) return [];
+  const named = all.slice(0, MAX_UNREADABLE_NAMED).map(show).join(', ');
+  const rest =
+    all.length > MAX_UNREADABLE_NAMED ? ` and ${all.length - MAX_UNREADABLE_NAMED} more` : '';
+  return [`[could not be read: ${named}${rest}]`];
+}

@@ -1,0 +1,142 @@
+import { MusterError } from '../../base/errors.ts';
+import { REDACTED } from '../../protocol/redaction.ts';
+import type { FileChange, ToolContext } from '../../protocol/tool.ts';
+import { displayPath } from '../../sys/paths.ts';
+import { readWholeFile, sha256, type WholeFile } from '../../sys/read-file.ts';
+import { isSecretPath } from '../../sys/secret-paths.ts';
+import { writeFileInRoots, type LostProperty } from '../../sys/write-file.ts';
+import { MAX_EDIT_BYTES } from './file-content.ts';
+
+/**
+ * Reads a file that is about to be changed. Throws CONFLICT when the task has not read it, or when it has changed
+ * since.
+ */
+export async function readForChange(path: string, context: ToolContext): Promise<WholeFile> {
+  const content = await readExisting(path, context);
+  requireRead(path, { real: content.file.real, hash: content.hash }, context);
+  return content;
+}
+
+async function readExisting(path: string, context: ToolContext): Promise<WholeFile> {
+  try {
+    const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
+    return await readWholeFile(path, context, options);
+  } catch (thrown) {
+    if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND')
+      requireNotRemoved(path, context);
+    throw thrown;
+  }
+}
+
+/** Throws CONFLICT, once, for a missing file that this task has read and another task has deleted or moved. */
+function requireNotRemoved(path: string, context: ToolContext): void {
+  const real = context.judged.get(path)?.real ?? path;
+  const other = context.files.removedBy(real);
+  if (other === undefined || !context.files.acceptRemoval(real)) return;
+  const shown = displayPath(path, context.cwd);
+  throw new MusterError(
+    'CONFLICT',
+    `${shown} was deleted or moved away by ${other} since you read it. Leave it so, or use Write to make it again.`,
+  );
+}
+
+/** Throws CONFLICT when this task has not read a file, or when the file has changed since. */
+export function requireRead(path: string, { real, hash }: FileVersion, context: ToolContext): void {
+  const seen = context.files.seen(real);
+  if (seen === hash) return;
+  const shown = displayPath(path, context.cwd);
+  const other = context.files.changedBy(real, hash);
+  throw new MusterError(
+    'CONFLICT',
+    seen === undefined ? unreadProblem(shown, other) : staleProblem(shown, other),
+  );
+}
+
+/**
+ * Checks a file that may be moved or deleted without having been read. Throws CONFLICT when it has changed since this
+ * task read it, or when another task has written it and this task has not read that version.
+ */
+export function requireNotStale(path: string, file: FileVersion, context: ToolContext): void {
+  const { real, hash } = file;
+  const isUnknown = context.files.seen(real) === undefined;
+  if (isUnknown && context.files.changedBy(real, hash) === undefined) return;
+  requireRead(path, file, context);
+}
+
+/** A file in its present version. `real` is its absolute path without links, `hash` its `fileFingerprint`. */
+export interface FileVersion {
+  readonly real: string;
+  readonly hash: string;
+}
+
+function unreadProblem(shown: string, other: string | undefined): string {
+  const by = other === undefined ? '' : `, and was written by ${other}`;
+  return `${shown} has not been read in this task${by}: Read it first.`;
+}
+
+function staleProblem(shown: string, other: string | undefined): string {
+  const what = other === undefined ? 'has changed' : `was changed by ${other}`;
+  return `${shown} ${what} since it was read: Read it again before changing it.`;
+}
+
+/** A change that was written. */
+export interface WrittenChange {
+  readonly change: FileChange;
+  /** Sentences, mostly none, that name the properties of the file that were lost. Each begins with a space. */
+  readonly lost: string;
+}
+
+const LOST: Readonly<Record<LostProperty, string>> = {
+  owner: ' It belongs to you now: its owner could not be preserved.',
+  special_bits: ' Its setuid and setgid bits were dropped.',
+  other_names: ' It had other names (hard links): they keep the old content.',
+};
+
+/** The content that a file is to get. */
+export interface NewContent {
+  readonly text: string;
+  /** The text before; empty for a new file. */
+  readonly previous: string;
+  /** The text in the encoding of the file, its byte order mark included. */
+  readonly bytes: Buffer;
+}
+
+/** Replaces a file whose version `before` was read, or makes a new one (`nothing`). Returns the change for the log. */
+export async function writeChange(
+  path: string,
+  before: WholeFile | 'nothing',
+  content: NewContent,
+  context: ToolContext,
+): Promise<WrittenChange> {
+  refuseRedacted(path, content, context);
+  const { bytes } = content;
+  context.signal.throwIfAborted();
+  const expected = before === 'nothing' ? before : before.file.stats;
+  const after = sha256(bytes);
+  const real = before === 'nothing' ? context.judged.get(path)?.real : before.file.real;
+  if (before !== 'nothing' && !isSecretPath(before.file.real)) {
+    await context.keepFormer?.(before.bytes);
+  }
+  context.files.willWrite(real ?? path, after);
+  const written = await writeFileInRoots(path, context, bytes, expected);
+  context.files.remember(written.real, after);
+  return {
+    change: { path: written.real, before: before === 'nothing' ? null : before.hash, after },
+    lost: written.lost.map((property) => LOST[property]).join(''),
+  };
+}
+
+/** The mark stands for a secret that was hidden from the model. Writing it would overwrite the secret. */
+function refuseRedacted(path: string, { text, previous }: NewContent, context: ToolContext): void {
+  if (!addsRedactionMark(previous, text)) return;
+  const shown = displayPath(path, context.cwd);
+  throw new MusterError(
+    'INVALID_PARAM',
+    `${shown}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that part of the file as it is: change the others with Edit.`,
+  );
+}
+
+/** Whether a changed text holds more marks of redacted secrets than the text before. */
+export function addsRedactionMark(before: string, after: string): boolean {
+  return after.split(REDACTED).length > before.split(REDACTED).length;
+}

@@ -1,0 +1,88 @@
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { MusterError } from '../../base/errors.ts';
+import type { Access } from '../../protocol/permission.ts';
+import type { ProposedEdit } from '../../protocol/question.ts';
+import type {
+  ReplayClass,
+  Tool,
+  ToolContext,
+  ToolKind,
+  ToolOutput,
+  ValidationResult,
+} from '../../protocol/tool.ts';
+import { normalizeArguments, type ArgumentAliases, type ArgumentReport } from './arguments.ts';
+import { failure } from './output.ts';
+import { matchesSchema, schemaJson, type ObjectSchema, type ValueOf } from './schema.ts';
+
+/** The definition from which `defineTool` makes a Tool. */
+export interface ToolDefinition<S extends ObjectSchema> {
+  readonly name: string;
+  readonly kind: ToolKind;
+  readonly replay: ReplayClass;
+  /** Whether its calls spend their time waiting. Default false. */
+  readonly waits?: boolean;
+  readonly ownWords?: boolean;
+  readonly onlyFor?: string;
+  readonly description: string;
+  readonly input: S;
+  /** The canonical names for other names that models use for arguments. */
+  readonly aliases?: ArgumentAliases;
+  describe(input: ValueOf<S>, at: { readonly cwd: string }): Access;
+  proposes?(input: ValueOf<S>, at: { readonly cwd: string }): readonly ProposedEdit[];
+  /** Runs a call. A MusterError that it throws becomes a failed output with the same code. */
+  run(input: ValueOf<S>, context: ToolContext): Promise<ToolOutput>;
+}
+
+/** Makes a Tool that reads its arguments by the schema of the definition. */
+export function defineTool<const S extends ObjectSchema>(
+  definition: ToolDefinition<S>,
+): Tool<ValueOf<S>> {
+  const { name, kind, replay, description, aliases = {} } = definition;
+  const { waits = false, ownWords = false, onlyFor } = definition;
+  return {
+    name,
+    kind,
+    replay,
+    waits: () => waits,
+    ownWords,
+    ...(onlyFor === undefined ? {} : { onlyFor }),
+    description,
+    inputSchema: schemaJson(definition.input),
+    parse(input: JsonValue): ValidationResult<ValueOf<S>> {
+      if (!isJsonObject(input)) {
+        return { ok: false, issues: ['input: is not an object; valid: an object of arguments'] };
+      }
+      const report: ArgumentReport = { issues: [], notes: [] };
+      const { issues, notes } = report;
+      const named: unknown = normalizeArguments(
+        input,
+        { aliases, schema: definition.input },
+        report,
+      );
+      const isUsable = matchesSchema(definition.input, named, issues) && issues.length === 0;
+      return isUsable ? parsed(named, notes) : { ok: false, issues };
+    },
+    describe: (input, at) => definition.describe(input, at),
+    proposes: (input, at) => definition.proposes?.(input, at) ?? [],
+    run: (input, context) => runSafely(definition, input, context),
+  };
+}
+
+function parsed<I>(input: I, notes: readonly string[]): ValidationResult<I> {
+  return { ok: true, input, ...(notes.length === 0 ? {} : { notes }) };
+}
+
+async function runSafely<S extends ObjectSchema>(
+  definition: ToolDefinition<S>,
+  input: ValueOf<S>,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  try {
+    context.signal.throwIfAborted();
+    return await definition.run(input, context);
+  } catch (thrown) {
+    if (context.signal.aborted) return failure('CANCELLED', `${definition.name} was cancelled.`);
+    if (thrown instanceof MusterError) return failure(thrown.code, thrown.message);
+    throw thrown;
+  }
+}

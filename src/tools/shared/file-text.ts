@@ -1,0 +1,112 @@
+import { MusterError } from '../../base/errors.ts';
+import {
+  BYTE_ORDER_MARK,
+  decodeText,
+  encodeText,
+  detectEncoding,
+  markedEncoding,
+  type TextEncoding,
+} from './text-encoding.ts';
+
+/** The bytes at the start of a file that decide whether it is text or binary. */
+export const SAMPLE_BYTES = 8192;
+
+const SIGNATURES: readonly (readonly [string, string])[] = [
+  ['89504e47', 'PNG image'],
+  ['ffd8ff', 'JPEG image'],
+  ['47494638', 'GIF image'],
+  ['52494646', 'RIFF file (WebP, WAV or AVI)'],
+  ['25504446', 'PDF document'],
+  ['504b0304', 'ZIP archive (or a format built on it)'],
+  ['1f8b', 'gzip data'],
+  ['28b52ffd', 'Zstandard data'],
+  ['fd377a58', 'xz data'],
+  ['7f454c46', 'ELF program'],
+  ['cffaedfe', 'Mach-O program'],
+  ['0061736d', 'WebAssembly module'],
+  ['53514c697465', 'SQLite database'],
+];
+
+/** Names the kind of binary file that begins with these bytes; undefined for text, including UTF-16 with its mark. */
+export function detectBinaryKind(sample: Buffer): string | undefined {
+  const encoding = markedEncoding(sample);
+  if (encoding !== null && isWideText(decodeText(sample, encoding))) return undefined;
+  const start = sample.subarray(0, 8).toString('hex');
+  const signature = SIGNATURES.find(([bytes]) => start.startsWith(bytes));
+  const binary = sample.includes(0) || encoding !== null || !isMostlyText(sample);
+  if (signature !== undefined && (binary || signature[1] === 'PDF document')) return signature[1];
+  return binary ? 'binary data' : undefined;
+}
+
+/** Whether the beginning of a UTF-16 file is text. It may end in the middle of a surrogate pair. */
+function isWideText(text: string): boolean {
+  return !text.includes('\0') && text.slice(0, -1).isWellFormed() && isMostlyText(codesOf(text));
+}
+
+/** Maps characters to bytes so that `isMostlyText` can judge them. */
+function codesOf(text: string): Buffer {
+  return Buffer.from(Array.from(text, (each) => Math.min(each.charCodeAt(0), 0x80)));
+}
+
+function isMostlyText(sample: Buffer): boolean {
+  let odd = 0;
+  // By index, because an iterator would allocate an object for each byte.
+  for (let at = 0; at < sample.length; at += 1) {
+    const byte = sample[at] ?? 0;
+    const control = byte < 32 && (byte < 8 || byte > 13) && byte !== 27;
+    if (control || byte === 127) odd += 1;
+  }
+  return odd * 10 <= sample.length;
+}
+
+/** The text of a file with the properties of the file that an edit must keep. */
+export interface DecodedFile {
+  /** Without the byte order mark. */
+  readonly text: string;
+  readonly mark: string;
+  readonly encoding: TextEncoding;
+  /** The line end that most lines have. */
+  readonly lineEnd: '\n' | '\r\n';
+}
+
+/** Decodes a file that is to be edited. Throws INVALID_PARAM for one that editing as text would damage. */
+export function decodeForEdit(path: string, bytes: Buffer): DecodedFile {
+  const kind = detectBinaryKind(bytes.subarray(0, SAMPLE_BYTES));
+  if (kind !== undefined) {
+    throw new MusterError('INVALID_PARAM', `${path} is ${kind}: it cannot be edited as text`);
+  }
+  const encoding = detectEncoding(bytes);
+  if (encoding === null) {
+    const marked = markedEncoding(bytes) ?? 'UTF-8';
+    throw new MusterError(
+      'INVALID_PARAM',
+      `${path} is not valid ${marked}, and not windows-1252 (Latin-1) either: editing it as text would damage it. Convert it first, or use Bash.`,
+    );
+  }
+  const decoded = decodeText(bytes, encoding);
+  const mark = decoded.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
+  const text = decoded.slice(mark.length);
+  return { text, mark, encoding, lineEnd: lineEndOf(text) };
+}
+
+/** Encodes a changed text like its file was. Throws INVALID_PARAM for a character that the encoding lacks. */
+export function encodeLikeFile(
+  shown: string,
+  text: string,
+  { mark, encoding }: Pick<DecodedFile, 'mark' | 'encoding'>,
+): Buffer {
+  // The mark is added afterwards, so that the line in an error is a line of the text.
+  const encoded = encodeText(shown, text, encoding);
+  return mark === '' ? encoded : Buffer.concat([encodeText(shown, mark, encoding), encoded]);
+}
+
+function lineEndOf(text: string): '\n' | '\r\n' {
+  const all = text.split('\n').length - 1;
+  const windows = text.split('\r\n').length - 1;
+  return windows * 2 > all ? '\r\n' : '\n';
+}
+
+/** Gives every line of a text the line end of its file. For LF, the text is returned unchanged. */
+export function convertLineEnds(text: string, lineEnd: '\n' | '\r\n'): string {
+  return lineEnd === '\n' ? text : text.replaceAll(/\r?\n/g, '\r\n');
+}

@@ -1,0 +1,89 @@
+import { type ErrorCode, errorMessage } from '../../base/errors.ts';
+import { byteLength } from '../../base/text.ts';
+import {
+  type CallDetails,
+  type ToolOutput,
+  KEEP_BYTES,
+  type ToolContext,
+} from '../../protocol/tool.ts';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+
+/** Makes the output of a failed call. `text` says why it failed and what to do. */
+export function failure(code: ErrorCode, text: string, facts?: CallDetails): ToolOutput {
+  return { text, error: code, ...(facts === undefined ? {} : { facts }) };
+}
+
+/** Returns the beginning of a text, at most `maxBytes` long, without cutting a character in half. */
+export function cutToBytes(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= maxBytes) return text;
+  return bytes
+    .subarray(0, maxBytes)
+    .toString('utf8')
+    .replace(/\ufffd$/, '');
+}
+
+/** The lines that fit into a limit. */
+export interface FittedLines {
+  readonly lines: readonly string[];
+  /** The number of lines that did not fit. */
+  readonly remaining: number;
+}
+
+/** Returns the first lines that fit into `maxBytes` together with their line ends. */
+export function fitLines(lines: readonly string[], maxBytes: number): FittedLines {
+  let used = 0;
+  for (const [index, line] of lines.entries()) {
+    used += byteLength(line) + 1;
+    if (used > maxBytes) return { lines: lines.slice(0, index), remaining: lines.length - index };
+  }
+  return { lines, remaining: 0 };
+}
+
+/** Appends to a result the changes that were made to the arguments of its call, one line each. */
+export function appendNotes(text: string, notes: readonly string[] = []): string {
+  return [text, ...notes.map((note) => `[${note}]`)].filter((part) => part !== '').join('\n');
+}
+
+const MAX_LINE_NUMBERS = 10;
+
+/** Names up to ten line numbers, each once: `line 3`, `lines 3, 8, 12`. */
+export function formatLineNumbers(all: readonly number[]): string {
+  const lines = [...new Set(all)];
+  const shown = lines.slice(0, MAX_LINE_NUMBERS).join(', ');
+  const more = lines.length > MAX_LINE_NUMBERS ? ' and more' : '';
+  return `${lines.length === 1 ? 'line' : 'lines'} ${shown}${more}`;
+}
+
+const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+
+/**
+ * Saves an output that is too large for a result in the spill file of the call, which the task may read. Returns a
+ * phrase that says where it is, or why it could not be saved, to follow "left out; ".
+ */
+export function spillText(
+  text: string,
+  { caps, spillPath, redactBytes }: Pick<ToolContext, 'caps' | 'spillPath' | 'redactBytes'>,
+): string {
+  const bytes = Buffer.from(text, 'utf8');
+  const { spillBytes } = caps;
+  try {
+    const path = spillPath();
+    const fd = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+    try {
+      const filter = redactBytes?.() ?? KEEP_BYTES;
+      writeAll(fd, filter.write(bytes.subarray(0, spillBytes)));
+      writeAll(fd, filter.end());
+    } finally {
+      closeSync(fd);
+    }
+    const part = bytes.length > spillBytes ? 'the first part' : 'the full output';
+    return `${part} is in ${path}: Read it with offset, or Grep it`;
+  } catch (thrown) {
+    return `the full output could not be saved (${errorMessage(thrown)})`;
+  }
+}
+
+function writeAll(fd: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
+}

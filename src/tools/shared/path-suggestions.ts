@@ -1,0 +1,39 @@
+import { basename, dirname, join } from 'node:path';
+import { MusterError } from '../../base/errors.ts';
+import { nearNames } from '../../base/near-names.ts';
+import type { ToolContext } from '../../protocol/tool.ts';
+import { namesIn } from '../../sys/directory-names.ts';
+import { inDirectory } from '../../sys/open-in-roots.ts';
+import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { resolveInRoots } from '../../sys/real-path.ts';
+
+/** Adds similar names to a NOT_FOUND error. Returns any other error unchanged. */
+export function addPathSuggestion(thrown: unknown, path: string, at: ToolContext): unknown {
+  if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') return thrown;
+  const hint = describeSuggestion(absolutePath(path, at.cwd), at);
+  return new MusterError('NOT_FOUND', `${thrown.message}.${hint}`, { cause: thrown });
+}
+
+function describeSuggestion(path: string, at: ToolContext): string {
+  const parent = dirname(path);
+  const resolved = resolveInRoots(parent, at.roots);
+  if (!resolved.inside) return '';
+  if (!resolved.exists)
+    return ` Its directory ${displayPath(parent, at.cwd)} does not exist either.`;
+  const near = nearNames(basename(path), readableNames(parent, resolved.real, at));
+  const shown = near.map((name) => displayPath(join(parent, name), at.cwd));
+  return shown.length === 0 ? '' : ` Near it: ${shown.join(', ')}.`;
+}
+
+/** The names in a directory that no rule withholds; none when it cannot be opened. */
+function readableNames(asked: string, real: string, at: ToolContext): readonly string[] {
+  const withheld = at.withheldBelow({ asked, real });
+  try {
+    const names = inDirectory(asked, at, (directory) => namesIn(directory.at('.')));
+    return withheld === null ? names : names.filter((name) => withheld(name) === undefined);
+  } catch (thrown) {
+    // Without a readable directory there is nothing to suggest.
+    if (thrown instanceof MusterError) return [];
+    throw thrown;
+  }
+}

@@ -1,0 +1,206 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { truncate } from '../../base/text.ts';
+
+/**
+ * The subset of JSON Schema that tool inputs use. It is written in the form that the model gets, and checked here. A
+ * schema library would add 12 to 15 ms to every start (import, construction, conversion), a third of the time that a
+ * start may take, and it words its errors for programmers.
+ */
+export type ValueSchema =
+  | StringSchema
+  | IntegerSchema
+  | NumberSchema
+  | BooleanSchema
+  | ListSchema
+  | ObjectSchema;
+
+interface Described {
+  readonly description?: string;
+  /** Whether the field is accepted without being sent to the model, so that it costs no bytes of a request. */
+  readonly unlisted?: true;
+}
+interface StringSchema extends Described {
+  readonly type: 'string';
+  readonly enum?: readonly string[];
+  readonly minLength?: 1;
+  /** Whether an empty text in this optional field is a value. By default it counts as absent. */
+  readonly emptyIsValue?: true;
+}
+interface IntegerSchema extends Described {
+  readonly type: 'integer';
+  readonly minimum: number;
+  readonly maximum?: number;
+  /** The largest number that makes a difference. Unlike `maximum` it is not sent to the model. */
+  readonly clampTo?: number;
+  /** Whether a number below the minimum counts as absent: models used to other tools write 0 for "no limit". */
+  readonly lowIsAbsent?: true;
+}
+interface NumberSchema extends Described {
+  readonly type: 'number';
+  readonly minimum: number;
+  readonly maximum: number;
+}
+interface BooleanSchema extends Described {
+  readonly type: 'boolean';
+}
+interface ListSchema extends Described {
+  readonly type: 'array';
+  readonly items: ValueSchema;
+  readonly minItems?: 1;
+}
+/** The schema of an object, and so of the arguments of a tool. */
+export interface ObjectSchema extends Described {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, ValueSchema>>;
+  readonly required: readonly string[];
+  /** Fields of other products that make no difference to the result. They are accepted and ignored. */
+  readonly ignored?: readonly string[];
+  /** Fields of other products, with the values that ask for what the tool does anyway. Any other value is an error. */
+  readonly fixed?: Readonly<Record<string, readonly (string | number | boolean)[]>>;
+}
+
+/** The type of the values that match a schema. */
+export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
+  ? E
+  : S extends { readonly type: 'string' }
+    ? string
+    : S extends { readonly type: 'integer' | 'number' }
+      ? number
+      : S extends { readonly type: 'boolean' }
+        ? boolean
+        : S extends { readonly type: 'array'; readonly items: infer I }
+          ? readonly ValueOf<I>[]
+          : S extends { readonly properties: infer P; readonly required: readonly (infer R)[] }
+            ? { readonly [K in keyof P & R]: ValueOf<P[K]> } & {
+                readonly [K in Exclude<keyof P, R>]?: ValueOf<P[K]>;
+              }
+            : never;
+
+/**
+ * Whether a value matches a schema. If not, `issues` gets one sentence for each problem, in the form
+ * `field: what is wrong; valid: what would be right`. Keys that are not in the schema are not checked, because
+ * `normalizeArguments` has refused them.
+ */
+export function matchesSchema<const S extends ValueSchema>(
+  schema: S,
+  value: unknown,
+  issues: string[],
+): value is ValueOf<S> {
+  const before = issues.length;
+  check(schema, value, '', issues);
+  return issues.length === before;
+}
+
+function check(schema: ValueSchema, value: unknown, field: string, issues: string[]): void {
+  const wrong = describeProblem(schema, value);
+  if (wrong !== undefined) {
+    issues.push(`${field === '' ? 'input' : field}: ${wrong}; valid: ${describeValid(schema)}`);
+    return;
+  }
+  const inside = (name: string): string => (field === '' ? name : `${field}.${name}`);
+  if (schema.type === 'array' && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      check(schema.items, item, inside(String(index)), issues);
+    }
+  }
+  if (schema.type === 'object' && isJsonObject(value)) {
+    for (const [name, part] of Object.entries(schema.properties)) {
+      const wanted = schema.required.includes(name);
+      if (value[name] !== undefined) check(part, value[name], inside(name), issues);
+      else if (wanted) issues.push(`${inside(name)}: is missing; valid: ${describeValid(part)}`);
+    }
+  }
+}
+
+function describeProblem(schema: ValueSchema, value: unknown): string | undefined {
+  if (!isOfType(schema, value)) return `is of the wrong type: ${shown(value)}`;
+  switch (schema.type) {
+    case 'string':
+      if (schema.minLength !== undefined && value === '') return 'is empty';
+      return schema.enum === undefined || schema.enum.some((one) => one === value)
+        ? undefined
+        : `is not known: ${shown(value)}`;
+    case 'integer':
+    case 'number':
+      if (Number(value) < schema.minimum) return `is too small: ${shown(value)}`;
+      return Number(value) > (schema.maximum ?? Infinity)
+        ? `is too large: ${shown(value)}`
+        : undefined;
+    case 'array':
+      return schema.minItems !== undefined && Array.isArray(value) && value.length === 0
+        ? 'is empty'
+        : undefined;
+    case 'boolean':
+    case 'object':
+      return undefined;
+  }
+}
+
+function isOfType(schema: ValueSchema, value: unknown): boolean {
+  switch (schema.type) {
+    case 'string':
+    case 'boolean':
+      return typeof value === schema.type;
+    case 'integer':
+      return Number.isSafeInteger(value);
+    case 'number':
+      return Number.isFinite(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isJsonObject(value);
+  }
+}
+
+const MAX_SHOWN_VALUE = 60;
+
+function shown(value: unknown): string {
+  return truncate(JSON.stringify(value) ?? 'nothing', MAX_SHOWN_VALUE);
+}
+
+function describeValid(schema: ValueSchema): string {
+  switch (schema.type) {
+    case 'string':
+      if (schema.enum !== undefined) return schema.enum.join(', ');
+      return schema.minLength === undefined ? 'string' : 'string, not empty';
+    case 'integer':
+    case 'number': {
+      const most = schema.maximum === undefined ? '' : ` and at most ${schema.maximum}`;
+      return `${schema.type} of at least ${schema.minimum}${most}`;
+    }
+    case 'array':
+      return schema.minItems === undefined ? 'list' : 'list, not empty';
+    case 'boolean':
+      return 'true, false';
+    case 'object':
+      return `object with ${Object.keys(schema.properties).join(', ')}`;
+  }
+}
+
+/** The keys that are sent to the model. All others only control how arguments are read. */
+const SENT_KEYS: ReadonlySet<string> = new Set([
+  'type',
+  'properties',
+  'required',
+  'description',
+  'enum',
+  'minLength',
+  'minimum',
+  'maximum',
+  'items',
+  'minItems',
+]);
+
+/** Converts a schema to the JSON that is sent to the model, without unlisted fields. */
+export function schemaJson(schema: ValueSchema): JsonObject {
+  const entries = Object.entries(schema).filter(([key]) => SENT_KEYS.has(key));
+  return Object.fromEntries(
+    entries.map(([key, value]): [string, JsonValue] => {
+      if (schema.type === 'object' && key === 'properties') {
+        const listed = Object.entries(schema.properties).filter(([, part]) => !part.unlisted);
+        return [key, Object.fromEntries(listed.map(([name, part]) => [name, schemaJson(part)]))];
+      }
+      return [key, schema.type === 'array' && key === 'items' ? schemaJson(schema.items) : value];
+    }),
+  );
+}

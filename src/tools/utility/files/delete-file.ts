@@ -1,0 +1,128 @@
+import { rmdirSync, unlinkSync } from 'node:fs';
+import { NO_ACCESS } from '../../../protocol/permission.ts';
+import { basename, dirname } from 'node:path';
+import { errorInfo, MusterError } from '../../../base/errors.ts';
+import type { FileChange, ToolContext, ToolOutput } from '../../../protocol/tool.ts';
+import { entryStats, withEntry, type HeldEntry } from '../../../sys/entry-in-roots.ts';
+import { fileError } from '../../../sys/file-errors.ts';
+import { holdDirectory, type HeldDirectory } from '../../../sys/held-directory.ts';
+import { absolutePath, displayPath } from '../../../sys/paths.ts';
+import { isSameFile, requireExpected, syncDirectory } from '../../../sys/write-file.ts';
+import { defineTool } from '../../shared/define-tool.ts';
+import { FILE_PATH, FILE_PATH_ALIASES } from '../../shared/common-arguments.ts';
+import { savePreviousContent, permissionBits } from '../../shared/previous-content.ts';
+import { failure } from '../../shared/output.ts';
+import { addPathSuggestion } from '../../shared/path-suggestions.ts';
+import { describeFileTree, readFileTree, type TreeEntry } from './file-tree.ts';
+
+export const deleteFileTool = defineTool({
+  name: 'DeleteFile',
+  kind: 'edit',
+  replay: 'checkable',
+  ownWords: true,
+  description:
+    'Delete a file, an empty directory or, with recursive, a directory and all in it. There is no undo.',
+  input: {
+    type: 'object',
+    properties: { file_path: FILE_PATH, recursive: { type: 'boolean' } },
+    required: ['file_path'],
+  },
+  aliases: FILE_PATH_ALIASES,
+  describe: (input, { cwd }) => ({ ...NO_ACCESS, writes: [absolutePath(input.file_path, cwd)] }),
+  async run(input, context) {
+    const path = absolutePath(input.file_path, context.cwd);
+    try {
+      return await withEntry(path, context, async (entry) => {
+        const { stats } = entry;
+        if (stats === undefined) throw new MusterError('NOT_FOUND', `${path} does not exist`);
+        const withheld = [context.withheldBelow({ asked: path, real: entry.real })];
+        const { recursive = false } = input;
+        const tree = await readFileTree({ ...entry, stats }, { recursive, withheld }, context);
+        return await deleteTree(entry, tree, context);
+      });
+    } catch (thrown) {
+      throw addPathSuggestion(thrown, path, context);
+    }
+  },
+});
+
+/** Deletes the entries of a tree. When it fails, the output names the files that were deleted before. */
+async function deleteTree(
+  top: HeldEntry,
+  tree: readonly TreeEntry[],
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const changed: FileChange[] = [];
+  try {
+    // The content of a directory is deleted before the directory.
+    for (const entry of tree.toReversed()) {
+      context.signal.throwIfAborted();
+      const { real, hash, stats } = entry;
+      if (hash === null) {
+        remove(top, entry);
+        continue;
+      }
+      await savePreviousContent({ real, hash, root: top.root }, context);
+      context.files.willRemove(real);
+      remove(top, entry);
+      changed.push({ path: real, before: hash, after: null, mode: permissionBits(stats) });
+    }
+    await syncDirectory(top.directory.at('.'));
+  } catch (thrown) {
+    if (changed.length === 0) throw thrown;
+    return partlyDone(thrown, changed, context);
+  }
+  const shown = displayPath(top.real, context.cwd);
+  return { text: `Deleted ${describeFileTree(tree)} ${shown}.`, facts: { changed } };
+}
+
+function partlyDone(
+  thrown: unknown,
+  changed: readonly FileChange[],
+  { signal, cwd }: ToolContext,
+): ToolOutput {
+  const error = signal.aborted
+    ? new MusterError('CANCELLED', 'DeleteFile was cancelled')
+    : errorInfo(thrown);
+  const gone = changed.map(({ path }) => displayPath(path, cwd)).join(', ');
+  return failure(error.code, `${error.message}. Deleted before that: ${gone}.`, { changed });
+}
+
+function remove(top: HeldEntry, entry: TreeEntry): void {
+  if (entry.path === '') {
+    removeFrom(top.directory, entry);
+    return;
+  }
+  const directory = holdDirectory(top.root, dirname(entry.real));
+  try {
+    directory.verify();
+    removeFrom(directory, entry);
+  } finally {
+    directory.close();
+  }
+}
+
+/** Removes a name from a directory that is held open, so that no link is followed. */
+function removeFrom(directory: HeldDirectory, { real, stats }: TreeEntry): void {
+  const name = basename(real);
+  try {
+    if (stats.isFile()) requireExpected(real, directory.at(name), stats);
+    const found = entryStats(directory, name);
+    if (found === undefined || !isSameEntry(found, stats)) throw changedError(real);
+    if (stats.isDirectory()) rmdirSync(directory.at(name));
+    else unlinkSync(directory.at(name));
+  } catch (thrown) {
+    throw fileError(real, thrown);
+  }
+}
+
+/** Whether an entry is still the same. A directory has changed because its content was deleted. */
+function isSameEntry(found: TreeEntry['stats'], stats: TreeEntry['stats']): boolean {
+  if (!stats.isDirectory()) return isSameFile(found, stats);
+  return found.isDirectory() && found.ino === stats.ino && found.dev === stats.dev;
+}
+
+function changedError(path: string): MusterError {
+  const message = `${path} was changed by somebody else just now; it was not deleted`;
+  return new MusterError('CONFLICT', message, { retryable: true });
+}
