@@ -73,7 +73,7 @@ describe('a report on a terminal', () => {
       'id           task                status      turns tools tokens     cost    time',
       'root00000000 find the parser (E… completed       2     1    250  $0.5000    1:04',
       'child0000000  run 長いテスト th… completed       1     1    125  $0.2500  44.8 s',
-      '! child0000000: not borne out: "All done": no tool was used',
+      '! child0000000: the log does not support this claim: "All done" (no tool was used)',
     ]);
     expect(timelineLines(tree)).toEqual([
       'from 2026-03-01 12:00:00 UTC, 1 min 4 s, a cell 1.0 s',

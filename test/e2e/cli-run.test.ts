@@ -72,7 +72,9 @@ describe.concurrent('the output', () => {
         transcript: join(data, 'tasks', `${id}.jsonl`),
         output_file: join(data, 'tasks', `${id}.out`),
       },
-      text: expect.stringMatching(/^It says\ncontent\.\n\n\[task .* 2 turns · 1 tool call · /),
+      text: expect.stringMatching(
+        /^It says\ncontent\.\n\n\[task .* 2 turns · 1 tool call \(Read 1\) · /,
+      ),
       stats: { time_ms: expect.any(Number), tool_calls: 1, model },
       context: { cwd: workspace, params_input: { prompt: 'hello' } },
       error: null,

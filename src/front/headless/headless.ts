@@ -3,13 +3,13 @@ import { isCancelled } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printError } from '../../sys/print.ts';
+import { flagsText } from '../../report/receipt-facts.ts';
 import { endOnSignals } from './end-on-signals.ts';
 import { exitCode } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';
 import { LongWork } from './long-work.ts';
 import { createOutput } from './output.ts';
 import { RefusedCommands, withRefusedCommands } from './refused-commands.ts';
-import { claimsNote } from '../../protocol/claims-note.ts';
 import { tellQuestions } from './tell-questions.ts';
 import { TreeUse } from './tree-use.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
@@ -63,8 +63,8 @@ export async function runHeadless(
       const { code, message } = envelope.error;
       printError(`muster: ${envelope.data.status}: ${code}: ${message}\n`);
     }
-    const note = claimsNote(envelope.data.receipt.claims);
-    if (note !== '' && format === 'text') printError(`muster: ${note.slice(1, -1)}\n`);
+    const flags = flagsText(envelope.data.receipt.claims);
+    if (flags !== '' && format === 'text') printError(`muster: ${flags}\n`);
     if (envelope.data.status === 'parked') tellQuestions(run, dataDir);
     const refused = commands.problem();
     if (refused !== null) printError(`muster: ${refused}\n`);

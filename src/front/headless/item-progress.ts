@@ -1,8 +1,8 @@
 import { systemClock } from '../../base/clock.ts';
+import { flagsText } from '../../report/receipt-facts.ts';
 import { countText } from '../../report/cost-text.ts';
 import { exactLine } from '../../base/terminal-text.ts';
 import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';
-import { claimsNote } from '../../protocol/claims-note.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { paidTokens } from '../../protocol/model.ts';
 import { drawErrorLine, printError } from '../../sys/print.ts';
@@ -76,17 +76,17 @@ export class ItemProgress {
     const isDone = status === 'completed' || status === 'failed' || status === 'partial';
     if (isDone) this.done += 1;
     if (isDone && status !== 'completed') this.failed += 1;
-    const doubt = claimsNote(state.activation.claims).slice(1, -1);
+    const flags = flagsText(state.activation.claims);
     if (this.isLive) {
       // The line that changes has no room for it.
-      if (doubt !== '') this.line(`! task ${spec.id}: ${doubt}`);
+      if (flags !== '') this.line(`! task ${spec.id}: ${flags}`);
       return;
     }
     const why = end?.error === null || end === null ? '' : `: ${end.error.message}`;
     const facts = `task ${spec.id}, ${plural(turns, 'turn')}, ${countText(paidTokens(usage))} tokens`;
     const item = truncate(oneLine(exactLine(spec.description)), SHOWN_ITEM);
     this.line(`[${this.done}/${this.total}] ${status}: ${item} (${facts})${oneLine(why)}`);
-    if (doubt !== '') this.line(`  ! ${doubt}`);
+    if (flags !== '') this.line(`  ! ${flags}`);
   }
 
   private draw(): void {

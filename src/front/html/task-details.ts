@@ -56,11 +56,8 @@ function summary(report: TaskReport): string {
     cost,
     shortDuration(report.until - report.createdAt),
   ];
-  const claims = report.receipt.claims.length;
-  const flag =
-    claims === 0
-      ? ''
-      : ` <span class="flag">⚑ ${html(plural(claims, 'claim'))} not borne out</span>`;
+  const flags = report.receipt.claims.length;
+  const flag = flags === 0 ? '' : ` <span class="flag">⚑ ${html(plural(flags, 'flag'))}</span>`;
   return `${html(taskTitle(report))} <span class="status">${report.status}</span>${flag} <span class="figures">${html(numbers.join(' · '))} · <span class="id">${html(report.id)}</span></span>`;
 }
 

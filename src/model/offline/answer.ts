@@ -76,7 +76,9 @@ function agentOf({ input }: ToolCallPart): string | undefined {
   return typeof type === 'string' ? type : undefined;
 }
 
-/** Removes the line about the task that Muster adds to a child's result for the model. */
+/** Removes Muster's own lines at the end of a child's result: they are for the model, not for the answer. */
 function withoutTaskLine(text: string): string {
-  return text.replace(/\n*\[task [a-z0-9]{8,32} · [^\]\n]*\]\s*$/, '').trim();
+  const ownLines =
+    /(?:\n*\[The (?:task|last|log) [^\n]*\])?\n*\[task [a-z0-9]{8,32} · [^\n]*\]\s*$/;
+  return text.replace(ownLines, '').trim();
 }

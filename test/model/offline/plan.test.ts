@@ -105,7 +105,7 @@ test('one question goes to one Explore whole, whose answer is the answer', () =>
     type: 'tool_result',
     callId: 'c1',
     name: 'Task',
-    text: 'FOUND\n\n[task abcdefgh1234 · 2 turns]',
+    text: 'FOUND\n\n[The task made no tool call]\n\n[task abcdefgh1234 · 2 turns · commands: "[ -f a ]" exit 0]',
     isError: false,
   } as const;
   const answered = step(

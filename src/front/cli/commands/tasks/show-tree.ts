@@ -1,4 +1,5 @@
 import { figures, shortDuration } from '../../../../report/figures.ts';
+import { flagText } from '../../../../report/receipt-facts.ts';
 import type { TreeReport, TreeRow } from '../../../../report/tree-report.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine } from '../../../../base/text.ts';
@@ -7,7 +8,7 @@ import { fit } from './fit.ts';
 /** Rows that are printed; the others are counted. */
 export const SHOWN_TASKS = 50;
 
-const SHOWN_CLAIMS = 10;
+const SHOWN_FLAGS = 10;
 
 const ID_WIDTH = 12;
 const TITLE_WIDTH = 19;
@@ -21,16 +22,14 @@ export function treeLines({ rows }: TreeReport): readonly string[] {
   return [head, ...shown.map(rowLine), ...leftOut(rows.length), ...flagged(rows)];
 }
 
-/** What answers claim and receipts don't bear out, of the whole tree. */
+/** Lists the flags of the answers in a tree, a line each. */
 function flagged(rows: readonly TreeRow[]): readonly string[] {
   const lines = rows.flatMap(({ id, report }) =>
-    (report?.receipt.claims ?? []).map(
-      ({ claim, why }) => `! ${id}: not borne out: ${JSON.stringify(oneLine(claim))}: ${why}`,
-    ),
+    (report?.receipt.claims ?? []).map((flag) => `! ${id}: ${flagText(flag)}`),
   );
-  const more = lines.length - SHOWN_CLAIMS;
-  const shown = lines.slice(0, SHOWN_CLAIMS).map(exactLine);
-  return more > 0 ? [...shown, `! … and ${more} more claims: --json shows them all`] : shown;
+  const more = lines.length - SHOWN_FLAGS;
+  const shown = lines.slice(0, SHOWN_FLAGS).map(exactLine);
+  return more > 0 ? [...shown, `! … and ${more} more flags: --json shows them all`] : shown;
 }
 
 /** How many a list leaves out, and where they are. */
