@@ -317,9 +317,11 @@ function limitWallTime(deps: EngineDeps, run: TaskRun): void {
   run.workingSince = deps.clock.monotonic();
   const [first] = wallCaps(run).toSorted((a, b) => a.value - b.value);
   if (first === undefined) return;
-  const order = () =>
-    limitOrder(`the limit ${first.limit} = ${first.value / 1000} is reached${whileHeld(run)}`);
-  run.cancellation.stopAfter(Math.max(0, first.value - run.state.activation.workedMs), order);
+  const ms = Math.max(0, first.value - run.state.activation.workedMs);
+  run.cancellation.callAfter(ms, () => {
+    const limit = `${first.limit} = ${first.value / 1000}`;
+    run.stop(limitOrder(`the limit ${limit} is reached${whileHeld(run)}`));
+  });
 }
 
 function whileHeld({ state: { activity } }: TaskRun): string {
