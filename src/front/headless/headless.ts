@@ -69,7 +69,7 @@ export async function runHeadless(
     const refused = commands.problem();
     if (refused !== null) printError(`muster: ${refused}\n`);
     if (watched && format === 'text') printError(`${lastLine(envelope, used)}\n`);
-    return signals.code() ?? withRefusedCommands(exitCode(envelope), refused);
+    return signals.code() ?? withRefusedCommands(exitCode(envelope.data.status), refused);
   } catch (thrown) {
     const code = signals.code();
     if (code === null || !isCancelled(thrown)) throw thrown;

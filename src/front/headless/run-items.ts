@@ -50,7 +50,7 @@ export async function runItems(
     }
     const refused = commands.problem();
     if (refused !== null) printError(`muster: ${refused}\n`);
-    const code = withRefusedCommands(exitCode(envelope), refused);
+    const code = withRefusedCommands(exitCode(envelope.data.status), refused);
     return { id: run.id, code: signals.code() ?? code };
   } catch (thrown) {
     const code = signals.code();
