@@ -55,17 +55,21 @@ const LOWEST_NODE = `node${engines.node.replace('>=', '')}`;
 const EXTERNAL = ['@vscode/ripgrep'];
 
 /**
- * Each file that a start loads costs half a millisecond or more, so what a headless run needs lies in
- * few: what comes before the compile cache is on, the run itself, and what the providers share.
- * Groups take along what their modules import statically.
+ * Each file that a start loads costs half a millisecond or more, so a headless run needs few: the code before
+ * the compile cache is on, the command line with what every command uses, the run itself, and what the
+ * providers share. `--help` and `--version` load none of the last two. The light part of the other commands is
+ * one file, because the help and the completion load all of it. Groups take along what their modules import
+ * statically.
  */
 const CHUNKS = [
-  { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 3 },
+  { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 5 },
   {
-    name: 'core',
-    test: /src\/front\/(cli\/(main|commands\/run)|headless\/headless)\.ts$/,
-    priority: 2,
+    name: 'cli',
+    test: /src\/(front\/cli\/(main|stdin|new-file)|(base|protocol)\/.*|sys\/file-errors|api\/cost-text)\.ts$/,
+    priority: 4,
   },
+  { name: 'core', test: /src\/front\/(cli\/run-prompt|headless\/headless)\.ts$/, priority: 3 },
+  { name: 'commands', test: /src\/front\/cli\/commands\.ts$/, priority: 2 },
   {
     name: 'providers',
     test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|thinking)\.ts$/,

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from '../../src/front/cli/args.ts';
-import type { AgentsCommand, Command } from '../../src/front/cli/command.ts';
-import { agentsCommand } from '../../src/front/cli/commands/agents/agents.ts';
-import type { NewAgentContext } from '../../src/front/cli/commands/agents/new.ts';
+import type { CommandContext } from '../../src/front/cli/command.ts';
+import { COMMANDS } from '../../src/front/cli/commands.ts';
+import { parseCommandLine } from '../../src/front/cli/parse.ts';
 import { makePlace, write } from '../config/place.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -30,7 +29,7 @@ export function makeWorld(
     MUSTER_MODELS_DEFAULT: 'offline',
     MUSTER_DATA_DIR: join(place.root, 'data'),
   };
-  const context: NewAgentContext = {
+  const context: CommandContext = {
     out: (text) => void (written.out += text),
     err: (text) => void (written.err += text),
     environment,
@@ -39,27 +38,26 @@ export function makeWorld(
     questions:
       answers === undefined
         ? null
-        : () => ({
-            ask: (question) => {
-              asked.push(question);
-              return Promise.resolve(left.shift() ?? null);
-            },
-            close: () => asked.push('closed'),
-          }),
+        : () =>
+            Promise.resolve({
+              ask: (question) => {
+                asked.push(question);
+                return Promise.resolve(left.shift() ?? null);
+              },
+              close: () => asked.push('closed'),
+            }),
+    confirm: null,
+    commands: () => Promise.resolve(COMMANDS),
   };
   /** `muster agents …` */
   const run = async (...argv: readonly string[]) => {
-    const command = parseArgs(['agents', ...argv]);
-    if (!isAgentsCommand(command)) throw new Error(command.kind);
+    const parsed = await parseCommandLine(['agents', ...argv], context.commands);
+    if (parsed === 'version') throw new Error('the version was asked for');
     written.out = '';
     written.err = '';
-    const code = await agentsCommand(command, context);
+    const code = await parsed.command.run(parsed.options, context);
     return { code, ...written };
   };
   const file = (path: string): string => readFileSync(join(place.cwd, path), 'utf8');
   return { place, run, file, asked, environment };
-}
-
-function isAgentsCommand(command: Command): command is AgentsCommand {
-  return command.kind.startsWith('agents-');
 }

@@ -280,7 +280,7 @@ describe('agents import', () => {
     const { run, file } = makeWorld({ '.claude/agents/r.md': FOREIGN });
     expect((await run('import', '.claude/agents/r.md')).out.split('\n')).toEqual([
       'Rust Expert: .muster/agents/rust-expert.md (from .claude/agents/r.md, claude)',
-      '  left out, for it does nothing in Muster: hooks',
+      '  left out, because it does nothing in Muster: hooks',
       'Files of a project act once they are trusted: muster trust add .muster/agents/rust-expert.md',
       '',
     ]);

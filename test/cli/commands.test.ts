@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configuredModels } from '../../src/api/config/models-report.ts';
 import { UsageError } from '../../src/base/errors.ts';
-import { runConfigShow } from '../../src/front/cli/commands/config-show.ts';
-import type { ModelContext } from '../../src/front/cli/commands/context.ts';
-import { dataDirCheck } from '../../src/front/cli/commands/doctor/data-dir-check.ts';
-import { runDoctor, type DoctorContext } from '../../src/front/cli/commands/doctor/doctor.ts';
-import { findProgram, nodeCheck } from '../../src/front/cli/commands/doctor/program-checks.ts';
-import { runModels } from '../../src/front/cli/commands/models.ts';
+import type { CommandContext } from '../../src/front/cli/command.ts';
+import { command as configShow } from '../../src/front/cli/commands/config-show.ts';
+import { checkMachine, type DoctorProbes } from '../../src/front/cli/commands/doctor/checks.ts';
+import {
+  dataDirCheck,
+  findProgram,
+  nodeCheck,
+  sandboxCheck,
+} from '../../src/front/cli/commands/doctor/machine-checks.ts';
+import { command as models } from '../../src/front/cli/commands/models.ts';
 import type { Environment } from '../../src/sys/env.ts';
-import { sandboxCheck } from '../../src/front/cli/commands/doctor/program-checks.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { makePlace } from '../config/place.ts';
 
@@ -19,12 +22,17 @@ const SECRET = 'sk-ant-0123456789';
 
 function makeContext(place: ReturnType<typeof makePlace>, environment: Environment = {}) {
   const written = { out: '', err: '' };
-  const context: DoctorContext & ModelContext = {
+  const context: CommandContext = {
     out: (text) => void (written.out += text),
     err: (text) => void (written.err += text),
     environment,
     home: place.home,
     cwd: place.cwd,
+    confirm: null,
+    questions: null,
+    commands: () => Promise.resolve([]),
+  };
+  const probes: DoctorProbes = {
     models: (loaded) => configuredModels(loaded, environment),
     nodeVersion: '24.1.0',
     uid: process.getuid?.(),
@@ -33,7 +41,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     repairs: () => Promise.resolve(new Map()),
     sandbox: () => ({ state: () => Promise.resolve({ on: true, kind: 'bwrap' }) }),
   };
-  return { context, written };
+  return { context, probes, written };
 }
 
 function makeProgram(directory: string, name: string): string {
@@ -48,7 +56,7 @@ describe('config show', () => {
   it('prints value and source', async () => {
     const place = makePlace({ user: '[task_tool]\nmax_depth = 3\ncache = true\n' });
     const { context, written } = makeContext(place, { MUSTER_PERMISSIONS_ALLOW: 'Read' });
-    expect(await runConfigShow(PLAIN, context)).toBe(0);
+    expect(await configShow.run(PLAIN, context)).toBe(0);
     const lines = written.out.split('\n').map((line) => line.split(/ {2,}/));
     expect(lines).toContainEqual(['task_tool.max_depth', '3', `${place.userFile}:2`]);
     expect(lines).toContainEqual(['task_tool.cache', 'true', `${place.userFile}:3`]);
@@ -62,7 +70,7 @@ describe('config show', () => {
       user: '[models.providers.acme]\nkind = "google"\n',
     });
     const { context, written } = makeContext(place);
-    expect(await runConfigShow({ ...PLAIN, json: true }, context)).toBe(0);
+    expect(await configShow.run({ ...PLAIN, json: true }, context)).toBe(0);
     const shown = JSON.parse(written.out);
     expect(written.err).toMatch(
       /^muster: 1 file of this project was not used, because you have not trusted it: see/,
@@ -88,7 +96,7 @@ describe('config show', () => {
 
   it('ends with a UsageError for a wrong file', async () => {
     const { context } = makeContext(makePlace({ user: 'x = 1' }));
-    await expect(runConfigShow(PLAIN, context)).rejects.toThrow(UsageError);
+    await expect(configShow.run(PLAIN, context)).rejects.toThrow(UsageError);
   });
 });
 
@@ -96,7 +104,7 @@ describe('models', () => {
   it('names providers and what each tier comes to, never a key', async () => {
     const environment = { ANTHROPIC_API_KEY: SECRET };
     const { context, written } = makeContext(makePlace(), environment);
-    expect(await runModels({ ...PLAIN, json: true }, context)).toBe(0);
+    expect(await models.run({ ...PLAIN, json: true }, context)).toBe(0);
     const shown = JSON.parse(written.out);
     expect(shown.providers).toEqual([
       expect.objectContaining({ name: 'anthropic', missingKey: null }),
@@ -114,14 +122,14 @@ describe('models', () => {
   it('says how to configure one', async () => {
     const { context, written } = makeContext(makePlace());
     const flags = [{ key: 'models.default', flag: '--model', text: 'offline' }] as const;
-    expect(await runModels({ ...PLAIN, flags }, context)).toBe(0);
+    expect(await models.run({ ...PLAIN, flags }, context)).toBe(0);
     expect(written.out).toMatch(/^No provider is configured: set ANTHROPIC_API_KEY/);
   });
 
   it('fails when the named one cannot be had', async () => {
     const { context, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
     const flags = [{ key: 'models.default', flag: '--model', text: 'openai/x' }] as const;
-    expect(await runModels({ ...PLAIN, flags }, context)).toBe(1);
+    expect(await models.run({ ...PLAIN, flags }, context)).toBe(1);
     expect(written.out).toContain('OPENAI_API_KEY');
   });
 });
@@ -132,8 +140,11 @@ describe('doctor', () => {
     const bin = join(place.root, 'bin');
     makeProgram(bin, 'git');
     makeProgram(bin, 'bwrap');
-    const { context, written } = makeContext(place, { ANTHROPIC_API_KEY: SECRET, PATH: bin });
-    expect(await runDoctor({ ...PLAIN, json: true }, context)).toBe(0);
+    const { context, probes, written } = makeContext(place, {
+      ANTHROPIC_API_KEY: SECRET,
+      PATH: bin,
+    });
+    expect(await checkMachine({ ...PLAIN, json: true }, context, probes)).toBe(0);
     const shown = JSON.parse(written.out);
     expect(shown.ok).toBe(true);
     expect(
@@ -159,7 +170,7 @@ describe('doctor', () => {
     expect(sandboxCheck({ ...off, instead: 'container' })).toEqual({
       status: 'ok',
       name: 'sandbox',
-      detail: 'this machine, by your word: commands run in it as they are',
+      detail: 'this machine is the sandbox, as you said: commands run in it directly',
       fix: null,
     });
     expect(sandboxCheck(off)).toMatchObject({ status: 'warn', fix: 'install it' });
@@ -167,26 +178,23 @@ describe('doctor', () => {
 
   it('names everything that is wrong at once, and how to mend it', async () => {
     const place = makePlace({ user: '[budget]\ntree_tokens = -1\n[models]\nfst = "x"\n' });
-    const { context, written } = makeContext(place, {
+    const { context, probes, written } = makeContext(place, {
       ANTHROPIC_API_KEY: SECRET,
       PATH: 'relative',
     });
     const flags = [{ key: 'models.default', flag: '--model', text: 'openai/x' }] as const;
-    const code = await runDoctor(
-      { ...PLAIN, flags },
-      {
-        ...context,
-        nodeVersion: '20.0.0',
-        ripgrep: () => Promise.reject(new Error('no binary')),
-        sandbox: () => noSandbox('bwrap is not installed', 'apt install bubblewrap'),
-        agents: () =>
-          Promise.resolve({
-            loaded: 6,
-            problems: [{ code: 'yaml', message: 'no front matter', path: '/x/a.md', line: 3 }],
-            skipped: [{ path: '/x/b.md', code: 'changed', reason: '' }],
-          }),
-      },
-    );
+    const code = await checkMachine({ ...PLAIN, flags }, context, {
+      ...probes,
+      nodeVersion: '20.0.0',
+      ripgrep: () => Promise.reject(new Error('no binary')),
+      sandbox: () => noSandbox('bwrap is not installed', 'apt install bubblewrap'),
+      agents: () =>
+        Promise.resolve({
+          loaded: 6,
+          problems: [{ code: 'yaml', message: 'no front matter', path: '/x/a.md', line: 3 }],
+          skipped: [{ path: '/x/b.md', code: 'changed', reason: '' }],
+        }),
+    });
     expect(code).toBe(1);
     const lines = written.out.split('\n').map((line) => line.replace(/ {2,}/g, ' '));
     expect(lines).toEqual([
@@ -211,9 +219,9 @@ describe('doctor', () => {
 });
 
 it('leaves the agents out when the configuration keeps them from being found', async () => {
-  const { context, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
-  await runDoctor(PLAIN, {
-    ...context,
+  const { context, probes, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
+  await checkMachine(PLAIN, context, {
+    ...probes,
     agents: () => Promise.reject(new UsageError('config.toml:1: unknown section')),
   });
   expect(written.out).toMatch(/^warn +agents +not looked at, because the configuration is wrong$/m);

@@ -1,28 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { isPlainWord, offerFor } from '../../src/front/cli/commands/completion/candidates.ts';
+import {
+  completionOffer,
+  isPlainWord,
+} from '../../src/front/cli/commands/completion/candidates.ts';
 import { offerText } from '../../src/front/cli/commands/completion/shells.ts';
-import { flagSource } from '../../src/front/cli/commands/completion/sources.ts';
 import { typedWords, unquoted } from '../../src/front/cli/commands/completion/typed-words.ts';
-import { COMMAND_KINDS, commandSpec, RUN } from '../../src/front/cli/command-table.ts';
-import { FLAG_NAMES, flagSpec } from '../../src/front/cli/flags.ts';
+import { commandFlags } from '../../src/front/cli/command.ts';
+import { COMMANDS } from '../../src/front/cli/commands.ts';
+import { command as prompt } from '../../src/front/cli/commands/prompt.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import { TASK_STATUSES } from '../../src/protocol/result.ts';
 import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 
 /** The words that are offered, and which paths. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
-  const { candidates, prefix, paths } = await offerFor(words, { matching: 'prefix' });
+  const { candidates, prefix, paths } = await completionOffer(words, {
+    commands: COMMANDS,
+    matching: 'prefix',
+  });
   const texts = candidates.map(({ text }) => `${prefix}${text}`);
   return paths === null ? texts : [...texts, `(${paths})`];
 }
 
-const FIRST_WORDS = [
-  ...new Set(COMMAND_KINDS.map((kind) => commandSpec(kind).words.split(' ')[0])),
-];
-const RUN_FLAGS = RUN.flags.map((name) => `--${name}`);
+const FIRST_WORDS = [...new Set(COMMANDS.map(({ words }) => words.split(' ')[0]))];
+const PROMPT_FLAGS = commandFlags(prompt).map((name) => `--${name}`);
 const MODELS = ['fast', 'balanced', 'powerful', 'auto', 'offline'];
 
-describe('for the word at the cursor', () => {
+describe('the candidates for the word at the cursor', () => {
   it.each([
     [[''], FIRST_WORDS],
     [['ta'], ['tasks']],
@@ -39,7 +43,7 @@ describe('for the word at the cursor', () => {
       ['bash', 'zsh', 'fish'],
     ],
     [['--verbose', 'mod'], ['models']],
-    [['-'], RUN_FLAGS],
+    [['-'], PROMPT_FLAGS],
     [['--out'], ['--output-format', '--output-schema']],
     [['tasks', '--'], ['--help']],
     [
@@ -88,7 +92,7 @@ describe('for the word at the cursor', () => {
     [['-p', '--', '--mod'], []],
     [['-c', 'ta'], []],
     [['-r', '4', 'ta'], []],
-    // A prompt is nobody's to guess, and is no command.
+    // A prompt cannot be guessed, and is no command.
     [['-p', ''], []],
     [['-p', 'tasks', ''], []],
     [['-p', 'tasks', '--verb'], ['--verbose']],
@@ -99,30 +103,17 @@ describe('for the word at the cursor', () => {
   ])('%j', async (words, expected) => {
     expect(await offered(...words)).toEqual(expected);
   });
-
-  it.each(FLAG_NAMES.filter((name) => flagSpec(name).value !== undefined))(
-    'it is decided what --%s takes',
-    (name) => {
-      expect(flagSource(name, null)).toBeDefined();
-    },
-  );
-
-  it.each(FLAG_NAMES.filter((name) => !('value' in flagSpec(name))))(
-    '--%s takes nothing',
-    (name) => {
-      expect(flagSource(name, null)).toBeUndefined();
-    },
-  );
 });
 
-it('what fits is the choice of shells that have one, where there is not too much', async () => {
-  const { candidates } = await offerFor(['--permission-mode', 'EDITS'], {
+it('a shell that filters candidates itself gets all of them, unless there are too many', async () => {
+  const { candidates } = await completionOffer(['--permission-mode', 'EDITS'], {
+    commands: COMMANDS,
     matching: 'by shell',
   });
   expect(candidates.map(({ text }) => text)).toEqual(PERMISSION_MODES);
 });
 
-describe('a word is taken out of its quotes', () => {
+describe('quotes are removed from a word', () => {
   it.each([
     ['plain', 'plain'],
     ["'a b'", 'a b'],
@@ -139,7 +130,7 @@ describe('a word is taken out of its quotes', () => {
     expect(unquoted(word)).toBe(text);
   });
 
-  it('where the shell has not done it', () => {
+  it('that the shell has left in it', () => {
     const words = ['"a"', '"b'];
     expect(typedWords('bash', words)).toEqual(['a', 'b']);
     expect(typedWords('fish', words)).toEqual(['"a"', 'b']);
@@ -168,11 +159,11 @@ it.each([
   ['x\u202ey', false],
   ['x*', false],
   ['x!y', false],
-])('whether %j means itself in every shell: %s', (text, isPlain) => {
+])('%j means itself in every shell: %s', (text, isPlain) => {
   expect(isPlainWord(text)).toBe(isPlain);
 });
 
-describe('an offer in the form of a shell', () => {
+describe('an offer in the form that a shell reads', () => {
   const offer = {
     prefix: '--agent=',
     candidates: [{ text: 'a:b', about: 'does\tthis:\nand that' }],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { clockTime, localMinute } from '../../src/base/local-time.ts';
-import { localTime } from '../../src/front/cli/commands/tasks/time.ts';
+import { localTime } from '../../src/front/cli/commands/tasks/log.ts';
 
 const NOON = new Date(2026, 2, 1, 12, 5, 9, 120).getTime();
 

@@ -3,63 +3,55 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { parseArgs } from '../../src/front/cli/args.ts';
-import { COMMAND_KINDS, commandSpec, RUN } from '../../src/front/cli/command-table.ts';
-import { flagSource, operandSource } from '../../src/front/cli/commands/completion/sources.ts';
-import { FLAG_NAMES, flagSpec, type FlagName } from '../../src/front/cli/flags.ts';
+import { commandFlags } from '../../src/front/cli/command.ts';
+import { COMMANDS } from '../../src/front/cli/commands.ts';
+import {
+  FLAG_NAMES,
+  flagSpec,
+  flagValues,
+  type FlagName,
+  type FlagSpec,
+} from '../../src/front/cli/flags.ts';
+import { flagSyntax } from '../../src/front/cli/help.ts';
+import { command as prompt, type PromptOptions } from '../../src/front/cli/commands/prompt.ts';
+import { parseCommandLine } from '../../src/front/cli/parse.ts';
 import { exitCode, SIGNAL_EXIT_CODES } from '../../src/front/headless/exit-code.ts';
 import { TASK_STATUSES } from '../../src/protocol/result.ts';
 
 const GOLDEN = join(import.meta.dirname, 'golden/commands.json');
 
 /** Every command with the words that start it; the empty words start a conversation or a run. */
-async function commands() {
-  const specs = [
-    { kind: null, spec: RUN },
-    ...COMMAND_KINDS.map((kind) => ({ kind, spec: commandSpec(kind) })),
-  ];
-  return specs.map(({ kind, spec }) => ({
-    words: spec.words,
-    operands: spec.operands.map((name, index) => ({
-      name,
-      completes: kind === null ? {} : operandSource(kind, index),
-    })),
-    examples: spec.examples,
-    flags: [...spec.flags].map((name) => ({
-      name,
-      details: flagDetails(name, {
-        ...flagSpec(name),
-        ...('flagHelp' in spec ? spec.flagHelp?.[name] : {}),
-      }),
-      completes: flagSource(name, kind) ?? null,
-    })),
+function commands() {
+  return [prompt, ...COMMANDS].map((command) => ({
+    words: command.words,
+    operands: command.operands.map(({ name, completes = {} }) => ({ name, completes })),
+    examples: command.examples,
+    flags: commandFlags(command).map((name) => {
+      const spec = { ...flagSpec(name), ...command.flagDetails?.[name] };
+      return { name, details: flagDetails(name, spec), completes: flagValues(spec) ?? null };
+    }),
   }));
 }
 
-function flagDetails(
-  name: FlagName,
-  { short, value, optionalValue, group, configKey }: ReturnType<typeof flagSpec>,
-) {
-  const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
-  const form = value === undefined ? '' : optionalValue === true ? ` [${value}]` : ` <${value}>`;
-  return { syntax: `${names}${form}`, group, setsConfig: configKey ?? null };
+const loadCommands = () => Promise.resolve(COMMANDS);
+
+function flagDetails(name: FlagName, spec: FlagSpec) {
+  const { group, configKey } = spec;
+  return { syntax: flagSyntax(name, spec), group, setsConfig: configKey ?? null };
 }
 
-/** The parsed command line: which command it starts, and its options. */
+/** The command that a command line starts, and its options. */
 async function parsed(
   argv: readonly string[],
-): Promise<{ readonly command: string; readonly options: object }> {
-  const { kind, ...options } = parseArgs(argv);
-  switch (kind) {
-    case 'run':
-      return { command: 'a run without a screen', options };
-    case 'interactive':
-      return { command: 'the terminal UI', options };
-    case 'version':
-      return { command: kind, options };
-    default:
-      return { command: commandSpec(kind).words, options };
-  }
+): Promise<{ readonly command: string; readonly options: unknown }> {
+  const line = await parseCommandLine(argv, loadCommands);
+  if (line === 'version') return { command: 'version', options: {} };
+  const { words } = line.command;
+  const { options } = line;
+  if (words !== '') return { command: words, options };
+  const isInteractive = (options as PromptOptions).isInteractive;
+  const command = isInteractive ? 'the terminal UI' : 'a run without a screen';
+  return { command, options: (options as PromptOptions).run };
 }
 
 async function outcome(argv: readonly string[]): Promise<string> {
@@ -111,7 +103,7 @@ async function refusal(words: string, name: FlagName, value: string): Promise<st
 /** Flags that do not mean the same before, between and after the words of a command. */
 async function boundFlags(): Promise<readonly string[]> {
   const bound: string[] = [];
-  for (const { words, flags } of await commands()) {
+  for (const { words, flags } of commands()) {
     const line = shortestLine(words);
     for (const { name } of flags) {
       if (name === 'print' || name === 'help' || name === 'version') continue;
@@ -178,11 +170,11 @@ function exitCodeOfProgram(...argv: readonly string[]): number | null {
 }
 
 async function surface() {
-  const all = await commands();
+  const all = commands();
   const flags: Record<string, unknown> = {};
   for (const name of FLAG_NAMES) {
     const details = flagDetails(name, flagSpec(name));
-    flags[name] = { ...details, completes: flagSource(name, null) ?? null };
+    flags[name] = { ...details, completes: flagValues(flagSpec(name)) ?? null };
   }
   const described: Record<string, unknown> = {};
   for (const { words, operands, examples, flags: own } of all) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listedRows, type MostRows } from '../../src/front/cli/commands/tasks/rows.ts';
+import { listedRows, type RowLimits } from '../../src/front/cli/commands/tasks/rows.ts';
 import type { TaskStatus } from '../../src/protocol/result.ts';
 import type { TaskSummary } from '../../src/store/task-store.ts';
 
@@ -34,7 +34,7 @@ const TASKS = [
   task('a', null),
 ];
 
-function shown(tasks: readonly TaskSummary[], most: MostRows | null) {
+function shown(tasks: readonly TaskSummary[], most: RowLimits | null) {
   const { rows, left } = listedRows(tasks, most);
   return [rows.map((row) => `${'.'.repeat(row.level)}${row.task.id}`).join(' '), left];
 }

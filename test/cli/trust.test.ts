@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parseArgs } from '../../src/front/cli/args.ts';
-import type { TrustCommand } from '../../src/front/cli/command.ts';
-import { trustCommand } from '../../src/front/cli/commands/trust/trust.ts';
+import { UsageError } from '../../src/base/errors.ts';
+import { COMMANDS } from '../../src/front/cli/commands.ts';
+import { parseCommandLine } from '../../src/front/cli/parse.ts';
 import { agentText, Project } from '../trust/project.ts';
+import { parse } from './parse.ts';
 
 const AGENT = '.claude/agents/tester.md';
 
@@ -13,16 +14,20 @@ interface Asking {
 
 /** Runs a command line in a project and gives back what it printed, and its exit code. */
 async function run(project: Project, args: readonly string[], asking: Asking = {}) {
-  const command = parseArgs(['trust', ...args, '--data-dir', project.state]);
-  if (!command.kind.startsWith('trust-')) throw new Error(command.kind);
+  const commands = () => Promise.resolve(COMMANDS);
+  const line = ['trust', ...args, '--data-dir', project.state];
+  const parsed = await parseCommandLine(line, commands);
+  if (parsed === 'version') throw new Error('the version was asked for');
   let printed = '';
-  const code = await trustCommand(command as TrustCommand, {
+  const code = await parsed.command.run(parsed.options, {
     out: (text) => void (printed += text),
     err: () => {},
     environment: asking.environment ?? {},
     home: project.home,
     cwd: project.repo,
     confirm: asking.confirm ?? null,
+    questions: null,
+    commands,
   });
   return { code, printed };
 }
@@ -30,22 +35,22 @@ async function run(project: Project, args: readonly string[], asking: Asking = {
 describe('muster trust', () => {
   const place = { json: false, cwd: null, dataDir: null };
   it.each([
-    [['list'], { kind: 'trust-list', ...place }],
-    [['add'], { kind: 'trust-add', ...place, paths: [], yes: false }],
+    [['list'], { words: 'trust list', ...place }],
+    [['add'], { words: 'trust add', ...place, paths: [], yes: false }],
     [
       ['add', 'a', 'b', '-y', '--cwd', 'c', '--json'],
-      { kind: 'trust-add', ...place, json: true, cwd: 'c', paths: ['a', 'b'], yes: true },
+      { words: 'trust add', ...place, json: true, cwd: 'c', paths: ['a', 'b'], yes: true },
     ],
-    [['revoke', 'a', 'b'], { kind: 'trust-revoke', ...place, names: ['a', 'b'] }],
-    [['revoke', '--all'], { kind: 'trust-revoke', ...place, names: null }],
-  ])('%j', (args, command) => {
-    expect(parseArgs(['trust', ...args])).toEqual(command);
+    [['revoke', 'a', 'b'], { words: 'trust revoke', ...place, names: ['a', 'b'] }],
+    [['revoke', '--all'], { words: 'trust revoke', ...place, names: null }],
+  ])('%j', async (args, { words, ...options }) => {
+    expect(await parse(['trust', ...args])).toEqual({ words, options });
   });
 
   it.each([[['revoke']], [['revoke', 'a', '--all']], [['list', 'x']], [['add', '--model', 'x']]])(
     '%j is a usage error',
-    (args) => {
-      expect(() => parseArgs(['trust', ...args])).toThrow();
+    async (args) => {
+      await expect(parse(['trust', ...args])).rejects.toThrow(UsageError);
     },
   );
 });

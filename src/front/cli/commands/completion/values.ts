@@ -4,23 +4,23 @@ import { openTasks } from '../../../../api/tasks.ts';
 import { listTemplatesIn } from '../../../../api/templates/list.ts';
 import { agentModesOf } from '../../../../api/mode-grants.ts';
 import { isAtWork, taskTitle } from '../tasks/rows.ts';
-import type { FoundSource } from './sources.ts';
+import type { FoundSource } from '../../value-source.ts';
 
-/** Something that could be typed, and what it is. */
+/** A text that could be typed, and its meaning. */
 export interface Candidate {
   readonly text: string;
   readonly about: string;
 }
 
-/** Where the command line that is completed would look. Absolute paths. */
+/** The places where the completed command line would look; absolute paths. */
 export interface CompletionPlace {
   readonly cwd: string;
   readonly dataDir?: string;
-  /** Whether files of the project count that nobody has trusted for good. */
+  /** Whether project files that are not trusted are used, too. */
   readonly trustProject: boolean;
 }
 
-/** All values of a source, in the order in which they are listed elsewhere. Reads files; asks nobody. */
+/** Returns the values of a source in the order of the other lists. Reads files; calls no server. */
 export async function foundValues(
   source: FoundSource,
   place: CompletionPlace,
@@ -82,7 +82,7 @@ async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
     .map(({ id, description }) => ({ text: id, about: description }));
 }
 
-/** Values of `--agent-mode`. */
+/** Returns values of `--agent-mode`. */
 async function agentModes(place: CompletionPlace): Promise<readonly Candidate[]> {
   const { found } = await agentsHere(place);
   return found.agents.flatMap((agent) =>
@@ -90,7 +90,7 @@ async function agentModes(place: CompletionPlace): Promise<readonly Candidate[]>
   );
 }
 
-/** Those that the configuration names. */
+/** Returns the models that the configuration names. */
 async function configuredModels(place: CompletionPlace): Promise<readonly Candidate[]> {
   const { models } = (await agentsHere(place)).loaded.config;
   const { catalogue, providers: _, ...chosen } = models;

@@ -4,7 +4,7 @@ import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine } from '../../../../base/text.ts';
 import { fit } from './fit.ts';
 
-/** Rows that are printed; the others are counted. */
+/** The limit of printed rows; the others are counted. */
 export const SHOWN_TASKS = 50;
 
 const SHOWN_CLAIMS = 10;
@@ -21,7 +21,7 @@ export function treeLines({ rows }: TreeReport): readonly string[] {
   return [head, ...shown.map(rowLine), ...leftOut(rows.length), ...flagged(rows)];
 }
 
-/** What answers claim and receipts don't bear out, of the whole tree. */
+/** Lists the claims of answers that the log does not support, of the whole tree. */
 function flagged(rows: readonly TreeRow[]): readonly string[] {
   const lines = rows.flatMap(({ id, report }) =>
     (report?.receipt.claims ?? []).map(
@@ -33,7 +33,7 @@ function flagged(rows: readonly TreeRow[]): readonly string[] {
   return more > 0 ? [...shown, `! … and ${more} more claims: --json shows them all`] : shown;
 }
 
-/** How many a list leaves out, and where they are. */
+/** Tells how many tasks a list leaves out, and how to see them. */
 export function leftOut(tasks: number): readonly string[] {
   if (tasks <= SHOWN_TASKS) return [];
   return [`… and ${tasks - SHOWN_TASKS} more: --json and --html FILE show them all`];

@@ -4,7 +4,7 @@ import type { TreeReport } from '../../../../api/report/tree-report.ts';
 import type { TurnRow } from '../../../../api/report/turns.ts';
 import { knownCost } from '../../../../protocol/ledger.ts';
 
-/** For programs: times are milliseconds since the epoch, receipts those of each task alone. */
+/** Describes a tree for programs: times are milliseconds since the epoch, and each receipt covers one task. */
 export function treeJson({ rows, from, to, reported, estimated }: TreeReport): object {
   return {
     from,

@@ -1,32 +1,38 @@
-import type { Approvals } from '../../../../api/trust/approvals.ts';
-import type { ListedFile } from '../../../../api/trust/listing.ts';
 import { oneLine } from '../../../../api/config/quote.ts';
-import { modeName, type SavedMode } from '../../../../api/saved-modes.ts';
 import type { SavedAnswer } from '../../../../api/saved-answers.ts';
-import { columns } from '../columns.ts';
-import type { CommandContext } from '../context.ts';
-import { dayOf, pathIn, plainJson } from './shown.ts';
+import type { SavedMode } from '../../../../api/saved-modes.ts';
+import type { ListedFile } from '../../../../api/trust/listing.ts';
+import { defineCommand } from '../../command.ts';
+import { columns } from '../../layout.ts';
+import { outputOptions } from '../../run-options.ts';
+import { openApprovals, pathIn, plainJson } from './approvals.ts';
 
-/** `muster trust list`. */
-export async function listTrust(
-  approvals: Approvals,
-  { json }: { readonly json: boolean },
-  context: CommandContext,
-): Promise<number> {
-  const { project, files, answers, modes } = await approvals.list();
-  if (json) {
-    context.out(plainJson({ project, files, answers, modes }));
+/** `muster trust list` */
+export const command = defineCommand({
+  words: 'trust list',
+  summary: 'the files of this project that could act, and which of them you have trusted',
+  operands: [],
+  flags: ['json', 'cwd', 'data-dir'],
+  examples: ['muster trust list', 'muster trust list --json'],
+  parse: ({ flags }) => ({ ...outputOptions(flags), cwd: flags.text('cwd') }),
+  run: async (options, context) => {
+    const approvals = await openApprovals(options, context);
+    const { modeName } = await import('../../../../api/saved-modes.ts');
+    const { project, files, answers, modes } = await approvals.list();
+    if (options.json) {
+      context.out(plainJson({ project, files, answers, modes }));
+      return 0;
+    }
+    context.out(`Project ${oneLine(project)}\n`);
+    if (files.length === 0 && answers.length === 0 && modes.length === 0) {
+      context.out('Nothing in it could act on Muster, and no answer was saved.\n');
+    }
+    context.out(columns(files.map((file) => fileRow(project, file))));
+    context.out(columns(answers.map(answerRow)));
+    context.out(columns(modes.map((mode) => modeRow(mode, modeName(mode)))));
     return 0;
-  }
-  context.out(`Project ${oneLine(project)}\n`);
-  if (files.length === 0 && answers.length === 0 && modes.length === 0) {
-    context.out('Nothing in it could act on Muster, and no answer was saved.\n');
-  }
-  context.out(columns(files.map((file) => fileRow(project, file))));
-  context.out(columns(answers.map(answerRow)));
-  context.out(columns(modes.map(modeRow)));
-  return 0;
-}
+  },
+});
 
 function fileRow(project: string, file: ListedFile): readonly string[] {
   const size = file.size === null ? '' : `${file.size} bytes`;
@@ -47,13 +53,17 @@ function answerRow({ rule, project, answeredOn }: SavedAnswer): readonly string[
   return ['always', scope, oneLine(rule), `answered on ${dayOf(answeredOn)}`];
 }
 
-function modeRow(saved: SavedMode): readonly string[] {
-  const { path, answeredOn } = saved;
+function modeRow({ path, answeredOn }: SavedMode, name: string): readonly string[] {
   return [
     'mode',
     'in every project',
-    oneLine(modeName(saved)),
+    oneLine(name),
     oneLine(path),
     `answered on ${dayOf(answeredOn)}`,
   ];
+}
+
+/** Returns the day of a time, as in `2026-11-22`. */
+function dayOf(time: string): string {
+  return time.slice(0, 10);
 }
