@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandContext } from '../../src/front/cli/command.ts';
-import { COMMANDS } from '../../src/front/cli/commands.ts';
+import { CLI_COMMANDS } from '../../src/front/cli/commands.ts';
 import { parseCommandLine } from '../../src/front/cli/parse.ts';
 import { makePlace, write } from '../config/place.ts';
 
@@ -47,7 +47,7 @@ export function makeWorld(
               close: () => asked.push('closed'),
             }),
     confirm: null,
-    commands: () => Promise.resolve(COMMANDS),
+    commands: () => Promise.resolve(CLI_COMMANDS),
   };
   /** `muster agents …` */
   const run = async (...argv: readonly string[]) => {

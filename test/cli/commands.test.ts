@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { configuredModels } from '../../src/api/config/models-report.ts';
 import { UsageError } from '../../src/base/errors.ts';
 import type { CommandContext } from '../../src/front/cli/command.ts';
-import { command as configShow } from '../../src/front/cli/commands/config-show.ts';
+import { configShowCommand } from '../../src/front/cli/commands/config-show.ts';
 import { checkMachine, type DoctorProbes } from '../../src/front/cli/commands/doctor/checks.ts';
 import {
   dataDirCheck,
@@ -12,7 +12,7 @@ import {
   nodeCheck,
   sandboxCheck,
 } from '../../src/front/cli/commands/doctor/machine-checks.ts';
-import { command as models } from '../../src/front/cli/commands/models.ts';
+import { modelsCommand } from '../../src/front/cli/commands/models.ts';
 import type { Environment } from '../../src/sys/env.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { makePlace } from '../config/place.ts';
@@ -56,7 +56,7 @@ describe('config show', () => {
   it('prints value and source', async () => {
     const place = makePlace({ user: '[task_tool]\nmax_depth = 3\ncache = true\n' });
     const { context, written } = makeContext(place, { MUSTER_PERMISSIONS_ALLOW: 'Read' });
-    expect(await configShow.run(PLAIN, context)).toBe(0);
+    expect(await configShowCommand.run(PLAIN, context)).toBe(0);
     const lines = written.out.split('\n').map((line) => line.split(/ {2,}/));
     expect(lines).toContainEqual(['task_tool.max_depth', '3', `${place.userFile}:2`]);
     expect(lines).toContainEqual(['task_tool.cache', 'true', `${place.userFile}:3`]);
@@ -70,7 +70,7 @@ describe('config show', () => {
       user: '[models.providers.acme]\nkind = "google"\n',
     });
     const { context, written } = makeContext(place);
-    expect(await configShow.run({ ...PLAIN, json: true }, context)).toBe(0);
+    expect(await configShowCommand.run({ ...PLAIN, json: true }, context)).toBe(0);
     const shown = JSON.parse(written.out);
     expect(written.err).toMatch(
       /^muster: 1 file of this project was not used, because you have not trusted it: see/,
@@ -96,7 +96,7 @@ describe('config show', () => {
 
   it('ends with a UsageError for a wrong file', async () => {
     const { context } = makeContext(makePlace({ user: 'x = 1' }));
-    await expect(configShow.run(PLAIN, context)).rejects.toThrow(UsageError);
+    await expect(configShowCommand.run(PLAIN, context)).rejects.toThrow(UsageError);
   });
 });
 
@@ -104,7 +104,7 @@ describe('models', () => {
   it('names providers and what each tier comes to, never a key', async () => {
     const environment = { ANTHROPIC_API_KEY: SECRET };
     const { context, written } = makeContext(makePlace(), environment);
-    expect(await models.run({ ...PLAIN, json: true }, context)).toBe(0);
+    expect(await modelsCommand.run({ ...PLAIN, json: true }, context)).toBe(0);
     const shown = JSON.parse(written.out);
     expect(shown.providers).toEqual([
       expect.objectContaining({ name: 'anthropic', missingKey: null }),
@@ -122,14 +122,14 @@ describe('models', () => {
   it('says how to configure one', async () => {
     const { context, written } = makeContext(makePlace());
     const flags = [{ key: 'models.default', flag: '--model', text: 'offline' }] as const;
-    expect(await models.run({ ...PLAIN, flags }, context)).toBe(0);
+    expect(await modelsCommand.run({ ...PLAIN, flags }, context)).toBe(0);
     expect(written.out).toMatch(/^No provider is configured: set ANTHROPIC_API_KEY/);
   });
 
   it('fails when the named one cannot be had', async () => {
     const { context, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
     const flags = [{ key: 'models.default', flag: '--model', text: 'openai/x' }] as const;
-    expect(await models.run({ ...PLAIN, flags }, context)).toBe(1);
+    expect(await modelsCommand.run({ ...PLAIN, flags }, context)).toBe(1);
     expect(written.out).toContain('OPENAI_API_KEY');
   });
 });

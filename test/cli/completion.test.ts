@@ -6,8 +6,8 @@ import {
 import { offerText } from '../../src/front/cli/commands/completion/shells.ts';
 import { typedWords, unquoted } from '../../src/front/cli/commands/completion/typed-words.ts';
 import { commandFlags } from '../../src/front/cli/command.ts';
-import { COMMANDS } from '../../src/front/cli/commands.ts';
-import { command as prompt } from '../../src/front/cli/commands/prompt.ts';
+import { CLI_COMMANDS } from '../../src/front/cli/commands.ts';
+import { promptCommand } from '../../src/front/cli/commands/prompt.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import { TASK_STATUSES } from '../../src/protocol/result.ts';
 import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
@@ -15,15 +15,15 @@ import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 /** The words that are offered, and which paths. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
   const { candidates, prefix, paths } = await completionOffer(words, {
-    commands: COMMANDS,
+    commands: CLI_COMMANDS,
     matching: 'prefix',
   });
   const texts = candidates.map(({ text }) => `${prefix}${text}`);
   return paths === null ? texts : [...texts, `(${paths})`];
 }
 
-const FIRST_WORDS = [...new Set(COMMANDS.map(({ words }) => words.split(' ')[0]))];
-const PROMPT_FLAGS = commandFlags(prompt).map((name) => `--${name}`);
+const FIRST_WORDS = [...new Set(CLI_COMMANDS.map(({ words }) => words.split(' ')[0]))];
+const PROMPT_FLAGS = commandFlags(promptCommand).map((name) => `--${name}`);
 const MODELS = ['fast', 'balanced', 'powerful', 'auto', 'offline'];
 
 describe('the candidates for the word at the cursor', () => {
@@ -107,7 +107,7 @@ describe('the candidates for the word at the cursor', () => {
 
 it('a shell that filters candidates itself gets all of them, unless there are too many', async () => {
   const { candidates } = await completionOffer(['--permission-mode', 'EDITS'], {
-    commands: COMMANDS,
+    commands: CLI_COMMANDS,
     matching: 'by shell',
   });
   expect(candidates.map(({ text }) => text)).toEqual(PERMISSION_MODES);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/front/cli/commands.ts';
+import { CLI_COMMANDS } from '../../src/front/cli/commands.ts';
 import { FLAG_NAMES } from '../../src/front/cli/flags.ts';
 import { helpText } from '../../src/front/cli/help.ts';
 import { parse } from './parse.ts';
@@ -8,7 +8,7 @@ import { parse } from './parse.ts';
 async function helpOf(...argv: readonly string[]): Promise<string> {
   const { words, options } = await parse(argv);
   if (words !== 'help') throw new Error(`${argv.join(' ')} starts ${words}`);
-  return helpText((options as { readonly words: readonly string[] }).words, COMMANDS);
+  return helpText((options as { readonly words: readonly string[] }).words, CLI_COMMANDS);
 }
 
 describe('help', () => {
@@ -62,16 +62,16 @@ describe('help', () => {
   });
 
   it('has every flag in the help of some command', async () => {
-    const pages = [[], ...COMMANDS.map(({ words }) => words.split(' '))].map((words) =>
-      helpText(words, COMMANDS),
+    const pages = [[], ...CLI_COMMANDS.map(({ words }) => words.split(' '))].map((words) =>
+      helpText(words, CLI_COMMANDS),
     );
     const text = pages.join();
     expect(FLAG_NAMES.filter((name) => !text.includes(`--${name}`))).toEqual([]);
   });
 
   it('is never wider than 96 columns, except for examples', () => {
-    const pages = [[], ...COMMANDS.map(({ words }) => words.split(' '))].map((words) =>
-      helpText(words, COMMANDS),
+    const pages = [[], ...CLI_COMMANDS.map(({ words }) => words.split(' '))].map((words) =>
+      helpText(words, CLI_COMMANDS),
     );
     const lines = pages.flatMap((page) => page.split('\n'));
     expect(

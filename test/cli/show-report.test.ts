@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { treeReport } from '../../src/api/report/tree-report.ts';
-import { fit } from '../../src/front/cli/commands/tasks/fit.ts';
+import { fitColumns } from '../../src/front/cli/commands/tasks/fit.ts';
 import { timeLines, timelineLines } from '../../src/front/cli/commands/tasks/show-timeline.ts';
 import { treeLines } from '../../src/front/cli/commands/tasks/show-tree.ts';
 import { turnEnded } from '../store/fixture-data.ts';
@@ -100,16 +100,16 @@ it('fit takes just so many columns of what does no harm', () => {
   const text = fc.array(fc.constantFrom('a', 'é', '長', '\u001b[2J', '\n', '\u202e', '😀', ' '));
   fc.assert(
     fc.property(text, fc.integer({ min: 2, max: 30 }), (parts, width) => {
-      const fitted = fit(parts.join(''), width);
+      const fitted = fitColumns(parts.join(''), width);
       expect(fitted).not.toMatch(/\p{Cc}|\u202e/u);
       const columns = [...fitted].map((sign) => ('長😀'.includes(sign) ? 2 : 1));
       expect(columns.reduce<number>((sum, each) => sum + each, 0)).toBe(width);
     }),
   );
-  expect([fit('abc', 3), fit('abcd', 3), fit('a', 3), fit('長長', 3)]).toEqual([
-    'abc',
-    'ab…',
-    'a  ',
-    '長…',
-  ]);
+  expect([
+    fitColumns('abc', 3),
+    fitColumns('abcd', 3),
+    fitColumns('a', 3),
+    fitColumns('長長', 3),
+  ]).toEqual(['abc', 'ab…', 'a  ', '長…']);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { commandFlags } from '../../src/front/cli/command.ts';
-import { COMMANDS } from '../../src/front/cli/commands.ts';
+import { CLI_COMMANDS } from '../../src/front/cli/commands.ts';
 import {
   FLAG_NAMES,
   flagSpec,
@@ -13,7 +13,7 @@ import {
   type FlagSpec,
 } from '../../src/front/cli/flags.ts';
 import { flagSyntax } from '../../src/front/cli/help.ts';
-import { command as prompt, type PromptOptions } from '../../src/front/cli/commands/prompt.ts';
+import { promptCommand, type PromptOptions } from '../../src/front/cli/commands/prompt.ts';
 import { parseCommandLine } from '../../src/front/cli/parse.ts';
 import { exitCode, SIGNAL_EXIT_CODES } from '../../src/front/headless/exit-code.ts';
 import { TASK_STATUSES } from '../../src/protocol/result.ts';
@@ -22,7 +22,7 @@ const GOLDEN = join(import.meta.dirname, 'golden/commands.json');
 
 /** Every command with the words that start it; the empty words start a conversation or a run. */
 function commands() {
-  return [prompt, ...COMMANDS].map((command) => ({
+  return [promptCommand, ...CLI_COMMANDS].map((command) => ({
     words: command.words,
     operands: command.operands.map(({ name, completes = {} }) => ({ name, completes })),
     examples: command.examples,
@@ -33,7 +33,7 @@ function commands() {
   }));
 }
 
-const loadCommands = () => Promise.resolve(COMMANDS);
+const loadCommands = () => Promise.resolve(CLI_COMMANDS);
 
 function flagDetails(name: FlagName, spec: FlagSpec) {
   const { group, configKey } = spec;

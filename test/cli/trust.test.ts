@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { COMMANDS } from '../../src/front/cli/commands.ts';
+import { CLI_COMMANDS } from '../../src/front/cli/commands.ts';
 import { parseCommandLine } from '../../src/front/cli/parse.ts';
 import { agentText, Project } from '../trust/project.ts';
 import { parse } from './parse.ts';
@@ -14,7 +14,7 @@ interface Asking {
 
 /** Runs a command line in a project and gives back what it printed, and its exit code. */
 async function run(project: Project, args: readonly string[], asking: Asking = {}) {
-  const commands = () => Promise.resolve(COMMANDS);
+  const commands = () => Promise.resolve(CLI_COMMANDS);
   const line = ['trust', ...args, '--data-dir', project.state];
   const parsed = await parseCommandLine(line, commands);
   if (parsed === 'version') throw new Error('the version was asked for');

@@ -2,7 +2,7 @@ import type { Environment } from '../../sys/env.ts';
 import type { FlagReader } from './flag-reader.ts';
 import type { FlagName, FlagSpec } from './flags.ts';
 import type { Questions } from './terminal.ts';
-import type { ValueSource } from './value-source.ts';
+import type { CompletionValues } from './completion-values.ts';
 
 /**
  * A command of the command line. Its module is light, because all commands are loaded together: `run` imports
@@ -29,9 +29,9 @@ export interface Command<Options = unknown> {
 export interface Operand {
   /** `[NAME]` may be left out; `NAME…` may be repeated. */
   readonly name: string;
-  readonly completes?: ValueSource;
+  readonly completes?: CompletionValues;
   /** The values that completion offers instead if a flag is given. */
-  readonly completesWith?: Readonly<Partial<Record<FlagName, ValueSource>>>;
+  readonly completesWith?: Readonly<Partial<Record<FlagName, CompletionValues>>>;
 }
 
 export interface CommandArguments {

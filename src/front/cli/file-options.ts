@@ -12,7 +12,7 @@ const MAX_AGENTS_BYTES = 16 * 1024 * 1024;
  * Reads the schema of `--output-schema`, which is JSON text or the path of a file. Rejects with UsageError
  * for anything else, before a model is asked.
  */
-export async function readOutputSchema(given: string): Promise<JsonObject> {
+export async function loadOutputSchema(given: string): Promise<JsonObject> {
   const isText = given.trimStart().startsWith('{');
   const wrong = (why: string) =>
     new UsageError(`--output-schema${isText ? '' : ` ${given}`}: ${why}`);

@@ -10,8 +10,8 @@ import {
   MODES,
   TOOLS,
   type Paths,
-  type ValueSource,
-} from './value-source.ts';
+  type CompletionValues,
+} from './completion-values.ts';
 
 /** A flag of the command line. */
 export interface FlagSpec extends FlagDetails {
@@ -29,7 +29,7 @@ interface FlagDetails {
   /** The value is a path, in which `~` is the home directory: no shell expands `--cwd=~/x`. */
   readonly path?: Paths;
   /** The values that completion offers. Default: paths for a path, otherwise none. */
-  readonly completes?: ValueSource;
+  readonly completes?: CompletionValues;
   /** The configuration key that the flag sets for this run. */
   readonly configKey?: ConfigKey;
   /** Joins the values of a repeated flag. Absent: the last value replaces the others, or a list takes all. */
@@ -142,11 +142,9 @@ const FLAGS = {
       help: 'the tools of the agent, as in "Read, Grep"; default: the core set',
       completes: TOOLS,
     },
-    mode: {
-      value: 'MODE',
-      help: 'the permission mode that the agent asks for: plan, default, acceptEdits or autonomous',
-      completes: MODES,
-    },
+    mode: modeFlag(
+      'the permission mode that it asks for: plan, default, acceptEdits or autonomous',
+    ),
     prompt: { value: 'TEXT', help: 'the instructions of the agent' },
     'prompt-file': {
       value: 'FILE',
@@ -156,42 +154,20 @@ const FLAGS = {
     agents: { value: 'JSON', help: 'agent definitions for this run, as JSON or @FILE' },
   }),
   ...inGroup('Permissions', {
-    'permission-mode': {
-      value: 'MODE',
-      configKey: 'permissions.mode',
-      help: 'plan, default, acceptEdits or autonomous',
-      completes: MODES,
-    },
+    'permission-mode': modeFlag('plan, default, acceptEdits or autonomous', 'permissions.mode'),
     'agent-mode': {
       value: 'NAME=MODE',
       configKey: 'permissions.agent_modes',
       help: 'let this agent have the mode that its definition asks for, up to MODE (acceptEdits or autonomous), even below a main agent with a stricter mode (--permission-mode); repeatable',
       completes: { found: 'agent modes' },
     },
-    'parent-mode': {
-      value: 'MODE',
-      configKey: 'permissions.mode',
-      help: 'the permission mode of the agent that delegates',
-      completes: MODES,
-    },
-    allow: {
-      value: 'RULE',
-      configKey: 'permissions.allow',
-      help: 'let matching calls run, as in "Bash(npm test:*)"; repeatable',
-      completes: TOOLS,
-    },
-    ask: {
-      value: 'RULE',
-      configKey: 'permissions.ask',
-      help: 'ask before matching calls; repeatable',
-      completes: TOOLS,
-    },
-    deny: {
-      value: 'RULE',
-      configKey: 'permissions.deny',
-      help: 'never run matching calls; repeatable',
-      completes: TOOLS,
-    },
+    'parent-mode': modeFlag('the permission mode of the agent that delegates', 'permissions.mode'),
+    allow: ruleFlag(
+      'permissions.allow',
+      'let matching calls run, as in "Bash(npm test:*)"; repeatable',
+    ),
+    ask: ruleFlag('permissions.ask', 'ask before matching calls; repeatable'),
+    deny: ruleFlag('permissions.deny', 'never run matching calls; repeatable'),
     'on-ask': {
       value: 'ACTION',
       configKey: 'permissions.on_ask',
@@ -211,24 +187,9 @@ const FLAGS = {
   }),
   ...inGroup('Limits', {
     'max-turns': { value: 'N', help: 'turns of the main agent' },
-    'max-tokens': {
-      value: 'N',
-      configKey: 'budget.tree_tokens',
-      refusesZero: true,
-      help: 'paid tokens of the whole run, subagents included',
-    },
-    'max-cost-usd': {
-      value: 'USD',
-      configKey: 'budget.tree_cost_usd',
-      refusesZero: true,
-      help: 'cost of the whole run, subagents included',
-    },
-    'max-wall-seconds': {
-      value: 'SECONDS',
-      configKey: 'budget.tree_wall_seconds',
-      refusesZero: true,
-      help: 'wall time of the whole run, subagents included',
-    },
+    'max-tokens': limitFlag('N', 'budget.tree_tokens', 'paid tokens'),
+    'max-cost-usd': limitFlag('USD', 'budget.tree_cost_usd', 'cost'),
+    'max-wall-seconds': limitFlag('SECONDS', 'budget.tree_wall_seconds', 'wall time'),
     'max-tasks': {
       value: 'N',
       configKey: 'task_tool.max_tasks',
@@ -262,6 +223,24 @@ const FLAGS = {
   }),
 };
 
+function ruleFlag(configKey: ConfigKey, help: string): FlagDetails {
+  return { value: 'RULE', configKey, help, completes: TOOLS };
+}
+
+function modeFlag(help: string, configKey?: ConfigKey): FlagDetails {
+  return {
+    value: 'MODE',
+    help,
+    completes: MODES,
+    ...(configKey === undefined ? {} : { configKey }),
+  };
+}
+
+function limitFlag(value: string, configKey: ConfigKey, subject: string): FlagDetails {
+  const help = `${subject} of the whole run, subagents included`;
+  return { value, configKey, help, refusesZero: true };
+}
+
 function inGroup<const Name extends string>(
   group: string,
   flags: Readonly<Record<Name, FlagDetails>>,
@@ -285,7 +264,7 @@ export function flagSpec(name: FlagName): FlagSpec {
 }
 
 /** Returns the values that completion offers for a flag; undefined for a flag without a value. */
-export function flagValues({ value, completes, path }: FlagSpec): ValueSource | undefined {
+export function flagValues({ value, completes, path }: FlagSpec): CompletionValues | undefined {
   if (value === undefined) return undefined;
   return completes ?? (path === undefined ? {} : { paths: path });
 }

@@ -1,5 +1,5 @@
 import { commandFlags, commandsUnder, findCommand, type Command } from './command.ts';
-import { command as prompt } from './commands/prompt.ts';
+import { promptCommand } from './commands/prompt.ts';
 import { flagSpec, type FlagName, type FlagSpec } from './flags.ts';
 
 /** Columns of the help, whatever the width of the terminal. */
@@ -25,8 +25,8 @@ function programHelp(commands: readonly Command[]): string {
   return layOut({
     usage:
       '[flags]                 (the terminal UI)\n       muster -p [PROMPT] [flags]\n       muster COMMAND [flags]',
-    description: `${prompt.summary}\n\n${examples(prompt)}`,
-    sections: [...flagSections(prompt), commandSection(commands)],
+    description: `${promptCommand.summary}\n\n${examples(promptCommand)}`,
+    sections: [...flagSections(promptCommand), commandSection(commands)],
   });
 }
 

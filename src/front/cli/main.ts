@@ -29,7 +29,7 @@ async function runCommandLine(argv: readonly string[]): Promise<number> {
 }
 
 async function loadCommands(): Promise<readonly Command[]> {
-  return (await import('./commands.ts')).COMMANDS;
+  return (await import('./commands.ts')).CLI_COMMANDS;
 }
 
 /** Prints one clear line, with a stack trace only for a bug of ours. Returns the exit code. */

@@ -7,7 +7,7 @@ import { byteLength } from '../../base/text.ts';
 import { fileError, fileKind } from '../../sys/file-errors.ts';
 
 /** A file that a command will write. */
-export interface NewFile {
+export interface OutputFile {
   /** Absolute. */
   readonly path: string;
   /** Whether it replaces an existing file. */
@@ -26,7 +26,7 @@ export const SHARED = 0o666;
  * path: for an existing file without `force`, for anything that a file cannot replace, and if the directory is
  * missing.
  */
-export function checkNewFile({ path, force }: NewFile): void {
+export function checkNewFile({ path, force }: OutputFile): void {
   try {
     if (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() !== true) {
       throw new MusterError('NOT_FOUND', `${path}: there is no directory ${dirname(path)}`);
@@ -49,7 +49,7 @@ export function checkNewFile({ path, force }: NewFile): void {
  * the disk or the pieces fail.
  */
 export async function writeNewFile(
-  file: NewFile,
+  file: OutputFile,
   pieces: AsyncIterable<string> | Iterable<string>,
 ): Promise<number> {
   checkNewFile(file);

@@ -7,8 +7,8 @@ import {
   type Command,
   type LoadCommands,
 } from './command.ts';
-import { command as help } from './commands/help.ts';
-import { command as prompt } from './commands/prompt.ts';
+import { helpCommand } from './commands/help.ts';
+import { promptCommand } from './commands/prompt.ts';
 import { FlagReader } from './flag-reader.ts';
 import { scanArguments, type Scan } from './scan.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './usage-errors.ts';
@@ -33,7 +33,7 @@ export async function parseCommandLine(
   // After -p, no word is taken for a command.
   const commands = scan.words.length === 0 || flags.has('print') ? [] : await load();
   const { command, operands } = findCommand(commands, scan.words) ?? {
-    command: prompt,
+    command: promptCommand,
     operands: scan.words,
   };
   const valid = commandFlags(command);
@@ -44,8 +44,8 @@ export async function parseCommandLine(
   if (flags.has('help')) return parseHelp(flags.has('print') ? [] : scan.words, commands);
   checkFlags(command.words, valid, scan.flags.keys());
   if (flags.has('version')) return 'version';
-  if (command === help) return parseHelp(operands, commands);
-  if (command !== prompt) checkOperands(command, operands);
+  if (command === helpCommand) return parseHelp(operands, commands);
+  if (command !== promptCommand) checkOperands(command, operands);
   else if (operands.length > 0 && !takesPrompt(scan)) throw unknownCommand(operands, commands);
   return { command, options: command.parse({ operands, flags }) };
 }
@@ -60,5 +60,5 @@ function parseHelp(words: readonly string[], commands: readonly Command[]): Pars
   if (!isKnown && commandsUnder(commands, words).length === 0) {
     throw unknownCommand(words, commands);
   }
-  return { command: help, options: { words } };
+  return { command: helpCommand, options: { words } };
 }

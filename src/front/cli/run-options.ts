@@ -25,14 +25,25 @@ export const CONFIG_FLAGS = [
 
 export const PROJECT_FLAGS = ['trust-project', 'cwd'] as const satisfies readonly FlagName[];
 
+/** The flags of everything that starts or continues a task in this process. */
+export const SESSION_FLAGS = [
+  'verbose',
+  'agents',
+  ...CONFIG_FLAGS,
+  'max-turns',
+  ...PROJECT_FLAGS,
+  'add-dir',
+  'data-dir',
+] as const satisfies readonly FlagName[];
+
 export interface ProjectOptions {
-  /** Null: the current directory. Relative paths count from it. */
+  /** The directory to work in; null for the current one. */
   readonly cwd: string | null;
   readonly trustProject: boolean;
 }
 
 export interface DataOptions {
-  /** Null: the user's own data directory. */
+  /** The data directory; null for the user's own. */
   readonly dataDir: string | null;
 }
 
@@ -52,7 +63,7 @@ export interface SessionOptions extends ConfigOptions {
 }
 
 export interface RunOptions extends SessionOptions {
-  /** Null: stdin is the prompt. Otherwise anything that comes from stdin is context. */
+  /** The prompt; null if stdin holds it. Otherwise the text from stdin is context. */
   readonly prompt: string | null;
   /** The task to continue; `newest` is the newest conversation of the directory, null a new one. */
   readonly resume: ResumedTask | 'newest' | null;

@@ -4,7 +4,7 @@ import type { Enclosed, EncloseRequest } from '../../api/enclosing.ts';
 import type { EventListener, Muster, MusterOptions, Run } from '../../api/index.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { UsageError } from '../../base/errors.ts';
-import { readOutputSchema, readSessionAgents } from './file-options.ts';
+import { loadOutputSchema, readSessionAgents } from './file-options.ts';
 import { printNotice } from './output.ts';
 import type { RunOptions, SessionOptions } from './run-options.ts';
 import { readMessage, readPrompt } from './stdin.ts';
@@ -44,7 +44,7 @@ export async function runPrompt(
     ),
     import('../headless/headless.ts'),
     prompt,
-    outputSchema === null ? null : readOutputSchema(outputSchema),
+    outputSchema === null ? null : loadOutputSchema(outputSchema),
   ]);
   try {
     return await runHeadless(

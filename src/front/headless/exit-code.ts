@@ -22,6 +22,6 @@ export function exitCode(status: TaskStatus): number {
   }
 }
 
-/** 128 + the signal's number, as shells report it. */
+/** 128 plus the number of the signal, as shells report it. */
 export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export type EndingSignal = keyof typeof SIGNAL_EXIT_CODES;

@@ -6,7 +6,7 @@ export const COMPLETED_SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type CompletedShell = (typeof COMPLETED_SHELLS)[number];
 
 /** `muster completion`: prints the script of a shell; with words, prints what the last of them could become. */
-export const command = defineCommand({
+export const completionCommand = defineCommand({
   words: 'completion',
   summary: 'the script that lets a shell complete: bash, zsh or fish; with words, the next one',
   operands: [{ name: 'SHELL', completes: { words: COMPLETED_SHELLS } }, { name: '[WORD…]' }],

@@ -6,7 +6,7 @@ import { columns } from '../layout.ts';
 import { CONFIG_FLAGS, configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
 /** `muster config show`. Throws UsageError if something in the configuration is wrong. */
-export const command = defineCommand({
+export const configShowCommand = defineCommand({
   words: 'config show',
   summary: 'every setting, its value and where that came from',
   operands: [],

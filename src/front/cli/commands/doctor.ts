@@ -2,7 +2,7 @@ import { defineCommand } from '../command.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
 /** `muster doctor`: makes every check, even if one fails; exit code 1 if one does. */
-export const command = defineCommand({
+export const doctorCommand = defineCommand({
   words: 'doctor',
   summary: 'check that everything a run needs is there',
   operands: [],

@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.ts';
 
 /** `muster help`, and `--help` of any command. */
-export const command = defineCommand({
+export const helpCommand = defineCommand({
   words: 'help',
   summary: 'help for a command',
   operands: [{ name: '[COMMAND…]' }],

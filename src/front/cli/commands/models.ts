@@ -6,7 +6,7 @@ import { columns } from '../layout.ts';
 import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
 /** `muster models`: exit code 1 if the main agent would have no model. */
-export const command = defineCommand({
+export const modelsCommand = defineCommand({
   words: 'models',
   summary: 'the configured providers and the model of each tier',
   operands: [],

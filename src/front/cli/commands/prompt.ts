@@ -2,7 +2,7 @@ import { quoted } from '../../../api/config/quote.ts';
 import { UsageError } from '../../../base/errors.ts';
 import { defineCommand, type CommandArguments } from '../command.ts';
 import type { FlagReader } from '../flag-reader.ts';
-import { CONFIG_FLAGS, PROJECT_FLAGS, runOptions, type RunOptions } from '../run-options.ts';
+import { runOptions, SESSION_FLAGS, type RunOptions } from '../run-options.ts';
 
 export interface PromptOptions {
   /** Whether the terminal UI is wanted; without a terminal, the same arguments mean something else. */
@@ -14,7 +14,7 @@ export interface PromptOptions {
 export const NO_PROMPT = 'a run needs -p and a prompt: muster -p "…"';
 
 /** The program without the words of a command: the terminal UI, or a run of one prompt (`muster -p`). */
-export const command = defineCommand<PromptOptions>({
+export const promptCommand = defineCommand<PromptOptions>({
   words: '',
   summary: 'A terminal coding agent that delegates to subagents.',
   operands: [{ name: '[PROMPT]' }],
@@ -22,18 +22,12 @@ export const command = defineCommand<PromptOptions>({
     'print',
     'output-format',
     'output-schema',
-    'verbose',
     'continue',
     'resume',
     'screen-reader',
     'no-log',
     'agent',
-    'agents',
-    ...CONFIG_FLAGS,
-    'max-turns',
-    ...PROJECT_FLAGS,
-    'add-dir',
-    'data-dir',
+    ...SESSION_FLAGS,
     'version',
   ],
   examples: [

@@ -2,12 +2,7 @@ import { UsageError } from '../../../base/errors.ts';
 import { defineCommand, type CommandArguments } from '../command.ts';
 import type { FlagReader } from '../flag-reader.ts';
 import type { FlagName } from '../flags.ts';
-import {
-  CONFIG_FLAGS,
-  PROJECT_FLAGS,
-  sessionOptions,
-  type SessionOptions,
-} from '../run-options.ts';
+import { SESSION_FLAGS, sessionOptions, type SessionOptions } from '../run-options.ts';
 
 export const TEMPLATE_FORMATS = ['text', 'json', 'csv'] as const;
 export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number];
@@ -27,7 +22,7 @@ export type TemplateAction =
       readonly template: string;
       /** A file, a glob, or `-` for stdin. */
       readonly items: string;
-      /** Null: the agent of the template. */
+      /** The agent for each item; null for the one of the template. */
       readonly agent: string | null;
       readonly maxTurns: number | null;
     }
@@ -35,7 +30,7 @@ export type TemplateAction =
   | { readonly kind: 'continue'; readonly id: string | null; readonly retryFailed: boolean };
 
 /** `muster run`. The exit code is that of the run, as for `muster -p`. */
-export const command = defineCommand<TemplateRunOptions>({
+export const runCommand = defineCommand<TemplateRunOptions>({
   words: 'run',
   summary: 'run a template over items, one task an item; or continue such a run',
   operands: [
@@ -54,15 +49,9 @@ export const command = defineCommand<TemplateRunOptions>({
     'json',
     'out',
     'force',
-    'verbose',
     'no-log',
     'agent',
-    'agents',
-    ...CONFIG_FLAGS,
-    'max-turns',
-    ...PROJECT_FLAGS,
-    'add-dir',
-    'data-dir',
+    ...SESSION_FLAGS,
   ],
   flagDetails: {
     continue: { help: 'continue the run ID, or the newest of this directory' },

@@ -5,7 +5,7 @@ import { terminalText } from '../../../base/terminal-text.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
 import { defineCommand, type CommandContext } from '../command.ts';
 import type { DataOptions } from '../run-options.ts';
-import { FILES } from '../value-source.ts';
+import { FILES } from '../completion-values.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The variables about the terminal that a command of the user's own may see. */
@@ -13,16 +13,16 @@ const TERMINAL = ['TERM', 'COLORTERM', 'NO_COLOR'];
 
 interface SandboxOptions extends DataOptions {
   readonly argv: readonly [string, ...string[]];
-  /** Null: the current directory. */
+  /** The directory to work in; null for the current one. */
   readonly cwd: string | null;
   readonly addDirs: readonly string[];
   readonly readOnly: boolean;
-  /** False: as configured. */
+  /** Whether the network is allowed; false for the configured value. */
   readonly network: boolean;
 }
 
 /** `muster sandbox` */
-export const command = defineCommand<SandboxOptions>({
+export const sandboxCommand = defineCommand<SandboxOptions>({
   words: 'sandbox',
   summary: "run a command in the sandbox that agents' commands run in",
   operands: [{ name: 'COMMAND…', completes: FILES }],

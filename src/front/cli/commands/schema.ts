@@ -17,7 +17,7 @@ const SCHEMAS = {
 type SchemaName = keyof typeof SCHEMAS;
 
 /** `muster schema`: lists the schemas; with a name, prints that schema. */
-export const command = defineCommand({
+export const schemaCommand = defineCommand({
   words: 'schema',
   summary: 'the JSON Schema of what Muster writes for programs, and of its configuration',
   operands: [{ name: '[NAME]', completes: { words: Object.keys(SCHEMAS) } }],

@@ -8,8 +8,8 @@ import { addUse, knownCost, utcDay, type Use } from '../../../protocol/ledger.ts
 import { defineCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { outputOptions } from '../run-options.ts';
-import { TASKS } from '../value-source.ts';
-import { printJson, printProse } from './tasks/print.ts';
+import { TASKS } from '../completion-values.ts';
+import { printJsonDocument, printProse } from './tasks/print.ts';
 import { withTasks } from './tasks/with-tasks.ts';
 
 /** As many as fit into a few screens; `--all` shows the rest. */
@@ -25,7 +25,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 type Since = { readonly day: string } | { readonly days: number };
 
 /** `muster usage`. JSON: all rows. */
-export const command = defineCommand({
+export const usageCommand = defineCommand({
   words: 'usage',
   summary: 'tokens and cost: of all tasks, or of one with all below it',
   operands: [{ name: '[TASK]', completes: TASKS }],
@@ -42,7 +42,7 @@ export const command = defineCommand({
     withTasks(options, async (tasks) => {
       const first = since === null ? null : firstDay(since, Date.now());
       const report = await tasks.usage({ by, since: first, task });
-      if (options.json) printJson(reportJson(report));
+      if (options.json) printJsonDocument(reportJson(report));
       else printReport(report, all ? null : MOST_ROWS);
       return 0;
     }),

@@ -3,16 +3,22 @@ import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
-import { outputOptions, PROJECT_FLAGS, projectOptions } from '../../run-options.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
 import { pathGroup, shownPath } from './format.ts';
-import { agentNames, agentsLocation, directoryOption, TRUST_DATA_DIR } from './location.ts';
+import {
+  resolveAgentFiles,
+  agentsLocation,
+  agentsOptions,
+  directoryOption,
+  TRUST_DATA_DIR,
+} from './location.ts';
 
 const WIDEST = 'warning'.length;
 
 type Finding = CheckReport['findings'][number];
 
 /** `muster agents check`: exit code 1 for an error; with `--strict` for a warning, too. */
-export const command = defineCommand({
+export const agentsCheckCommand = defineCommand({
   words: 'agents check',
   summary: 'what is wrong, or worth knowing, with agents and their files',
   operands: [{ name: '[NAME|FILE…]', completes: { found: 'agents', paths: 'files' } }],
@@ -24,8 +30,7 @@ export const command = defineCommand({
     'muster agents check --dir ../collection --json',
   ],
   parse: ({ operands, flags }) => ({
-    ...outputOptions(flags),
-    ...projectOptions(flags),
+    ...agentsOptions(flags),
     names: operands,
     strict: flags.has('strict'),
     dir: flags.text('dir'),
@@ -36,7 +41,7 @@ export const command = defineCommand({
     const report = await checkAgents({
       ...agentsLocation(options, context),
       ...directoryOption(options.dir, context),
-      names: await agentNames(options.names, context),
+      names: await resolveAgentFiles(options.names, context),
     });
     const ok = !report.findings.some(
       ({ severity }) => severity === 'error' || (strict && severity === 'warning'),

@@ -4,10 +4,10 @@ import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
-import { outputOptions, PROJECT_FLAGS, projectOptions } from '../../run-options.ts';
-import { AGENTS } from '../../value-source.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import { AGENTS } from '../../completion-values.ts';
 import { shownOrigin, shownPath } from './format.ts';
-import { agentsLocation, TRUST_DATA_DIR } from './location.ts';
+import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
 /** The flags that set the configuration of the agent that delegates. */
 const PARENT_FLAGS = [
@@ -24,7 +24,7 @@ const PARENT_FLAGS = [
  * `muster agents explain`: shows the task that a Task call for the agent would create, and why. Exit code 1
  * if the call would be refused.
  */
-export const command = defineCommand({
+export const agentsExplainCommand = defineCommand({
   words: 'agents explain',
   summary: 'what an agent becomes when it is delegated to, and why',
   operands: [{ name: 'NAME', completes: AGENTS }],
@@ -35,8 +35,7 @@ export const command = defineCommand({
   },
   examples: ['muster agents explain Review', 'muster agents explain Bash --parent-mode plan'],
   parse: ({ operands: [name = ''], flags }) => ({
-    ...outputOptions(flags),
-    ...projectOptions(flags),
+    ...agentsOptions(flags),
     name,
     flags: flags.configValues(PARENT_FLAGS),
     addDirs: flags.texts('add-dir'),
@@ -112,9 +111,10 @@ function grantedText({ grantedBy }: AgentExplanation['rights']): string {
 function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
   const { asked, mode, parentMode, refusesQuestions, disallowedTools, rules, roots } = rights;
   const { callLimits } = rights;
-  const wish = asked === null ? 'its file asks for none' : `its file asks for ${exactLine(asked)}`;
+  const request =
+    asked === null ? 'its file asks for none' : `its file asks for ${exactLine(asked)}`;
   return [
-    ['mode', `${mode} (${wish}; its parent has ${parentMode}${grantedText(rights)})`],
+    ['mode', `${mode} (${request}; its parent has ${parentMode}${grantedText(rights)})`],
     ...(refusesQuestions ? [['asks', 'nobody: what would be asked is refused'] as const] : []),
     ...(disallowedTools.length === 0
       ? []

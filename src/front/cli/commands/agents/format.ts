@@ -15,8 +15,8 @@ export function shownPath(path: string, cwd: string, home = homedir()): string {
 
 /** Describes where an agent comes from, in two or three words. */
 export function shownOrigin({ scope, vendor }: { scope: AgentScope; vendor: string }): string {
-  const whose = SCOPES[scope];
-  return scope === 'builtin' || vendor === 'muster' ? whose : `${whose}, ${vendor}`;
+  const origin = SCOPES[scope];
+  return scope === 'builtin' || vendor === 'muster' ? origin : `${origin}, ${vendor}`;
 }
 
 const SCOPES: Readonly<Record<AgentScope, string>> = {

@@ -2,13 +2,14 @@ import type { ImportedAgent } from '../../../../api/agents/import.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
-import { outputOptions, PROJECT_FLAGS, projectOptions } from '../../run-options.ts';
-import { FILES } from '../../value-source.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import { FILES } from '../../completion-values.ts';
 import { shownPath } from './format.ts';
 import {
   AGENT_DIRECTORIES,
-  agentNames,
+  resolveAgentFiles,
   agentsLocation,
+  agentsOptions,
   directoryOption,
   nextSteps,
   REPLACE_FILES,
@@ -17,7 +18,7 @@ import {
 } from './location.ts';
 
 /** `muster agents import`: reports what was written, and what was left out. */
-export const command = defineCommand({
+export const agentsImportCommand = defineCommand({
   words: 'agents import',
   summary: "write agents of another product's files in Muster's own format",
   operands: [{ name: '[FILE|NAME…]', completes: FILES }],
@@ -28,8 +29,7 @@ export const command = defineCommand({
     'muster agents import --dir ~/.claude/agents --to user',
   ],
   parse: ({ operands, flags }) => ({
-    ...outputOptions(flags),
-    ...projectOptions(flags),
+    ...agentsOptions(flags),
     names: operands,
     dir: flags.text('dir'),
     name: flags.text('name'),
@@ -41,7 +41,7 @@ export const command = defineCommand({
     const imported = await importAgents({
       ...agentsLocation(options, context),
       ...directoryOption(options.dir, context),
-      names: await agentNames(options.names, context),
+      names: await resolveAgentFiles(options.names, context),
       to,
       name,
       force,

@@ -3,9 +3,9 @@ import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine, plural } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
-import { outputOptions, PROJECT_FLAGS, projectOptions } from '../../run-options.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
 import { cutLine, pathGroup, shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
-import { agentsLocation, directoryOption, TRUST_DATA_DIR } from './location.ts';
+import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
 type Listings = Awaited<ReturnType<typeof listAgentsIn>>;
 type Listing = Listings['agents'][number];
@@ -16,7 +16,7 @@ const SHOWN_DESCRIPTION = 76;
 const WIDEST_NAME = 24;
 
 /** `muster agents list` */
-export const command = defineCommand({
+export const agentsListCommand = defineCommand({
   words: 'agents list',
   summary: 'which agents there are, where each comes from and what it may do',
   operands: [],
@@ -30,8 +30,7 @@ export const command = defineCommand({
   },
   examples: ['muster agents list', 'muster agents list --json --dir ~/.claude'],
   parse: ({ flags }) => ({
-    ...outputOptions(flags),
-    ...projectOptions(flags),
+    ...agentsOptions(flags),
     verbose: flags.has('verbose'),
     dir: flags.text('dir'),
   }),

@@ -5,7 +5,12 @@ import { absolutePath } from '../../../../sys/paths.ts';
 import type { CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import type { FlagSpec } from '../../flags.ts';
-import type { DataOptions, ProjectOptions } from '../../run-options.ts';
+import {
+  outputOptions,
+  projectOptions,
+  type DataOptions,
+  type ProjectOptions,
+} from '../../run-options.ts';
 import { shownPath } from './format.ts';
 
 /** These commands use the data directory only to find out which files are trusted. */
@@ -17,6 +22,11 @@ export const REPLACE_FILES: Partial<FlagSpec> = {
 export const AGENT_DIRECTORIES: Partial<FlagSpec> = {
   completes: { words: ['project', 'user'], paths: 'directories' },
 };
+
+/** Reads the flags that all these commands have. */
+export function agentsOptions(flags: FlagReader) {
+  return { ...outputOptions(flags), ...projectOptions(flags) };
+}
 
 /** Returns where a command looks for agents. */
 export function agentsLocation(
@@ -33,7 +43,7 @@ export function agentsLocation(
 }
 
 /** Makes the paths of files among these operands absolute; the other operands are names. */
-export async function agentNames(
+export async function resolveAgentFiles(
   operands: readonly string[],
   { cwd }: CommandContext,
 ): Promise<readonly string[]> {

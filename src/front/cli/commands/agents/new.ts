@@ -6,13 +6,14 @@ import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { TIERS } from '../../../../protocol/model.ts';
 import { defineCommand, type CommandArguments, type CommandContext } from '../../command.ts';
-import { outputOptions, PROJECT_FLAGS, projectOptions } from '../../run-options.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
 import type { Questions } from '../../terminal.ts';
-import { MODELS } from '../../value-source.ts';
+import { MODELS } from '../../completion-values.ts';
 import { shownPath } from './format.ts';
 import {
   AGENT_DIRECTORIES,
   agentsLocation,
+  agentsOptions,
   nextSteps,
   REPLACE_FILES,
   targetOptions,
@@ -22,7 +23,7 @@ import {
 type NewAgentOptions = ReturnType<typeof parseNewAgent>;
 
 /** `muster agents new`: writes a file that passes `muster agents check`. */
-export const command = defineCommand({
+export const agentsNewCommand = defineCommand({
   words: 'agents new',
   summary: 'write a new agent; what no flag says is asked at the terminal',
   operands: [{ name: '[NAME]' }],
@@ -88,8 +89,7 @@ function parseNewAgent({ operands, flags }: CommandArguments) {
     throw new UsageError('--prompt and --prompt-file are two prompts; give one of them');
   }
   return {
-    ...outputOptions(flags),
-    ...projectOptions(flags),
+    ...agentsOptions(flags),
     name,
     description: flags.text('description'),
     tools: flags.text('tools'),

@@ -4,13 +4,13 @@ import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
-import { outputOptions, PROJECT_FLAGS, projectOptions } from '../../run-options.ts';
-import { AGENTS } from '../../value-source.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import { AGENTS } from '../../completion-values.ts';
 import { shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
-import { agentsLocation, TRUST_DATA_DIR } from './location.ts';
+import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
 /** `muster agents show` */
-export const command = defineCommand({
+export const agentsShowCommand = defineCommand({
   words: 'agents show',
   summary: 'one agent with all that its file says, its prompt too',
   operands: [{ name: 'NAME', completes: AGENTS }],
@@ -18,8 +18,7 @@ export const command = defineCommand({
   flagDetails: { 'data-dir': TRUST_DATA_DIR },
   examples: ['muster agents show Explore'],
   parse: ({ operands: [name = ''], flags }) => ({
-    ...outputOptions(flags),
-    ...projectOptions(flags),
+    ...agentsOptions(flags),
     name,
   }),
   run: async (options, context) => {

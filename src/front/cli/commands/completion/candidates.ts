@@ -3,7 +3,7 @@ import { absolutePath } from '../../../../sys/paths.ts';
 import { commandsUnder, type Command } from '../../command.ts';
 import { flagSpec, type FlagName } from '../../flags.ts';
 import type { Scan } from '../../scan.ts';
-import type { Paths } from '../../value-source.ts';
+import type { Paths } from '../../completion-values.ts';
 import type { Candidate, CompletionPlace } from './values.ts';
 import { wordAtCursor, type WordAtCursor } from './word-at-cursor.ts';
 

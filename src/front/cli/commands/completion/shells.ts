@@ -63,7 +63,7 @@ complete -F _muster muster
 `;
 
 const ZSH = `#compdef muster
-# Completion of muster for zsh: eval "$(muster completion zsh)" in ~/.zshrc, behind compinit;
+# Completion of muster for zsh: eval "$(muster completion zsh)" in ~/.zshrc, after compinit;
 # or, as a file named _muster, in a directory of $fpath
 _muster() {
     local -a lines

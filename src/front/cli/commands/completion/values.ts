@@ -3,8 +3,8 @@ import { agentsHere } from '../../../../api/agents/find-agents.ts';
 import { openTasks } from '../../../../api/tasks.ts';
 import { listTemplatesIn } from '../../../../api/templates/list.ts';
 import { agentModesOf } from '../../../../api/mode-grants.ts';
-import { isAtWork, taskTitle } from '../tasks/rows.ts';
-import type { FoundSource } from '../../value-source.ts';
+import { isTaskAtWork, taskLabel } from '../tasks/rows.ts';
+import type { FoundSource } from '../../completion-values.ts';
 
 /** A text that could be typed, and its meaning. */
 export interface Candidate {
@@ -29,7 +29,7 @@ export async function foundValues(
     case 'tasks':
       return tasks(place, () => true);
     case 'tasks at work':
-      return tasks(place, isAtWork);
+      return tasks(place, isTaskAtWork);
     case 'ended tasks':
       return tasks(place, ({ ended }) => ended !== null);
     case 'runs of templates':
@@ -56,13 +56,13 @@ async function tasks(
   const listed = await listedTasks(place);
   return listed
     .filter(fits)
-    .map((task) => ({ text: task.id, about: `${task.status}  ${taskTitle(task)}` }));
+    .map((task) => ({ text: task.id, about: `${task.status}  ${taskLabel(task)}` }));
 }
 
 async function questions(place: CompletionPlace): Promise<readonly Candidate[]> {
   const listed = await listedTasks(place);
   return listed.flatMap((task) =>
-    (task.questions ?? []).map(({ id }) => ({ text: id, about: taskTitle(task) })),
+    (task.questions ?? []).map(({ id }) => ({ text: id, about: taskLabel(task) })),
   );
 }
 

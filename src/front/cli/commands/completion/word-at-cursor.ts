@@ -1,9 +1,9 @@
 import { commandFlags, commandsUnder, findCommand, type Command } from '../../command.ts';
-import { command as prompt } from '../prompt.ts';
+import { promptCommand } from '../prompt.ts';
 import { flagSpec, flagValues, type FlagName } from '../../flags.ts';
 import { takesPrompt } from '../../parse.ts';
 import { findFlag, scanArguments, type Scan } from '../../scan.ts';
-import type { ValueSource } from '../../value-source.ts';
+import type { CompletionValues } from '../../completion-values.ts';
 
 /** The last word of a command line that is still being typed. */
 export interface WordAtCursor {
@@ -17,7 +17,7 @@ export interface WordAtCursor {
 }
 
 type Wanted =
-  | { readonly kind: 'value'; readonly source: ValueSource }
+  | { readonly kind: 'value'; readonly source: CompletionValues }
   /** The next word of a command that begins with these. */
   | { readonly kind: 'command word'; readonly after: readonly string[] }
   | { readonly kind: 'flag'; readonly command: Command; readonly flags: readonly FlagName[] };
@@ -29,7 +29,7 @@ export function wordAtCursor(words: readonly string[], commands: readonly Comman
   const complete = (wanted: Wanted): WordAtCursor => ({ prefix: '', typed, wanted, scan });
   if (scan.unknown !== undefined) return complete(value({}));
   const found = scan.flags.has('print') ? undefined : findCommand(commands, scan.words);
-  const command = found?.command ?? prompt;
+  const command = found?.command ?? promptCommand;
   if (scan.incomplete !== undefined) return complete(flagValue(scan.incomplete, command));
   if (typed.startsWith('-') && scan.flagsEnded !== true) {
     const equals = typed.startsWith('--') ? typed.indexOf('=') : -1;
@@ -56,7 +56,7 @@ function isCommandPart({ words }: Scan, commands: readonly Command[]): boolean {
   return words.length > 0 && commandsUnder(commands, words).length > 0;
 }
 
-function value(source: ValueSource): Wanted {
+function value(source: CompletionValues): Wanted {
   return { kind: 'value', source };
 }
 
@@ -67,7 +67,7 @@ function flagValue(spelling: string, command: Command): Wanted {
 }
 
 /** Returns the values of an operand, counted from 0; the last operand may be repeated. */
-function operandValues({ operands }: Command, index: number, { flags }: Scan): ValueSource {
+function operandValues({ operands }: Command, index: number, { flags }: Scan): CompletionValues {
   const last = operands.at(-1);
   const operand = operands[index] ?? (last?.name.includes('…') === true ? last : undefined);
   const special = Object.entries(operand?.completesWith ?? {}).find(([name]) =>

@@ -5,7 +5,7 @@ import { PROJECT_FLAGS } from '../../run-options.ts';
 import { parseSkills, skillsLocation } from './list.ts';
 
 /** `muster skills check`: exit code 1 for an error. */
-export const command = defineCommand({
+export const skillsCheckCommand = defineCommand({
   words: 'skills check',
   summary: 'what is wrong with the skills here; exits with 1 for errors',
   operands: [],

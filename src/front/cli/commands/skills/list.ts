@@ -10,7 +10,7 @@ import { resolve } from 'node:path';
 const SHOWN_DESCRIPTION = 160;
 
 /** `muster skills list` */
-export const command = defineCommand({
+export const skillsListCommand = defineCommand({
   words: 'skills list',
   summary: 'which skills there are, where each comes from and how it runs',
   operands: [],

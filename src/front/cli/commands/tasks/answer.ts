@@ -13,14 +13,14 @@ import {
   type RunOptions,
 } from '../../run-options.ts';
 import { continuedRun, flagsOfRun, MESSAGE_FLAGS } from './message.ts';
-import { printJson, printLines, printReport } from './print.ts';
+import { printJsonDocument, printLines, printProcessReport } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 interface AnswerOptions extends DataOptions {
   readonly json: boolean;
   /** The id of a question, or its beginning; null: all open questions are listed. */
   readonly id: string | null;
-  /** Null: the question is shown. */
+  /** The answer; null to show the question. */
   readonly answer: Omit<QuestionAnswer, 'question'> | null;
   /** The run that continues the tree if no process has it. */
   readonly run: RunOptions;
@@ -34,7 +34,7 @@ const MAX_TRIES = 3;
  * `muster tasks answer`: lists the open questions, shows one, or answers it: in the process that waits for the
  * answer, or else here, where the tree continues as with `muster tasks resume`.
  */
-export const command = defineCommand<AnswerOptions>({
+export const tasksAnswerCommand = defineCommand<AnswerOptions>({
   words: 'tasks answer',
   summary: 'answer a question of a task; without ID list the open questions',
   operands: [
@@ -107,7 +107,7 @@ async function showOrSend(tasks: Tasks, options: AnswerOptions): Promise<Resumed
   if (answered.kind === 'left') {
     return { id: answered.top, answer: { question: answered.question.id, ...answer } };
   }
-  printReport(answered.told, options);
+  printProcessReport(answered.told, options);
   return null;
 }
 
@@ -116,7 +116,9 @@ async function printQuestions(
   { json, dataDir }: Pick<AnswerOptions, 'json' | 'dataDir'>,
 ): Promise<void> {
   if (json) {
-    printJson(asked.map((each) => ({ ...each.json, asked_at: each.askedAt, pid: each.pid })));
+    printJsonDocument(
+      asked.map((each) => ({ ...each.json, asked_at: each.askedAt, pid: each.pid })),
+    );
     return;
   }
   const { questionLines } = await import('../../../headless/question-lines.ts');

@@ -1,11 +1,11 @@
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS_AT_WORK } from '../../value-source.ts';
-import { printReport } from './print.ts';
+import { TASKS_AT_WORK } from '../../completion-values.ts';
+import { printProcessReport } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 /** `muster tasks background` */
-export const command = defineCommand({
+export const tasksBackgroundCommand = defineCommand({
   words: 'tasks background',
   summary: 'let the parent of a task at work continue without waiting for it',
   operands: [{ name: 'ID', completes: TASKS_AT_WORK }],
@@ -14,7 +14,7 @@ export const command = defineCommand({
   parse: ({ operands: [id = ''], flags }) => ({ id, ...outputOptions(flags) }),
   run: ({ id, ...options }) =>
     withTasks(options, async (tasks) => {
-      printReport(await tasks.detach(id), options);
+      printProcessReport(await tasks.detach(id), options);
       return 0;
     }),
 });

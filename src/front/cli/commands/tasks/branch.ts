@@ -1,10 +1,10 @@
 import { UsageError } from '../../../../base/errors.ts';
 import { defineCommand } from '../../command.ts';
-import { TASKS } from '../../value-source.ts';
+import { TASKS } from '../../completion-values.ts';
 import { continuedRun, MESSAGE_FLAGS } from './message.ts';
 
 /** `muster tasks branch` */
-export const command = defineCommand({
+export const tasksBranchCommand = defineCommand({
   words: 'tasks branch',
   summary: 'continue a task from one of its events, in a new task',
   operands: [{ name: 'ID', completes: TASKS }],

@@ -1,11 +1,11 @@
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS } from '../../value-source.ts';
-import { printJson, printLines } from './print.ts';
+import { TASKS } from '../../completion-values.ts';
+import { printJsonDocument, printLines } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 /** `muster tasks context` */
-export const command = defineCommand({
+export const tasksContextCommand = defineCommand({
   words: 'tasks context',
   summary: 'what a request of a task contained, by part, in tokens',
   operands: [{ name: 'ID', completes: TASKS }],
@@ -20,7 +20,7 @@ export const command = defineCommand({
     withTasks(options, async (tasks) => {
       const context = await tasks.context(id, turn);
       const { contextLines } = await import('../../../../api/report/context-lines.ts');
-      if (options.json) printJson(context);
+      if (options.json) printJsonDocument(context);
       else printLines(...contextLines(context));
       return 0;
     }),

@@ -2,12 +2,12 @@ import type { Deleted } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { printJson, printLines } from './print.ts';
-import { taskTitle } from './rows.ts';
+import { printJsonDocument, printLines } from './print.ts';
+import { taskLabel } from './rows.ts';
 import { withTasks } from './with-tasks.ts';
 
 /** `muster tasks delete`: does not ask, and lists what was deleted. */
-export const command = defineCommand({
+export const tasksDeleteCommand = defineCommand({
   words: 'tasks delete',
   summary: 'delete ended tasks with all below them, for good',
   operands: [{ name: 'ID…', completes: { found: 'ended tasks' } }],
@@ -27,11 +27,11 @@ export function printDeleted(
   { json }: { readonly json: boolean },
 ): void {
   if (json) {
-    printJson({ deleted: deleted.map(({ id }) => id) });
+    printJsonDocument({ deleted: deleted.map(({ id }) => id) });
     return;
   }
   for (const { id, was } of deleted) {
-    printLines(was === null ? id : `${id}  ${taskTitle(was)}`);
+    printLines(was === null ? id : `${id}  ${taskLabel(was)}`);
   }
   printLines(
     deleted.length === 0 ? 'Nothing to delete.' : `${plural(deleted.length, 'task')} deleted`,

@@ -3,13 +3,13 @@ import { plural } from '../../../../base/text.ts';
 import { absolutePath } from '../../../../sys/paths.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { FILES, TASKS } from '../../value-source.ts';
+import { FILES, TASKS } from '../../completion-values.ts';
 import { PRIVATE, writeNewFile } from '../../new-file.ts';
-import { printJson, printLines, printPieces } from './print.ts';
+import { printJsonDocument, printLines, printPieces } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 /** `muster tasks export`. The file is written as a whole or not at all, and only its user can read it. */
-export const command = defineCommand({
+export const tasksExportCommand = defineCommand({
   words: 'tasks export',
   summary: 'a task and all below it as one file, or on stdout',
   operands: [
@@ -42,7 +42,7 @@ export const command = defineCommand({
       }
       const path = absolutePath(file, process.cwd());
       const bytes = await writeNewFile({ path, force, mode: PRIVATE }, pieces);
-      if (options.json) printJson({ task_id: spec.id, file: path, bytes });
+      if (options.json) printJsonDocument({ task_id: spec.id, file: path, bytes });
       else printLines(`task ${spec.id} is in ${path} (${plural(bytes, 'byte')})`);
       return 0;
     }),

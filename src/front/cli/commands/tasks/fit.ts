@@ -5,7 +5,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
 /** Makes one line of exactly so many columns from any text: it is cut or filled up. */
-export function fit(text: string, width: number): string {
+export function fitColumns(text: string, width: number): string {
   let fitted = '';
   let used = 0;
   for (const character of exactLine(text)) {

@@ -3,12 +3,12 @@ import { fileError } from '../../../../sys/file-errors.ts';
 import { absolutePath } from '../../../../sys/paths.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { FILES } from '../../value-source.ts';
-import { printJson, printLines } from './print.ts';
+import { FILES } from '../../completion-values.ts';
+import { printJsonDocument, printLines } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 /** `muster tasks import`: prints the ids of the tasks, the top one first. */
-export const command = defineCommand({
+export const tasksImportCommand = defineCommand({
   words: 'tasks import',
   summary: 'import the tasks of an exported file, or (-) of stdin',
   operands: [{ name: 'FILE', completes: FILES }],
@@ -21,7 +21,7 @@ export const command = defineCommand({
         throw new UsageError('nothing is piped in: muster tasks import FILE');
       }
       const ids = await tasks.importTree(textOf(file));
-      if (options.json) printJson({ task_ids: ids });
+      if (options.json) printJsonDocument({ task_ids: ids });
       else printLines(...ids);
       return 0;
     }),

@@ -10,14 +10,14 @@ import { steadyNow } from '../../../../protocol/steady-time.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
 import { printJsonRows, printLines, printProse } from './print.ts';
-import { listedRows, taskTitle } from './rows.ts';
+import { listedRows, taskLabel } from './rows.ts';
 import { withTasks } from './with-tasks.ts';
 
 /** As many as fit into a few screens; `--all` shows the rest. */
 const MOST = { trees: 50, rows: 200 };
 
 /** `muster tasks list`. JSON: all that match, without the detailed usage, which `muster usage` shows. */
-export const command = defineCommand({
+export const tasksListCommand = defineCommand({
   words: 'tasks list',
   summary: 'the tasks of this data directory, newest first',
   operands: [],
@@ -76,7 +76,7 @@ function listLine(task: TaskSummary, level: number): string {
   const indent = '  '.repeat(level);
   const asks = task.questions === undefined ? '' : `  [asks: ${questionIds(task.questions)}]`;
   const reused = task.reused === undefined ? '' : `  [reused from ${task.reused}]`;
-  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}${reused}${waits(task)}${asks}`;
+  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskLabel(task)}${reused}${waits(task)}${asks}`;
 }
 
 /** Reads the log of a task that some process works on; null for any other task. */

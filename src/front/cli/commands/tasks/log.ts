@@ -4,14 +4,14 @@ import { terminalText } from '../../../../base/terminal-text.ts';
 import { truncate } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS } from '../../value-source.ts';
+import { TASKS } from '../../completion-values.ts';
 import { printPieces } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 const SHOWN_DETAIL = 200;
 
 /** `muster tasks log`. JSON: the events as they are in the log, one a line. */
-export const command = defineCommand({
+export const tasksLogCommand = defineCommand({
   words: 'tasks log',
   summary: 'the events of one task',
   operands: [{ name: 'ID', completes: TASKS }],

@@ -4,24 +4,14 @@ import type { Tasks } from '../../../../api/index.ts';
 import type { CommandArguments, Operand } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import type { FlagName } from '../../flags.ts';
-import { CONFIG_FLAGS, PROJECT_FLAGS, runOptions, type RunOptions } from '../../run-options.ts';
+import { runOptions, SESSION_FLAGS, type RunOptions } from '../../run-options.ts';
 import { readMessage } from '../../stdin.ts';
-import { TASKS } from '../../value-source.ts';
-import { printReport } from './print.ts';
+import { TASKS } from '../../completion-values.ts';
+import { printProcessReport } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 /** The flags of commands that continue a task from the logs. */
-export const MESSAGE_FLAGS = [
-  'output-format',
-  'json',
-  'verbose',
-  'agents',
-  ...CONFIG_FLAGS,
-  'max-turns',
-  ...PROJECT_FLAGS,
-  'add-dir',
-  'data-dir',
-] as const satisfies readonly FlagName[];
+export const MESSAGE_FLAGS: readonly FlagName[] = ['output-format', 'json', ...SESSION_FLAGS];
 
 export const MESSAGE_OPERANDS: readonly Operand[] = [
   { name: 'ID', completes: TASKS },
@@ -140,7 +130,7 @@ async function sendToProcess(
     ...(maxTurns === null ? {} : { maxTurns }),
   });
   if (report === null) return false;
-  printReport(report, { json: run.outputFormat !== 'text' });
+  printProcessReport(report, { json: run.outputFormat !== 'text' });
   return true;
 }
 

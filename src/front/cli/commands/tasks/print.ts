@@ -1,5 +1,5 @@
 import { jsonText } from '../../../../base/json-text.ts';
-import { printJson as printJsonLine, printText } from '../../../../sys/print.ts';
+import { printJson, printText } from '../../../../sys/print.ts';
 
 /** Prints lines for a person, safe whatever they quote. */
 export function printLines(...lines: readonly string[]): void {
@@ -11,8 +11,9 @@ export function printProse(...lines: readonly string[]): void {
   printText(lines.map((line) => `${line}\n`).join(''), 'prose');
 }
 
-export function printJson(value: unknown): void {
-  printJsonLine(value, 2);
+/** Prints indented JSON. */
+export function printJsonDocument(value: unknown): void {
+  printJson(value, 2);
 }
 
 /** Prints a list with one row a line: indenting thousands of rows takes too long. */
@@ -22,11 +23,11 @@ export function printJsonRows(rows: readonly unknown[]): void {
 }
 
 /** Prints what another process reports about its task. */
-export function printReport(
+export function printProcessReport(
   { id, pid, text }: { readonly id: string; readonly pid: number; readonly text: string },
   { json }: { readonly json: boolean },
 ): void {
-  if (json) printJson({ task_id: id, pid, text });
+  if (json) printJsonDocument({ task_id: id, pid, text });
   else printLines(text);
 }
 

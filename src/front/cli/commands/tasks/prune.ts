@@ -7,7 +7,7 @@ import { withTasks } from './with-tasks.ts';
 const DAY_MS = 86_400_000;
 
 /** `muster tasks prune`: deletes whole trees only, as the cleaning at each start does. */
-export const command = defineCommand({
+export const tasksPruneCommand = defineCommand({
   words: 'tasks prune',
   summary: 'delete the conversations that ended long ago, for good',
   operands: [],

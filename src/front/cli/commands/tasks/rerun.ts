@@ -2,12 +2,12 @@ import type { Tasks } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS } from '../../value-source.ts';
-import { printJson, printLines } from './print.ts';
+import { TASKS } from '../../completion-values.ts';
+import { printJsonDocument, printLines } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 /** `muster tasks rerun`: exit code 1 if a task differs from its log, or a log cannot be read. */
-export const command = defineCommand({
+export const tasksRerunCommand = defineCommand({
   words: 'tasks rerun',
   summary: 'run a task again from its log, asking nobody, and compare',
   operands: [{ name: 'ID', completes: TASKS }],
@@ -20,7 +20,7 @@ export const command = defineCommand({
       const isSame =
         outcome.lost.length === 0 && outcome.tasks.every(({ difference }) => difference === null);
       if (options.json) {
-        printJson({ identical: isSame, tasks: outcome.tasks, lost: outcome.lost });
+        printJsonDocument({ identical: isSame, tasks: outcome.tasks, lost: outcome.lost });
       } else {
         printOutcome(outcome);
       }

@@ -2,7 +2,7 @@ import { defineCommand } from '../../command.ts';
 import { MESSAGE_FLAGS, MESSAGE_OPERANDS, parseMessage, sendMessage } from './message.ts';
 
 /** `muster tasks resume` */
-export const command = defineCommand({
+export const tasksResumeCommand = defineCommand({
   words: 'tasks resume',
   summary: 'continue a task, in its process or else in this one; TEXT is its next message',
   operands: MESSAGE_OPERANDS,

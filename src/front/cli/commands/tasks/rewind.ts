@@ -6,8 +6,8 @@ import { displayPath } from '../../../../sys/paths.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import { outputOptions, type DataOptions } from '../../run-options.ts';
-import { TASKS } from '../../value-source.ts';
-import { printJson, printLines } from './print.ts';
+import { TASKS } from '../../completion-values.ts';
+import { printJsonDocument, printLines } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 interface RewindOptions extends DataOptions {
@@ -21,7 +21,7 @@ interface RewindOptions extends DataOptions {
  * `muster tasks rewind`: shows what it would do, asks, and does it. Exit code 1: something forbids it, the
  * person said no, or a file was kept because somebody has changed it since.
  */
-export const command = defineCommand<RewindOptions>({
+export const tasksRewindCommand = defineCommand<RewindOptions>({
   words: 'tasks rewind',
   summary: 'put files and conversation of a task back to one of its events',
   operands: [{ name: 'ID', completes: TASKS }],
@@ -68,17 +68,17 @@ async function rewind(
   const { refused, isThere } = plan;
   if (!json) printLines(...rewindLines(plan, process.cwd()));
   if (refused.length > 0 || isThere) {
-    if (json) printJson(asJson(plan, null));
+    if (json) printJsonDocument(asJson(plan, null));
     return refused.length > 0 ? 1 : 0;
   }
   if (!yes) {
-    if (json) printJson(asJson(plan, null));
+    if (json) printJsonDocument(asJson(plan, null));
     if (json || !(await isConfirmed(context))) return notDone({ json });
   }
   const outcome = await tasks.rewind(plan);
   // This finished a rewind that was cut short; the one that was asked for comes now.
   if (plan.ends !== null) return rewind(tasks, options, context);
-  if (json) printJson(asJson(plan, outcome));
+  if (json) printJsonDocument(asJson(plan, outcome));
   else printLines(...outcomeLines(outcome));
   return outcome.left.length === 0 ? 0 : 1;
 }

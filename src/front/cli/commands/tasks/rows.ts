@@ -20,13 +20,14 @@ export interface RowLimits {
 }
 
 /** Names the agent and its work on one line. */
-export function taskTitle({ agent, description }: TaskSummary): string {
+export function taskLabel({ agent, description }: TaskSummary): string {
   return `${agent}: ${description}`.replaceAll(/\s+/g, ' ');
 }
 
 const AT_WORK: ReadonlySet<TaskStatus> = new Set(['queued', 'running', 'parked']);
 
-export function isAtWork({ status }: TaskSummary): boolean {
+/** Whether a task may still do something, by itself or after an answer. */
+export function isTaskAtWork({ status }: { readonly status: TaskStatus }): boolean {
   return AT_WORK.has(status);
 }
 
@@ -44,7 +45,7 @@ export function listedRows(tasks: readonly TaskSummary[], most: RowLimits | null
     if (seen.has(top.id)) continue;
     const tree = rowsOf(top, children, seen);
     const isOver = most !== null && (trees >= most.trees || rows.length >= most.rows);
-    if (isOver && !tree.some(({ task }) => isAtWork(task))) {
+    if (isOver && !tree.some(({ task }) => isTaskAtWork(task))) {
       left.trees += 1;
       left.tasks += tree.length;
       continue;

@@ -10,7 +10,7 @@ import {
 } from './message.ts';
 
 /** `muster tasks send` */
-export const command = defineCommand({
+export const tasksSendCommand = defineCommand({
   words: 'tasks send',
   summary: 'send a message to a task at work; an ended task continues with it',
   operands: MESSAGE_OPERANDS,

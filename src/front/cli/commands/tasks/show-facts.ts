@@ -8,16 +8,12 @@ import { openQuestions } from '../../../../protocol/inbox-state.ts';
 import { totalUse, type Use } from '../../../../protocol/ledger.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
-
-/** Whether a task may still do something, by itself or after an answer. */
-export function isAtWork({ status }: TaskState): boolean {
-  return status === 'running' || status === 'queued' || status === 'parked';
-}
+import { isTaskAtWork } from './rows.ts';
 
 type Fact = readonly [name: string, value: string];
 
 /** Lists what a person wants to know of a task first, in the order of the lines. */
-export function taskFacts(
+export function summaryFacts(
   { data, stats, error }: ResultEnvelope,
   state: TaskState,
   tree: TreeReport,
@@ -42,7 +38,7 @@ export function taskFacts(
     ...treeFacts(tree),
     [
       'time',
-      formatDuration(isAtWork(state) ? existedMs(state.lifetime, systemClock) : stats.time_ms),
+      formatDuration(isTaskAtWork(state) ? existedMs(state.lifetime, systemClock) : stats.time_ms),
     ],
     ['log', data.transcript ?? 'not kept'],
     ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
@@ -97,7 +93,7 @@ function useText(use: Use): string {
 function progress(state: TaskState): readonly Fact[] {
   const { status, end } = state;
   if (end === null) {
-    const doing = isAtWork(state)
+    const doing = isTaskAtWork(state)
       ? activityText(state, steadyNow(state.lifetime, systemClock))
       : null;
     const asks = openQuestions(state).map(({ id }) => id);

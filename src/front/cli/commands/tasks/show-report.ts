@@ -8,7 +8,8 @@ import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
 import { printAnswer } from '../../../../sys/print.ts';
 import { printLines } from './print.ts';
-import { isAtWork, taskFacts } from './show-facts.ts';
+import { isTaskAtWork } from './rows.ts';
+import { summaryFacts } from './show-facts.ts';
 import { timeLines, timelineLines } from './show-timeline.ts';
 import { treeLines } from './show-tree.ts';
 import { treeJson } from './tree-json.ts';
@@ -27,13 +28,13 @@ interface ShownTask {
 export function reportJson({ envelope, state, tree }: ShownTask): object {
   const { chain } = state.spec.model;
   const ended_by = state.end?.by ?? null;
-  const activity = isAtWork(state) ? state.activity : null;
+  const activity = isTaskAtWork(state) ? state.activity : null;
   return { ...envelope, activity, ended_by, model_chain: chain, tree: treeJson(tree) };
 }
 
 /** Prints a task in the order of the usual questions: what it is, what came of it, how. */
-export function printReport({ envelope, state, tree }: ShownTask): void {
-  const facts = taskFacts(envelope, state, tree);
+export function printTaskReport({ envelope, state, tree }: ShownTask): void {
+  const facts = summaryFacts(envelope, state, tree);
   printLines(...facts.map(([name, value]) => `${name.padEnd(NAME_WIDTH)}${exactLine(value)}`));
   const [top] = tree.rows;
   if (top !== undefined && top.report !== null) printWork(top.report, tree);

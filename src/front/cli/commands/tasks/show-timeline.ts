@@ -9,7 +9,7 @@ import {
 import type { TaskReport } from '../../../../api/report/task-report.ts';
 import type { TreeReport } from '../../../../api/report/tree-report.ts';
 import { formatDuration } from '../../../../base/text.ts';
-import { fit } from './fit.ts';
+import { fitColumns } from './fit.ts';
 import { leftOut, SHOWN_TASKS } from './show-tree.ts';
 
 const ID_WIDTH = 12;
@@ -33,7 +33,7 @@ const SIGNS: Readonly<Record<SpanKind, string>> = {
 export function timelineLines({ rows, from, to }: TreeReport): readonly string[] {
   const shown = rows.slice(0, SHOWN_TASKS);
   const bars = shown.flatMap(({ id, report }) =>
-    report === null ? [] : [`${fit(id, ID_WIDTH)} |${bar(report.spans, { from, to })}|`],
+    report === null ? [] : [`${fitColumns(id, ID_WIDTH)} |${bar(report.spans, { from, to })}|`],
   );
   const spans = rows.flatMap(({ report }) => report?.spans ?? []);
   const kinds = new Set(spans.map(({ kind }) => kind));

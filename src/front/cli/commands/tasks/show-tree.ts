@@ -2,7 +2,7 @@ import { figures, shortDuration } from '../../../../api/report/figures.ts';
 import type { TreeReport, TreeRow } from '../../../../api/report/tree-report.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine } from '../../../../base/text.ts';
-import { fit } from './fit.ts';
+import { fitColumns } from './fit.ts';
 
 /** The limit of printed rows; the others are counted. */
 export const SHOWN_TASKS = 50;
@@ -53,7 +53,11 @@ function line(
   [id, title, status]: readonly [string, string, string],
   numbers: readonly string[],
 ): string {
-  const words = [fit(id, ID_WIDTH), fit(title, TITLE_WIDTH), fit(status, STATUS_WIDTH)];
+  const words = [
+    fitColumns(id, ID_WIDTH),
+    fitColumns(title, TITLE_WIDTH),
+    fitColumns(status, STATUS_WIDTH),
+  ];
   const aligned = numbers.map((cell, at) => cell.padStart(FIGURE_WIDTHS[at] ?? 0));
   return [...words, ...aligned].join(' ').trimEnd();
 }

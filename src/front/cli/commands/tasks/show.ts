@@ -5,15 +5,15 @@ import { plural } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { checkNewFile, PRIVATE, writeNewFile } from '../../new-file.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS } from '../../value-source.ts';
-import { printJson, printLines, printPieces } from './print.ts';
+import { TASKS } from '../../completion-values.ts';
+import { printJsonDocument, printLines, printPieces } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 /**
  * `muster tasks show`. JSON: the result envelope, with the activity of the task, who ended it, how its model
  * was chosen, and the tree below it.
  */
-export const command = defineCommand({
+export const tasksShowCommand = defineCommand({
   words: 'tasks show',
   summary: 'a task and all below it: where the time went, turns, receipt, answer',
   operands: [{ name: 'ID', completes: TASKS }],
@@ -28,12 +28,12 @@ export const command = defineCommand({
   run: ({ id, html, force, ...options }) =>
     withTasks(options, async (tasks) => {
       if (html !== null) return writePage(tasks, { id, file: html, force, json: options.json });
-      const { reportJson, printReport } = await import('./show-report.ts');
+      const { reportJson, printTaskReport } = await import('./show-report.ts');
       const state = tasks.state(id);
       const envelope = tasks.envelope(state);
       const tree = await tasks.report(state.spec.id);
-      if (options.json) printJson(reportJson({ envelope, state, tree }));
-      else printReport({ envelope, state, tree });
+      if (options.json) printJsonDocument(reportJson({ envelope, state, tree }));
+      else printTaskReport({ envelope, state, tree });
       return 0;
     }),
 });
@@ -63,7 +63,7 @@ async function writePage(tasks: Tasks, { id, file, force, json }: PageOptions): 
   const { path } = page;
   const bytes = await writeNewFile(page, pieces);
   const task = tree.rows[0]?.id ?? id;
-  if (json) printJson({ task_id: task, file: path, bytes });
+  if (json) printJsonDocument({ task_id: task, file: path, bytes });
   else printLines(`task ${task} is in ${path} (${plural(bytes, 'byte')})`);
   return 0;
 }

@@ -1,11 +1,11 @@
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS_AT_WORK } from '../../value-source.ts';
-import { printJson, printLines } from './print.ts';
+import { TASKS_AT_WORK } from '../../completion-values.ts';
+import { printJsonDocument, printLines } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
 /** `muster tasks stop`: waits until the task has ended. A task that had ended before is no error. */
-export const command = defineCommand({
+export const tasksStopCommand = defineCommand({
   words: 'tasks stop',
   summary: 'stop a task and all below it; what it found is kept',
   operands: [{ name: 'ID', completes: TASKS_AT_WORK }],
@@ -24,7 +24,7 @@ export const command = defineCommand({
       const reason = end?.because ?? null;
       if (json) {
         const endedBy = end?.by ?? null;
-        printJson({
+        printJsonDocument({
           task_id: found,
           had_ended: hadEnded,
           status,

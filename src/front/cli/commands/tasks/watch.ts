@@ -12,7 +12,7 @@ import { printJson } from '../../../../sys/print.ts';
 import { defineCommand } from '../../command.ts';
 import { printNotice } from '../../output.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS } from '../../value-source.ts';
+import { TASKS } from '../../completion-values.ts';
 import { printLines, printProse } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
@@ -23,7 +23,7 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
  * `muster tasks watch`. JSON: the events as they come, one a line, and the result of a task that has ended or
  * has lost its process.
  */
-export const command = defineCommand({
+export const tasksWatchCommand = defineCommand({
   words: 'tasks watch',
   summary: 'what a task and all below it do, as they do it; without ID all tasks',
   operands: [{ name: '[ID]', completes: TASKS }],
@@ -113,7 +113,7 @@ function jsonListener(tasks: Tasks) {
 async function textListener() {
   const { activityText } = await import('../../../../api/index.ts');
   const { LiveLines } = await import('../../../headless/live-lines.ts');
-  const live = new LiveLines((line) => printProse(line), { detail: 'calls', roots: 'told' });
+  const live = new LiveLines((line) => printProse(line), { detail: 'calls', roots: 'shown' });
   return {
     atWork: (state: TaskState) =>
       live.showAtWork(state, activityText(state, steadyNow(state.lifetime, systemClock))),

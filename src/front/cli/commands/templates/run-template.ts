@@ -4,7 +4,7 @@ import type { EventListener, Muster, Run } from '../../../../api/index.ts';
 import { errorMessage, UsageError } from '../../../../base/errors.ts';
 import { oneLine, plural } from '../../../../base/text.ts';
 import { printJson, printText } from '../../../../sys/print.ts';
-import { checkNewFile, SHARED, writeNewFile, type NewFile } from '../../new-file.ts';
+import { checkNewFile, SHARED, writeNewFile, type OutputFile } from '../../new-file.ts';
 import { printNotice } from '../../output.ts';
 import { musterOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
@@ -43,7 +43,7 @@ export async function runTemplate(
 }
 
 /** Checks the file for the results before anything is paid for. */
-function outFile({ out, force }: TemplateRunOptions): NewFile | null {
+function outFile({ out, force }: TemplateRunOptions): OutputFile | null {
   if (out === null) return null;
   const file = { path: resolve(out), force, mode: SHARED };
   try {

@@ -5,11 +5,11 @@ import { plural } from '../../../../base/text.ts';
 import { refuseAgents } from '../../agent-guard.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { FILES } from '../../value-source.ts';
-import { openApprovals, pathIn, plainJson } from './approvals.ts';
+import { FILES } from '../../completion-values.ts';
+import { openApprovals, projectPath, plainJson } from './approvals.ts';
 
 /** `muster trust add`: exit code 1 if some of it is not trusted in the end. */
-export const command = defineCommand({
+export const trustAddCommand = defineCommand({
   words: 'trust add',
   summary: 'show what files of this project would do, and trust exactly this content',
   operands: [{ name: '[PATH…]', completes: FILES }],
@@ -57,7 +57,7 @@ function asJson({ entry, state, grants }: Proposal) {
 
 function shown({ entry, state, grants }: Proposal): string {
   const what = state === 'new' ? 'new' : 'changed since you trusted it';
-  const head = `${pathIn(entry.project, entry.path)} (${entry.kind}, ${what}, sha256 ${entry.sha256.slice(0, 12)})`;
+  const head = `${projectPath(entry.project, entry.path)} (${entry.kind}, ${what}, sha256 ${entry.sha256.slice(0, 12)})`;
   const lines = [
     ...grants.lines.map((line) => `  ${oneLine(line)}`),
     ...grants.problems.map((problem) => `  cannot be trusted as it stands: ${oneLine(problem)}`),

@@ -31,6 +31,6 @@ export function plainJson(value: unknown): string {
 }
 
 /** Writes a path relative to its project, on one line. */
-export function pathIn(project: string, path: string): string {
+export function projectPath(project: string, path: string): string {
   return oneLine(isInside(project, path) ? relative(project, path) : path);
 }

@@ -5,10 +5,10 @@ import type { ListedFile } from '../../../../api/trust/listing.ts';
 import { defineCommand } from '../../command.ts';
 import { columns } from '../../layout.ts';
 import { outputOptions } from '../../run-options.ts';
-import { openApprovals, pathIn, plainJson } from './approvals.ts';
+import { openApprovals, projectPath, plainJson } from './approvals.ts';
 
 /** `muster trust list` */
-export const command = defineCommand({
+export const trustListCommand = defineCommand({
   words: 'trust list',
   summary: 'the files of this project that could act, and which of them you have trusted',
   operands: [],
@@ -37,7 +37,7 @@ export const command = defineCommand({
 function fileRow(project: string, file: ListedFile): readonly string[] {
   const size = file.size === null ? '' : `${file.size} bytes`;
   const hash = file.sha256 === null ? '' : `sha256 ${file.sha256.slice(0, 12)}`;
-  return [file.state, file.kind, pathIn(project, file.path), size, hash, remark(file)];
+  return [file.state, file.kind, projectPath(project, file.path), size, hash, remark(file)];
 }
 
 function remark({ state, trustedOn, reason }: ListedFile): string {

@@ -2,11 +2,11 @@ import { oneLine } from '../../../../api/config/quote.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { FILES } from '../../value-source.ts';
-import { openApprovals, pathIn, plainJson } from './approvals.ts';
+import { FILES } from '../../completion-values.ts';
+import { openApprovals, projectPath, plainJson } from './approvals.ts';
 
 /** `muster trust revoke`: does not ask, and lists what was revoked. */
-export const command = defineCommand({
+export const trustRevokeCommand = defineCommand({
   words: 'trust revoke',
   summary:
     'stop trusting files, or take an answer "always" back; --all: everything of this project',
@@ -38,7 +38,7 @@ export const command = defineCommand({
       return 0;
     }
     const lines = [
-      ...files.map(({ project, path }) => `not trusted any more: ${pathIn(project, path)}`),
+      ...files.map(({ project, path }) => `not trusted any more: ${projectPath(project, path)}`),
       ...answers.map(({ rule }) => `not always allowed any more: ${oneLine(rule)}`),
       ...modes.map((mode) => `mode not granted any more: ${oneLine(modeName(mode))}`),
     ];

@@ -1,52 +1,52 @@
 import { expect, it } from 'vitest';
-import { LongWork } from '../../src/front/headless/long-work.ts';
+import { LongWork } from '../../src/front/headless/live-lines.ts';
 import { LOG_VERSION, type TaskEvent } from '../../src/protocol/event.ts';
 import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';
 import { taskSpec } from '../store/fixture-data.ts';
 
-type Happening = readonly [seconds: number, what: 'begins' | 'ends' | 'says', task: string];
+type Step = readonly [seconds: number, action: 'starts' | 'ends' | 'reports', task: string];
 
-/** What is told of a main task and its subagents. */
-function told(...happenings: readonly Happening[]): readonly string[] {
+/** The lines that are printed for a main task and its subagents. */
+function linesFor(...steps: readonly Step[]): readonly string[] {
   const lines: string[] = [];
   const longWork = new LongWork({
     showAtWork: ({ spec }) => void lines.push(`at work: ${spec.id}`),
     showTask: ({ type }, { spec }) => void lines.push(`${type}: ${spec.id}`),
   });
   const states = new Map<string, TaskState>();
-  for (const [seconds, what, task] of happenings) {
+  for (const [seconds, action, task] of steps) {
     const stamp = { v: LOG_VERSION, seq: 0, ts: seconds * 1_000, task, epoch: 1 };
     const spec = taskSpec(task, task === 'main' ? {} : { parent: 'main' });
     const end = { status: 'completed', error: null, because: 'done', by: null } as const;
     const event: TaskEvent =
-      what === 'begins'
+      action === 'starts'
         ? { ...stamp, type: 'task.created', spec }
-        : what === 'ends'
+        : action === 'ends'
           ? { ...stamp, type: 'task.ended', end, result: '' }
           : { ...stamp, type: 'notified', level: 'info', message: 'half way' };
     const state = states.get(task) ?? initialState({ ...stamp, type: 'task.created', spec });
     states.set(task, state);
-    if (what !== 'begins') applyEvent(state, event);
-    longWork.see(event, state);
+    if (action !== 'starts') applyEvent(state, event);
+    longWork.add(event, state);
   }
   return lines;
 }
 
-it('tells nothing of what is soon done', () => {
+it('a short run prints nothing', () => {
   expect(
-    told([0, 'begins', 'main'], [1, 'begins', 'a'], [20, 'ends', 'a'], [29, 'ends', 'main']),
+    linesFor([0, 'starts', 'main'], [1, 'starts', 'a'], [20, 'ends', 'a'], [29, 'ends', 'main']),
   ).toEqual([]);
 });
 
-it('tells of long work who is at it by then, and who begins and ends later', () => {
+it('a long run prints the subagents at work by then, and those that start and end later', () => {
   expect(
-    told(
-      [0, 'begins', 'main'],
-      [1, 'begins', 'soon'],
-      [2, 'begins', 'long'],
+    linesFor(
+      [0, 'starts', 'main'],
+      [1, 'starts', 'soon'],
+      [2, 'starts', 'long'],
       [3, 'ends', 'soon'],
-      [31, 'says', 'main'],
-      [32, 'begins', 'late'],
+      [31, 'reports', 'main'],
+      [32, 'starts', 'late'],
       [40, 'ends', 'long'],
       [41, 'ends', 'main'],
     ),

@@ -3,7 +3,7 @@ import { TIERS } from '../../protocol/model.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 
 /** The values that completion offers for a flag or an argument: all of these together. */
-export interface ValueSource {
+export interface CompletionValues {
   readonly words?: readonly string[];
   /** Values that are read from files of this machine. */
   readonly found?: FoundSource;
@@ -25,13 +25,13 @@ export type FoundSource =
 
 export type Paths = 'files' | 'directories';
 
-export const AGENTS: ValueSource = { found: 'agents' };
-export const TASKS: ValueSource = { found: 'tasks' };
-export const TASKS_AT_WORK: ValueSource = { found: 'tasks at work' };
-export const FILES: ValueSource = { paths: 'files' };
-export const MODES: ValueSource = { words: PERMISSION_MODES };
-export const TOOLS: ValueSource = { words: TOOL_NAMES };
-export const MODELS: ValueSource = {
+export const AGENTS: CompletionValues = { found: 'agents' };
+export const TASKS: CompletionValues = { found: 'tasks' };
+export const TASKS_AT_WORK: CompletionValues = { found: 'tasks at work' };
+export const FILES: CompletionValues = { paths: 'files' };
+export const MODES: CompletionValues = { words: PERMISSION_MODES };
+export const TOOLS: CompletionValues = { words: TOOL_NAMES };
+export const MODELS: CompletionValues = {
   words: [...TIERS, 'auto', 'offline'],
   found: 'configured models',
 };
