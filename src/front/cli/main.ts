@@ -1,11 +1,12 @@
+import { homedir } from 'node:os';
 import { errorMessage, MusterError, systemErrorCode, UsageError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printError, printText } from '../../sys/print.ts';
-import type { Command } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { watchOutput } from './output.ts';
 import { parseCommandLine } from './parse.ts';
-import { processContext } from './process-context.ts';
+import { terminalConfirm, terminalQuestions } from './terminal.ts';
 
 export { tuneCompilersSoon } from './tune-compilers.ts';
 
@@ -25,7 +26,28 @@ async function runCommandLine(argv: readonly string[]): Promise<number> {
     printText(`${VERSION}\n`);
     return 0;
   }
-  return parsed.command.run(parsed.options, processContext(loadCommands));
+  return parsed.command.run(parsed.options, processContext());
+}
+
+function processContext(): CommandContext {
+  const environment = readEnvironment();
+  return {
+    out: (text) => printText(text),
+    err: (text) => printError(text),
+    environment,
+    home: environment['HOME'] || homedir(),
+    // Read when they are used: the directory may be gone, and looking at stdin opens it.
+    get cwd() {
+      return process.cwd();
+    },
+    get confirm() {
+      return terminalConfirm();
+    },
+    get questions() {
+      return terminalQuestions();
+    },
+    commands: loadCommands,
+  };
 }
 
 async function loadCommands(): Promise<readonly Command[]> {

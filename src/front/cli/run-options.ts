@@ -4,29 +4,17 @@ import { oneLine, quoted } from '../../api/config/quote.ts';
 import type { FlagValue } from '../../api/config/text-layer.ts';
 import type { QuestionAnswer } from '../../api/index.ts';
 import type { FlagReader } from './flag-reader.ts';
-import type { FlagName } from './flags.ts';
+import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
 
-/** The flags that set configuration keys. */
-export const CONFIG_FLAGS = [
-  'model',
-  'fallback-model',
-  'permission-mode',
-  'agent-mode',
-  'allow',
-  'ask',
-  'deny',
-  'on-ask',
-  'sandbox',
-  'max-tokens',
-  'max-cost-usd',
-  'max-wall-seconds',
-  'max-tasks',
-] as const satisfies readonly FlagName[];
+/** The flags that set configuration keys; `--parent-mode` sets the mode of an agent that does not run here. */
+export const CONFIG_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
+  (name) => flagSpec(name).configKey !== undefined && name !== 'parent-mode',
+);
 
-export const PROJECT_FLAGS = ['trust-project', 'cwd'] as const satisfies readonly FlagName[];
+export const PROJECT_FLAGS: readonly FlagName[] = ['trust-project', 'cwd'];
 
 /** The flags of everything that starts or continues a task in this process. */
-export const SESSION_FLAGS = [
+export const SESSION_FLAGS: readonly FlagName[] = [
   'verbose',
   'agents',
   ...CONFIG_FLAGS,
@@ -34,7 +22,7 @@ export const SESSION_FLAGS = [
   ...PROJECT_FLAGS,
   'add-dir',
   'data-dir',
-] as const satisfies readonly FlagName[];
+];
 
 export interface ProjectOptions {
   /** The directory to work in; null for the current one. */

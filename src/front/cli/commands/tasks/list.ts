@@ -5,7 +5,6 @@ import { MusterError } from '../../../../base/errors.ts';
 import { clockTime, localMinute } from '../../../../base/local-time.ts';
 import { oneLine, plural } from '../../../../base/text.ts';
 import { TASK_STATUSES } from '../../../../protocol/result.ts';
-import type { TaskState } from '../../../../protocol/state.ts';
 import { steadyNow } from '../../../../protocol/steady-time.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
@@ -48,15 +47,11 @@ async function printTasks(
   listed: readonly TaskSummary[],
   most: typeof MOST | null,
 ): Promise<void> {
-  const { activityText } = await import('../../../../api/index.ts');
   const { rows, left } = listedRows(listed, most);
-  const lines = rows.map(({ task, level }) => {
-    const state = stateAtWork(tasks, task);
-    const activity =
-      state === null ? null : activityText(state, steadyNow(state.lifetime, systemClock));
-    return `${listLine(task, level)}${activity === null ? '' : `  [${activity}]`}`;
-  });
-  printProse(...lines);
+  const lines = rows.map(
+    async ({ task, level }) => listLine(task, level) + (await activityNote(tasks, task)),
+  );
+  printProse(...(await Promise.all(lines)));
   if (left.tasks > 0) {
     const trees = plural(left.trees, 'older conversation');
     printLines(`… and ${trees} of ${plural(left.tasks, 'task')}: --all lists them`);
@@ -79,14 +74,17 @@ function listLine(task: TaskSummary, level: number): string {
   return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskLabel(task)}${reused}${waits(task)}${asks}`;
 }
 
-/** Reads the log of a task that some process works on; null for any other task. */
-function stateAtWork(tasks: Tasks, { id, status, heldBy }: TaskSummary): TaskState | null {
-  if (status !== 'running' || heldBy !== undefined) return null;
+/** Describes what a task does in whichever process works on it; empty for any other task. */
+async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): Promise<string> {
+  if (status !== 'running' || heldBy !== undefined) return '';
+  const { activityText } = await import('../../../../api/index.ts');
   try {
-    return tasks.state(id);
+    const state = tasks.state(id);
+    const text = activityText(state, steadyNow(state.lifetime, systemClock));
+    return text === null ? '' : `  [${text}]`;
   } catch (thrown) {
     // The log is damaged, or was deleted this moment: `tasks show` reports it.
-    if (thrown instanceof MusterError) return null;
+    if (thrown instanceof MusterError) return '';
     throw thrown;
   }
 }
