@@ -56,16 +56,23 @@ const EXTERNAL = ['@vscode/ripgrep'];
 
 /**
  * Each file that a start loads costs half a millisecond or more, so a headless run needs few: the code before
- * the compile cache is on, the command line with what every command uses, the run itself, and what the
- * providers share. `--help` and `--version` load none of the last two. The light part of the other commands is
- * one file, because the help and the completion load all of it. Groups take along what their modules import
- * statically.
+ * the compile cache is on, the command line, the run itself, and what the providers share. The light part of all
+ * other commands is one file. Groups take along what their modules import statically.
  */
 const CHUNKS = [
   { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 5 },
   {
     name: 'cli',
-    test: /src\/(front\/cli\/(main|stdin|new-file)|(base|protocol)\/.*|sys\/file-errors|api\/cost-text)\.ts$/,
+    // Modules that commands share with a run are here, so that the help does not load the run
+    // (test/e2e/start-files.test.ts).
+    test: new RegExp(
+      [
+        String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
+        String.raw`src/base/(clock|control-tags|disguised-text|ids|local-time)\.ts$`,
+        String.raw`src/protocol/(agent|ledger|outside-text|steady-time|stream-line)\.ts$`,
+        String.raw`src/(sys/file-errors|api/cost-text)\.ts$`,
+      ].join('|'),
+    ),
     priority: 4,
   },
   { name: 'core', test: /src\/front\/(cli\/run-prompt|headless\/headless)\.ts$/, priority: 3 },

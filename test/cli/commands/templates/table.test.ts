@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ItemRow } from '../../src/api/index.ts';
-import { reportText } from '../../src/front/cli/commands/templates/table.ts';
+import type { ItemRow } from '../../../../src/api/index.ts';
+import { reportText } from '../../../../src/front/cli/commands/templates/table.ts';
 
 const ROW: ItemRow = {
   index: 1,
@@ -24,7 +24,7 @@ function csvOf(...changes: readonly Partial<ItemRow>[]): readonly string[] {
 }
 
 describe('the results of a run', () => {
-  it('stand in CSV by RFC 4180', () => {
+  it('are written in CSV as in RFC 4180', () => {
     expect(
       csvOf({}, { item: 'a,"b"\nc' }, { item: { x: 'y' }, costUsd: null, taskId: null }),
     ).toEqual([
@@ -41,7 +41,7 @@ describe('the results of a run', () => {
     },
   );
 
-  it('come with what their receipts warn of, in each format', () => {
+  it('contain the warnings of the receipts in each format', () => {
     const row = { ...ROW, index: 3, warnings: ['tests were not run', '=a\nb'] };
     const report = { id: 'r', template: 't', status: 'completed', rows: [ROW, row] } as const;
     const lines = reportText(report, 'text').split('\n');
@@ -54,7 +54,7 @@ describe('the results of a run', () => {
     expect(csvOf({ warnings: ['=a'] })[0]).toMatch(/,'=a$/);
   });
 
-  it('stand in a table, a line each, whatever they hold', () => {
+  it('are a table with one line each, whatever they hold', () => {
     const rows = [
       ROW,
       {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/base/errors.ts';
-import { CLI_COMMANDS } from '../../src/front/cli/commands.ts';
-import { parseCommandLine } from '../../src/front/cli/parse.ts';
-import { agentText, Project } from '../trust/project.ts';
-import { parse } from './parse.ts';
+import { UsageError } from '../../../src/base/errors.ts';
+import { CLI_COMMANDS } from '../../../src/front/cli/commands.ts';
+import { parseCommandLine } from '../../../src/front/cli/parse.ts';
+import { agentText, Project } from '../../trust/project.ts';
+import { parse } from '../parse.ts';
 
 const AGENT = '.claude/agents/tester.md';
 
@@ -56,7 +56,7 @@ describe('muster trust', () => {
 });
 
 describe('muster trust add', () => {
-  it('shows, asks, and trusts on yes alone', async () => {
+  it('shows the files, asks, and trusts them only after yes', async () => {
     using project = new Project({ [AGENT]: agentText('tester', 'tools: Bash') });
     const questions: string[] = [];
     const answer = (yes: boolean) => (question: string) => {
@@ -80,7 +80,7 @@ describe('muster trust add', () => {
     expect(questions).toHaveLength(2);
   });
 
-  it('trusts what it showed, and not what was put there while it asked', async () => {
+  it('trusts the content that it showed, not content that was written while it asked', async () => {
     using project = new Project({ [AGENT]: agentText('tester') });
     const confirm = (): Promise<boolean> => {
       project.write(AGENT, agentText('tester', 'tools: Bash'));
@@ -90,7 +90,7 @@ describe('muster trust add', () => {
     expect(await project.states()).toEqual([[AGENT, 'changed']]);
   });
 
-  it('without a terminal needs --yes', async () => {
+  it('needs --yes without a terminal', async () => {
     using project = new Project({ [AGENT]: agentText('tester') });
     await expect(run(project, ['add'])).rejects.toThrow(/no terminal to ask on.*--yes/);
     await expect(run(project, ['add', '--json'])).rejects.toThrow(/--yes/);
@@ -101,7 +101,7 @@ describe('muster trust add', () => {
     ]);
   });
 
-  it('leaves out what would keep Muster from starting', async () => {
+  it('leaves out files that would keep Muster from starting', async () => {
     using project = new Project({ [AGENT]: agentText('tester'), '.muster/config.toml': 'a = = b' });
     const { code, printed } = await run(project, ['add', '--yes']);
     expect(code).toBe(1);
@@ -109,7 +109,7 @@ describe('muster trust add', () => {
     expect(printed).toContain('Trusted 1 file.');
   });
 
-  it('is nothing for an agent', async () => {
+  it('is refused to an agent', async () => {
     using project = new Project({ [AGENT]: agentText('tester') });
     const environment = { MUSTER_TASK: 'abc' };
     await expect(run(project, ['add', '--yes'], { environment })).rejects.toThrow(/an agent/);

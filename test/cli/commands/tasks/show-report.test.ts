@@ -1,10 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { treeReport } from '../../src/api/report/tree-report.ts';
-import { fitColumns } from '../../src/front/cli/commands/tasks/fit.ts';
-import { timeLines, timelineLines } from '../../src/front/cli/commands/tasks/show-timeline.ts';
-import { treeLines } from '../../src/front/cli/commands/tasks/show-tree.ts';
-import { turnEnded } from '../store/fixture-data.ts';
+import { treeReport } from '../../../../src/api/report/tree-report.ts';
+import { fitColumns } from '../../../../src/front/cli/commands/tasks/fit.ts';
+import {
+  timeLines,
+  timelineLines,
+} from '../../../../src/front/cli/commands/tasks/show-timeline.ts';
+import { treeLines } from '../../../../src/front/cli/commands/tasks/show-tree.ts';
+import { turnEnded } from '../../../store/fixture-data.ts';
 import {
   asked,
   BEGIN,
@@ -17,7 +20,7 @@ import {
   returned,
   sourceOf,
   STARTED,
-} from '../api/report/logs.ts';
+} from '../../../api/report/logs.ts';
 
 const ROOT = 'root00000000';
 const CHILD = 'child0000000';
@@ -87,7 +90,7 @@ describe('a report on a terminal', () => {
     ]);
   });
 
-  it('of many tasks is bounded, and says what it leaves out', () => {
+  it('of many tasks is limited, and reports how many it leaves out', () => {
     const tree = bigTree({ tasks: 300, events: 1_200 }, 'x');
     expect(treeLines(tree).slice(51)).toEqual([
       '… and 251 more: --json and --html FILE show them all',
@@ -96,7 +99,7 @@ describe('a report on a terminal', () => {
   });
 });
 
-it('fit takes just so many columns of what does no harm', () => {
+it('fitColumns returns exactly the given number of columns of harmless text', () => {
   const text = fc.array(fc.constantFrom('a', 'é', '長', '\u001b[2J', '\n', '\u202e', '😀', ' '));
   fc.assert(
     fc.property(text, fc.integer({ min: 2, max: 30 }), (parts, width) => {

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import {
   completionOffer,
   isPlainWord,
-} from '../../src/front/cli/commands/completion/candidates.ts';
-import { offerText } from '../../src/front/cli/commands/completion/shells.ts';
-import { typedWords, unquoted } from '../../src/front/cli/commands/completion/typed-words.ts';
-import { commandFlags } from '../../src/front/cli/command.ts';
-import { CLI_COMMANDS } from '../../src/front/cli/commands.ts';
-import { promptCommand } from '../../src/front/cli/commands/prompt.ts';
-import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
-import { TASK_STATUSES } from '../../src/protocol/result.ts';
-import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
+} from '../../../src/front/cli/commands/completion/candidates.ts';
+import { offerText } from '../../../src/front/cli/commands/completion/shells.ts';
+import { typedWords, unquoted } from '../../../src/front/cli/commands/completion/typed-words.ts';
+import { commandFlags } from '../../../src/front/cli/command.ts';
+import { CLI_COMMANDS } from '../../../src/front/cli/commands.ts';
+import { promptCommand } from '../../../src/front/cli/commands/prompt.ts';
+import { PERMISSION_MODES } from '../../../src/protocol/permission.ts';
+import { TASK_STATUSES } from '../../../src/protocol/result.ts';
+import { TOOL_NAMES } from '../../../src/protocol/tool-names.ts';
 
 /** The words that are offered, and which paths. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandContext } from '../../src/front/cli/command.ts';
-import { CLI_COMMANDS } from '../../src/front/cli/commands.ts';
-import { parseCommandLine } from '../../src/front/cli/parse.ts';
-import { makePlace, write } from '../config/place.ts';
+import type { CommandContext } from '../../../src/front/cli/command.ts';
+import { CLI_COMMANDS } from '../../../src/front/cli/commands.ts';
+import { parseCommandLine } from '../../../src/front/cli/parse.ts';
+import { makePlace, write } from '../../config/place.ts';
 
 type Files = Readonly<Record<string, string>>;
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/base/errors.ts';
-import { TASK_VARIABLE } from '../../src/sys/command-environment.ts';
+import { UsageError } from '../../../src/base/errors.ts';
+import { TASK_VARIABLE } from '../../../src/sys/command-environment.ts';
 import { agentText, makeWorld } from './agents-world.ts';
 
 const REVIEWER = agentText(
@@ -22,7 +22,7 @@ async function failure(running: Promise<unknown>): Promise<string> {
 }
 
 describe('agents list', () => {
-  it('has two lines an agent, says what takes the place of what, and groups what was skipped', async () => {
+  it('prints two lines for each agent, the agents that it replaces, and the skipped files in groups', async () => {
     const { run } = makeWorld(
       {
         '.claude/agents/a.md': 'Notes.',
@@ -56,7 +56,7 @@ describe('agents list', () => {
     ]);
   });
 
-  it('shows the rest with --verbose', async () => {
+  it('shows everything with --verbose', async () => {
     const { run } = makeWorld(
       {},
       {
@@ -87,7 +87,7 @@ describe('agents list', () => {
     );
   });
 
-  it('names the files of any directory, and shows hostile names harmlessly', async () => {
+  it('lists the files of any directory, and prints hostile names safely', async () => {
     const { run } = makeWorld({
       'x/.gemini/a.md': agentText('name: "a\\e[2J\\u202e"', 'description: "d\\r\\nx"'),
     });
@@ -97,7 +97,7 @@ describe('agents list', () => {
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
-  it('is no wider than 80 columns, of 200 agents whose names, models and descriptions are long', async () => {
+  it('is no wider than 80 columns for 200 agents with long names, models and descriptions', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [
         `.claude/agents/a${index}.md`,
@@ -114,7 +114,7 @@ describe('agents list', () => {
     expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
   });
 
-  it('reads trust from the data directory that is named', async () => {
+  it('reads which files are trusted from the given data directory', async () => {
     const { run, place } = makeWorld({ '.muster/agents/r.md': REVIEWER });
     const inside = await run('list', '--data-dir', join(place.cwd, 'data'));
     expect(inside.err).toMatch(/^muster: nothing of this project is trusted: the data directory/);
@@ -122,7 +122,7 @@ describe('agents list', () => {
 });
 
 describe('agents show', () => {
-  it('prints all of a definition, its prompt too', async () => {
+  it('prints a complete definition with its prompt', async () => {
     const { run } = makeWorld(
       {},
       {
@@ -169,7 +169,7 @@ describe('agents show', () => {
     expect(json).toMatchObject({ name: 'reviewer', prompt: 'You are one of them.', shadows: [] });
   });
 
-  it('names the nearest for an unknown one, and what is not trusted', async () => {
+  it('suggests the nearest name for an unknown agent, and reports untrusted files', async () => {
     const { run } = makeWorld({ '.muster/agents/r.md': REVIEWER });
     expect(await failure(run('show', 'Explor'))).toMatch(
       /^There is no agent `Explor`. Did you mean `Explore`\?.*\n1 file of this project was not used/,
@@ -178,7 +178,7 @@ describe('agents show', () => {
 });
 
 describe('agents check', () => {
-  it('finds nothing where there is nothing but what is built in', async () => {
+  it('finds nothing wrong with the built-in agents', async () => {
     const { run } = makeWorld();
     expect(await run('check', '--strict')).toEqual({
       code: 0,
@@ -187,7 +187,7 @@ describe('agents check', () => {
     });
   });
 
-  it('looks at files that nobody has trusted, and at those that cannot be loaded', async () => {
+  it('checks untrusted files, and files that cannot be loaded', async () => {
     const { run } = makeWorld({
       '.muster/agents/r.md': REVIEWER,
       '.claude/agents/b.md': '---\nname: x\n',
@@ -209,7 +209,7 @@ describe('agents check', () => {
     ]);
   });
 
-  it('tells of what was left out, and once what holds for many', async () => {
+  it('reports ignored fields, and reports once what is true of many files', async () => {
     const { run, place } = makeWorld(
       Object.fromEntries(
         ['a', 'b', 'c', 'd', 'e'].map((name) => [
@@ -242,7 +242,7 @@ describe('agents check', () => {
     ]);
   });
 
-  it('looks at what is named alone, by name or file, and fails for warnings if told to', async () => {
+  it('checks only the named agents and files, and fails for warnings with --strict', async () => {
     const { run } = makeWorld({ 'x/r.md': REVIEWER });
     const codes = [];
     for (const argv of [['x/r.md'], ['x/r.md', '--strict'], ['Explore', '--strict'], ['no.md']]) {
@@ -253,7 +253,7 @@ describe('agents check', () => {
     expect(await failure(run('check', 'nobody'))).toMatch(/^There is no agent `nobody`/);
   });
 
-  it('finds a secret, and never prints it', async () => {
+  it('finds a secret and never prints it', async () => {
     const key = `sk-ant-${'a1'.repeat(20)}`;
     const { run } = makeWorld({ 'x/r.md': REVIEWER.replace('You', key) });
     const { code, out } = await run('check', '--dir', 'x', '--json');
@@ -276,7 +276,7 @@ describe('agents import', () => {
     'hooks: {a: 1}',
   );
 
-  it("writes a file of the project's own, and says what did not come along and what is to be done", async () => {
+  it('writes a file into the project, and reports what was left out and the next step', async () => {
     const { run, file } = makeWorld({ '.claude/agents/r.md': FOREIGN });
     expect((await run('import', '.claude/agents/r.md')).out.split('\n')).toEqual([
       'Rust Expert: .muster/agents/rust-expert.md (from .claude/agents/r.md, claude)',
@@ -294,7 +294,7 @@ describe('agents import', () => {
     );
   });
 
-  it('never replaces a file, unless told to', async () => {
+  it('replaces a file only with --force', async () => {
     const { run, file } = makeWorld({
       'x/r.md': FOREIGN,
       'y/s.md': REVIEWER,
@@ -309,7 +309,7 @@ describe('agents import', () => {
     expect(file('.muster/agents/rust-expert.md')).toMatch(/^---\nname: Rust Expert\n/);
   });
 
-  it('takes a built-in one under another name, and all of a directory', async () => {
+  it('imports a built-in agent under another name, and all agents of a directory', async () => {
     const { run, place } = makeWorld({ 'x/a.md': FOREIGN, 'x/b/c.md': REVIEWER });
     await run('import', 'Explore', '--name', 'mine', '--to', 'user');
     const path = join(place.home, '.config/muster/agents/mine.md');
@@ -353,7 +353,7 @@ describe('agents import', () => {
     expect(existsSync(join(outside, 'rust-expert.md'))).toBe(false);
   });
 
-  it("writes none of the user's own for an agent", async () => {
+  it("does not write the user's own agents for an agent", async () => {
     const { run, environment } = makeWorld({ 'x/a.md': FOREIGN });
     environment[TASK_VARIABLE] = 'abc';
     for (const to of ['user', '../home/.claude/agents']) {
@@ -367,7 +367,7 @@ describe('agents new', () => {
   const FLAGS = ['--description', 'Reviews migrations after a change', '--prompt', 'Look.'];
   const COPY = ['new', 'a', '--from', 'Explore'];
 
-  it('writes a file that check has nothing against', async () => {
+  it('writes a file that passes the check', async () => {
     const { run, file } = makeWorld();
     const argv = ['new', 'Migration Reviewer', ...FLAGS, '--tools', 'read_file, Grep'];
     expect((await run(...argv, '--model', 'fast', '--mode', 'plan')).out.split('\n')).toEqual([
@@ -393,7 +393,7 @@ describe('agents new', () => {
     expect(code).toBe(0);
   });
 
-  it('is made from another one', async () => {
+  it('copies another agent', async () => {
     const { run, file } = makeWorld();
     await run('new', 'mine', '--from', 'explore', '--tools', 'Read');
     expect(file('.muster/agents/mine.md')).toMatch(
@@ -401,14 +401,14 @@ describe('agents new', () => {
     );
   });
 
-  it('is made from an example', async () => {
+  it('copies an example', async () => {
     const { run, file } = makeWorld();
     await run('new', 'digger', '--from', 'DeepResearch');
     expect(file('.muster/agents/digger.md')).toMatch(/^---\nname: digger\ndescription: Answers .*/);
     expect((await run('check', '.muster/agents/digger.md', '--strict')).code).toBe(0);
   });
 
-  it('asks in a terminal for what no flag says', async () => {
+  it('asks at a terminal for what no flag says', async () => {
     const answers = ['', 'asked', 'Reviews migrations after a change', 'Read', '', 'Look.'];
     const { run, file, asked } = makeWorld({}, {}, answers);
     await run('new', '--mode', 'plan');
@@ -458,7 +458,7 @@ describe('agents new', () => {
     expect(asked.at(-1)).toBe('closed');
   });
 
-  it('takes the prompt from a file', async () => {
+  it('reads the prompt from a file', async () => {
     const { run, file, place } = makeWorld();
     writeFileSync(join(place.cwd, 'p.md'), 'Look\n\nwell.\n');
     await run('new', 'a', '--description', FLAGS[1] ?? '', '--prompt-file', 'p.md', '--to', 'x');

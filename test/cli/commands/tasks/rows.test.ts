@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { listedRows, type RowLimits } from '../../src/front/cli/commands/tasks/rows.ts';
-import type { TaskStatus } from '../../src/protocol/result.ts';
-import type { TaskSummary } from '../../src/store/task-store.ts';
+import { listedRows, type RowLimits } from '../../../../src/front/cli/commands/tasks/rows.ts';
+import type { TaskStatus } from '../../../../src/protocol/result.ts';
+import type { TaskSummary } from '../../../../src/store/task-store.ts';
 
 function task(id: string, parent: string | null, status: TaskStatus = 'completed'): TaskSummary {
   return {
@@ -49,18 +49,18 @@ describe('the rows of a listing', () => {
     expect(shown(TASKS, most)).toEqual([rows, left]);
   });
 
-  it('hold every tree at work', () => {
+  it('hold every tree that is at work', () => {
     const tasks = TASKS.map((one) => (one.id === 'a11' ? task('a11', 'a1', 'running') : one));
     const expected = ['c .c1 a .a1 ..a11 .a2', { trees: 1, tasks: 1 }];
     expect(shown(tasks, { trees: 1, rows: 100 })).toEqual(expected);
   });
 
-  it('hold tasks that say they are above each other, once', () => {
+  it('hold tasks that name each other as parents, once each', () => {
     const tasks = [task('d', null), task('x', 'y'), task('y', 'x'), task('z', 'z')];
     expect(shown(tasks, null)).toEqual(['d x .y z', none]);
   });
 
-  it('begin anew at a task whose parent is not listed', () => {
+  it('start a new tree at a task whose parent is not listed', () => {
     const tasks = TASKS.filter(({ id }) => id !== 'a' && id !== 'c');
     expect(shown(tasks, null)).toEqual(['c1 b a2 a1 .a11', none]);
   });

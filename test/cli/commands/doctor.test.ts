@@ -1,21 +1,21 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configuredModels } from '../../src/api/config/models-report.ts';
-import { UsageError } from '../../src/base/errors.ts';
-import type { CommandContext } from '../../src/front/cli/command.ts';
-import { configShowCommand } from '../../src/front/cli/commands/config-show.ts';
-import { checkMachine, type DoctorProbes } from '../../src/front/cli/commands/doctor/checks.ts';
+import { configuredModels } from '../../../src/api/config/models-report.ts';
+import { UsageError } from '../../../src/base/errors.ts';
+import type { CommandContext } from '../../../src/front/cli/command.ts';
+import { configShowCommand } from '../../../src/front/cli/commands/config-show.ts';
+import { checkMachine, type DoctorProbes } from '../../../src/front/cli/commands/doctor/checks.ts';
 import {
   dataDirCheck,
   findProgram,
   nodeCheck,
   sandboxCheck,
-} from '../../src/front/cli/commands/doctor/machine-checks.ts';
-import { modelsCommand } from '../../src/front/cli/commands/models.ts';
-import type { Environment } from '../../src/sys/env.ts';
-import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
-import { makePlace } from '../config/place.ts';
+} from '../../../src/front/cli/commands/doctor/machine-checks.ts';
+import { modelsCommand } from '../../../src/front/cli/commands/models.ts';
+import type { Environment } from '../../../src/sys/env.ts';
+import { noSandbox } from '../../../src/sys/sandbox/sandbox.ts';
+import { makePlace } from '../../config/place.ts';
 
 const PLAIN = { cwd: null, trustProject: false, flags: [], dataDir: null, json: false };
 const SECRET = 'sk-ant-0123456789';
@@ -64,7 +64,7 @@ describe('config show', () => {
     expect(lines).toContainEqual(['permissions.allow', '["Read"]', 'MUSTER_PERMISSIONS_ALLOW']);
   });
 
-  it('prints JSON, and notices beside it', async () => {
+  it('prints JSON on stdout and notices on stderr', async () => {
     const place = makePlace({
       project: 'x = 1',
       user: '[models.providers.acme]\nkind = "google"\n',
@@ -101,7 +101,7 @@ describe('config show', () => {
 });
 
 describe('models', () => {
-  it('names providers and what each tier comes to, never a key', async () => {
+  it('lists the providers and the model of each tier, and never a key', async () => {
     const environment = { ANTHROPIC_API_KEY: SECRET };
     const { context, written } = makeContext(makePlace(), environment);
     expect(await modelsCommand.run({ ...PLAIN, json: true }, context)).toBe(0);
@@ -119,14 +119,14 @@ describe('models', () => {
     expect(written.out).not.toContain(SECRET);
   });
 
-  it('says how to configure one', async () => {
+  it('explains how to configure a model', async () => {
     const { context, written } = makeContext(makePlace());
     const flags = [{ key: 'models.default', flag: '--model', text: 'offline' }] as const;
     expect(await modelsCommand.run({ ...PLAIN, flags }, context)).toBe(0);
     expect(written.out).toMatch(/^No provider is configured: set ANTHROPIC_API_KEY/);
   });
 
-  it('fails when the named one cannot be had', async () => {
+  it('fails if the named model cannot be used', async () => {
     const { context, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
     const flags = [{ key: 'models.default', flag: '--model', text: 'openai/x' }] as const;
     expect(await modelsCommand.run({ ...PLAIN, flags }, context)).toBe(1);
@@ -135,7 +135,7 @@ describe('models', () => {
 });
 
 describe('doctor', () => {
-  it('is content with a working place', async () => {
+  it('reports no problem in a working environment', async () => {
     const place = makePlace();
     const bin = join(place.root, 'bin');
     makeProgram(bin, 'git');
@@ -165,7 +165,7 @@ describe('doctor', () => {
     expect(written.out).not.toContain(SECRET);
   });
 
-  it('takes the word of the user that the machine is the sandbox', () => {
+  it('accepts that the user declares the machine to be the sandbox', () => {
     const off = { on: false, because: 'it is not installed', hint: 'install it' } as const;
     expect(sandboxCheck({ ...off, instead: 'container' })).toEqual({
       status: 'ok',
@@ -176,7 +176,7 @@ describe('doctor', () => {
     expect(sandboxCheck(off)).toMatchObject({ status: 'warn', fix: 'install it' });
   });
 
-  it('names everything that is wrong at once, and how to mend it', async () => {
+  it('reports all problems at once, and how to fix them', async () => {
     const place = makePlace({ user: '[budget]\ntree_tokens = -1\n[models]\nfst = "x"\n' });
     const { context, probes, written } = makeContext(place, {
       ANTHROPIC_API_KEY: SECRET,
@@ -218,7 +218,7 @@ describe('doctor', () => {
   });
 });
 
-it('leaves the agents out when the configuration keeps them from being found', async () => {
+it('does not check the agents if the configuration is wrong', async () => {
   const { context, probes, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
   await checkMachine(PLAIN, context, {
     ...probes,
@@ -239,7 +239,7 @@ describe('the data directory', () => {
     expect(dataDirCheck(home, uid)).toMatchObject({ name: 'data directory', ...expected });
   });
 
-  it('is a directory, and the own one', () => {
+  it('must be a directory of the same user', () => {
     const { root, home } = makePlace();
     chmodSync(home, 0o700);
     writeFileSync(join(root, 'file'), '');
