@@ -1,4 +1,3 @@
-import { musterFormat } from './formats/catalogue.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentDefinition } from '../protocol/agent.ts';
@@ -19,6 +18,7 @@ export async function loadExampleAgent(name: string): Promise<AgentDefinition | 
   ).find((each) => existsSync(each));
   if (path === undefined) return undefined;
   const text = readFileSync(path, 'utf8');
+  const { musterFormat } = await import('./formats/catalogue.ts');
   const { items } = await musterFormat.read({ path, text, scope: 'builtin' });
   return items[0];
 }

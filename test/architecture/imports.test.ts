@@ -201,7 +201,7 @@ describe('a run', () => {
     const reached = staticallyReached([
       'front/cli/bin.ts',
       'front/cli/main.ts',
-      'front/cli/commands/run.ts',
+      'front/cli/run-prompt.ts',
       'front/headless/headless.ts',
     ]);
     const readers = importsOf('agents/formats/catalogue.ts')
@@ -218,7 +218,27 @@ describe('a run', () => {
       'api/agents/skills.ts',
     ];
     expect(others.filter((file) => !files.includes(file) || reached.has(file))).toEqual([]);
+    const commands = [...reached].filter((file) => file.startsWith('front/cli/commands'));
+    expect(commands.toSorted()).toEqual([
+      'front/cli/commands/help.ts',
+      'front/cli/commands/prompt.ts',
+    ]);
   });
+});
+
+it('the help, the version and the list of commands load neither the engine nor what it uses', () => {
+  const reached = staticallyReached([
+    'front/cli/bin.ts',
+    'front/cli/main.ts',
+    'front/cli/help.ts',
+    'front/cli/commands.ts',
+  ]);
+  const heavy = new Set(['engine', 'model', 'store', 'tools', 'testing']);
+  expect([...reached].filter((file) => heavy.has(moduleOf(file)))).toEqual([]);
+  // The names of configuration keys and their values, and the names of examples.
+  const light = ['agents/examples.ts', 'policy/agent-mode.ts', 'policy/modes.ts'];
+  const others = [...reached].filter((file) => ['agents', 'policy'].includes(moduleOf(file)));
+  expect(others.toSorted()).toEqual(light);
 });
 
 function staticallyReached(entries: readonly string[]): ReadonlySet<string> {

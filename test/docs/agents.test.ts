@@ -2,7 +2,7 @@ import { FORMATS, musterFormat } from '../../src/agents/formats/catalogue.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeWorld } from '../cli/agents-world.ts';
+import { makeWorld } from '../cli/commands/agents-world.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/agents.md'), 'utf8');
 

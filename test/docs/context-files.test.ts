@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { surroundingsOf } from '../../src/agents/surroundings.ts';
 import { contextPlaces } from '../../src/api/context/places.ts';
-import { makeWorld } from '../cli/agents-world.ts';
+import { makeWorld } from '../cli/commands/agents-world.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/context-files.md'), 'utf8');
 

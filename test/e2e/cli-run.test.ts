@@ -168,7 +168,7 @@ describe.concurrent('stdin', () => {
     const run = await world.run(['-p', 'go'], { stdin: { open: true } });
     expect([run.code, run.stdout]).toEqual([0, 'ok\n']);
     expect(run.stderr).toMatch(
-      /^muster: nothing came from stdin in \d+ ms; going on without it\n$/,
+      /^muster: nothing came from stdin in \d+ ms; continuing without it\n$/,
     );
     expect(world.model.requests.map(lastUserText)).toEqual(['go']);
   });

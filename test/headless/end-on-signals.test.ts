@@ -9,18 +9,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('gives up what a run would begin with as cancelled, not as an error of its own', () => {
-  const because: string[] = [];
+it('a signal cancels the run with an error that counts as cancelled', () => {
+  const reasons: string[] = [];
   const stop = (request: { readonly because: string }) => {
-    because.push(request.because);
+    reasons.push(request.because);
     return Promise.resolve();
   };
   const signals = endOnSignals({ stop });
   try {
     process.emit('SIGHUP');
     expect(isCancelled(signals.signal.reason)).toBe(true);
-    expect([signals.code(), because]).toEqual([129, ['SIGHUP ended it']]);
+    expect([signals.code(), reasons]).toEqual([129, ['SIGHUP ended it']]);
   } finally {
-    signals.forget();
+    signals.stop();
   }
 });

@@ -50,12 +50,12 @@ it.each([
   expect(await linesOf(message, level, 'tasks')).toEqual(AROUND(line));
 });
 
-it('a person who watches nothing is not told of it', async () => {
+it('a person who watches nothing gets no line for it', async () => {
   expect(await linesOf('half way', 'error', 'waits')).toEqual([]);
 });
 
-it('who watches from elsewhere is told of main tasks, too, by their ids', async () => {
-  expect(await linesOf('half way', 'info', 'calls', 'told')).toEqual([
+it('another terminal shows main tasks, too, with their ids', async () => {
+  expect(await linesOf('half way', 'info', 'calls', 'shown')).toEqual([
     '▸ main ID: main',
     '  main ID: Task {"prompt":"part","description":"a\\njob"}',
     '  ▸ general-purpose ID: a job',
@@ -66,12 +66,12 @@ it('who watches from elsewhere is told of main tasks, too, by their ids', async 
   ]);
 });
 
-it('what is at work already, and what its process has left, is a line each', async () => {
+it('a task at work and a task without its process get a line each', async () => {
   const test = testEngine(play({ main: [] }));
   const run = test.start('look\naround');
   await run.end.written;
   const lines: string[] = [];
-  const live = new LiveLines((line) => lines.push(line), { detail: 'calls', roots: 'told' });
+  const live = new LiveLines((line) => lines.push(line), { detail: 'calls', roots: 'shown' });
   const state = { ...run.state, status: 'running' } as const;
   live.showAtWork(state, 'Bash');
   live.showAtWork(state, null);
@@ -84,7 +84,7 @@ it('what is at work already, and what its process has left, is a line each', asy
   ]);
 });
 
-it('a question shows all of what is to run, sequences of a terminal among it', async () => {
+it('a question shows the complete command, with the escape sequences in it', async () => {
   const command = 'ls \u001b]0; rm -rf ~ \u0007 \u009d; touch x\necho';
   const test = testEngine(play({ main: [calls(call('Bash', { command }))] }), {
     mode: 'default',

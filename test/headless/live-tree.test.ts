@@ -24,7 +24,7 @@ function state(
 const LOOK = { columns: 80, most: 8, now: 65_000 };
 
 describe('the live lines of a headless run', () => {
-  it('stand below each other as the tasks do', () => {
+  it('are indented like the tree of tasks', () => {
     const states = [
       state('child1xx', { description: 'the whole' }),
       state('child2xx', { description: 'half', parent: 'child1xx' }),
@@ -41,14 +41,14 @@ describe('the live lines of a headless run', () => {
     `);
   });
 
-  it('count what does not fit', () => {
+  it('count the tasks that do not fit', () => {
     const states = Array.from({ length: 12 }, (_, index) => state(`child${index}xx`));
     const lines = liveTree(states, { ...LOOK, most: 4 });
     expect(lines).toHaveLength(4);
     expect(lines.at(-1)).toBe('… 9 more at work');
   });
 
-  it('never wrap, and steer nothing, whatever a task is called', () => {
+  it('never wrap and hold no control characters, whatever the task is called', () => {
     const description = '広い文字'.repeat(40) + 'a\nb\r\u2028c\u001b[2J';
     const [line = ''] = liveTree([state('child1xx', { description })], { ...LOOK, columns: 40 });
     const columns = Array.from(line).reduce((sum, each) => sum + (each >= '\u1100' ? 2 : 1), 0);
@@ -56,5 +56,5 @@ describe('the live lines of a headless run', () => {
     expect(line).not.toMatch(/[\n\r\u2028]/);
   });
 
-  it('are none where nothing is at work', () => expect(liveTree([], LOOK)).toEqual([]));
+  it('are empty if no task is at work', () => expect(liveTree([], LOOK)).toEqual([]));
 });

@@ -1,35 +1,58 @@
 import { resolve } from 'node:path';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
-import type { AgentsCommand } from '../../command.ts';
-import type { CommandContext } from '../context.ts';
-import { factLines, type Fact } from '../facts.ts';
-import { agentsPlace } from './place.ts';
-import { shownOrigin, shownPath } from './words.ts';
-import { explainAgent } from '../../../../api/explain/explain-agent.ts';
-import type { AgentExplanation } from '../../../../api/explain/explain-agent.ts';
-import type { ExplainedLimit } from '../../../../api/explain/explain-agent.ts';
+import type { AgentExplanation, ExplainedLimit } from '../../../../api/explain/explain-agent.ts';
+import { defineCommand, type CommandContext } from '../../command.ts';
+import { factLines, type Fact } from '../../layout.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import { AGENTS } from '../../completion-values.ts';
+import { shownOrigin, shownPath } from './format.ts';
+import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
-type AgentsExplain = Extract<AgentsCommand, { kind: 'agents-explain' }>;
+/** The flags that set the configuration of the agent that delegates. */
+const PARENT_FLAGS = [
+  'model',
+  'fallback-model',
+  'parent-mode',
+  'agent-mode',
+  'allow',
+  'ask',
+  'deny',
+] as const;
 
 /**
- * `muster agents explain`: what a Task call for the agent would make, and why. Exit code 1 where the call
- * would be refused.
+ * `muster agents explain`: shows the task that a Task call for the agent would create, and why. Exit code 1
+ * if the call would be refused.
  */
-export async function explainAgentCommand(
-  command: AgentsExplain,
-  context: CommandContext,
-): Promise<number> {
-  const { name, flags, addDirs } = command;
-  const explained = await explainAgent({
-    ...agentsPlace(command, context),
+export const agentsExplainCommand = defineCommand({
+  words: 'agents explain',
+  summary: 'what an agent becomes when it is delegated to, and why',
+  operands: [{ name: 'NAME', completes: AGENTS }],
+  flags: ['json', ...PARENT_FLAGS, ...PROJECT_FLAGS, 'add-dir', 'data-dir'],
+  flagDetails: {
+    model: { help: "the main agent's: provider/model, a model id, a tier, auto or offline" },
+    'data-dir': TRUST_DATA_DIR,
+  },
+  examples: ['muster agents explain Review', 'muster agents explain Bash --parent-mode plan'],
+  parse: ({ operands: [name = ''], flags }) => ({
+    ...agentsOptions(flags),
     name,
-    flags,
-    addDirs: addDirs.map((path) => resolve(context.cwd, path)),
-  });
-  context.out(command.json ? `${jsonText(explained, 2)}\n` : asText(explained, context));
-  return explained.call.verdict === 'deny' ? 1 : 0;
-}
+    flags: flags.configValues(PARENT_FLAGS),
+    addDirs: flags.texts('add-dir'),
+  }),
+  run: async (options, context) => {
+    const { explainAgent } = await import('../../../../api/explain/explain-agent.ts');
+    const { name, flags, addDirs, json } = options;
+    const explained = await explainAgent({
+      ...agentsLocation(options, context),
+      name,
+      flags,
+      addDirs: addDirs.map((path) => resolve(context.cwd, path)),
+    });
+    context.out(json ? `${jsonText(explained, 2)}\n` : asText(explained, context));
+    return explained.call.verdict === 'deny' ? 1 : 0;
+  },
+});
 
 function asText(explained: AgentExplanation, { cwd, home }: CommandContext): string {
   const { name, origin, background, inactive } = explained;
@@ -37,7 +60,7 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
     ['agent', exactLine(name)],
     ['file', `${shownPath(origin.path, cwd, home)} (${shownOrigin(origin)})`],
     ...callFacts(explained),
-    ...(explained.unlisted ? [['chosen', 'by people alone: no model is told of it'] as const] : []),
+    ...(explained.unlisted ? [['chosen', 'by people alone: models do not see it'] as const] : []),
     ...toolFacts(explained),
     ...rightsFacts(explained),
     ...modelFacts(explained),
@@ -88,9 +111,10 @@ function grantedText({ grantedBy }: AgentExplanation['rights']): string {
 function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
   const { asked, mode, parentMode, refusesQuestions, disallowedTools, rules, roots } = rights;
   const { callLimits } = rights;
-  const wish = asked === null ? 'its file asks for none' : `its file asks for ${exactLine(asked)}`;
+  const request =
+    asked === null ? 'its file asks for none' : `its file asks for ${exactLine(asked)}`;
   return [
-    ['mode', `${mode} (${wish}; its parent has ${parentMode}${grantedText(rights)})`],
+    ['mode', `${mode} (${request}; its parent has ${parentMode}${grantedText(rights)})`],
     ...(refusesQuestions ? [['asks', 'nobody: what would be asked is refused'] as const] : []),
     ...(disallowedTools.length === 0
       ? []
@@ -136,7 +160,7 @@ function limitFacts({ limits }: AgentExplanation): readonly Fact[] {
   ];
 }
 
-/** Of those that are rarely set, nothing is said where they are not. */
+/** Describes a limit that is rarely set; nothing if it is not. */
 function setLimit(what: string, limit: ExplainedLimit | undefined): readonly Fact[] {
   return limit === undefined ? [] : [['limits', shownLimit(what, limit)]];
 }
