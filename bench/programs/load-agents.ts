@@ -1,5 +1,5 @@
 /** Loads the agents of the working directory at argv[2], all trusted. Prints what it took in ms. */
-import { discoverAgents } from '../../src/agents/discover.ts';
+import { discoverAgents } from '../../src/agents/loader/discover.ts';
 import { TRUST_ALL } from '../../src/sys/project-file.ts';
 import { readEnvironment } from '../../src/sys/env.ts';
 

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { errorMessage, systemErrorCode } from '../base/errors.ts';
 import type { AgentProblem } from '../protocol/agent.ts';
 import { projectRoot } from '../sys/project-directories.ts';
-import { readBeside } from './beside.ts';
-import { detectFormat } from './detect.ts';
-import type { LoadedAgents, TextBeside } from './formats/format.ts';
-import { readText } from './read-text.ts';
+import { readBeside } from './loader/referenced-files.ts';
+import { detectFormat } from './formats/detect.ts';
+import type { LoadedAgents, TextBeside } from './loader/kind.ts';
+import { readText } from './loader/read-text.ts';
 
 /**
  * The agents of one file, of whatever vendor, wherever it lies: for a file that a person names. The

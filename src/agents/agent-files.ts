@@ -1,9 +1,9 @@
-import type { AgentFormat } from './formats/format.ts';
-import { allFilesIn, filesIn, type ProjectPlaceFile } from './place-files.ts';
-import { agentPlaces } from './places.ts';
-import { filesStamp } from './stamp.ts';
-import type { Surroundings } from './surroundings.ts';
-import type { SkippedPath } from './walk.ts';
+import type { AgentFormat } from './loader/kind.ts';
+import { allFilesIn, filesIn, type ProjectPlaceFile } from './loader/list-files.ts';
+import { agentPlaces } from './loader/search-paths.ts';
+import { filesStamp } from './loader/fingerprint.ts';
+import type { Surroundings } from './loader/search-context.ts';
+import type { SkippedPath } from './loader/walk.ts';
 
 /**
  * The stamp of the agent files that could be used now: another one than before when one of them has come, gone

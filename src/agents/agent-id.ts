@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentProblem } from '../protocol/agent.ts';
-import { nameFromPath } from './formats/read-agent.ts';
+import { nameFromPath } from './fields/read-agent.ts';
 import { lazy } from '../base/lazy.ts';
 
 /** What can be typed as one word, in a prompt, a flag or a tool call. */

@@ -1,4 +1,4 @@
-import { musterFormat } from './formats/catalogue.ts';
+import { musterFormat } from './formats/vendors.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentDefinition } from '../protocol/agent.ts';

@@ -9,9 +9,9 @@ import type {
 import type { MemoryScope } from '../protocol/memory.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { agentId, idClashes } from './agent-id.ts';
-import type { DiscoveredAgents } from './found.ts';
-import { withLineFeeds } from './front-matter/split.ts';
-import type { SkippedPath } from './walk.ts';
+import type { DiscoveredAgents } from './loader/discovery-result.ts';
+import { withLineFeeds } from './parsing/split.ts';
+import type { SkippedPath } from './loader/walk.ts';
 
 /** One agent as `agents list --json` prints it. */
 interface AgentListing {

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { lookUpAgent } from './find.ts';
+import { lookUpAgent } from './find-agent.ts';
 import { lazy } from '../base/lazy.ts';
 
 /**

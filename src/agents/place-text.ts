@@ -4,8 +4,8 @@ import {
   type ProjectFileReading,
   type ProjectFileRequest,
 } from '../sys/project-file.ts';
-import { agentText, readText } from './read-text.ts';
-import type { FoundFile, SkippedPath } from './walk.ts';
+import { agentText, readText } from './loader/read-text.ts';
+import type { FoundFile, SkippedPath } from './loader/walk.ts';
 
 export type FileText = ReturnType<typeof readText>;
 

@@ -1,4 +1,4 @@
-import type { AgentFormat } from './formats/format.ts';
+import type { AgentFormat } from './loader/kind.ts';
 
 /** Where to look. It need not exist. */
 export interface Place {

@@ -7,8 +7,8 @@ import {
   type ToolSelection,
 } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { foldFieldName } from './formats/fields/field-reader.ts';
-import { MUSTER_MODES } from './formats/fields/modes.ts';
+import { foldFieldName } from './fields/field-reader.ts';
+import { MUSTER_MODES } from './fields/modes.ts';
 
 export interface WrittenAgent {
   /** The whole file. */

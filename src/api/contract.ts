@@ -1,4 +1,4 @@
-import type { DiscoveredAgents } from '../agents/found.ts';
+import type { DiscoveredAgents } from '../agents/loader/discovery-result.ts';
 import type { DiscoveredSkills } from '../agents/skills/discover.ts';
 import type { QuestionAnswer } from '../engine/engine.ts';
 import type { WaitingQuestion } from '../engine/inbox.ts';

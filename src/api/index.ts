@@ -50,4 +50,4 @@ export type { TreeListener } from './tree-follow.ts';
 export { activityText } from '../engine/task-report.ts';
 export { reusedText } from '../engine/result.ts';
 export type { TaskSummary } from '../store/task-store.ts';
-export { parseSessionAgents } from '../agents/formats/claude.ts';
+export { parseSessionAgents } from '../agents/formats/claude/reader.ts';

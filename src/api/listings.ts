@@ -1,4 +1,4 @@
-import { agentsBelow } from '../agents/below.ts';
+import { agentsBelow } from '../agents/loader/subtree-scan.ts';
 import { listAgents, type AgentListings } from '../agents/listing.ts';
 import { effectiveMode } from '../policy/modes.ts';
 import type { PermissionMode } from '../protocol/permission.ts';

@@ -1,9 +1,13 @@
-import { discoverAgents, type DiscoverOptions, type StampedAgents } from '../agents/discover.ts';
+import {
+  discoverAgents,
+  type DiscoverOptions,
+  type StampedAgents,
+} from '../agents/loader/discover.ts';
 import { agentFilesStamp } from '../agents/agent-files.ts';
 import { discoverSkills, type StampedSkills } from '../agents/skills/discover.ts';
 import { skillFilesStamp } from '../agents/skills/files.ts';
-import { surroundingsOf, type Surroundings } from '../agents/surroundings.ts';
-import type { SkippedPath } from '../agents/walk.ts';
+import { surroundingsOf, type Surroundings } from '../agents/loader/search-context.ts';
+import type { SkippedPath } from '../agents/loader/walk.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ProjectTrust } from '../sys/project-file.ts';

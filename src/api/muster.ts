@@ -7,7 +7,7 @@ import { VERSION } from '../base/version.ts';
 import { Engine } from '../engine/engine.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
-import { surroundingsOf } from '../agents/surroundings.ts';
+import { surroundingsOf } from '../agents/loader/search-context.ts';
 import { discoverTemplates, offeredTemplates } from '../agents/templates/discover.ts';
 import { createChooser } from '../model/chooser.ts';
 import { createModelPort } from '../model/connect.ts';

@@ -1,5 +1,5 @@
 import type { SessionParts } from './session-parts.ts';
-import { findAgent } from '../agents/find.ts';
+import { findAgent } from '../agents/find-agent.ts';
 import { UsageError } from '../base/errors.ts';
 import { type RootGrant } from '../policy/attenuate.ts';
 import { grantFor } from '../policy/mode-grants.ts';

@@ -1,4 +1,4 @@
-import { agentNames, findAgent } from '../agents/find.ts';
+import { agentNames, findAgent } from '../agents/find-agent.ts';
 import { nearNames } from '../base/near-names.ts';
 import { agentCouldMatch } from '../policy/rule-match.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';

@@ -1,4 +1,4 @@
-import type { DiscoveredAgents } from '../agents/found.ts';
+import type { DiscoveredAgents } from '../agents/loader/discovery-result.ts';
 import type { DiscoveredSkills } from '../agents/skills/discover.ts';
 import type { DiscoveredTemplates } from '../agents/templates/discover.ts';
 import type { ModelChooser } from '../engine/deps.ts';

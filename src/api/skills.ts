@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { discoverAgents } from '../agents/discover.ts';
-import { findAgent } from '../agents/find.ts';
+import { discoverAgents } from '../agents/loader/discover.ts';
+import { findAgent } from '../agents/find-agent.ts';
 import { skillsBelow } from '../agents/skills/below.ts';
 import { discoverSkills, type DiscoveredSkills } from '../agents/skills/discover.ts';
 import { findingOf, lintSkill, type LintFacts, type SkillFinding } from '../agents/skills/lint.ts';

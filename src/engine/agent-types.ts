@@ -1,5 +1,5 @@
 import { agentWords } from '../agents/agent-id.ts';
-import { builtinFirst } from '../agents/find.ts';
+import { builtinFirst } from '../agents/find-agent.ts';
 import { relevance } from '../agents/relevance.ts';
 import { escapeTags } from '../base/control-tags.ts';
 import { oneLine, truncate } from '../base/text.ts';

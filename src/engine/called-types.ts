@@ -1,4 +1,4 @@
-import { agentNames } from '../agents/find.ts';
+import { agentNames } from '../agents/find-agent.ts';
 import { MusterError } from '../base/errors.ts';
 import { foldLog } from './fold-log.ts';
 import { DEFAULT_AGENT } from './plan-child.ts';

@@ -1,4 +1,10 @@
-import { findAgent, lookUpAgent, shownName, validNames, type FoundAgent } from '../agents/find.ts';
+import {
+  findAgent,
+  lookUpAgent,
+  shownName,
+  validNames,
+  type FoundAgent,
+} from '../agents/find-agent.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { agentNames } from '../agents/find.ts';
+import { agentNames } from '../agents/find-agent.ts';
 import { decide } from '../policy/decide.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { NO_ACCESS, type Decision, type Rights } from '../protocol/permission.ts';

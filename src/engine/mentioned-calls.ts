@@ -1,4 +1,4 @@
-import { lookUpAgent } from '../agents/find.ts';
+import { lookUpAgent } from '../agents/find-agent.ts';
 import type { Mention } from '../protocol/conversation.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../protocol/message.ts';
 import { canonicalToolName } from '../protocol/tool-aliases.ts';

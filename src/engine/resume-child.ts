@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../base/json.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
-import { findAgent } from '../agents/find.ts';
+import { findAgent } from '../agents/find-agent.ts';
 import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import type { ResolvedModel } from '../protocol/model.ts';

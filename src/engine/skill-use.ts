@@ -1,5 +1,5 @@
-import { catalogue } from '../agents/skills/catalogue.ts';
-import { findSkill } from '../agents/skills/find.ts';
+import { catalogue } from '../agents/skills/prompt-list.ts';
+import { findSkill } from '../agents/skills/find-skill.ts';
 import { skillTextWithin } from '../agents/skills/text.ts';
 import { escapeTags } from '../base/control-tags.ts';
 import { isDisallowed, isWholeTool, ruleCovers } from '../policy/tool-cover.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { agentId, agentWords, idClashes } from '../../src/agents/agent-id.ts';
-import { findAgent } from '../../src/agents/find.ts';
+import { findAgent } from '../../src/agents/find-agent.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 

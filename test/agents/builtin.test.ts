@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { builtinSources } from '../../src/agents/builtin.ts';
-import { loadBuiltinAgents } from '../../src/agents/discover.ts';
-import { parseSimple } from '../../src/agents/front-matter/simple.ts';
-import { splitFrontMatter } from '../../src/agents/front-matter/split.ts';
+import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
+import { parseSimple } from '../../src/agents/parsing/simple.ts';
+import { splitFrontMatter } from '../../src/agents/parsing/split.ts';
 import { byteLength } from '../../src/base/text.ts';
 import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 

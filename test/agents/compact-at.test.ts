@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { musterReader } from '../../src/agents/formats/muster.ts';
+import { musterReader } from '../../src/agents/formats/muster/reader.ts';
 
 async function read(value: string) {
   const text = `---\nname: a\ndescription: b\ncompact-at: ${value}\n---\nWork.\n`;

@@ -1,8 +1,8 @@
-import { musterFormat } from '../../src/agents/formats/catalogue.ts';
+import { musterFormat } from '../../src/agents/formats/vendors.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/discover.ts';
+import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
 import { isJsonObject } from '../../src/base/json.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

@@ -1,4 +1,4 @@
-import { claudeFormat } from '../../src/agents/formats/catalogue.ts';
+import { claudeFormat } from '../../src/agents/formats/vendors.ts';
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { listAgents } from '../../src/agents/listing.ts';

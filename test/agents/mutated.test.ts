@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { agentsBelow } from '../../src/agents/below.ts';
+import { agentsBelow } from '../../src/agents/loader/subtree-scan.ts';
 import { workTree } from './support.ts';
 
 const MARKDOWN = [

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { agentId, idClashes } from '../../src/agents/agent-id.ts';
-import { agentsBelow } from '../../src/agents/below.ts';
-import { findAgent } from '../../src/agents/find.ts';
-import type { DiscoveredAgents } from '../../src/agents/found.ts';
+import { agentsBelow } from '../../src/agents/loader/subtree-scan.ts';
+import { findAgent } from '../../src/agents/find-agent.ts';
+import type { DiscoveredAgents } from '../../src/agents/loader/discovery-result.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { workTree } from './support.ts';
 

@@ -1,9 +1,9 @@
-import { opencodeFormat } from '../../src/agents/formats/catalogue.ts';
+import { opencodeFormat } from '../../src/agents/formats/vendors.ts';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
-import type { AgentFormat, LoadedAgents } from '../../src/agents/formats/format.ts';
+import type { AgentFormat, LoadedAgents } from '../../src/agents/loader/kind.ts';
 
 /** A directory of its own with the given files; `remove` takes it away again. */
 export function workTree(files: Readonly<Record<string, string | Buffer>> = {}): {

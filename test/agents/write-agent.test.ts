@@ -1,4 +1,4 @@
-import { claudeFormat, musterFormat } from '../../src/agents/formats/catalogue.ts';
+import { claudeFormat, musterFormat } from '../../src/agents/formats/vendors.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeAgent } from '../../src/agents/write-agent.ts';

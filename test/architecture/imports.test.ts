@@ -136,13 +136,13 @@ describe('a run', () => {
       'front/cli/commands/run.ts',
       'front/headless/headless.ts',
     ]);
-    const readers = importsOf('agents/formats/catalogue.ts')
+    const readers = importsOf('agents/formats/vendors.ts')
       .filter(({ kind }) => kind === 'dynamic')
       .map(({ to }) => to);
     expect(readers.length).toBeGreaterThan(10);
     const others = [
       ...readers,
-      'agents/detect.ts',
+      'agents/formats/detect.ts',
       'agents/skills/read.ts',
       'agents/skills/lint.ts',
       'agents/write-agent.ts',

@@ -1,4 +1,4 @@
-import { FORMATS, musterFormat } from '../../src/agents/formats/catalogue.ts';
+import { FORMATS, musterFormat } from '../../src/agents/formats/vendors.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

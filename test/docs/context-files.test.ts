@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { surroundingsOf } from '../../src/agents/surroundings.ts';
+import { surroundingsOf } from '../../src/agents/loader/search-context.ts';
 import { contextPlaces } from '../../src/api/context/places.ts';
 import { makeWorld } from '../cli/agents-world.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OWN_LIMITS } from '../../src/agents/formats/fields/limits.ts';
+import { OWN_LIMITS } from '../../src/agents/fields/limits.ts';
 import { ALL_KEYS, type KeyEntry } from '../../src/api/config/keys.ts';
 import { FLAG_NAMES, flagSpec } from '../../src/front/cli/flags.ts';
 

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CATALOGUE_BYTES } from '../../src/agents/skills/catalogue.ts';
-import { surroundingsOf } from '../../src/agents/surroundings.ts';
+import { CATALOGUE_BYTES } from '../../src/agents/skills/prompt-list.ts';
+import { surroundingsOf } from '../../src/agents/loader/search-context.ts';
 import { skillPlaces } from '../../src/agents/skills/places.ts';
 import { skillText } from '../../src/agents/skills/text.ts';
 import { openWorld, callsInTurn } from '../e2e/world.ts';

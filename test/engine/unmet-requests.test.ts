@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isolationRequest, unmetRequests } from '../../src/engine/unmet-requests.ts';
 import { readUnmetRequests, unmetLines, unmetWarning } from '../../src/protocol/unmet-request.ts';
-import { claudeFormat } from '../../src/agents/formats/catalogue.ts';
+import { claudeFormat } from '../../src/agents/formats/vendors.ts';
 import { agentFile, readOne } from '../agents/support.ts';
 
 const request = (name: string) => ({ kind: 'tool', name, reason: 'No.' }) as const;

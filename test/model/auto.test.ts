@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/discover.ts';
+import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
 import { autoTier, type AutoAgent } from '../../src/model/auto.ts';
 
 const ALL = { mode: 'all', names: [] } as const;

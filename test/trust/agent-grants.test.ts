@@ -1,6 +1,6 @@
-import { opencodeFormat } from '../../src/agents/formats/catalogue.ts';
+import { opencodeFormat } from '../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
-import { promptTextFormat } from '../../src/agents/beside.ts';
+import { promptTextFormat } from '../../src/agents/loader/referenced-files.ts';
 import { agentGrants } from '../../src/api/trust/grants.ts';
 
 test('what an opencode.json would do: rules, who chooses it, a prompt of another file', async () => {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { discoverAgents } from '../../src/agents/discover.ts';
+import { discoverAgents } from '../../src/agents/loader/discover.ts';
 import { readConfig } from '../../src/api/config/load.ts';
 import { approvalDirectory } from '../../src/api/state-place.ts';
 import { UsageError } from '../../src/base/errors.ts';

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { lookUpAgent } from '../find.ts';
+import { lookUpAgent } from '../find-agent.ts';
 import { fieldLine } from './field-line.ts';
 import type { Lint, LintContext } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import { foldFieldName } from '../formats/fields/field-reader.ts';
+import { foldFieldName } from '../fields/field-reader.ts';
 
 /** `name:` of YAML, `"name":` of JSON, `name =` of TOML, at the beginning of a line. */
 const ENTRY = /^\s*(?:- )?["']?([A-Za-z][\w.-]*)["']?\s*[:=]/;

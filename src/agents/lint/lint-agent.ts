@@ -3,10 +3,10 @@ import { lintDelegates } from './delegates.ts';
 import { lintDescription } from './description.ts';
 import { fieldLine } from './field-line.ts';
 import type { Finding, Lint, LintContext } from './finding.ts';
-import { lintInactive } from './inactive.ts';
-import { lintProblems } from './loading.ts';
-import { lintPlace } from './place.ts';
-import { lintReach } from './reach.ts';
+import { lintInactive } from './inactive-fields.ts';
+import { lintProblems } from './loading-problems.ts';
+import { lintPlace } from './name-conflicts.ts';
+import { lintReach } from './excess-rights.ts';
 
 /**
  * All that is worth telling about a definition and its file, as they stand in the file. Pure: nothing is

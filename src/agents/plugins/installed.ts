@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isInside } from '../../sys/paths.ts';
-import type { Looks } from '../looks.ts';
-import { readText } from '../read-text.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { PRODUCT_HOMES } from '../user-directories.ts';
+import type { Looks } from '../loader/path-cache.ts';
+import { readText } from '../loader/read-text.ts';
+import type { Surroundings } from '../loader/search-context.ts';
+import { PRODUCT_HOMES } from '../loader/user-directories.ts';
 
 /** A plugin of Claude Code that the user has installed and switched on. */
 export interface InstalledPlugin {

@@ -2,12 +2,12 @@ import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Environment } from '../../sys/env.ts';
 import { readProjectFile, type ProjectTrust } from '../../sys/project-file.ts';
-import { MAX_ENTRIES, type FileSearch } from '../place-files.ts';
+import { MAX_ENTRIES, type FileSearch } from '../loader/list-files.ts';
 import { firstByName } from '../first-by-name.ts';
 import { placeText, refuse, type FileText } from '../place-text.ts';
-import { newStamp, type Stamp } from '../stamp.ts';
-import { surroundingsOf, type Surroundings } from '../surroundings.ts';
-import type { SkippedPath } from '../walk.ts';
+import { newStamp, type Stamp } from '../loader/fingerprint.ts';
+import { surroundingsOf, type Surroundings } from '../loader/search-context.ts';
+import type { SkippedPath } from '../loader/walk.ts';
 import { MAX_SKILL_BYTES, skillFilesIn, type FoundSkillFile } from './files.ts';
 import { skillPlaces, type SkillPlace } from './places.ts';
 

@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../base/json.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { withoutControls } from '../formats/fields/clean-text.ts';
-import type { FieldReader } from '../formats/fields/field-reader.ts';
-import { readBoolean, text, word } from '../formats/fields/common.ts';
+import { withoutControls } from '../fields/clean-text.ts';
+import type { FieldReader } from '../fields/field-reader.ts';
+import { readBoolean, text, word } from '../fields/common.ts';
 
 /** Characters of a description: hostile ones are far longer. */
 const MAX_DESCRIPTION = 20_000;

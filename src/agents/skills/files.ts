@@ -9,11 +9,11 @@ import {
   type FilePlace,
   type FileSearch,
   type ProjectPlaceFiles,
-} from '../place-files.ts';
-import { MAX_AGENT_BYTES } from '../read-text.ts';
-import { filesStamp } from '../stamp.ts';
-import type { Surroundings } from '../surroundings.ts';
-import type { FoundFile, SkippedPath } from '../walk.ts';
+} from '../loader/list-files.ts';
+import { MAX_AGENT_BYTES } from '../loader/read-text.ts';
+import { filesStamp } from '../loader/fingerprint.ts';
+import type { Surroundings } from '../loader/search-context.ts';
+import type { FoundFile, SkippedPath } from '../loader/walk.ts';
 import { skillPlaces, type SkillPlace } from './places.ts';
 
 /** Bytes of one `SKILL.md`. */

@@ -1,6 +1,6 @@
 import type { AgentProblem, Effort } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import type { SkippedPath } from '../walk.ts';
+import type { SkippedPath } from '../loader/walk.ts';
 import type { DiscoveredSkills } from './discover.ts';
 
 /** One skill as `skills list --json` prints it. */

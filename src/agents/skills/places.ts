@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { ownedPlugins, pluginDirectories } from '../plugins/places.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { ownerOf, PRODUCT_HOMES, type UserDirectories } from '../user-directories.ts';
+import { ownedPlugins, pluginDirectories } from '../loader/plugins.ts';
+import type { Surroundings } from '../loader/search-context.ts';
+import { ownerOf, PRODUCT_HOMES, type UserDirectories } from '../loader/user-directories.ts';
 
 /** Where one product's skills lie. */
 interface PlaceRow {

@@ -2,12 +2,12 @@ import { basename, dirname } from 'node:path';
 import type { JsonObject } from '../../base/json.ts';
 import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { shownMessage } from '../formats/fields/clean-text.ts';
-import { fieldReader, foldFieldName, type FieldReader } from '../formats/fields/field-reader.ts';
-import { readEffort, readModel } from '../formats/fields/common.ts';
-import { parseFrontMatter } from '../front-matter.ts';
-import type { FieldProblem, Fields } from '../front-matter/fields.ts';
-import { withLineFeeds } from '../front-matter/split.ts';
+import { shownMessage } from '../fields/clean-text.ts';
+import { fieldReader, foldFieldName, type FieldReader } from '../fields/field-reader.ts';
+import { readEffort, readModel } from '../fields/common.ts';
+import { parseFrontMatter } from '../parsing/front-matter.ts';
+import type { FieldProblem, Fields } from '../parsing/fields.ts';
+import { withLineFeeds } from '../parsing/split.ts';
 import {
   compareNames,
   readArgumentNames,

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import { grantedTools, type ToolGrant } from '../../protocol/tool-aliases.ts';
-import type { FieldReader } from '../formats/fields/field-reader.ts';
-import { joinedGrants, tooWideMessage, type GrantedTools } from '../formats/fields/tool-grants.ts';
+import type { FieldReader } from '../fields/field-reader.ts';
+import { joinedGrants, tooWideMessage, type GrantedTools } from '../fields/tool-grants.ts';
 
 /** `mcp__SERVER__TOOL`, and patterns that name several. */
 const MCP_TOOL = /^mcp__[\w.*-]+$/;

@@ -3,12 +3,12 @@ import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { Environment } from '../../sys/env.ts';
 import { readProjectFile, type ProjectTrust } from '../../sys/project-file.ts';
 import { builtinTemplates } from '../builtin.ts';
-import { newFileSearch } from '../place-files.ts';
+import { newFileSearch } from '../loader/list-files.ts';
 import { firstByName } from '../first-by-name.ts';
 import { placeText, refuse } from '../place-text.ts';
-import { MAX_AGENT_BYTES } from '../read-text.ts';
-import { surroundingsOf, type Surroundings } from '../surroundings.ts';
-import type { SkippedPath } from '../walk.ts';
+import { MAX_AGENT_BYTES } from '../loader/read-text.ts';
+import { surroundingsOf, type Surroundings } from '../loader/search-context.ts';
+import type { SkippedPath } from '../loader/walk.ts';
 import { templateFilesIn, templatePlaces } from './places.ts';
 import { readTemplate, type ReadTemplate } from './read.ts';
 

@@ -7,9 +7,9 @@ import {
   type FileSearch,
   type PlaceFiles,
   type ProjectPlaceFiles,
-} from '../place-files.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { ownerOf } from '../user-directories.ts';
+} from '../loader/list-files.ts';
+import type { Surroundings } from '../loader/search-context.ts';
+import { ownerOf } from '../loader/user-directories.ts';
 
 /** A directory to look in. It need not exist. */
 export interface TemplatePlace {

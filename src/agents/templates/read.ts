@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { AgentProblem } from '../../protocol/agent.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import { nameText, takeFirst, text, word } from '../formats/fields/common.ts';
-import { fieldReader, foldFieldName, type FieldReader } from '../formats/fields/field-reader.ts';
-import { parseFrontMatter } from '../front-matter.ts';
+import { nameText, takeFirst, text, word } from '../fields/common.ts';
+import { fieldReader, foldFieldName, type FieldReader } from '../fields/field-reader.ts';
+import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { parseBody } from './render.ts';
 
 /** A template file as it was read, known to be text. */

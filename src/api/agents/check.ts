@@ -1,12 +1,12 @@
 import { idClashes } from '../../agents/agent-id.ts';
 import { agentFileText } from '../../agents/agent-file.ts';
-import { agentsBelow } from '../../agents/below.ts';
-import type { DiscoveredAgents } from '../../agents/found.ts';
+import { agentsBelow } from '../../agents/loader/subtree-scan.ts';
+import type { DiscoveredAgents } from '../../agents/loader/discovery-result.ts';
 import type { Finding } from '../../agents/lint/finding.ts';
 import { missingDelegates } from '../../agents/lint/delegates.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
-import { loadingFinding, skippedFindings } from '../../agents/lint/loading.ts';
+import { loadingFinding, skippedFindings } from '../../agents/lint/loading-problems.ts';
 import { fieldLine } from '../../agents/lint/field-line.ts';
 import { unmetRequests } from '../../engine/unmet-requests.ts';
 import { attenuate, rootRights } from '../../policy/attenuate.ts';

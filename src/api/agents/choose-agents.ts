@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { agentsInFile } from '../../agents/agent-file.ts';
-import type { DiscoveredAgents } from '../../agents/found.ts';
+import type { DiscoveredAgents } from '../../agents/loader/discovery-result.ts';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { agentNamed } from './find-agents.ts';

@@ -1,8 +1,8 @@
-import { musterFormat } from '../../agents/formats/catalogue.ts';
+import { musterFormat } from '../../agents/formats/vendors.ts';
 import { join } from 'node:path';
 import { loadExampleAgent } from '../../agents/examples.ts';
 import { agentFileName } from '../../agents/file-name.ts';
-import { lookUpAgent } from '../../agents/find.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
 import type { Finding } from '../../agents/lint/finding.ts';
 import { missingDelegates } from '../../agents/lint/delegates.ts';
 import { outputSchemaProblem } from './output-schema.ts';

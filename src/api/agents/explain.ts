@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { missingDelegates, nobodyIsCalled } from '../../agents/lint/delegates.ts';
-import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
+import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { PlannedChild } from '../../engine/engine.ts';
 import { MAIN_AGENT } from '../../engine/main-agent.ts';

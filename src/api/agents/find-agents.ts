@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
-import { discoverAgents } from '../../agents/discover.ts';
-import { findAgent } from '../../agents/find.ts';
+import { discoverAgents } from '../../agents/loader/discover.ts';
+import { findAgent } from '../../agents/find-agent.ts';
 import { delegatedMode } from '../../policy/modes.ts';
 import { grantFor } from '../../policy/mode-grants.ts';
-import type { DiscoveredAgents } from '../../agents/found.ts';
+import type { DiscoveredAgents } from '../../agents/loader/discovery-result.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';

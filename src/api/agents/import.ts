@@ -1,7 +1,7 @@
-import { musterFormat } from '../../agents/formats/catalogue.ts';
+import { musterFormat } from '../../agents/formats/vendors.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
-import { agentsBelow } from '../../agents/below.ts';
+import { agentsBelow } from '../../agents/loader/subtree-scan.ts';
 import { agentFileName } from '../../agents/file-name.ts';
 import { writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-import { agentText, MAX_AGENT_BYTES } from '../../agents/read-text.ts';
+import { agentText, MAX_AGENT_BYTES } from '../../agents/loader/read-text.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import { readNamedFile } from '../../sys/named-file.ts';
 

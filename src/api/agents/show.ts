@@ -1,4 +1,4 @@
-import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
+import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { agentNamed, agentsHere, modeBelowMain, type AgentsPlace } from './find-agents.ts';

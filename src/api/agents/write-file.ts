@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { agentPlaces } from '../../agents/places.ts';
-import { surroundingsOf } from '../../agents/surroundings.ts';
+import { agentPlaces } from '../../agents/loader/search-paths.ts';
+import { surroundingsOf } from '../../agents/loader/search-context.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { AgentScope } from '../../protocol/agent.ts';
 import { TASK_VARIABLE } from '../../sys/command-environment.ts';

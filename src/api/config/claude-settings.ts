@@ -1,4 +1,4 @@
-import { CLAUDE_MODES } from '../../agents/formats/fields/modes.ts';
+import { CLAUDE_MODES } from '../../agents/fields/modes.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import type { RuleSet } from '../../protocol/permission.ts';

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import type { Surroundings } from '../../agents/surroundings.ts';
+import type { Surroundings } from '../../agents/loader/search-context.ts';
 import { byteLength, plural } from '../../base/text.ts';
 import { isInside } from '../../base/path-inside.ts';
 import type { WholeFile } from './fit.ts';

@@ -1,5 +1,5 @@
-import { newStamp } from '../../agents/stamp.ts';
-import { surroundingsOf, type Surroundings } from '../../agents/surroundings.ts';
+import { newStamp } from '../../agents/loader/fingerprint.ts';
+import { surroundingsOf, type Surroundings } from '../../agents/loader/search-context.ts';
 import type { Clock } from '../../base/clock.ts';
 import {
   projectContext,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { ownerOf, PRODUCT_HOMES, type PlaceOwner } from '../../agents/user-directories.ts';
-import type { Surroundings } from '../../agents/surroundings.ts';
+import { ownerOf, PRODUCT_HOMES, type PlaceOwner } from '../../agents/loader/user-directories.ts';
+import type { Surroundings } from '../../agents/loader/search-context.ts';
 
 /** Where a context file may lie. Most places are empty: what a file there needs is worked out when there is one. */
 export interface ContextPlace {

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { agentText } from '../../agents/read-text.ts';
+import { agentText } from '../../agents/loader/read-text.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { withoutHidden } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';

@@ -1,7 +1,7 @@
-import { PROMPT_TEXT } from '../../agents/beside.ts';
-import { loadBuiltinAgents } from '../../agents/discover.ts';
-import type { AgentFormat, TextBeside } from '../../agents/formats/format.ts';
-import { agentText } from '../../agents/read-text.ts';
+import { PROMPT_TEXT } from '../../agents/loader/referenced-files.ts';
+import { loadBuiltinAgents } from '../../agents/loader/discover.ts';
+import type { AgentFormat, TextBeside } from '../../agents/loader/kind.ts';
+import { agentText } from '../../agents/loader/read-text.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 import { plural, truncate } from '../../base/text.ts';

@@ -1,5 +1,5 @@
 import { UNTRUSTED } from '../../agents/place-text.ts';
-import type { DiscoveredAgents } from '../../agents/found.ts';
+import type { DiscoveredAgents } from '../../agents/loader/discovery-result.ts';
 import { plural } from '../../base/text.ts';
 import type { ConfigFile } from '../config/files.ts';
 

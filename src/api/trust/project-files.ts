@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import type { AgentFormat } from '../../agents/formats/format.ts';
+import type { AgentFormat } from '../../agents/loader/kind.ts';
 import { projectAgentFiles } from '../../agents/agent-files.ts';
 import { namesIn } from '../../sys/directory-names.ts';
-import { MAX_AGENT_BYTES } from '../../agents/read-text.ts';
+import { MAX_AGENT_BYTES } from '../../agents/loader/read-text.ts';
 import { MAX_SKILL_BYTES, projectSkillFiles } from '../../agents/skills/files.ts';
 import { MAX_TEMPLATE_BYTES } from '../../agents/templates/discover.ts';
 import { projectTemplateFiles } from '../../agents/templates/places.ts';
-import { surroundingsOf } from '../../agents/surroundings.ts';
+import { surroundingsOf } from '../../agents/loader/search-context.ts';
 import { PROJECT_AGENT_MEMORY } from '../../sys/memory-places.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../../sys/project-file.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';

@@ -1,5 +1,5 @@
-import { promptTextFormat } from '../../agents/beside.ts';
-import { agentText } from '../../agents/read-text.ts';
+import { promptTextFormat } from '../../agents/loader/referenced-files.ts';
+import { agentText } from '../../agents/loader/read-text.ts';
 import { isInside } from '../../sys/paths.ts';
 import type { ProjectFileReading } from '../../sys/project-file.ts';
 import type { ProjectFile } from './project-files.ts';

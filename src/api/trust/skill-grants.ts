@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { agentText } from '../../agents/read-text.ts';
+import { agentText } from '../../agents/loader/read-text.ts';
 import { readSkill } from '../../agents/skills/read.ts';
 import { plural } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';

@@ -1,4 +1,4 @@
-import { agentText } from '../../agents/read-text.ts';
+import { agentText } from '../../agents/loader/read-text.ts';
 import { readTemplate } from '../../agents/templates/read.ts';
 import { plural } from '../../base/text.ts';
 import { cut, nothing, type Grants } from './grants.ts';

@@ -1,4 +1,4 @@
-import { lookUpAgent } from '../../agents/find.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
 import { QUOTED } from '../../agents/mentions.ts';
 import { lazy } from '../../base/lazy.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';

@@ -1,7 +1,7 @@
-import { detectFormat } from '../../../src/agents/detect.ts';
-import { codexFormat } from '../../../src/agents/formats/catalogue.ts';
+import { detectFormat } from '../../../src/agents/formats/detect.ts';
+import { codexFormat } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
-import type { AgentFile, LoadedAgents } from '../../../src/agents/formats/format.ts';
+import type { AgentFile, LoadedAgents } from '../../../src/agents/loader/kind.ts';
 import { codes, plainAgent, read } from '../support.ts';
 
 const PATH = '/home/.codex/agents/tracer.toml';

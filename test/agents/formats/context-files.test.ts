@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codexFormat, musterFormat, piFormat } from '../../../src/agents/formats/catalogue.ts';
+import { codexFormat, musterFormat, piFormat } from '../../../src/agents/formats/vendors.ts';
 
 test.each([
   ['muster', musterFormat, '---\nname: a\ndescription: d\ncontext-files: false\n---\nx\n', false],

@@ -1,4 +1,4 @@
-import { copilotFormat } from '../../../src/agents/formats/catalogue.ts';
+import { copilotFormat } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 

@@ -1,6 +1,6 @@
-import { cursorFormat } from '../../../src/agents/formats/catalogue.ts';
+import { cursorFormat } from '../../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
-import { discoverAgents } from '../../../src/agents/discover.ts';
+import { discoverAgents } from '../../../src/agents/loader/discover.ts';
 import { TRUST_ALL } from '../../../src/sys/project-file.ts';
 import { agentFile, codes, plainAgent, read, readOne, workTree } from '../support.ts';
 

@@ -1,4 +1,4 @@
-import { geminiFormat } from '../../../src/agents/formats/catalogue.ts';
+import { geminiFormat } from '../../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 

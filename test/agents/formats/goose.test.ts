@@ -1,5 +1,5 @@
-import { detectFormat } from '../../../src/agents/detect.ts';
-import { gooseFormat } from '../../../src/agents/formats/catalogue.ts';
+import { detectFormat } from '../../../src/agents/formats/detect.ts';
+import { gooseFormat } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
 import { codes, plainAgent, read } from '../support.ts';
 

@@ -1,14 +1,14 @@
-import { detectFormat } from '../../../src/agents/detect.ts';
+import { detectFormat } from '../../../src/agents/formats/detect.ts';
 import {
   codexFormat,
   copilotFormat,
   factoryFormat,
   gooseFormat,
   kiroFormat,
-} from '../../../src/agents/formats/catalogue.ts';
+} from '../../../src/agents/formats/vendors.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentFormat, LoadedAgents } from '../../../src/agents/formats/format.ts';
+import type { AgentFormat, LoadedAgents } from '../../../src/agents/loader/kind.ts';
 
 interface Sample {
   readonly format: AgentFormat;

@@ -1,4 +1,4 @@
-import { VENDOR_FORMATS } from '../../../src/agents/formats/catalogue.ts';
+import { VENDOR_FORMATS } from '../../../src/agents/formats/vendors.ts';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonText } from '../../../src/base/json-text.ts';

@@ -1,7 +1,7 @@
-import { detectFormat } from '../../../src/agents/detect.ts';
-import { kiroFormat } from '../../../src/agents/formats/catalogue.ts';
+import { detectFormat } from '../../../src/agents/formats/detect.ts';
+import { kiroFormat } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, test } from 'vitest';
-import type { AgentFile } from '../../../src/agents/formats/format.ts';
+import type { AgentFile } from '../../../src/agents/loader/kind.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 

@@ -4,7 +4,7 @@ import {
   musterFormat,
   piFormat,
   qwenFormat,
-} from '../../../src/agents/formats/catalogue.ts';
+} from '../../../src/agents/formats/vendors.ts';
 import { agentFile, readOne } from '../support.ts';
 
 const HEAD = ['name: a', 'description: Use it to keep notes.'] as const;

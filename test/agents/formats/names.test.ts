@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseSessionAgents } from '../../../src/agents/formats/claude.ts';
-import { FORMATS } from '../../../src/agents/formats/catalogue.ts';
-import type { AgentFormat } from '../../../src/agents/formats/format.ts';
+import { parseSessionAgents } from '../../../src/agents/formats/claude/reader.ts';
+import { FORMATS } from '../../../src/agents/formats/vendors.ts';
+import type { AgentFormat } from '../../../src/agents/loader/kind.ts';
 
 const UNSEEN = [
   '',

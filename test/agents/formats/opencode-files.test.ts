@@ -1,10 +1,10 @@
 import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { agentsBelow } from '../../../src/agents/below.ts';
-import { discoverAgents } from '../../../src/agents/discover.ts';
+import { agentsBelow } from '../../../src/agents/loader/subtree-scan.ts';
+import { discoverAgents } from '../../../src/agents/loader/discover.ts';
 import { readProjectFiles } from '../../../src/api/trust/listing.ts';
 import { agentFilesStamp } from '../../../src/agents/agent-files.ts';
-import { surroundingsOf } from '../../../src/agents/surroundings.ts';
+import { surroundingsOf } from '../../../src/agents/loader/search-context.ts';
 import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 

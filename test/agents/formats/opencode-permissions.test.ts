@@ -1,4 +1,4 @@
-import { opencodeFormat } from '../../../src/agents/formats/catalogue.ts';
+import { opencodeFormat } from '../../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { codes, opencodeAgent } from '../support.ts';
 

@@ -1,4 +1,4 @@
-import { piFormat } from '../../../src/agents/formats/catalogue.ts';
+import { piFormat } from '../../../src/agents/formats/vendors.ts';
 import { expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, readOne } from '../support.ts';
 

@@ -1,6 +1,6 @@
-import { claudeFormat, musterFormat } from '../../../src/agents/formats/catalogue.ts';
+import { claudeFormat, musterFormat } from '../../../src/agents/formats/vendors.ts';
 import { describe, expect, it } from 'vitest';
-import { loadBuiltinAgents } from '../../../src/agents/discover.ts';
+import { loadBuiltinAgents } from '../../../src/agents/loader/discover.ts';
 import type { LintContext } from '../../../src/agents/lint/finding.ts';
 import { lintAgent } from '../../../src/agents/lint/lint-agent.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-import { surroundingsOf } from '../../../src/agents/surroundings.ts';
+import { surroundingsOf } from '../../../src/agents/loader/search-context.ts';
 import { LiveContext, type ContextOptions } from '../../../src/api/context/open-context.ts';
 import type { ProjectContext } from '../../../src/engine/project-context.ts';
 

@@ -2,12 +2,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
 import { absolutePath, isInside } from '../../../sys/paths.ts';
-import type { Field, FieldProblem, Fields } from '../../front-matter/fields.ts';
-import { shownMessage } from '../fields/clean-text.ts';
-import { text } from '../fields/common.ts';
-import type { AgentFile, LoadedAgents } from '../format.ts';
-import { otherText } from '../parsing/other-file.ts';
-import { parseTomlFields } from '../parsing/toml-fields.ts';
+import type { Field, FieldProblem, Fields } from '../../parsing/fields.ts';
+import { shownMessage } from '../../fields/clean-text.ts';
+import { text } from '../../fields/common.ts';
+import type { AgentFile, LoadedAgents } from '../../loader/kind.ts';
+import { otherText } from '../../parsing/other-file.ts';
+import { parseTomlFields } from '../../parsing/toml-fields.ts';
 
 /** One agent before its fields are read. */
 export interface Role {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
-import type { Fields } from '../../front-matter/fields.ts';
-import { text } from '../fields/common.ts';
-import { serverTools } from '../fields/mcp-names.ts';
+import type { Fields } from '../../parsing/fields.ts';
+import { text } from '../../fields/common.ts';
+import { serverTools } from '../../fields/mcp-names.ts';
 
 /**
  * `extensions` as `tools`: nothing but what is listed can be used. Without it goose gives what its user

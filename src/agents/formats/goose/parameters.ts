@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { isJsonObject, type JsonPrimitive, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
-import type { FieldReader } from '../fields/field-reader.ts';
-import { text } from '../fields/common.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import { text } from '../../fields/common.ts';
 
 /** `{{ name }}`, with filters or without. */
 const PLACE = /\{\{-?\s*([A-Za-z_]\w*)/g;

@@ -2,12 +2,12 @@ import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import { expandToolWord } from '../../../protocol/tool-aliases.ts';
 import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
-import type { Field } from '../../front-matter/fields.ts';
-import { shownMessage } from '../fields/clean-text.ts';
+import type { Field } from '../../parsing/fields.ts';
+import { shownMessage } from '../../fields/clean-text.ts';
 import { patternsOfGlob, patternsOfRegex } from './command-patterns.ts';
-import type { FieldReader } from '../fields/field-reader.ts';
-import { text, word } from '../fields/common.ts';
-import { serverTools } from '../fields/mcp-names.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import { text, word } from '../../fields/common.ts';
+import { serverTools } from '../../fields/mcp-names.ts';
 
 /** Rules as they are found, each once. */
 interface RuleList {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
-import type { FieldReader } from '../fields/field-reader.ts';
-import { readOutputSchema } from '../fields/output-schema.ts';
-import { readBoolean, takeFlag, text, textList, word } from '../fields/common.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import { readOutputSchema } from '../../fields/output-schema.ts';
+import { readBoolean, takeFlag, text, textList, word } from '../../fields/common.ts';
 
 /** Muster's own fields, for what other vendors say by modes, permissions, templates or among the tools. */
 export const OWN_FIELDS = [

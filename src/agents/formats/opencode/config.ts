@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
-import { withLineFeeds } from '../../front-matter/split.ts';
-import { shownMessage } from '../fields/clean-text.ts';
-import type { AgentFile, LoadedAgents } from '../format.ts';
-import { parseJsonc } from '../parsing/jsonc.ts';
+import { withLineFeeds } from '../../parsing/split.ts';
+import { shownMessage } from '../../fields/clean-text.ts';
+import type { AgentFile, LoadedAgents } from '../../loader/kind.ts';
+import { parseJsonc } from '../../parsing/jsonc.ts';
 import { disabledProblem, isOpencodeOwn, opencodeDialect } from './dialect.ts';
-import type { PermissionEntry } from '../permissions/entries.ts';
-import { commonEntries } from '../permissions/fields.ts';
+import type { PermissionEntry } from '../../permissions/entries.ts';
+import { commonEntries } from '../../permissions/fields.ts';
 import { promptFiles, withPromptFiles } from './prompt-files.ts';
-import { readAgent } from '../read-agent.ts';
+import { readAgent } from '../../fields/read-agent.ts';
 
 /** Agents of one file that are read, and what its permissions for all may come to for all of them. */
 const MAX_AGENTS = 1_000;

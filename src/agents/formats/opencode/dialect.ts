@@ -1,11 +1,11 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { EFFORTS, type AgentDefinition, type AgentProblem } from '../../../protocol/agent.ts';
-import type { Field, Fields } from '../../front-matter/fields.ts';
-import { readBoolean, word } from '../fields/common.ts';
-import { CLAUDE_MODES } from '../fields/modes.ts';
-import { switchEntries, type PermissionEntry } from '../permissions/entries.ts';
-import { withPermissionRules, withPermissionsAsTools } from '../permissions/fields.ts';
-import type { Dialect } from '../read-agent.ts';
+import type { Field, Fields } from '../../parsing/fields.ts';
+import { readBoolean, word } from '../../fields/common.ts';
+import { CLAUDE_MODES } from '../../fields/modes.ts';
+import { switchEntries, type PermissionEntry } from '../../permissions/entries.ts';
+import { withPermissionRules, withPermissionsAsTools } from '../../permissions/fields.ts';
+import type { Dialect } from '../../fields/read-agent.ts';
 
 const VENDOR = 'opencode';
 

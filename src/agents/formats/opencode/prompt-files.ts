@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { AgentFile } from '../format.ts';
+import type { AgentFile } from '../../loader/kind.ts';
 import { absolutePath } from '../../../sys/paths.ts';
 
 /** opencode's way to put a file's text in a prompt. */

@@ -1,0 +1,78 @@
+import { isJsonObject } from '../../../base/json.ts';
+import type { JsonValue } from '../../../base/json.ts';
+import { errorMessage } from '../../../base/errors.ts';
+import type { AgentDefinition } from '../../../protocol/agent.ts';
+import type { Fields } from '../../parsing/fields.ts';
+import { withLineFeeds } from '../../parsing/split.ts';
+import { nameText } from '../../fields/common.ts';
+import type { AgentReader, LoadedAgents } from '../../loader/kind.ts';
+import { CLAUDE_MODES } from '../../fields/modes.ts';
+import type { Dialect } from '../../fields/read-agent.ts';
+import { readAgent, readMarkdownAgent } from '../../fields/read-agent.ts';
+
+const CLAUDE: Dialect = {
+  vendor: 'claude',
+  modes: CLAUDE_MODES,
+  limits: [],
+  inactive: ['hooks', 'mcpServers', 'isolation'],
+  loadsBareText: false,
+};
+
+/** Claude Code's `*.md` agents. */
+export const claudeReader: AgentReader = { read: (file) => readMarkdownAgent(file, CLAUDE) };
+
+/**
+ * The agents of `--agents JSON`: `{"NAME": {"description", "prompt", "tools", "model", …}}`, Claude
+ * Code's format. What is no such object is in `problems`, with the path `session:NAME`.
+ */
+export function parseSessionAgents(json: string): LoadedAgents {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    return sessionProblem('session:', `--agents is no valid JSON: ${errorMessage(error)}`);
+  }
+  if (!isJsonObject(value)) {
+    return sessionProblem('session:', '--agents must be a JSON object, {"NAME": {"prompt": …}}.');
+  }
+  const read = Object.entries(value).map(([name, entry]) => readSessionAgent(name, entry ?? null));
+  return {
+    items: read.flatMap(({ items }) => items),
+    problems: read.flatMap(({ problems }) => problems),
+  };
+}
+
+function readSessionAgent(name: string, entry: JsonValue): LoadedAgents {
+  const path = `session:${name}`;
+  if (nameText(name) === undefined) {
+    return sessionProblem(path, '--agents: a name is empty; write `{"NAME": {"prompt": …}}`.');
+  }
+  const prompt = isJsonObject(entry) ? entry['prompt'] : undefined;
+  if (!isJsonObject(entry) || typeof prompt !== 'string' || prompt.trim() === '') {
+    const message = `--agents: \`${name}\` must be an object with a \`prompt\` that is text.`;
+    return sessionProblem(path, message);
+  }
+  const content = {
+    fields: sessionFields(name, entry),
+    name,
+    prompt: withLineFeeds(prompt).trim(),
+    problems: [],
+  };
+  const agent: AgentDefinition = readAgent(content, { path, scope: 'session' }, CLAUDE);
+  return { items: [agent], problems: [] };
+}
+
+/** The key is the name, whatever a field says. */
+function sessionFields(
+  name: string,
+  entry: { readonly [key: string]: JsonValue | undefined },
+): Fields {
+  const fields = Object.entries(entry)
+    .filter(([key]) => key !== 'prompt' && key !== 'name')
+    .map(([key, value]) => [key, { value: value ?? null, line: undefined }] as const);
+  return new Map([['name', { value: name, line: undefined }], ...fields]);
+}
+
+function sessionProblem(path: string, message: string): LoadedAgents {
+  return { items: [], problems: [{ code: 'invalid-session-agent', message, path }] };
+}

@@ -1,0 +1,43 @@
+import type { AgentDefinition, ToolSelection } from '../../../protocol/agent.ts';
+import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import { textList } from '../../fields/common.ts';
+import type { AgentReader } from '../../loader/kind.ts';
+import { serverTools } from '../../fields/mcp-names.ts';
+import { CLAUDE_MODES } from '../../fields/modes.ts';
+import type { Dialect, SharedFields } from '../../fields/read-agent.ts';
+import { readMarkdownAgent } from '../../fields/read-agent.ts';
+
+const FACTORY: Dialect = {
+  vendor: 'factory',
+  modes: CLAUDE_MODES,
+  limits: [],
+  inactive: ['mcp-servers'],
+  loadsBareText: false,
+  own: { names: ['mcp-servers'], read: readServers },
+};
+
+/** Factory's droids. */
+export const factoryReader: AgentReader = { read: (file) => readMarkdownAgent(file, FACTORY) };
+
+/**
+ * `mcpServers: [linear]`: of the servers that the user has, their tools and no others. A map, as other
+ * vendors write servers of an agent's own, stays untaken.
+ */
+function readServers(
+  reader: FieldReader,
+  { tools, disallowedTools, unusable }: SharedFields,
+): Partial<AgentDefinition> {
+  const field = reader.peek('mcp-servers');
+  if (field === undefined || !Array.isArray(field.value) || unusable !== undefined) return {};
+  reader.take('mcp-servers');
+  const servers = textList(field.value).map((name) => serverTools(name));
+  if (servers.length > 0) return { tools: withServers(tools, servers) };
+  return { disallowedTools: [...disallowedTools, 'mcp__*'] };
+}
+
+function withServers({ mode, names }: ToolSelection, servers: readonly string[]): ToolSelection {
+  const others =
+    mode === 'allow' ? names : CORE_TOOLS.filter((name) => mode === 'all' || !names.includes(name));
+  return { mode: 'allow', names: [...new Set([...others, ...servers])] };
+}

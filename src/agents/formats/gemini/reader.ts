@@ -1,0 +1,88 @@
+import { basename } from 'node:path';
+import { isJsonObject } from '../../../base/json.ts';
+import type { AgentDefinition } from '../../../protocol/agent.ts';
+import type { Field, Fields } from '../../parsing/fields.ts';
+import { splitFrontMatter } from '../../parsing/split.ts';
+import { parseStrict } from '../../parsing/strict.ts';
+import { shownMessage } from '../../fields/clean-text.ts';
+import { word } from '../../fields/common.ts';
+import type { AgentFile, AgentReader, LoadedAgents } from '../../loader/kind.ts';
+import { CLAUDE_MODES } from '../../fields/modes.ts';
+import type { Dialect } from '../../fields/read-agent.ts';
+import { nameFromPath, readAgent, readMarkdownAgent } from '../../fields/read-agent.ts';
+
+/** What only an agent that runs elsewhere has. */
+const REMOTE_FIELDS = ['agent_card_url', 'agent_card_json', 'auth'];
+
+const GEMINI: Dialect = {
+  vendor: 'gemini',
+  modes: CLAUDE_MODES,
+  limits: [],
+  inactive: ['display_name', 'mcp_servers', 'temperature', 'kind', ...REMOTE_FIELDS],
+  loadsBareText: false,
+  translate: withoutLocal,
+  complete: asRemote,
+};
+
+/** Gemini CLI's `*.md` agents, local and remote. */
+export const geminiReader: AgentReader = { read: readGemini };
+
+async function readGemini(file: AgentFile): Promise<LoadedAgents> {
+  const { path } = file;
+  if (basename(path).startsWith('_')) {
+    const message = 'Gemini CLI reads no agent from a file whose name begins with `_`.';
+    return { items: [], problems: [{ code: 'not-an-agent', message, path }] };
+  }
+  return (await readList(file)) ?? readMarkdownAgent(file, GEMINI);
+}
+
+/** `kind: local` says nothing: an agent is local. */
+function withoutLocal(fields: Fields): Fields {
+  return word(fields.get('kind')?.value)?.toLowerCase() === 'local'
+    ? new Map([...fields].filter(([key]) => key !== 'kind'))
+    : fields;
+}
+
+/** One that runs elsewhere is kept and cannot be started, even where it does not say `kind: remote`. */
+function asRemote(agent: AgentDefinition, fields: Fields): AgentDefinition {
+  const isRemote =
+    word(fields.get('kind')?.value)?.toLowerCase() === 'remote' ||
+    REMOTE_FIELDS.some((name) => fields.has(name));
+  return isRemote ? { ...agent, unusable: 'Remote agents cannot be run yet.' } : agent;
+}
+
+/** Several remote agents in one file: its front matter is a list of them. Undefined: it is none. */
+async function readList(file: AgentFile): Promise<LoadedAgents | undefined> {
+  const split = splitFrontMatter(file.text);
+  if (split.kind !== 'found' || !/^\s*- /.test(split.yaml)) return undefined;
+  const { path } = file;
+  const read = await parseStrict(`agents:\n${split.yaml}`, split.yamlLine - 1);
+  const entries = read.ok ? read.fields.get('agents')?.value : undefined;
+  if (!Array.isArray(entries)) {
+    const cause = read.ok ? 'not a list of agents' : read.message;
+    const message = shownMessage(`The front matter is no valid YAML (${cause}).`);
+    const line = read.ok ? split.yamlLine : read.line;
+    return { items: [], problems: [{ code: 'invalid-yaml', message, path, line }] };
+  }
+  const agents = entries.map((entry: unknown, index) => {
+    if (isJsonObject(entry)) return readEntry(Object.entries(entry), index, file);
+    const message = `Item ${index + 1} of the front matter is no agent: write \`key: value\` lines.`;
+    return { code: 'invalid-agent', message, path, line: split.yamlLine };
+  });
+  return {
+    items: agents.filter((each) => 'prompt' in each),
+    problems: agents.filter((each) => 'code' in each),
+  };
+}
+
+function readEntry(
+  entries: readonly (readonly [string, Field['value'] | undefined])[],
+  index: number,
+  file: AgentFile,
+): AgentDefinition {
+  const fields = new Map(
+    entries.map(([key, value]) => [key, { value: value ?? null, line: undefined }]),
+  );
+  const name = `${nameFromPath(file.path)}-${index + 1}`;
+  return readAgent({ fields, name, prompt: '', problems: [] }, file, GEMINI);
+}

@@ -1,0 +1,44 @@
+import { basename } from 'node:path';
+import type { AgentDefinition } from '../../../protocol/agent.ts';
+import type { AgentFile, AgentReader, LoadedAgents } from '../../loader/kind.ts';
+import { OWN_LIMITS } from '../../fields/limits.ts';
+import { MUSTER_MODES } from '../../fields/modes.ts';
+import { OWN_FIELDS, readOwnFields } from './own-fields.ts';
+import type { Dialect } from '../../fields/read-agent.ts';
+import { nameFromPath, readMarkdownAgent } from '../../fields/read-agent.ts';
+
+const MUSTER: Dialect = {
+  vendor: 'muster',
+  modes: MUSTER_MODES,
+  limits: OWN_LIMITS,
+  inactive: ['isolation', 'hooks', 'mcp-servers'],
+  loadsBareText: false,
+  own: { names: OWN_FIELDS, read: readOwnFields },
+};
+
+/** Muster's own `*.md`, the built-in agents' too. */
+export const musterReader: AgentReader = { read: (file) => readMarkdownAgent(file, MUSTER) };
+
+/** Seed S3's `.gen/agents/*.md`: the same fields under the same words. */
+export const genReader: AgentReader = {
+  read: (file) => readMarkdownAgent(file, { ...MUSTER, vendor: 'gen' }),
+};
+
+/** Seed S0's `NAME/SUBAGENT.md`. */
+export const subagentReader: AgentReader = { read: readSubagent };
+
+async function readSubagent(file: AgentFile): Promise<LoadedAgents> {
+  const { items, problems } = await readMarkdownAgent(file, { ...MUSTER, vendor: 'subagent' });
+  return { items: items.map((agent) => compareWithFolder(agent)), problems };
+}
+
+function compareWithFolder(agent: AgentDefinition): AgentDefinition {
+  const { path } = agent.origin;
+  const folder = nameFromPath(path);
+  if (agent.name === folder || basename(path) !== 'SUBAGENT.md') return agent;
+  const message = `Its name is \`${agent.name}\`, its folder's \`${folder}\`; the name counts.`;
+  return {
+    ...agent,
+    problems: [...agent.problems, { code: 'name-differs-from-folder', message, path }],
+  };
+}

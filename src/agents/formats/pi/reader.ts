@@ -1,0 +1,144 @@
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import type { AgentDefinition } from '../../../protocol/agent.ts';
+import type { Field, Fields } from '../../parsing/fields.ts';
+import { readBoolean, text, word } from '../../fields/common.ts';
+import type { AgentReader } from '../../loader/kind.ts';
+import { parseJsonc } from '../../parsing/jsonc.ts';
+import { CLAUDE_MODES } from '../../fields/modes.ts';
+import { withPermissionRules, withPermissionsAsTools } from '../../permissions/fields.ts';
+import type { Dialect } from '../../fields/read-agent.ts';
+import { readMarkdownAgent } from '../../fields/read-agent.ts';
+import { toolWords } from '../../fields/tool-words.ts';
+
+const VENDOR = 'pi';
+const PROJECT_CONTEXT = 'inheritProjectContext';
+
+const PI: Dialect = {
+  vendor: VENDOR,
+  modes: CLAUDE_MODES,
+  limits: [],
+  inactive: (
+    'acceptance acceptanceRole completionGuard defaultContext defaultProgress defaultReads extensions ' +
+    'fallbackModels inheritProjectContext inheritSkills interactive maxSubagentDepth memory output ' +
+    'outputMode package permission permissions runner skillPath subagentOnlyExtensions systemPromptMode ' +
+    'timeoutMs toolBudget toolTimeoutMs turnBudget async alias skill'
+  ).split(' '),
+  loadsBareText: false,
+  translate,
+  complete,
+};
+
+/** pi's `*.md` agents, as its own example and the pi-subagents extension read them. */
+export const piReader: AgentReader = { read: (file) => readMarkdownAgent(file, PI) };
+
+/** To run here what is meant for another program would put one agent in another's place. */
+function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {
+  const ruled = withPermissionRules(agent, fields, { vendor: VENDOR });
+  const completed = {
+    ...ruled,
+    ...(delegatesNothing(fields)
+      ? { disallowedTools: [...new Set([...ruled.disallowedTools, 'Task'])] }
+      : {}),
+    ...(isWithoutContext(fields) ? { contextFiles: false } : {}),
+  };
+  const runner = fields.get('runner')?.value ?? null;
+  const type = isJsonObject(runner) ? word(runner['type']) : word(runner);
+  if (runner === null || type === 'pi') return completed;
+  return {
+    ...completed,
+    unusable: 'It runs in another program (`runner`), which Muster cannot do yet.',
+  };
+}
+
+function delegatesNothing(fields: Fields): boolean {
+  return word(fields.get('maxSubagentDepth')?.value) === '0';
+}
+
+function isWithoutContext(fields: Fields): boolean {
+  return readBoolean(fields.get(PROJECT_CONTEXT)?.value ?? null) === false;
+}
+
+function translate(fields: Fields): Fields {
+  const shared = new Map(withPermissionsAsTools(withServerTools(fields), VENDOR));
+  rename(shared, 'alias', 'aliases');
+  rename(shared, 'skill', 'skills');
+  rename(shared, 'async', 'background');
+  const packageName = text(fields.get('package')?.value);
+  const name = fields.get('name');
+  const localName = text(name?.value);
+  if (packageName !== undefined && localName !== undefined) {
+    shared.set('name', { value: `${packageName}.${localName}`, line: name?.line });
+    shared.delete('package');
+  }
+  setThinking(shared);
+  setModels(shared);
+  setLimits(shared);
+  if (delegatesNothing(fields)) shared.delete('maxSubagentDepth');
+  if (isWithoutContext(fields)) shared.delete(PROJECT_CONTEXT);
+  return shared;
+}
+
+function rename(fields: Map<string, Field>, from: string, to: string): void {
+  const field = fields.get(from);
+  if (field === undefined || fields.has(to)) return;
+  fields.delete(from);
+  fields.set(to, field);
+}
+
+/** `mcp:SERVER` and `mcp:SERVER/TOOL` in the words that all share. */
+function withServerTools(fields: Fields): Fields {
+  const tools = fields.get('tools');
+  const words = toolWords(tools?.value ?? null);
+  if (tools === undefined || words?.some((each) => each.startsWith('mcp:')) !== true) return fields;
+  const value = words.map((each) => {
+    const [, server, tool] = /^mcp:([^/]+)(?:\/(.+))?$/.exec(each) ?? [];
+    return server === undefined ? each : `mcp__${server}__${tool ?? '*'}`;
+  });
+  return new Map([...fields, ['tools', { ...tools, value }]]);
+}
+
+/** `false`, and a level behind the model's name: `some-model:high`. */
+function setThinking(fields: Map<string, Field>): void {
+  const thinking = fields.get('thinking');
+  if (thinking !== undefined && readBoolean(thinking.value) === false) {
+    fields.set('thinking', { ...thinking, value: 'off' });
+  }
+  const model = fields.get('model');
+  const [, name, level] = LEVEL.exec(word(model?.value) ?? '') ?? [];
+  if (model === undefined || name === undefined || level === undefined) return;
+  fields.set('model', { ...model, value: name });
+  fields.set('thinking', { ...model, value: level });
+}
+
+const LEVEL = /^(.+):(off|minimal|low|medium|high|xhigh|max)$/;
+
+/** The first that can be had counts, the model itself before its fallbacks. */
+function setModels(fields: Map<string, Field>): void {
+  const model = fields.get('model');
+  const first = word(model?.value);
+  const others = toolWords(fields.get('fallbackModels')?.value ?? null) ?? [];
+  if (model === undefined || first === undefined || others.length === 0) return;
+  fields.set('model', { ...model, value: [first, ...others] });
+  fields.delete('fallbackModels');
+}
+
+/** Milliseconds as minutes, and `turnBudget`, an object or one as JSON text. */
+function setLimits(fields: Map<string, Field>): void {
+  const timeout = fields.get('timeoutMs');
+  const ms = Number(word(timeout?.value));
+  if (timeout !== undefined && ms > 0) {
+    fields.delete('timeoutMs');
+    fields.set('timeout-mins', { ...timeout, value: ms / 60_000 });
+  }
+  const budget = fields.get('turnBudget');
+  const turns = turnsOf(budget?.value ?? null);
+  if (budget === undefined || turns === undefined) return;
+  fields.delete('turnBudget');
+  fields.set('max-turns', { ...budget, value: turns });
+}
+
+function turnsOf(value: JsonValue): JsonValue | undefined {
+  if (isJsonObject(value)) return value['maxTurns'];
+  const parsed = typeof value === 'string' ? parseJsonc(value) : undefined;
+  return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value['maxTurns'] : undefined;
+}

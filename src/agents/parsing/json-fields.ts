@@ -1,0 +1,108 @@
+import { errorMessage } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { Field, FieldProblem } from './fields.ts';
+import { parseStrict } from './strict.ts';
+import { toJson } from './to-json.ts';
+import { plainText, unreadableFile, type FileFields } from './file-fields.ts';
+
+/**
+ * The outermost keys of a JSON file with their lines. A text that is no JSON and reads as YAML, which
+ * takes a comma too many or a missing quote, is read as that with a warning. Never throws.
+ */
+export async function parseJsonFields(text: string): Promise<FileFields> {
+  const json = plainText(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    // What is wrong, and where, the YAML reader says better.
+    return readAsYaml(json);
+  }
+  if (!isJsonObject(value)) return unreadableFile('invalid-json', 'It holds no JSON object.');
+  return collect(value, keyLines(json));
+}
+
+async function readAsYaml(json: string): Promise<FileFields> {
+  const read = await parseStrict(json, 1);
+  if (!read.ok) return broken(read);
+  if (read.fields.size === 0) return unreadableFile('invalid-json', 'It holds no JSON object.');
+  const message = 'It is no valid JSON; it was read as YAML. Mend it: other programs refuse it.';
+  return {
+    ok: true,
+    fields: read.fields,
+    problems: [{ code: 'invalid-json', message }, ...read.problems],
+  };
+}
+
+function broken({
+  message,
+  line,
+}: {
+  readonly message: string;
+  readonly line: number;
+}): FileFields {
+  return unreadableFile(
+    'invalid-json',
+    `It is no valid JSON at line ${line}: ${message}. Mend it.`,
+    line,
+  );
+}
+
+interface KeyLine {
+  readonly key: string;
+  readonly line: number;
+}
+
+function collect(value: Readonly<Record<string, unknown>>, keys: readonly KeyLine[]): FileFields {
+  const fields = new Map<string, Field>();
+  const problems: FieldProblem[] = [];
+  try {
+    for (const { key, line } of keys) {
+      if (fields.has(key)) {
+        const message = `\`${key}\` stands twice; the last one counts.`;
+        problems.push({ code: 'duplicate-key', message, line });
+      }
+      if (key !== '__proto__') fields.set(key, { value: toJson(value[key]), line });
+    }
+  } catch (error) {
+    // Nested too deep, or too many values: the file's fault.
+    return unreadableFile('invalid-json', `It cannot be read: ${errorMessage(error)}.`);
+  }
+  return { ok: true, fields, problems };
+}
+
+/** Each key of the outermost object of a valid JSON text. */
+function keyLines(json: string): readonly KeyLine[] {
+  const keys: KeyLine[] = [];
+  let depth = 0;
+  let line = 1;
+  for (let at = 0; at < json.length; at += 1) {
+    const char = json[at];
+    if (char === '\n') line += 1;
+    else if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') depth -= 1;
+    else if (char === '"') {
+      const end = stringEnd(json, at);
+      if (depth === 1 && isBeforeColon(json, end)) {
+        keys.push({ key: String(JSON.parse(json.slice(at, end))), line });
+      }
+      at = end - 1;
+    }
+  }
+  return keys;
+}
+
+/** The offset after the string that begins at `start`. */
+function stringEnd(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+const BLANK = new Set([' ', '\t', '\n']);
+
+function isBeforeColon(json: string, from: number): boolean {
+  let at = from;
+  while (BLANK.has(json[at] ?? '')) at += 1;
+  return json[at] === ':';
+}

@@ -1,0 +1,221 @@
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { discoverSkills } from '../../../src/agents/skills/discover.ts';
+import { projectSkillFiles, skillFilesStamp } from '../../../src/agents/skills/files.ts';
+import { findSkill } from '../../../src/agents/skills/find-skill.ts';
+import { surroundingsOf } from '../../../src/agents/loader/search-context.ts';
+import { skillPlaces } from '../../../src/agents/skills/places.ts';
+import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/project-file.ts';
+import { workTree } from '../support.ts';
+import { skillFile } from '../skills/support.ts';
+
+let tree: ReturnType<typeof workTree>;
+
+beforeEach(() => {
+  tree = workTree({ 'repo/.git/HEAD': '', 'home/.keep': '', 'repo/app/.keep': '' });
+});
+
+afterEach(() => tree.remove());
+
+const cwd = () => tree.path('repo/app');
+const environment = () => ({ HOME: tree.path('home') });
+const around = () => surroundingsOf(cwd(), environment());
+
+function discover(trust = TRUST_ALL) {
+  return discoverSkills({ cwd: cwd(), environment: environment(), trust });
+}
+
+/** Paths relative to the tree. */
+function below(path: string): string {
+  return path.slice(tree.root.length + 1);
+}
+
+function write(path: string, description: string): void {
+  tree.write(path, skillFile(`description: ${description}`));
+}
+
+describe('the order of places', () => {
+  it('Muster’s own, then those of others: of the project, the nearest first, then of the user', () => {
+    const places = skillPlaces(around()).map(({ path }) => below(path));
+    expect(places.slice(0, 5)).toEqual([
+      'repo/app/.muster/skills',
+      'repo/.muster/skills',
+      'home/.config/muster/skills',
+      'repo/app/.agents/skills',
+      'repo/app/.claude/skills',
+    ]);
+    const nearest = places.indexOf('repo/app/.pi/skills');
+    expect(places[nearest + 1]).toBe('repo/.agents/skills');
+    expect(places.slice(-13)[0]).toBe('home/.agents/skills');
+    expect(new Set(places).size).toBe(places.length);
+  });
+
+  it('the first of a name wins, case ignored, and the others are listed', async () => {
+    write('home/.config/muster/skills/deploy/SKILL.md', 'third');
+    write('repo/.muster/skills/Deploy/SKILL.md', 'second');
+    write('repo/app/.muster/skills/deploy/SKILL.md', 'first');
+    write('home/.claude/skills/deploy/SKILL.md', 'fourth');
+    write('home/.claude/skills/other/SKILL.md', 'other');
+    const { skills, shadowed } = await discover();
+    expect(skills.map(({ name, description }) => [name, description])).toEqual([
+      ['deploy', 'first'],
+      ['other', 'other'],
+    ]);
+    expect(shadowed.map(({ skill, by }) => [skill.description, below(by)])).toEqual([
+      ['second', 'repo/app/.muster/skills/deploy/SKILL.md'],
+      ['third', 'repo/app/.muster/skills/deploy/SKILL.md'],
+      ['fourth', 'repo/app/.muster/skills/deploy/SKILL.md'],
+    ]);
+  });
+});
+
+it('where there is none, nothing is found', async () => {
+  expect(await discover()).toMatchObject({ skills: [], shadowed: [], skipped: [], problems: [] });
+});
+
+it('skills may lie in groups; what lies in the folder of one belongs to it', async () => {
+  write('home/.claude/skills/group/one/SKILL.md', 'one');
+  write('home/.claude/skills/two/SKILL.md', 'two');
+  write('home/.claude/skills/two/examples/three/SKILL.md', 'three');
+  write('home/.claude/skills/node_modules/four/SKILL.md', 'four');
+  const { skills } = await discover();
+  expect(skills.map(({ name, directory }) => [name, below(directory)])).toEqual([
+    ['one', 'home/.claude/skills/group/one'],
+    ['two', 'home/.claude/skills/two'],
+  ]);
+});
+
+it('a file that lies in no folder of its own is none, and hides none', async () => {
+  write('home/.claude/skills/SKILL.md', 'all');
+  write('home/.claude/skills/one/SKILL.md', 'one');
+  const { skills, skipped } = await discover();
+  expect(skills.map(({ name }) => name)).toEqual(['one']);
+  expect(skipped).toMatchObject([{ code: 'not-in-folder' }]);
+});
+
+describe('skills of a project', () => {
+  it('act only when they are trusted, and are not even read before', async () => {
+    write('repo/.claude/skills/deploy/SKILL.md', 'ships');
+    tree.write('repo/.agents/skills/binary/SKILL.md', Buffer.from([0, 1, 2]));
+    write('home/.claude/skills/own/SKILL.md', 'own');
+    const before = await discover(TRUST_NOTHING);
+    expect(before.skills.map(({ name }) => name)).toEqual(['own']);
+    expect(before.problems).toEqual([]);
+    expect(before.skipped.map(({ path, code }) => [below(path), code])).toEqual([
+      ['repo/.agents/skills/binary/SKILL.md', 'untrusted'],
+      ['repo/.claude/skills/deploy/SKILL.md', 'untrusted'],
+    ]);
+    const after = await discover();
+    expect(after.skills.map(({ name }) => name)).toEqual(['deploy', 'own']);
+    expect(after.problems.map(({ code }) => code)).toEqual(['binary']);
+  });
+
+  it('are all that can be trusted, where a run looks for them', () => {
+    write('repo/.claude/skills/deploy/SKILL.md', 'ships');
+    write('repo/.claude/skills/SKILL.md', 'none');
+    write('home/.claude/skills/own/SKILL.md', 'own');
+    const { files, skipped } = projectSkillFiles(around());
+    expect(files).toEqual([
+      { path: tree.path('repo/.claude/skills/deploy/SKILL.md'), boundary: tree.path('repo') },
+    ]);
+    expect(skipped).toMatchObject([{ code: 'not-in-folder' }]);
+  });
+});
+
+describe('skills of plugins', () => {
+  function install(...paths: readonly string[]): void {
+    const installed = { 'kit@market': [{ scope: 'user', installPath: tree.path('home/kit') }] };
+    const plugins = JSON.stringify({ version: 2, plugins: installed });
+    tree.write('home/.claude/plugins/installed_plugins.json', plugins);
+    const settings = JSON.stringify({ enabledPlugins: { 'kit@market': true } });
+    tree.write('home/.claude/settings.json', settings);
+    if (paths.length === 0) return;
+    tree.write('home/kit/.claude-plugin/plugin.json', JSON.stringify({ skills: paths }));
+  }
+
+  it('are called PLUGIN:SKILL and come last; those of the same name elsewhere are others', async () => {
+    install();
+    write('home/kit/skills/deploy/SKILL.md', 'of the plugin');
+    write('home/.claude/skills/deploy/SKILL.md', 'own');
+    const { skills, problems } = await discover(TRUST_NOTHING);
+    expect(problems).toEqual([]);
+    expect(skills.map(({ name, description, scope }) => [name, description, scope])).toEqual([
+      ['deploy', 'own', 'user'],
+      ['kit:deploy', 'of the plugin', 'plugin'],
+    ]);
+    const [, ofPlugin] = skills;
+    expect(below(ofPlugin?.directory ?? '')).toBe('home/kit/skills/deploy');
+    expect(findSkill('/KIT:deploy', skills)).toEqual({ ok: true, skill: ofPlugin });
+    expect(projectSkillFiles(around()).files).toEqual([]);
+  });
+
+  it('lie where its manifest says, too, in the folder of one or of many, and never outside of it', async () => {
+    install('./more', './one', '../../outside', '/etc');
+    write('home/kit/skills/usual/SKILL.md', 'usual');
+    write('home/kit/more/other/SKILL.md', 'other');
+    write('home/kit/one/SKILL.md', 'one');
+    write('outside/bad/SKILL.md', 'bad');
+    const { skills, skipped } = await discover();
+    expect(skills.map(({ name }) => name)).toEqual(['kit:usual', 'kit:other', 'kit:one']);
+    expect(skipped).toEqual([]);
+  });
+});
+
+describe('the stamp', () => {
+  const now = () => skillFilesStamp(around(), [tree.path('trust')]);
+  const dependsOn = () => [tree.path('trust')];
+  const loaded = async () =>
+    await discoverSkills({
+      cwd: cwd(),
+      environment: environment(),
+      trust: TRUST_ALL,
+      dependsOn: dependsOn(),
+    });
+
+  it('is another one when a skill has come, gone or been written, and what they depend on', async () => {
+    const stamps = new Set<string>();
+    const changes = [
+      () => {},
+      () => write('home/.claude/skills/one/SKILL.md', 'first'),
+      () => write('home/.claude/skills/one/SKILL.md', 'second one'),
+      () => write('repo/.claude/skills/two/SKILL.md', 'two'),
+      () => rmSync(tree.path('home/.claude/skills/one'), { recursive: true }),
+      () => tree.write('trust', 'x'),
+    ];
+    for (const change of changes) {
+      change();
+      // oxlint-disable-next-line no-await-in-loop -- one change after another
+      expect((await loaded()).stamp).toBe(now());
+      stamps.add(now());
+    }
+    expect(stamps.size).toBe(changes.length);
+  });
+});
+
+describe('links', () => {
+  it('are followed within the tree: the folder is the one that they lead to', async () => {
+    write('home/.agents/skills/deploy/SKILL.md', 'ships');
+    mkdirSync(tree.path('home/.claude/skills'), { recursive: true });
+    symlinkSync('../../.agents/skills/deploy', tree.path('home/.claude/skills/ship'));
+    const { skills, shadowed } = await discover();
+    expect(skills.map(({ name, directory }) => [name, below(directory)])).toEqual([
+      ['deploy', 'home/.agents/skills/deploy'],
+      ['ship', 'home/.agents/skills/deploy'],
+    ]);
+    expect(shadowed).toEqual([]);
+  });
+
+  it('are refused where they lead out of it, or to where more than the skill lies', async () => {
+    tree.write('outside/SKILL.md', skillFile('description: outside'));
+    tree.write('repo/SKILL.md', skillFile('description: all of it'));
+    mkdirSync(tree.path('repo/.claude/skills'), { recursive: true });
+    symlinkSync(tree.path('outside'), tree.path('repo/.claude/skills/out'));
+    symlinkSync('../..', tree.path('repo/.claude/skills/up'));
+    const { skills, skipped } = await discover();
+    expect(skills).toEqual([]);
+    expect(skipped.map(({ path, code }) => [below(path), code])).toEqual([
+      ['repo/.claude/skills/out', 'link-outside'],
+      ['repo/.claude/skills/up/SKILL.md', 'link-above'],
+    ]);
+  });
+});
