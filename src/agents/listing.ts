@@ -9,12 +9,16 @@ import type {
 import type { MemoryScope } from '../protocol/memory.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { agentId, idClashes } from './agent-id.ts';
-import type { DiscoveredAgents } from './loader/discovery-result.ts';
+import {
+  listDefinitions,
+  type DiscoveryResult,
+  type ListingState,
+} from './loader/discovery-result.ts';
 import { withLineFeeds } from './parsing/split.ts';
 import type { SkippedPath } from './loader/walk.ts';
 
 /** One agent as `agents list --json` prints it. */
-interface AgentListing {
+interface AgentListing extends ListingState {
   readonly path: string;
   readonly name: string;
   /** The word that people and models type for it, unless a warning says that it means another one. */
@@ -38,10 +42,6 @@ interface AgentListing {
   readonly warnings: readonly AgentProblem[];
   readonly scope: AgentScope;
   readonly vendor: string;
-  /** Paths of the agents of the same name that it keeps from being used. */
-  readonly shadows: readonly string[];
-  /** The path of the agent that keeps this one from being used. */
-  readonly shadowedBy: string | null;
 }
 
 export interface AgentListings {
@@ -56,22 +56,18 @@ export interface ListingOptions {
   readonly effectiveMode: (agent: AgentDefinition) => PermissionMode;
 }
 
-export function listAgents(found: DiscoveredAgents, options: ListingOptions): AgentListings {
-  const shadowed = Map.groupBy(found.shadowed, ({ agent }) => agent.name.toLowerCase());
-  const shadowsOf = (name: string): readonly string[] =>
-    (shadowed.get(name.toLowerCase()) ?? []).map(({ agent }) => agent.origin.path);
-  const clashes = idClashes(found.agents);
-  const used = found.agents.map((agent) => ({
-    ...describe(withProblem(agent, clashes.get(agent)), options),
-    shadows: shadowsOf(agent.name),
-    shadowedBy: null,
-  }));
-  const unused = found.shadowed.map(({ agent, by }) => ({
-    ...describe(agent, options),
-    shadows: [],
-    shadowedBy: by,
-  }));
-  return { agents: [...used, ...unused], skipped: found.skipped, problems: found.problems };
+export function listAgents(
+  found: DiscoveryResult<AgentDefinition>,
+  options: ListingOptions,
+): AgentListings {
+  const clashes = idClashes(found.items);
+  const describeItem = (agent: AgentDefinition) =>
+    describe(withProblem(agent, clashes.get(agent)), options);
+  return {
+    agents: listDefinitions(found, ({ origin }) => origin.path, describeItem),
+    skipped: found.skipped,
+    problems: found.problems,
+  };
 }
 
 function withProblem(agent: AgentDefinition, problem: AgentProblem | undefined): AgentDefinition {
@@ -81,7 +77,7 @@ function withProblem(agent: AgentDefinition, problem: AgentProblem | undefined):
 function describe(
   agent: AgentDefinition,
   options: ListingOptions,
-): Omit<AgentListing, 'shadows' | 'shadowedBy'> {
+): Omit<AgentListing, keyof ListingState> {
   return {
     path: agent.origin.path,
     name: agent.name,

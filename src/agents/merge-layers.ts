@@ -8,7 +8,7 @@ const LAYERED: ReadonlySet<string> = new Set(['opencode', 'codex']);
  * The agents with what other files of their product, behind theirs, deny to the same name. There it would
  * hold, too; nothing else of those files counts here. In the same order.
  */
-export function withLayers(agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
+export function mergeLayers(agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
   const layers = Map.groupBy(
     agents.filter(({ origin }) => LAYERED.has(origin.vendor)),
     ({ name, origin }) => `${origin.vendor} ${name.toLowerCase()}`,

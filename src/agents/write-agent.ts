@@ -1,5 +1,6 @@
 import type { Document, YAMLMap, YAMLSeq } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { truncate } from '../base/text.ts';
 import {
   listedTools,
   type AgentDefinition,
@@ -131,4 +132,18 @@ async function toYaml(fields: JsonObject): Promise<string> {
   };
   visit(document, { Map: onOneLine, Seq: onOneLine });
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+/** The most code points of a file name. In any script that is less than file systems allow. */
+const MAX_FILE_NAME = 60;
+
+/** Returns the name of the file that an agent of this name is written to: `Rust Expert` → `rust-expert.md`. */
+export function agentFileName(name: string): string {
+  const slug = name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_.-]+/gu, '-')
+    .replaceAll(/^[^\p{L}\p{N}_]+/gu, '');
+  const stem = truncate(slug, MAX_FILE_NAME).replaceAll(/[-.]+$/g, '');
+  return `${stem === '' ? 'agent' : stem}.md`;
 }

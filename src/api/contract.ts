@@ -1,5 +1,3 @@
-import type { DiscoveredAgents } from '../agents/loader/discovery-result.ts';
-import type { DiscoveredSkills } from '../agents/skills/discover.ts';
 import type { QuestionAnswer } from '../engine/engine.ts';
 import type { WaitingQuestion } from '../engine/inbox.ts';
 import type { StopOrder } from '../engine/stop.ts';
@@ -16,6 +14,7 @@ import type { TaskContext } from './tasks-context.ts';
 import type { SandboxState } from '../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from './config/key-bindings.ts';
 import type { Enclosed, EncloseRequest, ImageLook } from './enclosing.ts';
+import type { DiscoveredAgents, DiscoveredSkills } from './definitions.ts';
 import type { EventListener } from './event-router.ts';
 import type { SignalListener } from './signal-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';

@@ -1,4 +1,5 @@
-import { agentsBelow } from '../agents/loader/subtree-scan.ts';
+import { AGENTS } from '../agents/kinds.ts';
+import { scanSubtree } from '../agents/loader/subtree-scan.ts';
 import { listAgents, type AgentListings } from '../agents/listing.ts';
 import { effectiveMode } from '../policy/modes.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
@@ -17,7 +18,7 @@ export async function listAgentsBelow(
   mode: PermissionMode = 'default',
 ): Promise<AgentListings> {
   const path = realDirectory(directory, '--dir');
-  return listAgents(await agentsBelow(path), {
+  return listAgents(await scanSubtree(AGENTS, path), {
     effectiveMode: (agent) => effectiveMode(agent, mode),
   });
 }

@@ -62,7 +62,7 @@ export class RootTerms {
    */
   agentNamed(name: string | undefined): AgentDefinition | null {
     if (name === undefined) return null;
-    const found = findAgent(name, this.parts.agents.discovered.agents);
+    const found = findAgent(name, this.parts.agents.current.items);
     if (!found.ok) throw new UsageError(found.error.message);
     const { agent } = found;
     const mistake = this.grantWithoutEffect(agent);

@@ -1,6 +1,4 @@
-import type { DiscoveredAgents } from '../agents/loader/discovery-result.ts';
-import type { DiscoveredSkills } from '../agents/skills/discover.ts';
-import type { DiscoveredTemplates } from '../agents/templates/discover.ts';
+import type { DiscoveryResult } from '../agents/loader/discovery-result.ts';
 import type { ModelChooser } from '../engine/deps.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Inbox } from '../engine/inbox.ts';
@@ -8,6 +6,9 @@ import { type ModelSetup } from '../model/choose.ts';
 import { type RootGrant } from '../policy/attenuate.ts';
 import type { Notify } from '../protocol/notify.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
+import type { SkillDefinition } from '../protocol/skill.ts';
+import type { TemplateDefinition } from '../protocol/template.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { Environment } from '../sys/env.ts';
 import type { Sandbox } from '../sys/sandbox/sandbox.ts';
@@ -30,10 +31,10 @@ export interface SessionParts {
   readonly sandbox: Pick<Sandbox, 'state'>;
   readonly setup: ModelSetup;
   readonly models: ModelChooser;
-  readonly agents: { readonly discovered: DiscoveredAgents };
-  readonly skills: { readonly discovered: DiscoveredSkills };
-  /** Those that can be used now. */
-  readonly templates: () => Promise<DiscoveredTemplates>;
+  readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
+  readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
+  /** Loads the templates that can be used now. */
+  readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;
   /** Null: nothing of its tasks is on disk, so nobody else knows of them. */
   readonly channel: ControlChannel | null;

@@ -1,7 +1,5 @@
 import { RootTerms } from './root-terms.ts';
 import { Runs } from './runs.ts';
-import type { DiscoveredAgents } from '../agents/loader/discovery-result.ts';
-import type { DiscoveredSkills } from '../agents/skills/discover.ts';
 import type { QuestionAnswer } from '../engine/engine.ts';
 import type { WaitingQuestion } from '../engine/inbox.ts';
 import { stopOrder } from '../engine/stop.ts';
@@ -26,6 +24,12 @@ import type { EventListener } from './event-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';
 import type { Muster, Run, StopRequest } from './contract.ts';
 import type { SignalListener } from './signal-router.ts';
+import {
+  discoveredAgents,
+  discoveredSkills,
+  type DiscoveredAgents,
+  type DiscoveredSkills,
+} from './definitions.ts';
 import { type TemplateRequest } from './templates/fan-out.ts';
 import { templateReport, templateRunLeft } from './templates/report.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -45,11 +49,11 @@ export class Session implements Muster {
   }
 
   get agents(): DiscoveredAgents {
-    return this.parts.agents.discovered;
+    return discoveredAgents(this.parts.agents.current);
   }
 
   get skills(): DiscoveredSkills {
-    return this.parts.skills.discovered;
+    return discoveredSkills(this.parts.skills.current);
   }
 
   get models(): ModelSetup {

@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { discoverAgents } from '../agents/loader/discover.ts';
+import { AGENTS, SKILLS } from '../agents/kinds.ts';
+import { discoverDefinitions } from '../agents/loader/discover.ts';
+import type { DiscoveryResult } from '../agents/loader/discovery-result.ts';
+import { scanSubtree } from '../agents/loader/subtree-scan.ts';
 import { findAgent } from '../agents/find-agent.ts';
-import { skillsBelow } from '../agents/skills/below.ts';
-import { discoverSkills, type DiscoveredSkills } from '../agents/skills/discover.ts';
 import { findingOf, lintSkill, type LintFacts, type SkillFinding } from '../agents/skills/lint.ts';
 import { listSkills, type SkillListings } from '../agents/skills/listing.ts';
+import type { SkillDefinition } from '../protocol/skill.ts';
 import { estimateTokens } from '../base/token-estimate.ts';
 import { DEFAULT_AGENT } from '../engine/plan-child.ts';
 import { readEnvironment } from '../sys/env.ts';
@@ -27,10 +29,10 @@ export async function listSkillsIn(options: ListSkillsOptions): Promise<SkillLis
   return listSkills(await findSkills(options), DEFAULT_AGENT);
 }
 
-async function findSkills(options: ListSkillsOptions): Promise<DiscoveredSkills> {
+async function findSkills(options: ListSkillsOptions): Promise<DiscoveryResult<SkillDefinition>> {
   const { below } = options;
-  if (below !== undefined) return skillsBelow(realDirectory(below, '--dir'));
-  return discoverSkills(placeOf(options));
+  if (below !== undefined) return scanSubtree(SKILLS, realDirectory(below, '--dir'));
+  return discoverDefinitions(SKILLS, placeOf(options));
 }
 
 export interface SkillChecks {
@@ -45,8 +47,8 @@ export interface SkillChecks {
 /** What is wrong with the skills of a directory. Throws as `listSkillsIn` does. */
 export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillChecks> {
   const place = placeOf(options);
-  const { skills, shadowed, problems } = await findSkills(options);
-  const { agents } = await discoverAgents(place);
+  const { items: skills, shadowed, problems } = await findSkills(options);
+  const { items: agents } = await discoverDefinitions(AGENTS, place);
   const redact = redactFor(place.environment);
   const facts: LintFacts = {
     isAgent: (name) => findAgent(name, agents).ok,
@@ -57,7 +59,7 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
   const findings = [
     ...problems.map((problem) => findingOf(problem, 'error')),
     ...skills.flatMap((skill) => lintSkill(skill, facts)),
-    ...shadowed.flatMap(({ skill, by }) => [
+    ...shadowed.flatMap(({ item: skill, by }) => [
       {
         severity: 'warning' as const,
         code: 'shadowed',

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { builtinSources } from '../../src/agents/builtin.ts';
-import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
+import { loadBuiltinAgents, readBuiltinFiles } from '../../src/agents/builtin.ts';
 import { parseSimple } from '../../src/agents/parsing/simple.ts';
 import { splitFrontMatter } from '../../src/agents/parsing/split.ts';
 import { byteLength } from '../../src/base/text.ts';
@@ -141,7 +140,7 @@ test('whoever has Notify is told to report progress with it', async () => {
 });
 
 test('their front matter needs no YAML library', () => {
-  for (const { path, text } of builtinSources()) {
+  for (const { path, text } of readBuiltinFiles('agents')) {
     const split = splitFrontMatter(text);
     const fields = split.kind === 'found' ? parseSimple(split.yaml, split.yamlLine) : undefined;
     expect(fields?.get('name')?.line, path).toBe(2);

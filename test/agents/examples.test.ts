@@ -1,8 +1,8 @@
-import { musterFormat } from '../../src/agents/formats/vendors.ts';
+import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
+import { muster } from '../../src/agents/formats/muster/vendor.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
 import { isJsonObject } from '../../src/base/json.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -10,7 +10,7 @@ const DIRECTORY = join(ROOT, 'examples/agents');
 
 function load(file: string) {
   const path = join(DIRECTORY, file);
-  return musterFormat.read({ path, scope: 'user', text: readFileSync(path, 'utf8') });
+  return muster.agents.read({ path, scope: 'user', text: readFileSync(path, 'utf8') });
 }
 
 test('there are two', () => {

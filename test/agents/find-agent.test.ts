@@ -1,5 +1,5 @@
+import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import { expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
 import { agentNames, findAgent } from '../../src/agents/find-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 

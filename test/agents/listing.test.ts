@@ -1,4 +1,4 @@
-import { claudeFormat } from '../../src/agents/formats/vendors.ts';
+import { claude } from '../../src/agents/formats/claude/vendor.ts';
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { listAgents } from '../../src/agents/listing.ts';
@@ -6,14 +6,14 @@ import { agentFile, read, readOne } from './support.ts';
 
 test('one record an agent, shadowed ones last', async () => {
   const agent = await readOne(
-    claudeFormat,
+    claude.agents,
     agentFile('name: a', 'description: D', 'tools: MultiEdit, Edit, AskUser', 'maxTurns: 4'),
   );
-  const { items } = await read(claudeFormat, agentFile('name: A', 'model: haiku'), '/other/a.md');
+  const { items } = await read(claude.agents, agentFile('name: A', 'model: haiku'), '/other/a.md');
   const skipped = [{ path: '/x.md', code: 'binary', reason: 'A binary file.' }];
   const found = {
-    agents: [agent],
-    shadowed: items.map((each) => ({ agent: each, by: agent.origin.path })),
+    items: [agent],
+    shadowed: items.map((item) => ({ item, by: agent.origin.path })),
     skipped,
     problems: [],
   };

@@ -1,5 +1,5 @@
+import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import { describe, expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
 import { mentionedAgents } from '../../src/agents/mentions.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';

@@ -1,5 +1,6 @@
+import { AGENTS } from '../../src/agents/kinds.ts';
+import { discoverDefinitions } from '../../src/agents/loader/discover.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { discoverAgents } from '../../src/agents/loader/discover.ts';
 import { TRUST_ALL, type ProjectTrust } from '../../src/sys/project-file.ts';
 import { agentFile, workTree } from './support.ts';
 
@@ -11,11 +12,11 @@ afterEach(() => tree.remove());
 
 async function discover(trust: ProjectTrust = TRUST_ALL) {
   const environment = { HOME: tree.path('home') };
-  return discoverAgents({ cwd: tree.path('repo'), environment, trust });
+  return discoverDefinitions(AGENTS, { cwd: tree.path('repo'), environment, trust });
 }
 
 async function helper() {
-  const { agents, shadowed } = await discover();
+  const { items: agents, shadowed } = await discover();
   const found = agents.find(({ name }) => name === 'helper');
   const { disallowedTools, rules, mode, problems, prompt, model } = found ?? {};
   const codes = problems?.map(({ code }) => code);

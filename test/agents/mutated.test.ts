@@ -1,9 +1,10 @@
+import { AGENTS } from '../../src/agents/kinds.ts';
+import { scanSubtree } from '../../src/agents/loader/subtree-scan.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { agentsBelow } from '../../src/agents/loader/subtree-scan.ts';
 import { workTree } from './support.ts';
 
 const MARKDOWN = [
@@ -48,9 +49,9 @@ afterEach(() => tree.remove());
 
 /** Each file is an agent, or says why it is none: nothing is dropped in silence. */
 async function accountedFor(): Promise<{ readonly loaded: number; readonly told: number }> {
-  const { agents, shadowed, skipped } = await agentsBelow(tree.root);
+  const { items: agents, shadowed, skipped } = await scanSubtree(AGENTS, tree.root);
   const loaded = new Set(
-    [...agents, ...shadowed.map(({ agent }) => agent)].map((agent) => agent.origin.path),
+    [...agents, ...shadowed.map(({ item: agent }) => agent)].map((agent) => agent.origin.path),
   );
   const told = new Set(skipped.map(({ path }) => path));
   for (const path of Object.keys(FILES)) {
@@ -172,7 +173,7 @@ describe('a file of each format', () => {
         if (kind === 'pipe') execFileSync('mkfifo', [full]);
         if (kind === 'directory') mkdirSync(full);
       }
-      const { agents, skipped } = await agentsBelow(tree.root);
+      const { items: agents, skipped } = await scanSubtree(AGENTS, tree.root);
       expect(agents).toEqual([]);
       expect(skipped).toHaveLength(kind === 'directory' ? 0 : Object.keys(FILES).length);
     },

@@ -1,8 +1,9 @@
+import { AGENTS } from '../../src/agents/kinds.ts';
+import type { DiscoveryResult } from '../../src/agents/loader/discovery-result.ts';
+import { scanSubtree } from '../../src/agents/loader/subtree-scan.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { agentId, idClashes } from '../../src/agents/agent-id.ts';
-import { agentsBelow } from '../../src/agents/loader/subtree-scan.ts';
 import { findAgent } from '../../src/agents/find-agent.ts';
-import type { DiscoveredAgents } from '../../src/agents/loader/discovery-result.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { workTree } from './support.ts';
 
@@ -17,13 +18,15 @@ beforeEach(() => {
 });
 afterEach(() => tree.remove());
 
-async function load(files: Readonly<Record<string, string>>): Promise<DiscoveredAgents> {
+async function load(
+  files: Readonly<Record<string, string>>,
+): Promise<DiscoveryResult<AgentDefinition>> {
   for (const [path, text] of Object.entries(files)) tree.write(path, text);
-  return await agentsBelow(tree.root);
+  return await scanSubtree(AGENTS, tree.root);
 }
 
 async function loadOne(path: string, text: string): Promise<AgentDefinition> {
-  const { agents, skipped } = await load({ [path]: text });
+  const { items: agents, skipped } = await load({ [path]: text });
   const [agent] = agents;
   if (agent === undefined || agents.length !== 1) throw new Error(JSON.stringify(skipped));
   return agent;
@@ -109,7 +112,7 @@ describe('a loader of real files', () => {
 
   test('7: expands group words, those that clash for their own vendor alone', async () => {
     const text = claude('name: NAME', 'description: Does.', 'tools: [edit, search]');
-    const { agents } = await load({
+    const { items: agents } = await load({
       '.github/agents/a.agent.md': text.replace('NAME', 'a'),
       '.claude/agents/b.md': text.replace('NAME', 'b'),
       '.factory/droids/c.md': claude('name: c', 'description: Does.', 'tools: read-only'),
@@ -126,7 +129,7 @@ describe('a loader of real files', () => {
   });
 
   test('8: an unknown tool is told once; with none left the agent loads and cannot start', async () => {
-    const { agents } = await load({
+    const { items: agents } = await load({
       'a.md': claude('name: a', 'description: Does.', 'tools: Read, fly, fly, dig'),
       'b.md': claude('name: b', 'description: Does.', 'tools: fly'),
     });
@@ -166,7 +169,7 @@ describe('a loader of real files', () => {
   test('10: without a name it is called after its file, or its folder', async () => {
     const text = claude('description: Does.');
     const toml = 'description = "Does."\ndeveloper_instructions = "Do."\n';
-    const { agents } = await load({
+    const { items: agents } = await load({
       '.claude/agents/one.md': text,
       '.github/agents/two.agent.md': text,
       '.codex/agents/three.toml': toml,
@@ -179,7 +182,7 @@ describe('a loader of real files', () => {
   });
 
   test('11: keeps any display name, and gives an id that people can type; told only on a clash', async () => {
-    const { agents } = await load({
+    const { items: agents } = await load({
       'one.agent.md': claude('name: .NET Self-Learning Expert', 'description: Does.'),
       'two.agent.md': claude('name: 日本 Tester', 'description: Does.'),
       'three.agent.md': claude('name: dotnet-self-learning-expert', 'description: Does.'),
@@ -194,7 +197,7 @@ describe('a loader of real files', () => {
     const clash = await load({
       'four.agent.md': claude('name: 日本-TESTER', 'description: Other.'),
     });
-    expect([...idClashes(clash.agents).values()].map(({ code }) => code)).toEqual(['id-clash']);
+    expect([...idClashes(clash.items).values()].map(({ code }) => code)).toEqual(['id-clash']);
   });
 
   test('12: a missing description is a warning', async () => {
@@ -203,7 +206,7 @@ describe('a loader of real files', () => {
   });
 
   test('13: a document is skipped; another file without front matter is listed with the reason', async () => {
-    const { agents, skipped } = await load({
+    const { items: agents, skipped } = await load({
       '.claude/agents/README.md': '# About\n',
       '.claude/agents/notes.md': 'Some notes.\n',
       '.opencode/agents/bare.md': 'You do it.\n',
@@ -223,12 +226,12 @@ describe('a loader of real files', () => {
   });
 
   test('15: the first of a name counts, and the others are listed', async () => {
-    const { agents, shadowed } = await load({
+    const { items: agents, shadowed } = await load({
       'agents/b.md': claude('name: same', 'description: Second.'),
       'agents/a.md': claude('name: SAME', 'description: First.'),
     });
     expect(agents.map(({ description }) => description)).toEqual(['First.']);
-    expect(shadowed.map(({ agent, by }) => [agent.description, by])).toEqual([
+    expect(shadowed.map(({ item: agent, by }) => [agent.description, by])).toEqual([
       ['Second.', tree.path('agents/a.md')],
     ]);
   });
@@ -248,7 +251,7 @@ describe('a loader of real files', () => {
   });
 
   test('17: loads every format', async () => {
-    const { agents } = await load({
+    const { items: agents } = await load({
       'a.md': claude('name: a', 'description: Does.'),
       'b.agent.md': claude('name: b', 'description: Does.'),
       'c/SUBAGENT.md': claude('name: c', 'description: Does.'),

@@ -136,7 +136,9 @@ describe('a run', () => {
       'front/cli/commands/run.ts',
       'front/headless/headless.ts',
     ]);
-    const readers = importsOf('agents/formats/vendors.ts')
+    const readers = files
+      .filter((file) => /^agents\/formats\/\w+\/vendor\.ts$/.test(file))
+      .flatMap(importsOf)
       .filter(({ kind }) => kind === 'dynamic')
       .map(({ to }) => to);
     expect(readers.length).toBeGreaterThan(10);

@@ -229,7 +229,7 @@ describe('agents check', () => {
     expect(out.split('\n')).toEqual([
       '.claude/agents/gone.md',
       expect.stringMatching(
-        /^ {2}warning {2}It is left out\. The link leads nowhere.* \[broken-link\]$/,
+        /^ {2}warning {2}It is left out\. The link is broken.* \[broken-link\]$/,
       ),
       '',
       '.claude/agents/out.md',

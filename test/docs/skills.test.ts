@@ -1,9 +1,10 @@
+import { SKILLS } from '../../src/agents/kinds.ts';
+import { createSearchContext } from '../../src/agents/loader/search-context.ts';
+import { searchPaths } from '../../src/agents/loader/search-paths.ts';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CATALOGUE_BYTES } from '../../src/agents/skills/prompt-list.ts';
-import { surroundingsOf } from '../../src/agents/loader/search-context.ts';
-import { skillPlaces } from '../../src/agents/skills/places.ts';
 import { skillText } from '../../src/agents/skills/text.ts';
 import { openWorld, callsInTurn } from '../e2e/world.ts';
 import { runMuster } from '../e2e/muster.ts';
@@ -27,7 +28,7 @@ describe('docs/skills.md', () => {
   });
 
   it('names every place, in its order', () => {
-    const places = skillPlaces(surroundingsOf('/work', { HOME }));
+    const places = searchPaths(SKILLS, createSearchContext('/work', { HOME }));
     const named = (scope: string): string =>
       places
         .filter((place) => place.scope === scope && !place.path.includes('muster/skills'))

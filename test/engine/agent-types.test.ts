@@ -1,6 +1,6 @@
+import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
 import { agentWords } from '../../src/agents/agent-id.ts';
 import { LIST_TOKENS, typeList as listAmong } from '../../src/engine/agent-types.ts';
 import { estimateTokens } from '../../src/base/token-estimate.ts';

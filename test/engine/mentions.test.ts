@@ -1,5 +1,5 @@
+import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import { describe, expect, it } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { MAX_MENTIONS } from '../../src/engine/mentions.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';

@@ -1,6 +1,6 @@
+import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/loader/discover.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { shortened, toldUse } from '../../src/engine/shown-description.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isolationRequest, unmetRequests } from '../../src/engine/unmet-requests.ts';
 import { readUnmetRequests, unmetLines, unmetWarning } from '../../src/protocol/unmet-request.ts';
-import { claudeFormat } from '../../src/agents/formats/vendors.ts';
+import { claude } from '../../src/agents/formats/claude/vendor.ts';
 import { agentFile, readOne } from '../agents/support.ts';
 
 const request = (name: string) => ({ kind: 'tool', name, reason: 'No.' }) as const;
@@ -25,7 +25,7 @@ describe('tools whose brackets no rule can express', () => {
     '%s is reported as not granted',
     async (word) => {
       const agent = await readOne(
-        claudeFormat,
+        claude.agents,
         agentFile('name: a', 'description: b', `tools: Read, ${word}`),
       );
       const unmet = unmetRequests(agent, []);
@@ -36,7 +36,7 @@ describe('tools whose brackets no rule can express', () => {
 
   it('does not count a denial of the whole tool in place of a pattern', async () => {
     const agent = await readOne(
-      claudeFormat,
+      claude.agents,
       agentFile('name: a', 'description: b', 'disallowedTools: Bash(rm *)'),
     );
     expect(unmetRequests(agent, [])).toEqual([]);

@@ -22,7 +22,7 @@ import {
   readSkills,
 } from './common.ts';
 import { joinedRules } from './joined-rules.ts';
-import type { AgentFile, LoadedAgents } from '../loader/kind.ts';
+import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import { limitFieldNames, type OWN_LIMITS, readLimits } from './limits.ts';
 import { MODE_FIELDS, readMode } from './mode-fields.ts';
 import type { ModeWords } from './modes.ts';
@@ -78,7 +78,10 @@ const ACTING = [
 const DOCUMENT = /^(?:readme|changelog|contributing|license|agents|claude|index)\b.*\.md$/i;
 
 /** Reads a markdown file with front matter as one agent. */
-export async function readMarkdownAgent(file: AgentFile, dialect: Dialect): Promise<LoadedAgents> {
+export async function readMarkdownAgent(
+  file: DefinitionFile,
+  dialect: Dialect,
+): Promise<FileDefinitions> {
   const front = await parseFrontMatter(file.text, { fieldTest: () => knownFieldTest(dialect) });
   if (front.kind === 'none') return readBareText(file, dialect);
   if (front.kind === 'unreadable') {
@@ -112,7 +115,7 @@ export interface AgentContent {
 /** Makes a definition of fields and prompt. Never fails: what does not fit is told and left out. */
 export function readAgent(
   content: AgentContent,
-  file: Pick<AgentFile, 'path' | 'scope'>,
+  file: Pick<DefinitionFile, 'path' | 'scope'>,
   dialect: Dialect,
 ): AgentDefinition {
   const reader = fieldReader({
@@ -177,7 +180,7 @@ export function nameFromPath(path: string): string {
 }
 
 /** A file without front matter. */
-function readBareText(file: AgentFile, dialect: Dialect): LoadedAgents {
+function readBareText(file: DefinitionFile, dialect: Dialect): FileDefinitions {
   const prompt = withLineFeeds(file.text).trim();
   if (!dialect.loadsBareText || prompt === '' || DOCUMENT.test(basename(file.path))) {
     return failed(withoutFrontMatter(file.path));
@@ -199,6 +202,6 @@ function withoutFrontMatter(path: string): AgentProblem {
       };
 }
 
-function failed(problem: AgentProblem): LoadedAgents {
+function failed(problem: AgentProblem): FileDefinitions {
   return { items: [], problems: [problem] };
 }

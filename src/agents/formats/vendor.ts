@@ -1,17 +1,24 @@
-import type { AgentFormat, AgentReader } from '../loader/kind.ts';
+import type { DefinitionFormat, Locations } from '../loader/format.ts';
 
-interface LazyFormat extends Pick<AgentFormat, 'vendor' | 'places' | 'accepts'> {
-  readonly reader: () => Promise<AgentReader> | AgentReader;
+/** A product whose files Muster reads. */
+export interface Vendor {
+  readonly name: string;
+  readonly agents: DefinitionFormat;
+  /** Absent: it has no skills of its own. */
+  readonly skills?: Locations;
+  /** The rules by which an agent file of this vendor is recognised wherever it lies. */
+  readonly detection?: Detection;
 }
 
-/** A format whose reader is loaded when the first of its files is there: most projects have none. */
-export function lazyFormat({ reader, ...about }: LazyFormat): AgentFormat {
-  let loaded: AgentReader | undefined;
-  // Asked for again, the import of a module that is there costs as much as reading a small file.
-  const load = async (): Promise<AgentReader> => (loaded ??= await reader());
-  return {
-    ...about,
-    read: async (file) => (loaded ?? (await load())).read(file),
-    filesBeside: async (path, text) => (await load()).filesBeside?.(path, text) ?? [],
-  };
+export interface Detection {
+  /** Names of directories that belong to this vendor alone. */
+  readonly directories?: readonly string[];
+  /** File names that belong to this vendor, in whatever directory. */
+  readonly fileName?: RegExp;
+  /** Matches front matter with a field that this vendor alone documents. */
+  readonly frontMatter?: RegExp;
+  /** Whether the front matter is tested after that of all other vendors: its fields are common words. */
+  readonly isTestedLast?: boolean;
+  /** Whether a text is an agent of this vendor, for file types that many programs use. */
+  readonly isAgent?: (text: string) => boolean;
 }

@@ -1,154 +1,130 @@
-import { withLayers } from '../merge-layers.ts';
-import { musterFormat } from '../formats/vendors.ts';
-import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Environment } from '../../sys/env.ts';
 import { openProjectFiles, type ProjectFiles, type ProjectTrust } from '../../sys/project-file.ts';
-import { readBeside } from './referenced-files.ts';
-import { builtinSources } from '../builtin.ts';
-import type { LoadedAgents, TextBeside } from './kind.ts';
-import { filesIn, MAX_ENTRIES, type FileSearch } from './list-files.ts';
-import { agentPlaces } from './search-paths.ts';
-import type { Place } from '../place.ts';
-import { newStamp, type Stamp } from './fingerprint.ts';
-import { surroundingsOf, type Surroundings } from './search-context.ts';
-import { projectText, UNTRUSTED, type FileText } from '../place-text.ts';
-import { MAX_AGENT_BYTES, readText } from './read-text.ts';
-import { collect, shadow, type DiscoveredAgents, type Found } from './discovery-result.ts';
+import { DefinitionCollector, UNTRUSTED, type DiscoveryResult } from './discovery-result.ts';
+import type { ReferencedText } from './format.ts';
+import type { DefinitionKind } from './kind.ts';
+import { listFiles, type ListedFiles } from './list-files.ts';
+import { MAX_DEFINITION_BYTES, projectText, readTextFile, type TextReading } from './read-text.ts';
+import { readReferencedFile } from './referenced-files.ts';
+import { createSearchContext, type SearchContext } from './search-context.ts';
 
-/** Bytes that one discovery reads. */
-const MAX_BYTES = 256 * 1024 * 1024;
-
-export interface DiscoverOptions {
+export interface DiscoverOptions<T> {
   /** Absolute. */
   readonly cwd: string;
   readonly environment: Environment;
-  /** Which files of the project may act. The others are listed as skipped, and not parsed. */
+  /** Decides which files of the project may be used. The others are listed as skipped, and not parsed. */
   readonly trust: ProjectTrust;
-  /** Agents of `--agents` or of the library's caller: they go before all others. */
-  readonly session?: readonly AgentDefinition[];
-  /** Paths on which it depends beside the agent files: for the stamp. */
-  readonly dependsOn?: readonly string[];
-  /** What lies around `cwd`, where it is known already as it is now. */
-  readonly around?: Surroundings;
-}
-
-/** With a stamp (`agentFilesStamp`) of the files as they were then. */
-export interface StampedAgents extends DiscoveredAgents {
-  readonly stamp: string;
-  /** Files that prompts were read from, on which the stamp depends, too. */
-  readonly beside: readonly string[];
-}
-
-interface Search extends Found, FileSearch {
-  readonly budget: { entries: number; bytes: number };
-  readonly files: ProjectFiles;
-  readonly stamp: Stamp;
-  readonly beside: Set<string>;
-  /** Paths that have been told of: a file may be an agent's, and named by others, too. */
-  readonly untrusted: Set<string>;
+  /** Definitions that have precedence over all files. Default: none. */
+  readonly session?: readonly T[];
+  /** The directories around `cwd` as they are now. Default: they are looked up. */
+  readonly context?: SearchContext;
+  /** Whether the definitions that ship with Muster are loaded where there are no others. Default: `always`. */
+  readonly builtins?: 'always' | 'with-others';
 }
 
 /**
- * All agents that can be used in a directory, in the search order of docs/agents.md. Never
- * throws for what a file holds; a file that cannot be loaded keeps no other from loading.
+ * Finds all definitions of a kind that can be used in a directory, in order of precedence. Never throws because
+ * of the content of a file, and a file that cannot be loaded does not keep others from loading.
  */
-export async function discoverAgents(options: DiscoverOptions): Promise<StampedAgents> {
-  const around = options.around ?? surroundingsOf(options.cwd, options.environment);
-  using files = openProjectFiles(options.trust);
-  const search: Search = {
-    agents: [...(options.session ?? [])],
-    skipped: [],
-    problems: [],
-    looks: around.looks,
-    budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
-    files,
-    stamp: newStamp(),
-    beside: new Set(),
-    untrusted: new Set(),
-  };
-  for (const place of agentPlaces(around)) {
-    await searchPlace(place, search);
+export async function discoverDefinitions<T extends { readonly name: string }>(
+  kind: DefinitionKind<T>,
+  options: DiscoverOptions<T>,
+): Promise<DiscoveryResult<T>> {
+  const context = options.context ?? createSearchContext(options.cwd, options.environment);
+  return (await readListedFiles(kind, listFiles(kind, context), options)).result;
+}
+
+export interface ReadFiles<T> {
+  readonly result: DiscoveryResult<T>;
+  /** Absolute paths of other files that the definitions refer to. */
+  readonly referencedFiles: readonly string[];
+}
+
+/** Reads the files that `listFiles` has listed. */
+export async function readListedFiles<T extends { readonly name: string }>(
+  kind: DefinitionKind<T>,
+  listed: readonly ListedFiles<T>[],
+  options: Pick<DiscoverOptions<T>, 'trust' | 'session' | 'builtins'>,
+): Promise<ReadFiles<T>> {
+  const collector = new DefinitionCollector(kind);
+  collector.items.push(...(options.session ?? []));
+  using projectFiles = openProjectFiles(options.trust);
+  const reader = new ListedFileReader(kind, projectFiles, collector);
+  for (const each of listed) await reader.readAll(each);
+  if (options.builtins !== 'with-others' || collector.items.length > 0) {
+    collector.items.push(...(await kind.loadBuiltins()));
   }
-  search.agents.push(...(await loadBuiltinAgents()));
-  const beside = [...search.beside];
-  const stamp = search.stamp.text([...(options.dependsOn ?? []), ...beside]);
-  return { ...shadow({ ...search, agents: withLayers(search.agents) }), stamp, beside };
+  const items = kind.merge?.(collector.items) ?? collector.items;
+  return { result: collector.result(items), referencedFiles: [...reader.referencedFiles] };
 }
 
-/** The six built-in agents, read from their files as a user's would be. */
-export async function loadBuiltinAgents(): Promise<readonly AgentDefinition[]> {
-  const loaded = await Promise.all(
-    builtinSources().map(({ path, text }) => musterFormat.read({ path, text, scope: 'builtin' })),
-  );
-  return loaded.flatMap(({ items }) => items);
-}
+class ListedFileReader<T extends { readonly name: string }> {
+  readonly referencedFiles = new Set<string>();
+  readonly #kind: DefinitionKind<T>;
+  readonly #projectFiles: ProjectFiles;
+  readonly #collector: DefinitionCollector<T>;
+  #remainingBytes: number;
 
-async function searchPlace(place: Place, search: Search): Promise<void> {
-  const found = filesIn(place, search);
-  if (found === undefined) return;
-  search.stamp.add(found);
-  search.skipped.push(...found.skipped);
-  for (const file of found.files) {
-    const { path } = file;
-    const text = readWithin(search.budget, () =>
-      place.scope === 'project'
-        ? projectFile(path, found.boundary, search)
-        : readText(file.realPath),
-    );
-    if (text.ok) search.budget.bytes -= text.bytes;
-    if (!text.ok && UNTRUSTED.has(text.code)) {
-      skipUntrusted(path, text, search);
-    } else {
-      const beside = (named: string): TextBeside =>
-        textBeside(named, place, search, found.boundary);
-      collect(path, await parse(path, place, text, beside), search);
+  constructor(
+    kind: DefinitionKind<T>,
+    projectFiles: ProjectFiles,
+    collector: DefinitionCollector<T>,
+  ) {
+    this.#kind = kind;
+    this.#projectFiles = projectFiles;
+    this.#collector = collector;
+    this.#remainingBytes = kind.maxTotalBytes;
+  }
+
+  async readAll(listed: ListedFiles<T>): Promise<void> {
+    this.#collector.skip(...listed.skipped);
+    const { format, scope } = listed.searchPath;
+    for (const { path, realPath, directory } of listed.files) {
+      const text = this.#readText(path, () => this.#readOwn(path, realPath, listed));
+      if (!text.ok) {
+        if (UNTRUSTED.has(text.code)) continue;
+        const problem = { code: text.code, message: text.reason, path };
+        this.#collector.add(path, { items: [], problems: [problem] });
+        continue;
+      }
+      const definitions = await format.read({
+        path,
+        scope,
+        text: text.text,
+        ...(directory === undefined ? {} : { directory }),
+        readReferenced: (referenced) => this.#readReferenced(referenced, listed),
+      });
+      this.#collector.add(path, definitions);
     }
   }
-}
 
-function projectFile(path: string, boundary: string, search: Search): FileText {
-  const request = { kind: 'agent', path, boundary, maxBytes: MAX_AGENT_BYTES } as const;
-  return projectText(search.files.read(request));
-}
+  #readOwn(path: string, realPath: string, listed: ListedFiles<T>): TextReading {
+    const { searchPath, boundary } = listed;
+    if (searchPath.scope !== 'project') return readTextFile(realPath);
+    const { name: kind } = this.#kind;
+    const request = { kind, path, boundary, maxBytes: MAX_DEFINITION_BYTES };
+    return projectText(this.#projectFiles.read(request));
+  }
 
-/** What an agent file names is read under the same trust. */
-function textBeside(path: string, place: Place, search: Search, boundary: string): TextBeside {
-  search.beside.add(path);
-  const text = readWithin(search.budget, () =>
-    readBeside(
-      path,
-      boundary,
-      place.scope === 'project' ? () => projectFile(path, boundary, search) : undefined,
-    ),
-  );
-  if (text.ok) search.budget.bytes -= text.bytes;
-  else if (UNTRUSTED.has(text.code)) skipUntrusted(path, text, search);
-  return text;
-}
+  /** A file that a definition refers to needs the same trust as the definition. */
+  #readReferenced(path: string, listed: ListedFiles<T>): ReferencedText {
+    this.referencedFiles.add(path);
+    return this.#readText(path, () =>
+      readReferencedFile(path, listed.boundary, (real) => this.#readOwn(path, real, listed)),
+    );
+  }
 
-function skipUntrusted(
-  path: string,
-  { code, reason }: Exclude<FileText, { ok: true }>,
-  { untrusted, skipped }: Search,
-): void {
-  if (untrusted.has(path)) return;
-  untrusted.add(path);
-  skipped.push({ path, code, reason });
-}
-
-function readWithin(budget: { readonly bytes: number }, read: () => FileText): FileText {
-  if (budget.bytes > 0) return read();
-  const reason = `Not read: the agent files before it hold ${MAX_BYTES / 1024 / 1024} MB.`;
-  return { ok: false, code: 'too-many-bytes', reason };
-}
-
-async function parse(
-  path: string,
-  { format, scope }: Place,
-  text: FileText,
-  beside: (path: string) => TextBeside,
-): Promise<LoadedAgents> {
-  return text.ok
-    ? format.read({ path, scope, text: text.text, beside })
-    : { items: [], problems: [{ code: text.code, message: text.reason, path }] };
+  #readText(path: string, read: () => TextReading): TextReading {
+    if (this.#remainingBytes <= 0) {
+      const megabytes = this.#kind.maxTotalBytes / 1024 / 1024;
+      const reason = `Not read: the ${this.#kind.name} files before it already hold ${megabytes} MB.`;
+      return { ok: false, code: 'too-many-bytes', reason };
+    }
+    const text = read();
+    if (text.ok) this.#remainingBytes -= text.bytes;
+    else if (UNTRUSTED.has(text.code)) {
+      this.#collector.skipUntrusted({ path, code: text.code, reason: text.reason });
+    }
+    return text;
+  }
 }

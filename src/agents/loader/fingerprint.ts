@@ -1,44 +1,30 @@
-import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { errorMessage } from '../../base/errors.ts';
-import type { PlaceFiles } from './list-files.ts';
+import type { ListedFiles } from './list-files.ts';
 
-/** What tells whether agent files have changed, without opening any. */
-export interface Stamp {
-  add(found: PlaceFiles): void;
-  /** `others` are looked at beside what was added. */
-  text(others: readonly string[]): string;
+/** Returns a text that differs when a listed file has been added, removed or written. No file is opened. */
+export function listingFingerprint(listed: readonly ListedFiles<unknown>[]): string {
+  return listed
+    .flatMap(({ files, skipped }) => [
+      ...files.map(({ path, realPath }) => `${path}\0${fileState(realPath)}`),
+      ...skipped.map(({ path, code }) => `${path}\0${code}`),
+    ])
+    .join('\n');
 }
 
-export function newStamp(): Stamp {
-  const hash = createHash('sha256');
-  return {
-    add({ files, skipped }) {
-      for (const { path, realPath } of files) hash.update(`${path}\0${stateOf(realPath)}\n`);
-      for (const { path, code } of skipped) hash.update(`${path}\0${code}\n`);
-    },
-    text(others) {
-      for (const path of others) hash.update(`${path}\0${stateOf(path)}\n`);
-      return hash.digest('hex');
-    },
-  };
+/** Returns a text that differs when one of these paths has been added, removed or written. */
+export function pathsFingerprint(paths: readonly string[]): string {
+  return paths.map((path) => `${path}\0${fileState(path)}`).join('\n');
 }
 
-/** The stamp of all of these, and of `others`. */
-export function filesStamp(found: readonly PlaceFiles[], others: readonly string[]): string {
-  const stamp = newStamp();
-  for (const each of found) stamp.add(each);
-  return stamp.text(others);
-}
-
-function stateOf(path: string): string {
+function fileState(path: string): string {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     return stat === undefined
       ? 'absent'
       : [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ');
   } catch (error) {
-    // What cannot be looked at stays the same until it can.
+    // A path that cannot be looked at counts as unchanged until it can.
     return errorMessage(error);
   }
 }

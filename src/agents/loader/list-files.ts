@@ -1,86 +1,60 @@
 import { realpathSync } from 'node:fs';
 import { systemErrorCode } from '../../base/errors.ts';
-import type { AgentFormat } from './kind.ts';
-import type { Looks } from './path-cache.ts';
-import type { Place } from '../place.ts';
-import type { Surroundings } from './search-context.ts';
-import { walkFiles, type FoundFile, type SkippedPath, type WalkOptions } from './walk.ts';
+import type { DefinitionKind, SearchPath } from './kind.ts';
+import { searchPaths } from './search-paths.ts';
+import type { SearchContext } from './search-context.ts';
+import { walkFiles, type FoundFile, type SkippedPath } from './walk.ts';
 
-/** Directory entries that one discovery looks at. */
-export const MAX_ENTRIES = 10_000;
+/** The most directory entries that one search looks at. */
+const MAX_ENTRIES = 10_000;
 
-export interface PlaceFiles {
-  /** Real path that no link may lead out of. */
+/** The files that a search path holds. */
+export interface ListedFiles<T> {
+  readonly searchPath: SearchPath<T>;
+  /** The real path of the directory that no link may lead out of. */
   readonly boundary: string;
   readonly files: readonly FoundFile[];
   readonly skipped: readonly SkippedPath[];
 }
 
-/** Where to look, and which of the files there count. */
-export interface FilePlace extends Pick<Place, 'path' | 'boundary'> {
-  readonly format: Pick<AgentFormat, 'accepts'> & Pick<WalkOptions, 'ownsDirectory'>;
+/**
+ * Lists the files that may hold definitions of a kind, in order of precedence, without opening any of them.
+ * @param scope only search paths of this scope. Default: all of them
+ */
+export function listFiles<T extends { readonly name: string }>(
+  kind: DefinitionKind<T>,
+  context: SearchContext,
+  scope?: SearchPath<T>['scope'],
+): readonly ListedFiles<T>[] {
+  const budget = { entries: MAX_ENTRIES };
+  return searchPaths(kind, context)
+    .filter((each) => scope === undefined || each.scope === scope)
+    .flatMap((searchPath) => {
+      const { path, format } = searchPath;
+      const boundary = context.paths.mayExist(path) ? realPath(searchPath.boundary) : undefined;
+      if (boundary === undefined) return [];
+      const accepts = (fileName: string): boolean => format.accepts(fileName);
+      const { ownsFolder } = kind;
+      const walk = walkFiles(path, { accepts, ownsFolder, boundary, budget });
+      return [{ searchPath, boundary, ...checkFiles(walk, kind, searchPath) }];
+    });
 }
 
-/** What the places of one search have in common. */
-export interface FileSearch {
-  /** Directory entries that may still be looked at; counted down. */
-  readonly budget: { entries: number };
-  readonly looks: Looks;
-}
-
-export function newFileSearch({ looks }: Surroundings): FileSearch {
-  return { budget: { entries: MAX_ENTRIES }, looks };
-}
-
-/** The files in a place whose names are those that count; none is opened. Undefined: no such place. */
-export function filesIn(place: FilePlace, { budget, looks }: FileSearch): PlaceFiles | undefined {
-  if (!looks.mayExist(place.path)) return undefined;
-  const boundary = realDirectory(place.boundary);
-  if (boundary === undefined) return undefined;
-  const { accepts, ownsDirectory = false } = place.format;
-  return { boundary, ...walkFiles(place.path, { accepts, ownsDirectory, boundary, budget }) };
-}
-
-/** What is in each of the places that are there, in their order. */
-export function allFilesIn<P, F extends PlaceFiles>(
-  places: readonly P[],
-  around: Surroundings,
-  filesOf: (place: P, search: FileSearch) => F | undefined,
-): readonly (F & { readonly place: P })[] {
-  const search = newFileSearch(around);
-  return places.flatMap((place) => {
-    const found = filesOf(place, search);
-    return found === undefined ? [] : [{ ...found, place }];
-  });
-}
-
-/** A file of a project, of those that a search looks for. */
-export interface ProjectPlaceFile {
-  readonly path: string;
-  readonly boundary: string;
-}
-
-export interface ProjectPlaceFiles {
-  readonly files: readonly ProjectPlaceFile[];
-  readonly skipped: readonly SkippedPath[];
-}
-
-/** The files of those places that are the project's, in search order, and what cannot be one. */
-export function projectFilesIn<P extends { readonly scope: string }>(
-  places: readonly P[],
-  around: Surroundings,
-  filesOf: (place: P, search: FileSearch) => PlaceFiles | undefined,
-): ProjectPlaceFiles {
-  const ofProject = places.filter(({ scope }) => scope === 'project');
-  const found = allFilesIn(ofProject, around, filesOf);
+function checkFiles<T extends { readonly name: string }>(
+  walk: Pick<ListedFiles<T>, 'files' | 'skipped'>,
+  { checkFile }: DefinitionKind<T>,
+  searchPath: SearchPath<T>,
+): Pick<ListedFiles<T>, 'files' | 'skipped'> {
+  if (checkFile === undefined) return walk;
+  const checked = walk.files.map((file) => checkFile(file, searchPath));
   return {
-    files: found.flatMap(({ boundary, files }) => files.map(({ path }) => ({ path, boundary }))),
-    skipped: found.flatMap(({ skipped }) => skipped),
+    files: checked.filter((each) => 'realPath' in each),
+    skipped: [...walk.skipped, ...checked.filter((each) => 'reason' in each)],
   };
 }
 
-/** Undefined where it does not exist: then nothing in it does. */
-function realDirectory(path: string): string | undefined {
+/** Returns undefined for a directory that does not exist. */
+function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch (error) {

@@ -1,21 +1,22 @@
 import { readdirSync, statSync } from 'node:fs';
 
 /**
- * Bytes that a directory says it takes. A larger one is not listed: that would cost more than to look at each
- * path in it, and one that holds very many files is not to slow a start down.
+ * The largest size, in bytes as the directory reports it, of a directory that is listed. Listing a larger one
+ * would cost more than looking up each path in it, and would slow down the start.
  */
-const LISTED_BYTES = 4096;
+const MAX_LISTED_BYTES = 4096;
 
 /**
- * Looks at paths, most of which do not exist. What the given directories hold is listed once, so that what is
- * not in them costs no further call; for one search, since what comes later is not seen.
+ * Tells which paths exist, where most of them do not. Each of the given directories is listed once, so that a
+ * path that is not in it costs no further system call. A cache serves the searches of one moment: it does not
+ * notice what is added later.
  */
-export class Looks {
-  /** Each ends in a slash; those further down first. */
+export class PathCache {
+  /** Each ends in a slash. Nested directories come before those around them. */
   readonly #directories: readonly string[];
-  /** Names in small letters; null: not known. */
+  /** The lower-case names in each directory, or null where they are not known. */
   readonly #names = new Map<string, ReadonlySet<string> | null>();
-  readonly #looked = new Map<string, boolean>();
+  readonly #exists = new Map<string, boolean>();
 
   constructor(directories: readonly string[]) {
     this.#directories = [...new Set(directories)]
@@ -23,20 +24,20 @@ export class Looks {
       .toSorted((a, b) => b.length - a.length);
   }
 
-  /** Whether there is something to look at. Tells of most that there is not without the cost of an error. */
+  /** Whether a path may exist. For most paths that do not, the answer costs no failing system call. */
   mayExist(path: string): boolean {
-    const known = this.#looked.get(path);
+    const known = this.#exists.get(path);
     if (known !== undefined) return known;
-    const found = this.#mayBeListed(path) && exists(path);
-    this.#looked.set(path, found);
+    const found = this.#isListed(path) && exists(path);
+    this.#exists.set(path, found);
     return found;
   }
 
-  #mayBeListed(path: string): boolean {
+  #isListed(path: string): boolean {
     const directory = this.#directories.find((each) => path.startsWith(each));
     if (directory === undefined) return true;
     const [name = ''] = path.slice(directory.length).split('/', 1);
-    // A file system may take other letters, and other ways to write one, for the same name.
+    // A file system may treat other letters, or other encodings of a letter, as the same name.
     if (name === '.' || name === '..' || !/^[\x20-\x7e]+$/.test(name)) return true;
     return this.#namesIn(directory)?.has(name.toLowerCase()) ?? true;
   }
@@ -54,10 +55,10 @@ function namesIn(directory: string): ReadonlySet<string> | null {
   try {
     const stats = statSync(directory, { throwIfNoEntry: false });
     if (stats === undefined) return new Set();
-    if (!stats.isDirectory() || stats.size > LISTED_BYTES) return null;
+    if (!stats.isDirectory() || stats.size > MAX_LISTED_BYTES) return null;
     return new Set(readdirSync(directory).map((name) => name.toLowerCase()));
   } catch {
-    // It may not be listed; what is in it can perhaps be looked at all the same.
+    // It must not be listed, but paths in it can perhaps be looked up.
     return null;
   }
 }
@@ -66,7 +67,7 @@ function exists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // It is there and cannot be looked at; whoever opens it says why.
+    // It exists and cannot be looked at. Opening it gives the reason.
     return true;
   }
 }

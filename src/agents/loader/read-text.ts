@@ -1,22 +1,24 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { errorMessage } from '../../base/errors.ts';
+import { untrustedReason, type ProjectFileReading } from '../../sys/project-file.ts';
 import { readAtMost } from '../../sys/read-at-most.ts';
 
-/** Bytes of one agent file. */
-export const MAX_AGENT_BYTES = 4 * 1024 * 1024;
+/** The most bytes that a file with definitions may have. */
+export const MAX_DEFINITION_BYTES = 4 * 1024 * 1024;
 
-/** Without state between two texts; a byte order mark is not part of the text. */
+/** It keeps no state between two texts. A byte order mark is not part of the text. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-type ReadText =
+/** The text of a file, or the reason, in sentences, why it cannot be used. */
+export type TextReading =
   | { readonly ok: true; readonly text: string; readonly bytes: number }
   | { readonly ok: false; readonly code: string; readonly reason: string };
 
 /**
- * A regular file as text: never a link, device or pipe, never more than 4 MB, never binary. `path` is
- * a real path; a link put there since it was resolved is refused.
+ * Reads a regular file as text: never a link, a device or a pipe, never more than 4 MB, never a binary file.
+ * `path` is a real path; a link that was put there since it was resolved is refused.
  */
-export function readText(path: string): ReadText {
+export function readTextFile(path: string): TextReading {
   let descriptor: number;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -25,9 +27,9 @@ export function readText(path: string): ReadText {
   }
   try {
     if (!fstatSync(descriptor).isFile()) return refused('not-a-file', 'Not a regular file.');
-    const bytes = readAtMost(descriptor, MAX_AGENT_BYTES);
-    if (bytes !== undefined) return agentText(bytes);
-    return refused('too-large', `Larger than ${MAX_AGENT_BYTES / 1024 / 1024} MB.`);
+    const bytes = readAtMost(descriptor, MAX_DEFINITION_BYTES);
+    if (bytes !== undefined) return decodeText(bytes);
+    return refused('too-large', `Larger than ${MAX_DEFINITION_BYTES / 1024 / 1024} MB.`);
   } catch (error) {
     return refused('unreadable', `Cannot be read: ${errorMessage(error)}`);
   } finally {
@@ -35,17 +37,33 @@ export function readText(path: string): ReadText {
   }
 }
 
-/** The bytes of an agent file as text: UTF-8 without NUL. */
-export function agentText(bytes: Buffer): ReadText {
+/** Decodes UTF-8 without NUL bytes. */
+export function decodeText(bytes: Buffer): TextReading {
   if (bytes.includes(0)) return refused('binary', 'A binary file (it holds NUL bytes).');
   try {
     return { ok: true, text: UTF8.decode(bytes), bytes: bytes.length };
   } catch {
-    // The decoder throws for nothing else.
+    // The decoder throws only for invalid UTF-8.
     return refused('not-utf8', 'Not UTF-8 text. Save it as UTF-8.');
   }
 }
 
-function refused(code: string, reason: string): ReadText {
+/** Returns the text of a project file if it may be used. */
+export function projectText(reading: ProjectFileReading): TextReading {
+  switch (reading.kind) {
+    case 'read':
+      return decodeText(reading.bytes);
+    case 'untrusted': {
+      const code = reading.verdict.state === 'new' ? 'untrusted' : 'changed';
+      return refused(code, untrustedReason(reading.verdict));
+    }
+    case 'refused':
+      return refused(reading.code, reading.reason);
+    case 'absent':
+      return refused('unreadable', 'It was removed while it was being read.');
+  }
+}
+
+function refused(code: string, reason: string): TextReading {
   return { ok: false, code, reason };
 }

@@ -1,24 +1,23 @@
 import type { Environment } from '../../sys/env.ts';
 import { projectDirectories } from '../../sys/project-directories.ts';
-import { Looks } from './path-cache.ts';
+import { PathCache } from './path-cache.ts';
 import { userDirectories, type UserDirectories } from './user-directories.ts';
 
-/** Where files that define something may lie, as it is now: for one search, or several at one moment. */
-export interface Surroundings {
+/** The directories around a working directory, as they are now. It serves the searches of one moment. */
+export interface SearchContext {
   /** Absolute. */
   readonly cwd: string;
   readonly user: UserDirectories;
-  /** The directories of the project, `cwd` first. */
-  readonly chain: readonly string[];
-  /** The last of them: no link leads out of it. */
+  /** The directories of the project, from `cwd` up to its root. */
+  readonly directories: readonly string[];
+  /** The root of the project. No link may lead out of it. */
   readonly root: string;
-  readonly looks: Looks;
+  readonly paths: PathCache;
 }
 
-/** Looks for `.git`. */
-export function surroundingsOf(cwd: string, environment: Environment): Surroundings {
+export function createSearchContext(cwd: string, environment: Environment): SearchContext {
   const user = userDirectories(environment);
-  const chain = projectDirectories(cwd);
-  const looks = new Looks([...chain, user.home, user.config]);
-  return { cwd, user, chain, root: chain.at(-1) ?? cwd, looks };
+  const directories = projectDirectories(cwd);
+  const paths = new PathCache([...directories, user.home, user.config]);
+  return { cwd, user, directories, root: directories.at(-1) ?? cwd, paths };
 }

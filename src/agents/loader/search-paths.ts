@@ -1,55 +1,51 @@
 import { join } from 'node:path';
-import {
-  claudeFormat,
-  FORMATS,
-  genFormat,
-  musterFormat,
-  subagentFormat,
-  VENDOR_FORMATS,
-} from '../formats/vendors.ts';
-import type { AgentFormat } from './kind.ts';
-import type { Place } from '../place.ts';
-import { pluginPlaces } from './plugins.ts';
-import type { Surroundings } from './search-context.ts';
-import { ownerOf, type UserDirectories } from './user-directories.ts';
+import type { DefinitionFormat } from './format.ts';
+import type { DefinitionKind, SearchPath } from './kind.ts';
+import { pluginSearchPaths } from './plugins.ts';
+import type { SearchContext } from './search-context.ts';
+import { ownerOfDirectory } from './user-directories.ts';
 
-/** Every place to look in, first wins (docs/agents.md, "Search order"). Looks at what is installed. */
-export function agentPlaces(around: Surroundings): readonly Place[] {
-  const { user, chain } = around;
-  const own = [musterFormat, genFormat, claudeFormat];
-  const userPaths = new Set(FORMATS.flatMap(({ places }) => places.user(user)));
-  const ofProject = (format: AgentFormat): readonly Place[] =>
-    projectPlaces(format, chain).filter(({ path }) => !userPaths.has(path));
+/** Returns all paths to search for a kind of definition, in order of precedence (docs/agents.md, "Search order"). */
+export function searchPaths<T extends { readonly name: string }>(
+  kind: DefinitionKind<T>,
+  context: SearchContext,
+): readonly SearchPath<T>[] {
+  const { user } = context;
+  // A home directory that is a repository is still the user's own.
+  const ofUser = new Set(kind.searchOrder.flat().flatMap(({ locations }) => locations.user(user)));
   return [
-    ...own.flatMap((format) => ofProject(format).concat(userPlaces(format, user, chain))),
-    ...VENDOR_FORMATS.flatMap(ofProject),
-    ...VENDOR_FORMATS.flatMap((format) => userPlaces(format, user, chain)),
-    ...ofProject(subagentFormat),
-    ...pluginPlaces(around),
+    ...kind.searchOrder.flatMap((formats) => [
+      ...projectPaths(formats, kind, context).filter(({ path }) => !ofUser.has(path)),
+      ...formats.flatMap((format) => userPaths(format, context)),
+    ]),
+    ...pluginSearchPaths(kind, context),
   ];
 }
 
-/** A kind of place at every level before the next kind: `data/subagents` goes before `subagents`. */
-function projectPlaces(format: AgentFormat, chain: readonly string[]): readonly Place[] {
-  const boundary = chain.at(-1) ?? '/';
-  return format.places.project.flatMap((place) =>
-    chain.map((directory): Place => ({
-      format,
-      scope: 'project',
-      path: join(directory, place),
-      boundary,
-    })),
+function projectPaths<T extends { readonly name: string }>(
+  formats: readonly DefinitionFormat<T>[],
+  { projectOrder }: DefinitionKind<T>,
+  { directories, root: boundary }: SearchContext,
+): readonly SearchPath<T>[] {
+  const inDirectory = (
+    format: DefinitionFormat<T>,
+    location: string,
+    directory: string,
+  ): SearchPath<T> => ({ format, scope: 'project', path: join(directory, location), boundary });
+  const locations = formats.flatMap((format) =>
+    format.locations.project.map((location) => [format, location] as const),
   );
+  return projectOrder === 'format'
+    ? locations.flatMap((each) => directories.map((directory) => inDirectory(...each, directory)))
+    : directories.flatMap((directory) => locations.map((each) => inDirectory(...each, directory)));
 }
 
-function userPlaces(
-  format: AgentFormat,
-  user: UserDirectories,
-  chain: readonly string[],
-): readonly Place[] {
-  const root = chain.at(-1) ?? '/';
-  return format.places.user(user).map((path): Place => {
-    const { scope, boundary } = ownerOf(path, user, root);
+function userPaths<T>(
+  format: DefinitionFormat<T>,
+  { user, root }: SearchContext,
+): readonly SearchPath<T>[] {
+  return format.locations.user(user).map((path) => {
+    const { scope, boundary } = ownerOfDirectory(path, user, root);
     return { format, scope, path, boundary };
   });
 }

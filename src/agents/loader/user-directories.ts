@@ -8,14 +8,14 @@ export interface UserDirectories {
   readonly home: string;
   /** `$XDG_CONFIG_HOME`, or `.config` in the home directory. */
   readonly config: string;
-  /** The directory that a variable of the environment names; undefined: not set, or not absolute. */
+  /** Returns the directory that an environment variable names, or undefined where it is not set or not absolute. */
   readonly named: (variable: string) => string | undefined;
 }
 
-/** Where the files of the user's own lie. */
+/** Returns the directories that hold the user's own files. */
 export function userDirectories(environment: Environment): UserDirectories {
   const home = environment['HOME'] || homedir();
-  // A relative path in XDG_CONFIG_HOME is to be ignored, says the XDG specification.
+  // The XDG specification says that a relative path in XDG_CONFIG_HOME is to be ignored.
   const named = (variable: string): string | undefined => {
     const path = expandHome(environment[variable] ?? '', home);
     return isAbsolute(path) ? path : undefined;
@@ -23,7 +23,7 @@ export function userDirectories(environment: Environment): UserDirectories {
   return { home, config: named('XDG_CONFIG_HOME') ?? join(home, '.config'), named };
 }
 
-/** Where products keep what is the user's own, which a variable of theirs may move. */
+/** The directories in which products keep the user's own files. An environment variable of the product may move them. */
 export const PRODUCT_HOMES = {
   claude: ({ home, named }: UserDirectories) => named('CLAUDE_CONFIG_DIR') ?? join(home, '.claude'),
   codex: ({ home, named }: UserDirectories) => named('CODEX_HOME') ?? join(home, '.codex'),
@@ -34,21 +34,25 @@ export const PRODUCT_HOMES = {
   qwen: ({ home, named }: UserDirectories) => named('QWEN_HOME') ?? join(home, '.qwen'),
 } as const;
 
-/** The owner of a place where definitions lie, who decides how far its files are trusted. */
-export interface PlaceOwner {
+/** The owner of a directory, which decides how far the files in it are trusted. */
+export interface DirectoryOwner {
   readonly scope: 'project' | 'user';
   /**
-   * The directory that links in this place must not lead out of. For the user it is the root of the file system:
-   * programs that keep all settings in one directory link to them from elsewhere.
+   * The directory that no link may lead out of. For the user's own files it is the root of the file system,
+   * because programs that keep all settings in one directory link to them from elsewhere.
    */
   readonly boundary: string;
 }
 
 /**
- * Whose a place of the user's own is: a variable may name any directory, and in the project (`root`) it is
- * the project's, which must be trusted.
+ * Returns the owner of one of the user's directories. An environment variable may name any directory: one inside
+ * the project (`root`) belongs to the project, and must be trusted.
  */
-export function ownerOf(path: string, user: UserDirectories, root: string): PlaceOwner {
+export function ownerOfDirectory(
+  path: string,
+  user: UserDirectories,
+  root: string,
+): DirectoryOwner {
   if (isInside(root, path) && !isInside(root, user.home)) {
     return { scope: 'project', boundary: root };
   }

@@ -4,41 +4,43 @@ import { basename, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { isInside } from '../../sys/paths.ts';
 
-/** Levels below a place that are looked into, where nothing else is said. */
+/** The most levels below a search path that are entered by default. */
 const MAX_DEPTH = 8;
-/** Directories that never hold agents and can hold very many files. */
+/** Directories that never hold definitions and can hold very many files. */
 const IGNORED = new Set(['.git', 'node_modules']);
 
 export interface WalkOptions {
   readonly accepts: (fileName: string) => boolean;
-  /** Real path that no link may lead out of. */
+  /** The real path of the directory that no link may lead out of. */
   readonly boundary: string;
-  /** How many directory entries may still be looked at; counted down, shared between walks. */
+  /** The number of directory entries that may still be looked at. It is counted down, and several walks share it. */
   readonly budget: { entries: number };
   /** Default: 8. */
   readonly maxDepth?: number;
   /**
-   * Whether a directory below the first that holds such a file is looked into no further: all else in
-   * it belongs to that file. Default false.
+   * Whether the walk does not go on below a folder that holds an accepted file, since everything else in it
+   * belongs to that file. The top directory is no such folder. Default: false.
    */
-  readonly ownsDirectory?: boolean;
+  readonly ownsFolder?: boolean;
 }
 
 export interface FoundFile {
-  /** As found, links not resolved. */
+  /** The path by which it was found, with links not resolved. */
   readonly path: string;
   readonly realPath: string;
+  /** The real path of its folder, for kinds that need it. */
+  readonly directory?: string;
 }
 
 export interface SkippedPath {
   readonly path: string;
   readonly code: string;
-  /** Why, and what to do about it. */
+  /** The reason, and what to do about it. */
   readonly reason: string;
 }
 
-interface Walk {
-  /** In the order of their paths. */
+interface WalkResult {
+  /** Sorted by path. */
   readonly files: readonly FoundFile[];
   readonly skipped: readonly SkippedPath[];
 }
@@ -46,15 +48,12 @@ interface Walk {
 interface WalkState extends WalkOptions {
   readonly files: FoundFile[];
   readonly skipped: SkippedPath[];
-  /** Real directories that were entered: a link back up ends there. */
+  /** The real paths of directories that were entered: a link back up ends there. */
   readonly entered: Set<string>;
 }
 
-/**
- * The files below a directory whose names are accepted, or the file itself. What is not there has
- * none.
- */
-export function walkFiles(path: string, options: WalkOptions): Walk {
+/** Returns the files below a directory whose names are accepted, or the file itself. A missing path has none. */
+export function walkFiles(path: string, options: WalkOptions): WalkResult {
   const state: WalkState = { ...options, files: [], skipped: [], entered: new Set() };
   if (isDirectory(path)) enter(path, 0, state);
   else follow(path, basename(path), 0, state);
@@ -64,7 +63,7 @@ export function walkFiles(path: string, options: WalkOptions): Walk {
   };
 }
 
-/** What cannot be looked at is taken for one: entering it then says why. */
+/** A path that cannot be looked at counts as a directory: entering it then gives the reason. */
 function isDirectory(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? true;
@@ -77,7 +76,7 @@ function isDirectory(path: string): boolean {
 function enter(directory: string, depth: number, state: WalkState): void {
   const { maxDepth = MAX_DEPTH } = state;
   if (depth > maxDepth) {
-    skip(state, directory, 'too-deep', `More than ${maxDepth} levels deep.`);
+    skip(state, directory, 'too-deep', `It is more than ${maxDepth} levels deep.`);
     return;
   }
   try {
@@ -86,8 +85,8 @@ function enter(directory: string, depth: number, state: WalkState): void {
     if (state.entered.has(real)) return;
     state.entered.add(real);
     const entries = readEntries(directory, state);
-    const own = depth > 0 && state.ownsDirectory === true ? entries.filter(isFileOf(state)) : [];
-    for (const entry of own.length > 0 ? own : entries) look(directory, entry, depth, state);
+    const own = depth > 0 && state.ownsFolder === true ? entries.filter(isAcceptedFile(state)) : [];
+    for (const entry of own.length > 0 ? own : entries) visit(directory, entry, depth, state);
   } catch (error) {
     const code = systemErrorCode(error);
     if (depth === 0 && (code === 'ENOENT' || code === 'ENOTDIR')) return;
@@ -95,18 +94,18 @@ function enter(directory: string, depth: number, state: WalkState): void {
   }
 }
 
-function isFileOf({ accepts }: WalkState): (entry: Dirent) => boolean {
+function isAcceptedFile({ accepts }: WalkState): (entry: Dirent) => boolean {
   return (entry) => !entry.isDirectory() && accepts(entry.name);
 }
 
-/** Sorted, so that the budget cuts off the same entries at every run where it can. */
+/** Sorts the entries, so that the budget cuts off the same ones in every run where it can. */
 function readEntries(directory: string, state: WalkState): readonly Dirent[] {
   const entries: Dirent[] = [];
   const handle = opendirSync(directory);
   try {
     for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
       if (state.budget.entries <= 0) {
-        skip(state, directory, 'too-many-files', 'Too many files below the agent directories.');
+        skip(state, directory, 'too-many-files', 'Too many files below the searched directories.');
         break;
       }
       state.budget.entries -= 1;
@@ -118,7 +117,7 @@ function readEntries(directory: string, state: WalkState): readonly Dirent[] {
   return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function look(directory: string, entry: Dirent, depth: number, state: WalkState): void {
+function visit(directory: string, entry: Dirent, depth: number, state: WalkState): void {
   const path = join(directory, entry.name);
   if (entry.isDirectory()) enter(path, depth + 1, state);
   else if (entry.isSymbolicLink()) follow(path, entry.name, depth, state);
@@ -138,7 +137,7 @@ function follow(path: string, name: string, depth: number, state: WalkState): vo
     else skip(state, path, 'not-a-file', 'Not a regular file.');
   } catch (error) {
     if (!state.accepts(name)) return;
-    skip(state, path, 'broken-link', `The link leads nowhere: ${errorMessage(error)}`);
+    skip(state, path, 'broken-link', `The link is broken: ${errorMessage(error)}`);
   }
 }
 

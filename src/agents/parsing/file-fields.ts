@@ -2,7 +2,7 @@ import { isJsonObject } from '../../base/json.ts';
 import type { FieldProblem, Fields } from './fields.ts';
 import { withLineFeeds } from './split.ts';
 import { shownMessage } from '../fields/clean-text.ts';
-import type { AgentFile, LoadedAgents } from '../loader/kind.ts';
+import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 
 /** What a file that is data throughout gave: its outermost keys, or why it cannot be read. */
 export type FileFields =
@@ -19,7 +19,10 @@ export function plainText(text: string): string {
 }
 
 /** A file that gives no agent. */
-export function notLoaded(file: Pick<AgentFile, 'path'>, problem: FieldProblem): LoadedAgents {
+export function notLoaded(
+  file: Pick<DefinitionFile, 'path'>,
+  problem: FieldProblem,
+): FileDefinitions {
   const { code, message, line } = problem;
   const told = { code, message: shownMessage(message), path: file.path };
   return { items: [], problems: [line === undefined ? told : { ...told, line }] };

@@ -1,10 +1,14 @@
 import type { AgentProblem, Effort } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { SkippedPath } from '../loader/walk.ts';
-import type { DiscoveredSkills } from './discover.ts';
+import {
+  listDefinitions,
+  type DiscoveryResult,
+  type ListingState,
+} from '../loader/discovery-result.ts';
 
 /** One skill as `skills list --json` prints it. */
-interface SkillListing {
+interface SkillListing extends ListingState {
   readonly name: string;
   readonly description: string;
   readonly path: string;
@@ -22,10 +26,6 @@ interface SkillListing {
   /** Characters. */
   readonly length: number;
   readonly warnings: readonly AgentProblem[];
-  /** Paths of the skills of the same name that it keeps from being used. */
-  readonly shadows: readonly string[];
-  /** The path of the skill that keeps this one from being used. */
-  readonly shadowedBy: string | null;
 }
 
 export interface SkillListings {
@@ -35,26 +35,24 @@ export interface SkillListings {
   readonly problems: readonly AgentProblem[];
 }
 
-/** @param defaultAgent the type of a skill's task that names none */
-export function listSkills(found: DiscoveredSkills, defaultAgent: string): SkillListings {
-  const shadowedBy = Map.groupBy(found.shadowed, ({ by }) => by);
-  const used = found.skills.map((skill) => ({
-    ...describe(skill, defaultAgent),
-    shadows: (shadowedBy.get(skill.path) ?? []).map((each) => each.skill.path),
-    shadowedBy: null,
-  }));
-  const shadowed = found.shadowed.map(({ skill, by }) => ({
-    ...describe(skill, defaultAgent),
-    shadows: [],
-    shadowedBy: by,
-  }));
-  return { skills: [...used, ...shadowed], skipped: found.skipped, problems: found.problems };
+/** @param defaultAgent the agent type of a skill that runs as a task and names none */
+export function listSkills(
+  found: DiscoveryResult<SkillDefinition>,
+  defaultAgent: string,
+): SkillListings {
+  const { skipped, problems } = found;
+  const skills = listDefinitions(
+    found,
+    ({ path }) => path,
+    (skill) => describe(skill, defaultAgent),
+  );
+  return { skills, skipped, problems };
 }
 
 function describe(
   skill: SkillDefinition,
   defaultAgent: string,
-): Omit<SkillListing, 'shadows' | 'shadowedBy'> {
+): Omit<SkillListing, keyof ListingState> {
   const isTask = skill.context === 'fork';
   return {
     name: skill.name,

@@ -1,6 +1,5 @@
 import { basename, dirname } from 'node:path';
 import type { JsonObject } from '../../base/json.ts';
-import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import { shownMessage } from '../fields/clean-text.ts';
 import { fieldReader, foldFieldName, type FieldReader } from '../fields/field-reader.ts';
@@ -16,25 +15,10 @@ import {
   readFlag,
   readHint,
 } from './fields.ts';
-import { holdsCommands } from './commands.ts';
+import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
+import { holdsCommands } from './text.ts';
 import { readAllowedTools, readDisallowedTools } from './tool-list.ts';
 import { lazy } from '../../base/lazy.ts';
-
-/** A `SKILL.md` as it was read, known to be text. */
-export interface SkillFile {
-  /** As it was found, absolute. */
-  readonly path: string;
-  /** Its folder, links resolved. */
-  readonly directory: string;
-  readonly scope: SkillDefinition['scope'];
-  /** The plugin that it is of: stands before its name. */
-  readonly plugin?: string;
-  readonly text: string;
-}
-
-export type ReadSkill =
-  | { readonly ok: true; readonly skill: SkillDefinition }
-  | { readonly ok: false; readonly problem: AgentProblem };
 
 /** The fields that act. */
 const ACTING = [
@@ -59,9 +43,15 @@ const INACTIVE = ['hooks', 'paths', 'shell', 'background'];
 /** What would end a line of a list, steer what shows it, or mean more in a rule about the skill. */
 const UNSAFE_NAME = lazy(() => /[\p{C}\p{Zl}\p{Zp}*()\\]/u);
 
-/** Reads a file as one skill, named by its folder. Never throws for what the file holds. */
-export async function readSkill(file: SkillFile): Promise<ReadSkill> {
-  const { path, plugin, text } = file;
+/**
+ * Reads a file as one skill, which has the name of its folder. Never throws because of the content of the file.
+ * @param plugin the name of the plugin that the skill belongs to, which goes before its name
+ */
+export async function readSkill(
+  file: DefinitionFile,
+  plugin?: string,
+): Promise<FileDefinitions<SkillDefinition>> {
+  const { path, text } = file;
   const folder = basename(dirname(path));
   const name = plugin === undefined ? folder : `${plugin}:${folder}`;
   if (UNSAFE_NAME().test(name)) {
@@ -73,16 +63,21 @@ export async function readSkill(file: SkillFile): Promise<ReadSkill> {
     case 'unreadable':
       return failed(path, front.code, shownMessage(front.message), front.line);
     case 'none':
-      return { ok: true, skill: makeSkill(file, name, withoutFrontMatter(text)) };
+      return { items: [makeSkill(file, name, withoutFrontMatter(text))], problems: [] };
     case 'fields':
-      return { ok: true, skill: makeSkill(file, name, front) };
+      return { items: [makeSkill(file, name, front)], problems: [] };
   }
 }
 
-function failed(path: string, code: string, message: string, line?: number): ReadSkill {
+function failed(
+  path: string,
+  code: string,
+  message: string,
+  line?: number,
+): FileDefinitions<SkillDefinition> {
   return {
-    ok: false,
-    problem: { code, message, path, ...(line === undefined ? {} : { line }) },
+    items: [],
+    problems: [{ code, message, path, ...(line === undefined ? {} : { line }) }],
   };
 }
 
@@ -104,8 +99,8 @@ function withoutFrontMatter(text: string): Content {
   return { fields: new Map(), body, problems: [{ code: 'frontmatter-missing', message }] };
 }
 
-function makeSkill(file: SkillFile, name: string, content: Content): SkillDefinition {
-  const { path, directory, scope } = file;
+function makeSkill(file: DefinitionFile, name: string, content: Content): SkillDefinition {
+  const { path, directory = dirname(path), scope } = file;
   const { fields, body, problems } = content;
   const reader = fieldReader({ path, vendor: 'claude', fields, problems });
   compareNames(reader, basename(dirname(path)));

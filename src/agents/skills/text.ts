@@ -1,7 +1,14 @@
 import { byteLength } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { holdsCommands } from './commands.ts';
 import { substitute } from './substitute.ts';
+
+/** Matches a command that some products run before the model gets the text. */
+const COMMAND = /(?:^|\s)!`[^`\n]+`|^```!/m;
+
+/** Whether a text holds commands that another product would run before the model gets it. */
+export function holdsCommands(body: string): boolean {
+  return (body.includes('!`') || body.includes('```!')) && COMMAND.test(body);
+}
 
 /**
  * The instructions of a skill for whoever is to follow them: its name, where its files lie, and its text

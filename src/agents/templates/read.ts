@@ -1,27 +1,22 @@
 import { basename } from 'node:path';
-import type { AgentProblem } from '../../protocol/agent.ts';
+import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 import { nameText, takeFirst, text, word } from '../fields/common.ts';
 import { fieldReader, foldFieldName, type FieldReader } from '../fields/field-reader.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { parseBody } from './render.ts';
 
-/** A template file as it was read, known to be text. */
-export interface TemplateFile extends Pick<TemplateDefinition, 'path' | 'scope'> {
-  readonly text: string;
-}
-
-export type ReadTemplate =
-  | { readonly ok: true; readonly template: TemplateDefinition }
-  | { readonly ok: false; readonly problem: AgentProblem };
-
 const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns'];
 
-/** Reads a file as one template. Never throws for what the file holds. */
-export async function readTemplate({ path, scope, text }: TemplateFile): Promise<ReadTemplate> {
-  const refused = (code: string, message: string, line?: number): ReadTemplate => ({
-    ok: false,
-    problem: { code, message, path, ...(line === undefined ? {} : { line }) },
+/** Reads a file as one template. Never throws because of the content of the file. */
+export async function readTemplate({
+  path,
+  scope,
+  text,
+}: DefinitionFile): Promise<FileDefinitions<TemplateDefinition>> {
+  const refused = (code: string, message: string, line?: number) => ({
+    items: [],
+    problems: [{ code, message, path, ...(line === undefined ? {} : { line }) }],
   });
   const front = await parseFrontMatter(text, {
     fieldTest: () => {
@@ -47,7 +42,8 @@ export async function readTemplate({ path, scope, text }: TemplateFile): Promise
   const reader = fieldReader({ path, vendor: 'muster', fields, problems });
   const read = readFields(reader, path);
   warnOfRest(reader);
-  return { ok: true, template: { ...read, body, path, scope, problems: reader.problems() } };
+  const template = { ...read, body, path, scope, problems: reader.problems() };
+  return { items: [template], problems: [] };
 }
 
 function readFields(

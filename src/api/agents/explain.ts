@@ -143,7 +143,7 @@ export async function explainAgent({
   try {
     const { agents, engine, grant, setup } = parts;
     // That files were not used was told when they were not.
-    const agent = agentNamed(name, { ...agents.discovered, skipped: [] });
+    const agent = agentNamed(name, { ...agents.current, skipped: [] });
     const [cwd = ''] = grant.roots;
     const rights = rootRights(grant, null);
     const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
@@ -160,7 +160,7 @@ export async function explainAgent({
     if (plan instanceof MusterError) {
       throw new MusterError(plan.code, plan.message.replace(/^subagent_type: /, ''));
     }
-    return explanation(plan, { parentMode: rights.mode, agents: agents.discovered.agents });
+    return explanation(plan, { parentMode: rights.mode, agents: agents.current.items });
   } finally {
     await session.close();
   }

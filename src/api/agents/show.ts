@@ -19,12 +19,12 @@ export async function showAgent(name: string, place: AgentsPlace): Promise<Agent
   const { found } = here;
   const agent = agentNamed(name, found);
   const same = found.shadowed.filter(
-    (each) => each.agent.name.toLowerCase() === agent.name.toLowerCase(),
+    (each) => each.item.name.toLowerCase() === agent.name.toLowerCase(),
   );
   return {
     ...agent,
     effectiveMode: modeBelowMain(agent, here),
-    shadows: same.map((each) => each.agent.origin.path),
+    shadows: same.map((each) => each.item.origin.path),
     inactive: inactiveFields(agent),
   };
 }

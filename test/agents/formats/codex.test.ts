@@ -1,7 +1,7 @@
 import { detectFormat } from '../../../src/agents/formats/detect.ts';
-import { codexFormat } from '../../../src/agents/formats/vendors.ts';
+import { codex } from '../../../src/agents/formats/codex/vendor.ts';
 import { describe, expect, test } from 'vitest';
-import type { AgentFile, LoadedAgents } from '../../../src/agents/loader/kind.ts';
+import type { DefinitionFile, FileDefinitions } from '../../../src/agents/loader/format.ts';
 import { codes, plainAgent, read } from '../support.ts';
 
 const PATH = '/home/.codex/agents/tracer.toml';
@@ -15,7 +15,7 @@ const PLAIN = plainAgent('codex', {
 });
 
 async function readToml(...lines: readonly string[]) {
-  const { items, problems } = await read(codexFormat, lines.join('\n'), PATH);
+  const { items, problems } = await read(codex.agents, lines.join('\n'), PATH);
   if (items[0] === undefined) throw new Error(JSON.stringify(problems));
   return items[0];
 }
@@ -108,7 +108,7 @@ test('what is missing is told, and keeps nothing from loading', async () => {
 });
 
 test('broken TOML says where and why; another TOML file is no agent', async () => {
-  const broken = await read(codexFormat, [...HEAD, 'model = gpt'].join('\n'), PATH);
+  const broken = await read(codex.agents, [...HEAD, 'model = gpt'].join('\n'), PATH);
   expect(broken).toEqual({
     items: [],
     problems: [
@@ -120,9 +120,9 @@ test('broken TOML says where and why; another TOML file is no agent', async () =
       },
     ],
   });
-  const other = await read(codexFormat, '[package]\nname = "x"\n', PATH);
+  const other = await read(codex.agents, '[package]\nname = "x"\n', PATH);
   expect([other.items, other.problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
-  const isCodex = (text: string): boolean => detectFormat('some/file.toml', text) === codexFormat;
+  const isCodex = (text: string): boolean => detectFormat('some/file.toml', text) === codex.agents;
   expect([
     isCodex('[package]\nname = "x"\n'),
     isCodex(HEAD.join('\n')),
@@ -138,12 +138,17 @@ describe('config.toml', () => {
     ['/home/.codex/roles/broken.toml', 'a = '],
     ['/home/.codex/agents/found.toml', 'developer_instructions = "Find."'],
   ]);
-  const beside: AgentFile['beside'] = (path) => {
+  const beside: DefinitionFile['readReferenced'] = (path) => {
     const text = files.get(path);
     return text === undefined ? { ok: false, reason: 'Not there.' } : { ok: true, text };
   };
-  const readConfig = (...lines: readonly string[]): Promise<LoadedAgents> =>
-    codexFormat.read({ path: CONFIG, scope: 'user', text: lines.join('\n'), beside });
+  const readConfig = (...lines: readonly string[]): Promise<FileDefinitions> =>
+    codex.agents.read({
+      path: CONFIG,
+      scope: 'user',
+      text: lines.join('\n'),
+      readReferenced: beside,
+    });
   const origin = { ...PLAIN.origin, path: CONFIG };
 
   test('a declared agent has the fields of its file, whose own go first', async () => {
@@ -233,11 +238,11 @@ describe('config.toml', () => {
       'config_file = "agents/deep/found.toml"',
       'nickname_candidates = ["Ada"]',
     ].join('\n');
-    const file = (port: AgentFile['beside']): AgentFile => ({
+    const file = (port: DefinitionFile['readReferenced']): DefinitionFile => ({
       path: '/home/.codex/agents/deep/found.toml',
       scope: 'user',
       text: 'developer_instructions = "Find."',
-      ...(port === undefined ? {} : { beside: port }),
+      ...(port === undefined ? {} : { readReferenced: port }),
     });
     const reads = await Promise.all(
       [
@@ -248,7 +253,7 @@ describe('config.toml', () => {
         () => ({ ok: true as const, text: 'agents = 3' }),
         () => ({ ok: true as const, text: 'a = ' }),
         undefined,
-      ].map((port) => codexFormat.read(file(port))),
+      ].map((port) => codex.agents.read(file(port))),
     );
     expect(
       reads
@@ -264,6 +269,9 @@ describe('config.toml', () => {
 
   test('the format names the files beforehand', async () => {
     const text = '[agents.a]\nconfig_file = "a.toml"\n[agents.b]\n  config_file=\'/b.toml\'\n';
-    expect(await codexFormat.filesBeside(CONFIG, text)).toEqual(['/home/.codex/a.toml', '/b.toml']);
+    expect(await codex.agents.referencedFiles(CONFIG, text)).toEqual([
+      '/home/.codex/a.toml',
+      '/b.toml',
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { copilotFormat } from '../../../src/agents/formats/vendors.ts';
+import { copilot } from '../../../src/agents/formats/copilot/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 
@@ -22,7 +22,7 @@ test('a file with every field: what acts acts, the rest is kept and named once',
     'hooks: {Stop: []}',
     'mood: calm',
   );
-  expect(await readOne(copilotFormat, file)).toEqual({
+  expect(await readOne(copilot.agents, file)).toEqual({
     ...PLAIN,
     tools: {
       mode: 'allow',
@@ -81,7 +81,7 @@ describe('tools', () => {
     ],
     ['none', 'tools: []', [], ['no-tools']],
   ])('%s', async (_, line, names, expected) => {
-    const agent = await readOne(copilotFormat, agentFile(...HEAD, line));
+    const agent = await readOne(copilot.agents, agentFile(...HEAD, line));
     expect([agent.tools, codes(agent)]).toEqual([{ mode: 'allow', names }, expected]);
   });
 });
@@ -101,7 +101,7 @@ describe('who may call it, and whom it may call', () => {
     [['tools: agent', 'agents: []'], { disallowedTools: ['Task'] }, []],
     [['tools: agent', 'agents: {a: b}'], { disallowedTools: ['Task'] }, []],
   ])('%j', async (lines, fields, expected) => {
-    const agent = await readOne(copilotFormat, agentFile(...HEAD, ...lines));
+    const agent = await readOne(copilot.agents, agentFile(...HEAD, ...lines));
     const { tools: _, ...rest } = agent;
     const { tools: __, ...plain } = PLAIN;
     expect(rest).toEqual({ ...plain, ...fields, problems: expect.any(Array) });
@@ -110,24 +110,24 @@ describe('who may call it, and whom it may call', () => {
 });
 
 test('of several models the first that can be had is taken', async () => {
-  const agent = await readOne(copilotFormat, agentFile(...HEAD, 'model: [One, Two]'));
+  const agent = await readOne(copilot.agents, agentFile(...HEAD, 'model: [One, Two]'));
   expect([agent.model, agent.models, codes(agent)]).toEqual(['One', ['One', 'Two'], []]);
 });
 
 test('a prompt of more than 30,000 characters loads whole', async () => {
   const body = 'word '.repeat(8000).trim();
-  const agent = await readOne(copilotFormat, `---\nname: long\ndescription: x\n---\n${body}\n`);
+  const agent = await readOne(copilot.agents, `---\nname: long\ndescription: x\n---\n${body}\n`);
   expect([agent.prompt, codes(agent)]).toEqual([body, []]);
 });
 
 test('the name comes from the file, and a header is not needed', async () => {
   const names = ['planner.agent.md', 'planner.chatmode.md', 'planner.md'];
   for (const name of names) {
-    const { items } = await read(copilotFormat, 'Plan.\n', `/p/.github/agents/${name}`);
+    const { items } = await read(copilot.agents, 'Plan.\n', `/p/.github/agents/${name}`);
     expect(items.map((agent) => [agent.name, agent.prompt, codes(agent)])).toEqual([
       ['planner', 'Plan.', ['frontmatter-missing', 'name-from-filename', 'missing-description']],
     ]);
   }
-  const { items, problems } = await read(copilotFormat, 'Hello.\n', '/p/.github/agents/README.md');
+  const { items, problems } = await read(copilot.agents, 'Hello.\n', '/p/.github/agents/README.md');
   expect([items, problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
 });

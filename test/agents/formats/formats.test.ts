@@ -1,9 +1,5 @@
-import {
-  claudeFormat,
-  genFormat,
-  musterFormat,
-  subagentFormat,
-} from '../../../src/agents/formats/vendors.ts';
+import { claude } from '../../../src/agents/formats/claude/vendor.ts';
+import { gen, muster, subagent } from '../../../src/agents/formats/muster/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import { parseSessionAgents } from '../../../src/agents/formats/claude/reader.ts';
 import { writeAgent } from '../../../src/agents/write-agent.ts';
@@ -31,7 +27,7 @@ test('a Muster file with every field', async () => {
     'effort: high',
     'color: blue',
   );
-  expect(await readOne(musterFormat, file)).toEqual({
+  expect(await readOne(muster.agents, file)).toEqual({
     ...PLAIN,
     aliases: ['check', 'prove'],
     tools: { mode: 'allow', names: ['Read', 'Bash', 'mcp__git__log'] },
@@ -67,7 +63,7 @@ test('S3: a .gen file with permission-mode, max-turns and nested tools', async (
     '    - Grep',
     '  deny: [Grep]',
   );
-  expect(await readOne(genFormat, file)).toEqual({
+  expect(await readOne(gen.agents, file)).toEqual({
     ...PLAIN,
     name: 'ml-engineer',
     description: 'Learns.',
@@ -87,7 +83,7 @@ test('S0: a SUBAGENT.md with the tool names of its own, named after its folder',
     'model: fast',
   );
   const path = '/subagents/look/SUBAGENT.md';
-  expect(await read(subagentFormat, file, path)).toEqual({
+  expect(await read(subagent.agents, file, path)).toEqual({
     items: [
       {
         ...PLAIN,
@@ -101,7 +97,7 @@ test('S0: a SUBAGENT.md with the tool names of its own, named after its folder',
     ],
     problems: [],
   });
-  const renamed = await read(subagentFormat, agentFile(...HEAD), path);
+  const renamed = await read(subagent.agents, agentFile(...HEAD), path);
   expect(renamed.items.map((agent) => [agent.name, codes(agent)])).toEqual([
     ['tester', ['name-differs-from-folder']],
   ]);
@@ -121,7 +117,7 @@ test('a Claude file keeps what does not act, and says so once', async () => {
     'hooks: {Stop: []}',
     'version: 2',
   );
-  expect(await readOne(claudeFormat, file)).toEqual({
+  expect(await readOne(claude.agents, file)).toEqual({
     ...PLAIN,
     tools: { mode: 'allow', names: ['Read', 'AskUser'] },
     disallowedTools: ['Write', 'Edit'],
@@ -207,7 +203,7 @@ describe('tools', () => {
     ['unreadable denial', ['disallowedTools: 3'], none, ['invalid-tools']],
     ['hostile server', ['tools: "mcp__a b"'], none, ['unknown-tool', 'no-known-tools']],
   ])('%s', async (_, lines, tools, expected) => {
-    const agent = await readOne(musterFormat, agentFile(...HEAD, ...lines));
+    const agent = await readOne(muster.agents, agentFile(...HEAD, ...lines));
     expect({ tools: agent.tools, codes: codes(agent) }).toEqual({ tools, codes: expected });
   });
 
@@ -287,12 +283,12 @@ describe('tools', () => {
     ['a switch', 'tools: {"*": false, notebookedit: true}', { limits: [NOTEBOOKS], unlimited: [] }],
   ])('are limited by %s', async (_, line, expected) => {
     const agents = await Promise.all(
-      [musterFormat, claudeFormat].map((format) => readOne(format, agentFile(...HEAD, line))),
+      [muster.agents, claude.agents].map((format) => readOne(format, agentFile(...HEAD, line))),
     );
     const limited = expected === undefined ? undefined : [expected];
     expect(agents.map(({ limitedTools }) => limitedTools)).toEqual([limited, limited]);
     const written = await writeAgent(agents[0]!);
-    const again = await readOne(musterFormat, written.text);
+    const again = await readOne(muster.agents, written.text);
     expect(again.limitedTools?.map(({ limits }) => limits)).toEqual(
       limited?.map(({ limits }) => limits),
     );
@@ -300,7 +296,7 @@ describe('tools', () => {
 
   test('a denied name that means less than a tool denies that alone', async () => {
     const lines = ['disallowedTools: NotebookEdit, Bash', 'deny-rules: [Read(a)]'];
-    const agent = await readOne(musterFormat, agentFile(...HEAD, ...lines));
+    const agent = await readOne(muster.agents, agentFile(...HEAD, ...lines));
     expect([agent.disallowedTools, agent.rules]).toEqual([
       ['Bash'],
       { ask: [], deny: ['Edit(//**/*.ipynb)', 'Read(a)'] },
@@ -308,7 +304,7 @@ describe('tools', () => {
   });
 
   test('a denied pattern denies the whole tool', async () => {
-    const agent = await readOne(claudeFormat, agentFile(...HEAD, 'disallowedTools: Bash(rm *)'));
+    const agent = await readOne(claude.agents, agentFile(...HEAD, 'disallowedTools: Bash(rm *)'));
     expect([agent.disallowedTools, codes(agent)]).toEqual([['Bash'], ['tool-pattern']]);
   });
 });
@@ -322,21 +318,21 @@ describe('permission modes', () => {
     ['auto', 'default', 'default'],
     ['bypassPermissions', 'autonomous', 'autonomous'],
     ['dontAsk', 'autonomous', 'default'],
-  ])('%s is %s for Muster and %s for Claude', async (word, muster, claude) => {
+  ])('%s is %s for Muster and %s for Claude', async (word, ourMode, theirMode) => {
     for (const spelling of ['permission-mode', 'permissionMode', 'permission_mode']) {
       const file = agentFile(...HEAD, `${spelling}: ${word}`);
-      const ours = await readOne(musterFormat, file);
-      const theirs = await readOne(claudeFormat, file);
-      expect([ours.mode, theirs.mode]).toEqual([muster, claude]);
+      const ours = await readOne(muster.agents, file);
+      const theirs = await readOne(claude.agents, file);
+      expect([ours.mode, theirs.mode]).toEqual([ourMode, theirMode]);
       expect([ours.permissionMode, theirs.permissionMode]).toEqual([word, word]);
       expect(codes(theirs)).toEqual([]);
     }
   });
 
   test.each([
-    ['autonomous', claudeFormat],
-    ['PLAN', claudeFormat],
-    ['PLAN', musterFormat],
+    ['autonomous', claude.agents],
+    ['PLAN', claude.agents],
+    ['PLAN', muster.agents],
   ])('%s, which is not understood, is told and capped at default', async (word, format) => {
     const agent = await readOne(format, agentFile(...HEAD, `permissionMode: ${word}`));
     expect([agent.permissionMode, agent.mode, codes(agent)]).toEqual([
@@ -348,7 +344,7 @@ describe('permission modes', () => {
 
   test('broken YAML after it does not lose a narrow mode', async () => {
     const file = agentFile(...HEAD, 'permissionMode: plan', 'note: a: b', 'maxTurns: 3', 'x: y: z');
-    const agent = await readOne(claudeFormat, file);
+    const agent = await readOne(claude.agents, file);
     expect([agent.mode, agent.limits, codes(agent)]).toEqual([
       'plan',
       { maxTurns: 3 },
@@ -357,7 +353,10 @@ describe('permission modes', () => {
   });
 
   test('two words in one value are none; it gets the narrower at most', async () => {
-    const agent = await readOne(claudeFormat, agentFile(...HEAD, 'permission-mode: dontAsk, plan'));
+    const agent = await readOne(
+      claude.agents,
+      agentFile(...HEAD, 'permission-mode: dontAsk, plan'),
+    );
     expect([agent.permissionMode, agent.mode, codes(agent)]).toEqual([
       null,
       'plan',
@@ -378,7 +377,7 @@ describe('other fields', () => {
     ['max-turns: ""', {}, ['invalid-limit']],
     ['max-turns:', {}, []],
   ])('%s', async (line, limits, expected) => {
-    const agent = await readOne(musterFormat, agentFile(...HEAD, line));
+    const agent = await readOne(muster.agents, agentFile(...HEAD, line));
     expect({ limits: agent.limits, codes: codes(agent) }).toEqual({ limits, codes: expected });
   });
 
@@ -396,23 +395,23 @@ describe('other fields', () => {
     ['note: 1', { extra: { note: 1 } }, ['unknown-field']],
     ['Description: Another', { extra: { Description: 'Another' } }, ['unknown-field']],
   ])('%s', async (line, fields, expected) => {
-    const agent = await readOne(musterFormat, agentFile(...HEAD, line));
+    const agent = await readOne(muster.agents, agentFile(...HEAD, line));
     expect(agent).toEqual({ ...PLAIN, ...fields, problems: expect.any(Array) });
     expect(codes(agent)).toEqual(expected);
   });
 
   test('a name is taken as written, without control characters, on one line', async () => {
     const agent = await readOne(
-      musterFormat,
+      muster.agents,
       agentFile('name: "My\\n \\e[2JTester"', 'description: T'),
     );
     expect(agent.name).toBe('My Tester');
   });
 
   test('a literal \\n in a description is a line end, and a missing one is told', async () => {
-    const agent = await readOne(musterFormat, agentFile('name: a', 'description: One.\\nTwo.'));
+    const agent = await readOne(muster.agents, agentFile('name: a', 'description: One.\\nTwo.'));
     expect(agent.description).toBe('One.\nTwo.');
-    const bare = await readOne(musterFormat, agentFile('model: fast'));
+    const bare = await readOne(muster.agents, agentFile('model: fast'));
     expect([bare.name, bare.description, codes(bare)]).toEqual([
       'tester',
       '',
@@ -428,7 +427,7 @@ describe('files that give no agent', () => {
     ['/agents/empty.md', '', 'frontmatter-missing', undefined],
     ['/agents/open.md', '---\nname: a\n', 'front-matter-unclosed', 1],
   ])('%s', async (path, text, code, line) => {
-    expect(await read(musterFormat, text, path)).toEqual({
+    expect(await read(muster.agents, text, path)).toEqual({
       items: [],
       problems: [
         { code, message: expect.any(String), path, ...(line === undefined ? {} : { line }) },
@@ -497,7 +496,7 @@ describe('--agents', () => {
 
 test('a __proto__ field goes nowhere', async () => {
   const agent = await readOne(
-    claudeFormat,
+    claude.agents,
     agentFile(...HEAD, '__proto__: {polluted: "yes"}', 'x: 1'),
   );
   expect(Object.keys(agent.extra)).toEqual(['x']);
@@ -506,7 +505,7 @@ test('a __proto__ field goes nowhere', async () => {
 
 test('what a message quotes is short and cannot steer a terminal; neither can there be very many', async () => {
   const long = await readOne(
-    claudeFormat,
+    claude.agents,
     agentFile(...HEAD, `tools: "\\e[2J${'x'.repeat(10_000)}"`),
   );
   for (const { message } of long.problems) {
@@ -514,6 +513,6 @@ test('what a message quotes is short and cannot steer a terminal; neither can th
     expect(message).not.toContain('\u001b');
   }
   const unknown = Array.from({ length: 5000 }, (_, index) => `t${index}`).join(', ');
-  const many = await readOne(claudeFormat, agentFile(...HEAD, `tools: ${unknown}`));
+  const many = await readOne(claude.agents, agentFile(...HEAD, `tools: ${unknown}`));
   expect([many.problems.length, codes(many).at(-1)]).toEqual([100, 'too-many-problems']);
 });

@@ -1,5 +1,5 @@
 import { detectFormat } from '../../../src/agents/formats/detect.ts';
-import { gooseFormat } from '../../../src/agents/formats/vendors.ts';
+import { goose } from '../../../src/agents/formats/goose/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import { codes, plainAgent, read } from '../support.ts';
 
@@ -18,7 +18,7 @@ const PLAIN = plainAgent('goose', {
 });
 
 async function readText(text: string, path = PATH) {
-  const { items, problems } = await read(gooseFormat, text, path);
+  const { items, problems } = await read(goose.agents, text, path);
   if (items[0] === undefined) throw new Error(JSON.stringify(problems));
   return items[0];
 }
@@ -206,16 +206,16 @@ test('broken YAML is read line by line', async () => {
 
 test('another YAML or JSON file is no recipe', async () => {
   const others = await Promise.all([
-    read(gooseFormat, 'services: {web: {image: x}}\n', PATH),
-    read(gooseFormat, '{"name": "x"}', '/r/package.json'),
-    read(gooseFormat, '- a\n', PATH),
+    read(goose.agents, 'services: {web: {image: x}}\n', PATH),
+    read(goose.agents, '{"name": "x"}', '/r/package.json'),
+    read(goose.agents, '- a\n', PATH),
   ]);
   expect(others.map(({ items, problems }) => [items, problems.map(({ code }) => code)])).toEqual([
     [[], ['not-an-agent']],
     [[], ['not-an-agent']],
     [[], ['invalid-yaml']],
   ]);
-  const isRecipe = (text: string): boolean => detectFormat('some/file.yaml', text) === gooseFormat;
+  const isRecipe = (text: string): boolean => detectFormat('some/file.yaml', text) === goose.agents;
   expect([
     isRecipe(HEAD.join('\n')),
     isRecipe('recipe:\n  title: x\n  prompt: y\n'),
@@ -228,12 +228,12 @@ test('another YAML or JSON file is no recipe', async () => {
 
 test('where recipes lie', () => {
   const user = (path?: string): readonly string[] =>
-    gooseFormat.places.user({
+    goose.agents.locations.user({
       home: '/h',
       config: '/h/.config',
       named: (name) => (name === 'GOOSE_RECIPE_PATH' ? path : undefined),
     });
-  expect([user(), user('/a:b:/c'), gooseFormat.places.project]).toEqual([
+  expect([user(), user('/a:b:/c'), goose.agents.locations.project]).toEqual([
     ['/h/.config/goose/recipes'],
     ['/a', '/c', '/h/.config/goose/recipes'],
     ['.goose/recipes'],

@@ -1,7 +1,7 @@
 import { detectFormat } from '../../../src/agents/formats/detect.ts';
-import { kiroFormat } from '../../../src/agents/formats/vendors.ts';
+import { kiro } from '../../../src/agents/formats/kiro/vendor.ts';
 import { describe, expect, test } from 'vitest';
-import type { AgentFile } from '../../../src/agents/loader/kind.ts';
+import type { DefinitionFile } from '../../../src/agents/loader/format.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 
@@ -16,7 +16,7 @@ const PLAIN = plainAgent('kiro', {
 });
 
 async function readJson(value: object) {
-  const { items, problems } = await read(kiroFormat, JSON.stringify(value, null, 2), PATH);
+  const { items, problems } = await read(kiro.agents, JSON.stringify(value, null, 2), PATH);
   if (items[0] === undefined) throw new Error(JSON.stringify(problems));
   return items[0];
 }
@@ -84,7 +84,7 @@ test('a markdown file holds the same fields', async () => {
     'permissions:',
     '  - {capability: shell, effect: deny, match: ["rm *", sudo]}',
   );
-  expect(await readOne(kiroFormat, file)).toEqual({
+  expect(await readOne(kiro.agents, file)).toEqual({
     ...PLAIN,
     prompt: 'Test.',
     tools: { mode: 'allow', names: ['Read', 'Bash'] },
@@ -247,18 +247,18 @@ describe('whom it may delegate to', () => {
 });
 
 describe('a prompt in a file of its own', () => {
-  const file = (prompt: string, beside?: AgentFile['beside']): AgentFile => ({
+  const file = (prompt: string, beside?: DefinitionFile['readReferenced']): DefinitionFile => ({
     path: '/p/.kiro/agents/keeper.json',
     scope: 'project',
     text: JSON.stringify({ ...HEAD, prompt }),
-    ...(beside === undefined ? {} : { beside }),
+    ...(beside === undefined ? {} : { readReferenced: beside }),
   });
   const texts = new Map([
     ['/p/.kiro/agents/prompts/keeper.md', '\nKeep it.\r\n'],
     ['/p/shared.md', 'Shared.'],
     ['/abs.md', 'Absolute.'],
   ]);
-  const beside: AgentFile['beside'] = (path) => {
+  const beside: DefinitionFile['readReferenced'] = (path) => {
     const text = texts.get(path);
     return text === undefined ? { ok: false, reason: 'Not there.' } : { ok: true, text };
   };
@@ -269,7 +269,7 @@ describe('a prompt in a file of its own', () => {
     ['file://../../shared.md', 'Shared.'],
     ['FILE:///abs.md', 'Absolute.'],
   ])('%s', async (prompt, expected) => {
-    const { items } = await kiroFormat.read(file(prompt, beside));
+    const { items } = await kiro.agents.read(file(prompt, beside));
     expect(items.map((agent) => [agent.prompt, agent.unusable, codes(agent)])).toEqual([
       [expected, undefined, []],
     ]);
@@ -279,7 +279,7 @@ describe('a prompt in a file of its own', () => {
     ['file://none.md', beside, 'Not there.'],
     ['file://none.md', undefined, 'Nothing but the agent file itself can be read here.'],
   ])('%s that cannot be had: it cannot be started', async (prompt, port, reason) => {
-    const { items } = await kiroFormat.read(file(prompt, port));
+    const { items } = await kiro.agents.read(file(prompt, port));
     const unusable = `Its prompt lies in \`none.md\`, which cannot be used: ${reason}`;
     expect(items.map((agent) => [agent.prompt, agent.unusable, codes(agent)])).toEqual([
       ['', unusable, ['prompt-file']],
@@ -288,7 +288,7 @@ describe('a prompt in a file of its own', () => {
 
   test('the format names it beforehand', async () => {
     const named = (text: string): Promise<readonly string[]> =>
-      kiroFormat.filesBeside('/p/.kiro/agents/keeper.json', text);
+      kiro.agents.referencedFiles('/p/.kiro/agents/keeper.json', text);
     expect([
       await named(file('file://./prompts/keeper.md').text),
       await named('---\nprompt: file://../a.md\n---\n'),
@@ -299,12 +299,12 @@ describe('a prompt in a file of its own', () => {
 
 test('what is no agent, and what is broken', async () => {
   const broken = '{\n  "name": "keeper",\n  "prompt": "Keep.",\n  "tools": ["read",],\n}\n';
-  const mended = await read(kiroFormat, broken, PATH);
+  const mended = await read(kiro.agents, broken, PATH);
   expect(mended.items.map((agent) => [agent.name, agent.tools.names, codes(agent)])).toEqual([
     ['keeper', ['Read'], ['invalid-json', 'missing-description']],
   ]);
   const results = await Promise.all(
-    ['{\n "name": [', '[]', '{"version": 1}'].map((text) => read(kiroFormat, text, PATH)),
+    ['{\n "name": [', '[]', '{"version": 1}'].map((text) => read(kiro.agents, text, PATH)),
   );
   expect(
     results.map(({ items, problems }) => [items, problems.map(({ code, line }) => [code, line])]),
@@ -317,7 +317,7 @@ test('what is no agent, and what is broken', async () => {
 
 test('a JSON file anywhere is taken for one of Kiro’s by its own fields alone', () => {
   const of = (value: object): boolean =>
-    detectFormat('some/file.json', JSON.stringify(value)) === kiroFormat;
+    detectFormat('some/file.json', JSON.stringify(value)) === kiro.agents;
   expect([
     of({ ...HEAD, allowedTools: [] }),
     of({ name: 'x', description: 'A package.', version: '1.0.0' }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseSessionAgents } from '../../../src/agents/formats/claude/reader.ts';
-import { FORMATS } from '../../../src/agents/formats/vendors.ts';
-import type { AgentFormat } from '../../../src/agents/loader/kind.ts';
+import { VENDORS } from '../../../src/agents/formats/vendors.ts';
+import type { DefinitionFormat } from '../../../src/agents/loader/format.ts';
 
 const UNSEEN = [
   '',
@@ -18,7 +18,7 @@ const UNSEEN = [
 ];
 
 /** A file of each format whose name is that, and what it is called after its file. */
-function written(format: AgentFormat, name: string): readonly (readonly [string, string])[] {
+function written(format: DefinitionFormat, name: string): readonly (readonly [string, string])[] {
   const said = JSON.stringify(name);
   const markdown = `---\nname: ${said}\ndescription: d\n---\nDo.\n`;
   switch (format.vendor) {
@@ -48,7 +48,7 @@ function written(format: AgentFormat, name: string): readonly (readonly [string,
   }
 }
 
-test.each(FORMATS.map((format) => [format.vendor, format] as const))(
+test.each(VENDORS.map(({ agents: format }) => [format.vendor, format] as const))(
   'a name that nobody could see: %s takes that of the file, and says so',
   async (_, format) => {
     for (const name of UNSEEN) {
@@ -68,7 +68,7 @@ test.each([
   ['/a/two  words.md', 'two words'],
 ])('the file %j without a name is called %j', async (path, expected) => {
   const text = '---\ndescription: d\n---\nDo.\n';
-  for (const format of FORMATS.filter(({ accepts }) => accepts(path))) {
+  for (const { agents: format } of VENDORS.filter(({ agents }) => agents.accepts(path))) {
     const { items } = await format.read({ path, scope: 'user', text });
     expect([format.vendor, ...items.map(({ name }) => name)]).toEqual([format.vendor, expected]);
   }

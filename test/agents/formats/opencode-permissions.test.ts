@@ -1,4 +1,4 @@
-import { opencodeFormat } from '../../../src/agents/formats/vendors.ts';
+import { opencode } from '../../../src/agents/formats/opencode/vendor.ts';
 import { expect, test } from 'vitest';
 import { codes, opencodeAgent } from '../support.ts';
 
@@ -176,7 +176,7 @@ test("a file's permissions for all of its agents hold for each, but for what tha
       b: { prompt: 'x', description: 'd', permission: { bash: 'allow' } },
     },
   });
-  const { items } = await opencodeFormat.read({ path: '/p/opencode.json', scope: 'user', text });
+  const { items } = await opencode.agents.read({ path: '/p/opencode.json', scope: 'user', text });
   expect(items.map(({ tools, rules }) => [tools, rules])).toEqual([
     [ALL, { ask: ['Edit'], deny: ['Bash'] }],
     [ALL, { ask: ['Edit'], deny: [] }],
@@ -188,7 +188,7 @@ test('permissions beyond all measure deny everything, and leave agents out, in a
     Object.fromEntries(Array.from({ length }, (_, at) => [`${prefix}${at}*`, value]));
   const prompt = { prompt: 'x', description: 'd' };
   const read = async (config: object) =>
-    opencodeFormat.read({ path: '/p/opencode.json', scope: 'user', text: JSON.stringify(config) });
+    opencode.agents.read({ path: '/p/opencode.json', scope: 'user', text: JSON.stringify(config) });
   for (const own of [{ permission: many('p', 501, 'deny') }, { tools: many('p', 501, false) }]) {
     const { items } = await read({ agent: { a: { ...prompt, ...own } } });
     expect(items.map(({ tools }) => tools)).toEqual([{ mode: 'allow', names: [] }]);

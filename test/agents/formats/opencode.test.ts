@@ -1,4 +1,4 @@
-import { opencodeFormat } from '../../../src/agents/formats/vendors.ts';
+import { opencode } from '../../../src/agents/formats/opencode/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, codes, plainAgent, read } from '../support.ts';
@@ -7,7 +7,7 @@ const PATH = '/p/.opencode/agents/tester.md';
 const PLAIN = plainAgent('opencode', { path: PATH });
 
 async function one(text: string, path = PATH): Promise<AgentDefinition> {
-  const { items, problems } = await read(opencodeFormat, text, path);
+  const { items, problems } = await read(opencode.agents, text, path);
   if (items[0] === undefined || items.length !== 1) throw new Error(JSON.stringify(problems));
   return items[0];
 }
@@ -83,7 +83,7 @@ describe('a markdown file', () => {
   });
 
   test.each(['disable', 'disabled'])('that is switched off by %s is none', async (field) => {
-    const { items, problems } = await read(opencodeFormat, agentFile(`${field}: true`), PATH);
+    const { items, problems } = await read(opencode.agents, agentFile(`${field}: true`), PATH);
     expect([items, problems]).toEqual([
       [],
       [{ code: 'disabled', message: '`tester` is switched off (`disable: true`).', path: PATH }],
@@ -129,7 +129,7 @@ describe('opencode.json', () => {
         "model": {"providerID": "some", "model": "model", "variant": "low"}, "request": {}}},
       "mode": {"old": {"description": "Old.", "prompt": "Old."}},
     }`;
-    expect(await read(opencodeFormat, config, path)).toEqual({
+    expect(await read(opencode.agents, config, path)).toEqual({
       items: [
         { ...PLAIN, origin, prompt: 'Test.\n// no comment, ]', limits: { maxTurns: 3 } },
         {
@@ -178,7 +178,7 @@ describe('opencode.json', () => {
     [`{"agent": [${'1,'.repeat(60_000)}1]}`, 'invalid-json'],
     ['', 'invalid-json'],
   ])('%.40s gives none (%s)', async (content, code) => {
-    const { items, problems } = await read(opencodeFormat, content, path);
+    const { items, problems } = await read(opencode.agents, content, path);
     expect([items, problems.map((problem) => problem.code)]).toEqual([[], [code]]);
   });
 

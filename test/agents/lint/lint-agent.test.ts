@@ -1,6 +1,7 @@
-import { claudeFormat, musterFormat } from '../../../src/agents/formats/vendors.ts';
+import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
+import { claude } from '../../../src/agents/formats/claude/vendor.ts';
+import { muster } from '../../../src/agents/formats/muster/vendor.ts';
 import { describe, expect, it } from 'vitest';
-import { loadBuiltinAgents } from '../../../src/agents/loader/discover.ts';
 import type { LintContext } from '../../../src/agents/lint/finding.ts';
 import { lintAgent } from '../../../src/agents/lint/lint-agent.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
@@ -24,7 +25,7 @@ const USE = 'description: Reviews migrations. Use after a change to the schema.'
 async function lint(
   lines: readonly string[],
   context: Partial<LintContext> = {},
-  format = musterFormat,
+  format = muster.agents,
 ): Promise<readonly string[]> {
   const text = agentFile(...lines);
   const agent = await readOne(format, text);
@@ -34,7 +35,7 @@ async function lint(
 }
 
 async function agentNamed(name: string, path: string): Promise<AgentDefinition> {
-  const agent = await readOne(musterFormat, agentFile(`name: ${name}`));
+  const agent = await readOne(muster.agents, agentFile(`name: ${name}`));
   const scope = path.startsWith('builtin:') ? 'builtin' : 'user';
   return { ...agent, origin: { scope, vendor: 'muster', path } };
 }
@@ -51,7 +52,7 @@ describe('lintAgent', () => {
 
   it('says where, what and what to do', async () => {
     const text = agentFile('name: a', USE, 'tools: Read, Gerp');
-    const agent = await readOne(musterFormat, text);
+    const agent = await readOne(muster.agents, text);
     expect(lintAgent(agent, { ...PLAIN, text })).toEqual([
       {
         code: 'unknown-tool',
@@ -143,14 +144,14 @@ describe('lintAgent', () => {
   });
 
   it('an empty prompt', async () => {
-    const agent = await readOne(musterFormat, `---\nname: a\n${USE}\n---\n`);
+    const agent = await readOne(muster.agents, `---\nname: a\n${USE}\n---\n`);
     expect(lintAgent(agent, PLAIN).map(({ code }) => code)).toEqual(['empty-prompt']);
   });
 
   it('a mode that it will not get', async () => {
     const lines = ['name: a', USE, 'permissionMode: bypassPermissions'];
-    expect(await lint(lines, {}, claudeFormat)).toEqual(['note 4 mode-not-granted']);
-    expect(await lint(lines, { effectiveMode: 'autonomous' }, claudeFormat)).toEqual([]);
+    expect(await lint(lines, {}, claude.agents)).toEqual(['note 4 mode-not-granted']);
+    expect(await lint(lines, { effectiveMode: 'autonomous' }, claude.agents)).toEqual([]);
   });
 
   it('a model that there is not: a note where there is none at all', async () => {
@@ -174,7 +175,7 @@ describe('lintAgent', () => {
   });
 
   it('an agent that cannot be started', async () => {
-    const agent = await readOne(musterFormat, agentFile('name: a', USE));
+    const agent = await readOne(muster.agents, agentFile('name: a', USE));
     const findings = lintAgent({ ...agent, unusable: 'It is remote.' }, PLAIN);
     expect(findings).toMatchObject([
       { code: 'unusable', severity: 'error', message: 'It cannot be started: It is remote.' },

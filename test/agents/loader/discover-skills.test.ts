@@ -1,10 +1,12 @@
+import { listFiles } from '../../../src/agents/loader/list-files.ts';
+import { openLive } from './support.ts';
+import { SKILLS } from '../../../src/agents/kinds.ts';
+import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
+import { createSearchContext } from '../../../src/agents/loader/search-context.ts';
+import { searchPaths } from '../../../src/agents/loader/search-paths.ts';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { discoverSkills } from '../../../src/agents/skills/discover.ts';
-import { projectSkillFiles, skillFilesStamp } from '../../../src/agents/skills/files.ts';
 import { findSkill } from '../../../src/agents/skills/find-skill.ts';
-import { surroundingsOf } from '../../../src/agents/loader/search-context.ts';
-import { skillPlaces } from '../../../src/agents/skills/places.ts';
 import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/project-file.ts';
 import { workTree } from '../support.ts';
 import { skillFile } from '../skills/support.ts';
@@ -19,10 +21,10 @@ afterEach(() => tree.remove());
 
 const cwd = () => tree.path('repo/app');
 const environment = () => ({ HOME: tree.path('home') });
-const around = () => surroundingsOf(cwd(), environment());
+const around = () => createSearchContext(cwd(), environment());
 
 function discover(trust = TRUST_ALL) {
-  return discoverSkills({ cwd: cwd(), environment: environment(), trust });
+  return discoverDefinitions(SKILLS, { cwd: cwd(), environment: environment(), trust });
 }
 
 /** Paths relative to the tree. */
@@ -36,7 +38,7 @@ function write(path: string, description: string): void {
 
 describe('the order of places', () => {
   it('Muster’s own, then those of others: of the project, the nearest first, then of the user', () => {
-    const places = skillPlaces(around()).map(({ path }) => below(path));
+    const places = searchPaths(SKILLS, around()).map(({ path }) => below(path));
     expect(places.slice(0, 5)).toEqual([
       'repo/app/.muster/skills',
       'repo/.muster/skills',
@@ -56,12 +58,12 @@ describe('the order of places', () => {
     write('repo/app/.muster/skills/deploy/SKILL.md', 'first');
     write('home/.claude/skills/deploy/SKILL.md', 'fourth');
     write('home/.claude/skills/other/SKILL.md', 'other');
-    const { skills, shadowed } = await discover();
+    const { items: skills, shadowed } = await discover();
     expect(skills.map(({ name, description }) => [name, description])).toEqual([
       ['deploy', 'first'],
       ['other', 'other'],
     ]);
-    expect(shadowed.map(({ skill, by }) => [skill.description, below(by)])).toEqual([
+    expect(shadowed.map(({ item: skill, by }) => [skill.description, below(by)])).toEqual([
       ['second', 'repo/app/.muster/skills/deploy/SKILL.md'],
       ['third', 'repo/app/.muster/skills/deploy/SKILL.md'],
       ['fourth', 'repo/app/.muster/skills/deploy/SKILL.md'],
@@ -70,7 +72,7 @@ describe('the order of places', () => {
 });
 
 it('where there is none, nothing is found', async () => {
-  expect(await discover()).toMatchObject({ skills: [], shadowed: [], skipped: [], problems: [] });
+  expect(await discover()).toMatchObject({ items: [], shadowed: [], skipped: [], problems: [] });
 });
 
 it('skills may lie in groups; what lies in the folder of one belongs to it', async () => {
@@ -78,7 +80,7 @@ it('skills may lie in groups; what lies in the folder of one belongs to it', asy
   write('home/.claude/skills/two/SKILL.md', 'two');
   write('home/.claude/skills/two/examples/three/SKILL.md', 'three');
   write('home/.claude/skills/node_modules/four/SKILL.md', 'four');
-  const { skills } = await discover();
+  const { items: skills } = await discover();
   expect(skills.map(({ name, directory }) => [name, below(directory)])).toEqual([
     ['one', 'home/.claude/skills/group/one'],
     ['two', 'home/.claude/skills/two'],
@@ -88,7 +90,7 @@ it('skills may lie in groups; what lies in the folder of one belongs to it', asy
 it('a file that lies in no folder of its own is none, and hides none', async () => {
   write('home/.claude/skills/SKILL.md', 'all');
   write('home/.claude/skills/one/SKILL.md', 'one');
-  const { skills, skipped } = await discover();
+  const { items: skills, skipped } = await discover();
   expect(skills.map(({ name }) => name)).toEqual(['one']);
   expect(skipped).toMatchObject([{ code: 'not-in-folder' }]);
 });
@@ -99,14 +101,14 @@ describe('skills of a project', () => {
     tree.write('repo/.agents/skills/binary/SKILL.md', Buffer.from([0, 1, 2]));
     write('home/.claude/skills/own/SKILL.md', 'own');
     const before = await discover(TRUST_NOTHING);
-    expect(before.skills.map(({ name }) => name)).toEqual(['own']);
+    expect(before.items.map(({ name }) => name)).toEqual(['own']);
     expect(before.problems).toEqual([]);
     expect(before.skipped.map(({ path, code }) => [below(path), code])).toEqual([
       ['repo/.agents/skills/binary/SKILL.md', 'untrusted'],
       ['repo/.claude/skills/deploy/SKILL.md', 'untrusted'],
     ]);
     const after = await discover();
-    expect(after.skills.map(({ name }) => name)).toEqual(['deploy', 'own']);
+    expect(after.items.map(({ name }) => name)).toEqual(['deploy', 'own']);
     expect(after.problems.map(({ code }) => code)).toEqual(['binary']);
   });
 
@@ -114,11 +116,13 @@ describe('skills of a project', () => {
     write('repo/.claude/skills/deploy/SKILL.md', 'ships');
     write('repo/.claude/skills/SKILL.md', 'none');
     write('home/.claude/skills/own/SKILL.md', 'own');
-    const { files, skipped } = projectSkillFiles(around());
-    expect(files).toEqual([
+    const listed = listFiles(SKILLS, around(), 'project');
+    expect(
+      listed.flatMap(({ boundary, files }) => files.map(({ path }) => ({ path, boundary }))),
+    ).toEqual([
       { path: tree.path('repo/.claude/skills/deploy/SKILL.md'), boundary: tree.path('repo') },
     ]);
-    expect(skipped).toMatchObject([{ code: 'not-in-folder' }]);
+    expect(listed.flatMap(({ skipped }) => skipped)).toMatchObject([{ code: 'not-in-folder' }]);
   });
 });
 
@@ -137,7 +141,7 @@ describe('skills of plugins', () => {
     install();
     write('home/kit/skills/deploy/SKILL.md', 'of the plugin');
     write('home/.claude/skills/deploy/SKILL.md', 'own');
-    const { skills, problems } = await discover(TRUST_NOTHING);
+    const { items: skills, problems } = await discover(TRUST_NOTHING);
     expect(problems).toEqual([]);
     expect(skills.map(({ name, description, scope }) => [name, description, scope])).toEqual([
       ['deploy', 'own', 'user'],
@@ -146,7 +150,7 @@ describe('skills of plugins', () => {
     const [, ofPlugin] = skills;
     expect(below(ofPlugin?.directory ?? '')).toBe('home/kit/skills/deploy');
     expect(findSkill('/KIT:deploy', skills)).toEqual({ ok: true, skill: ofPlugin });
-    expect(projectSkillFiles(around()).files).toEqual([]);
+    expect(listFiles(SKILLS, around(), 'project')).toEqual([]);
   });
 
   it('lie where its manifest says, too, in the folder of one or of many, and never outside of it', async () => {
@@ -155,41 +159,35 @@ describe('skills of plugins', () => {
     write('home/kit/more/other/SKILL.md', 'other');
     write('home/kit/one/SKILL.md', 'one');
     write('outside/bad/SKILL.md', 'bad');
-    const { skills, skipped } = await discover();
+    const { items: skills, skipped } = await discover();
     expect(skills.map(({ name }) => name)).toEqual(['kit:usual', 'kit:other', 'kit:one']);
     expect(skipped).toEqual([]);
   });
 });
 
-describe('the stamp', () => {
-  const now = () => skillFilesStamp(around(), [tree.path('trust')]);
-  const dependsOn = () => [tree.path('trust')];
-  const loaded = async () =>
-    await discoverSkills({
-      cwd: cwd(),
-      environment: environment(),
-      trust: TRUST_ALL,
-      dependsOn: dependsOn(),
-    });
-
-  it('is another one when a skill has come, gone or been written, and what they depend on', async () => {
-    const stamps = new Set<string>();
-    const changes = [
-      () => {},
-      () => write('home/.claude/skills/one/SKILL.md', 'first'),
-      () => write('home/.claude/skills/one/SKILL.md', 'second one'),
-      () => write('repo/.claude/skills/two/SKILL.md', 'two'),
-      () => rmSync(tree.path('home/.claude/skills/one'), { recursive: true }),
-      () => tree.write('trust', 'x'),
-    ];
-    for (const change of changes) {
-      change();
-      // oxlint-disable-next-line no-await-in-loop -- one change after another
-      expect((await loaded()).stamp).toBe(now());
-      stamps.add(now());
-    }
-    expect(stamps.size).toBe(changes.length);
-  });
+it('skills are loaded again when one was added, removed or written, and when the trust changed', async () => {
+  const dependsOn = [tree.path('trust')];
+  const live = await openLive(SKILLS, { cwd: cwd(), environment: environment(), dependsOn });
+  const changes = [
+    () => write('home/.claude/skills/one/SKILL.md', 'first'),
+    () => write('home/.claude/skills/one/SKILL.md', 'second one'),
+    () => write('repo/.claude/skills/two/SKILL.md', 'two'),
+    () => rmSync(tree.path('home/.claude/skills/one'), { recursive: true }),
+    () => tree.write('trust', 'x'),
+  ];
+  const seen: unknown[] = [];
+  for (const change of changes) {
+    expect(await live.check()).toBe('unchanged');
+    change();
+    seen.push([await live.check(), ...live.current().map(({ description }) => description)]);
+  }
+  expect(seen).toEqual([
+    ['reloaded', 'first'],
+    ['reloaded', 'second one'],
+    ['reloaded', 'two', 'second one'],
+    ['reloaded', 'two'],
+    ['reloaded', 'two'],
+  ]);
 });
 
 describe('links', () => {
@@ -197,7 +195,7 @@ describe('links', () => {
     write('home/.agents/skills/deploy/SKILL.md', 'ships');
     mkdirSync(tree.path('home/.claude/skills'), { recursive: true });
     symlinkSync('../../.agents/skills/deploy', tree.path('home/.claude/skills/ship'));
-    const { skills, shadowed } = await discover();
+    const { items: skills, shadowed } = await discover();
     expect(skills.map(({ name, directory }) => [name, below(directory)])).toEqual([
       ['deploy', 'home/.agents/skills/deploy'],
       ['ship', 'home/.agents/skills/deploy'],
@@ -211,7 +209,7 @@ describe('links', () => {
     mkdirSync(tree.path('repo/.claude/skills'), { recursive: true });
     symlinkSync(tree.path('outside'), tree.path('repo/.claude/skills/out'));
     symlinkSync('../..', tree.path('repo/.claude/skills/up'));
-    const { skills, skipped } = await discover();
+    const { items: skills, skipped } = await discover();
     expect(skills).toEqual([]);
     expect(skipped.map(({ path, code }) => [below(path), code])).toEqual([
       ['repo/.claude/skills/out', 'link-outside'],

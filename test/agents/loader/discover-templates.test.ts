@@ -1,8 +1,9 @@
+import { TEMPLATES } from '../../../src/agents/kinds.ts';
+import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { discoverTemplates, offeredTemplates } from '../../../src/agents/templates/discover.ts';
 import type { ProjectTrust } from '../../../src/sys/project-file.ts';
 
 let root = '';
@@ -32,16 +33,16 @@ describe('templates', () => {
     write('project/.muster/templates/far.md', 'One');
     write('project/.muster/templates/README.md', 'readme');
     write('home/.config/muster/templates/mine.md', 'test-file');
-    const found = await discoverTemplates(options());
+    const found = await discoverDefinitions(TEMPLATES, options());
     expect(
-      found.templates.map(({ name, scope, path }) => [name, scope, path.replace(root, '')]),
+      found.items.map(({ name, scope, path }) => [name, scope, path.replace(root, '')]),
     ).toEqual([
       ['one', 'project', '/project/deep/.muster/templates/near.md'],
       ['test-file', 'user', '/home/.config/muster/templates/mine.md'],
       ['refactor-module', 'builtin', 'builtin:refactor-module'],
     ]);
     expect(
-      found.shadowed.map(({ template, by }) => [
+      found.shadowed.map(({ item: template, by }) => [
         template.path.replace(root, ''),
         by.replace(root, ''),
       ]),
@@ -54,28 +55,24 @@ describe('templates', () => {
   it('of a project that nobody has trusted are not read, and one out of it never is', async () => {
     write('project/.muster/templates/a.md', 'a');
     write('elsewhere.md', 'b');
-    const untrusted = await discoverTemplates(options(NEW));
+    const untrusted = await discoverDefinitions(TEMPLATES, options(NEW));
     expect(untrusted.skipped.map(({ code }) => code)).toEqual(['untrusted']);
-    expect(untrusted.templates.map(({ scope }) => scope)).toEqual(['builtin', 'builtin']);
+    expect(untrusted.items.map(({ scope }) => scope)).toEqual(['builtin', 'builtin']);
     symlinkSync(join(root, 'elsewhere.md'), join(root, 'project/.muster/templates/b.md'));
-    const trusted = await discoverTemplates(options());
-    expect(trusted.templates.map(({ name }) => name)).toEqual([
-      'a',
-      'test-file',
-      'refactor-module',
-    ]);
+    const trusted = await discoverDefinitions(TEMPLATES, options());
+    expect(trusted.items.map(({ name }) => name)).toEqual(['a', 'test-file', 'refactor-module']);
     expect(trusted.skipped.map(({ path }) => path.replace(root, ''))).toEqual([
       '/project/.muster/templates/b.md',
     ]);
   });
 
   it('are offered to the model where there are some of the project’s or the user’s', async () => {
-    expect(await offeredTemplates(options())).toEqual([]);
+    const offered = async (): Promise<readonly string[]> => {
+      const found = await discoverDefinitions(TEMPLATES, { ...options(), builtins: 'with-others' });
+      return found.items.map(({ name }) => name);
+    };
+    expect(await offered()).toEqual([]);
     write('project/.muster/templates/a.md', 'a');
-    expect((await offeredTemplates(options())).map(({ name }) => name)).toEqual([
-      'a',
-      'test-file',
-      'refactor-module',
-    ]);
+    expect(await offered()).toEqual(['a', 'test-file', 'refactor-module']);
   });
 });

@@ -1,8 +1,10 @@
+import { AGENTS } from '../../../src/agents/kinds.ts';
+import { discoverDefinitions, type DiscoverOptions } from '../../../src/agents/loader/discover.ts';
+import type { DiscoveryResult } from '../../../src/agents/loader/discovery-result.ts';
+import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { discoverAgents } from '../../../src/agents/loader/discover.ts';
-import type { DiscoveredAgents } from '../../../src/agents/loader/discovery-result.ts';
 import { parseSessionAgents } from '../../../src/agents/formats/claude/reader.ts';
 import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
@@ -16,9 +18,9 @@ beforeEach(() => {
 afterEach(() => tree.remove());
 
 function discover(
-  options: Partial<Parameters<typeof discoverAgents>[0]> = {},
-): Promise<DiscoveredAgents> {
-  return discoverAgents({
+  options: Partial<DiscoverOptions<AgentDefinition>> = {},
+): Promise<DiscoveryResult<AgentDefinition>> {
+  return discoverDefinitions(AGENTS, {
     cwd: tree.path('repo/sub/deep'),
     environment: { HOME: tree.path('home') },
     trust: TRUST_ALL,
@@ -31,25 +33,23 @@ function put(path: string, name: string): void {
 }
 
 /** Paths of the agents that are no built-in ones, within the tree. */
-function found({ agents }: DiscoveredAgents): readonly string[] {
+function found({ items: agents }: DiscoveryResult<AgentDefinition>): readonly string[] {
   return agents
     .map(({ origin }) => origin.path.replace(`${tree.root}/`, ''))
     .filter((path) => !path.startsWith('builtin:'));
 }
 
-function skipped(result: DiscoveredAgents): readonly (readonly [string, string])[] {
+function skipped(result: DiscoveryResult<AgentDefinition>): readonly (readonly [string, string])[] {
   return result.skipped.map(({ path, code }) => [path.replace(`${tree.root}/`, ''), code]);
 }
 
 test('with no directories there are the built-in agents', async () => {
   const result = await discover();
-  expect({ ...result, agents: result.agents.map(({ name }) => name) }).toEqual({
-    agents: BUILTIN,
+  expect({ ...result, items: result.items.map(({ name }) => name) }).toEqual({
+    items: BUILTIN,
     shadowed: [],
     skipped: [],
     problems: [],
-    stamp: expect.stringMatching(/^[0-9a-f]{64}$/),
-    beside: [],
   });
 });
 
@@ -75,7 +75,7 @@ test('S3: the search order, nearest project directory first', async () => {
   expect(found(result)).toEqual(
     places.flatMap(([same, own], index) => (index === 0 ? [own, same] : [own])),
   );
-  expect(result.shadowed.map(({ agent, by }) => [agent.origin.path, by])).toEqual(
+  expect(result.shadowed.map(({ item: agent, by }) => [agent.origin.path, by])).toEqual(
     places.slice(1).map(([same]) => [tree.path(same), tree.path(places[0]![0])]),
   );
 });
@@ -90,7 +90,7 @@ test('S0: data/subagents overrides subagents', async () => {
     'repo/data/subagents/look/SUBAGENT.md',
     'repo/subagents/more/SUBAGENT.md',
   ]);
-  expect(result.shadowed.map(({ agent }) => agent.origin.path)).toEqual([
+  expect(result.shadowed.map(({ item: agent }) => agent.origin.path)).toEqual([
     tree.path('repo/subagents/look/SUBAGENT.md'),
   ]);
 });
@@ -110,7 +110,7 @@ test('session agents go first, and XDG_CONFIG_HOME is followed', async () => {
 test('a trusted project file that takes a built-in name shadows it', async () => {
   put('repo/.claude/agents/explore.md', 'explore');
   const result = await discover();
-  expect(result.shadowed.map(({ agent, by }) => [agent.origin.path, by])).toEqual([
+  expect(result.shadowed.map(({ item: agent, by }) => [agent.origin.path, by])).toEqual([
     ['builtin:explore', tree.path('repo/.claude/agents/explore.md')],
   ]);
 });
@@ -140,7 +140,7 @@ test('a home directory that is a repository is still the user’s own', async ()
   tree.write('home/.git/HEAD', '');
   put('home/.claude/agents/mine.md', 'mine');
   const result = await discover({ cwd: tree.path('home'), trust: TRUST_NOTHING });
-  expect(result.agents[0]?.origin).toEqual({
+  expect(result.items[0]?.origin).toEqual({
     scope: 'user',
     vendor: 'claude',
     path: tree.path('home/.claude/agents/mine.md'),
@@ -230,9 +230,9 @@ describe('hostile trees', () => {
 
 test('what only changes an agent of another product takes no name from anybody', async () => {
   tree.write('repo/opencode.json', '{"agent": {"plan": {"model": "some/model"}}}');
-  const { agents, shadowed } = await discover({ trust: TRUST_ALL });
+  const { items: agents, shadowed } = await discover({ trust: TRUST_ALL });
   expect(agents.find(({ name }) => name === 'Plan')?.origin.scope).toBe('builtin');
-  expect(shadowed.map(({ agent, by }) => [agent.origin.path, by])).toEqual([
+  expect(shadowed.map(({ item: agent, by }) => [agent.origin.path, by])).toEqual([
     [tree.path('repo/opencode.json'), 'builtin:plan'],
   ]);
 });

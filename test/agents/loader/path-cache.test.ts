@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Looks } from '../../../src/agents/loader/path-cache.ts';
+import { PathCache } from '../../../src/agents/loader/path-cache.ts';
 import { workTree } from '../support.ts';
 
 let tree: ReturnType<typeof workTree>;
@@ -35,9 +35,9 @@ const PATHS = [
 ];
 
 it('tells the same with directories listed as without', () => {
-  const plain = new Looks([]);
-  const listing = new Looks([tree.path('repo'), tree.path('repo/sub'), tree.path('other')]);
-  const told = (looks: Looks) =>
+  const plain = new PathCache([]);
+  const listing = new PathCache([tree.path('repo'), tree.path('repo/sub'), tree.path('other')]);
+  const told = (looks: PathCache) =>
     PATHS.map((path) => [path, looks.mayExist(`${tree.root}/${path}`)] as const);
   expect(told(listing)).toEqual(told(plain));
   expect(told(plain).filter(([, is]) => is).length).toBeGreaterThan(6);
@@ -47,7 +47,7 @@ it('looks into a directory of very many files path by path', () => {
   const names = Array.from({ length: 3_000 }, (_, at) => `many/a-file-with-a-long-name-${at}`);
   for (const name of names) tree.write(name, '');
   mkdirSync(tree.path('many/.gen'));
-  const looks = new Looks([tree.path('many')]);
+  const looks = new PathCache([tree.path('many')]);
   expect(['.gen', '.muster'].map((name) => looks.mayExist(tree.path('many', name)))).toEqual([
     true,
     false,
@@ -56,9 +56,9 @@ it('looks into a directory of very many files path by path', () => {
 
 it('sees what comes later with the next search alone', () => {
   const directories = [tree.path('repo')];
-  const looks = new Looks(directories);
+  const looks = new PathCache(directories);
   expect(looks.mayExist(tree.path('repo/.muster/agents'))).toBe(false);
   mkdirSync(tree.path('repo/.muster/agents'), { recursive: true });
   expect(looks.mayExist(tree.path('repo/.muster/agents'))).toBe(false);
-  expect(new Looks(directories).mayExist(tree.path('repo/.muster/agents'))).toBe(true);
+  expect(new PathCache(directories).mayExist(tree.path('repo/.muster/agents'))).toBe(true);
 });

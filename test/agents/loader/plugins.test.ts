@@ -1,6 +1,6 @@
+import { AGENTS, SKILLS } from '../../../src/agents/kinds.ts';
+import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { discoverAgents } from '../../../src/agents/loader/discover.ts';
-import { discoverSkills } from '../../../src/agents/skills/discover.ts';
 import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 
@@ -21,8 +21,12 @@ function install(plugins: unknown, settings: unknown = {}): void {
 
 async function found(cwd = 'repo/sub'): Promise<readonly string[]> {
   const environment = { HOME: tree.path('home') };
-  const all = await discoverAgents({ cwd: tree.path(cwd), environment, trust: TRUST_ALL });
-  return all.agents.filter(({ origin }) => origin.scope === 'plugin').map(({ name }) => name);
+  const all = await discoverDefinitions(AGENTS, {
+    cwd: tree.path(cwd),
+    environment,
+    trust: TRUST_ALL,
+  });
+  return all.items.filter(({ origin }) => origin.scope === 'plugin').map(({ name }) => name);
 }
 
 test('agents of an enabled plugin are called PLUGIN:FOLDER:NAME; its mode does nothing', async () => {
@@ -34,7 +38,11 @@ test('agents of an enabled plugin are called PLUGIN:FOLDER:NAME; its mode does n
   );
   const environment = { HOME: tree.path('home') };
   const cwd = tree.path('repo');
-  const { agents } = await discoverAgents({ cwd, environment, trust: TRUST_ALL });
+  const { items: agents } = await discoverDefinitions(AGENTS, {
+    cwd,
+    environment,
+    trust: TRUST_ALL,
+  });
   const ours = agents.filter(({ origin }) => origin.scope === 'plugin');
   expect(
     ours.map(({ name, mode, permissionMode, problems }) => ({
@@ -114,10 +122,10 @@ test('a variable moves where Claude Code keeps its agents, skills and plugins', 
     environment: { HOME: tree.path('home'), CLAUDE_CONFIG_DIR: tree.path(name) },
     trust: TRUST_NOTHING,
   });
-  const { agents } = await discoverAgents(at('moved'));
+  const { items: agents } = await discoverDefinitions(AGENTS, at('moved'));
   const own = agents.filter(({ origin }) => origin.scope !== 'builtin');
   expect(own.map(({ name }) => name)).toEqual(['own', 'kit:tester']);
-  const { skills } = await discoverSkills(at('moved'));
+  const { items: skills } = await discoverDefinitions(SKILLS, at('moved'));
   expect(skills.map(({ name, scope }) => [name, scope])).toEqual([['sum', 'user']]);
 });
 
@@ -135,7 +143,10 @@ test('what a variable or a plugin places in the project has to be trusted like t
   const moved = { ...environment, CLAUDE_CONFIG_DIR: tree.path('repo/own') };
   const untrusted = async (own: Record<string, string>) => {
     const options = { cwd, environment: own, trust: TRUST_NOTHING };
-    const found = [await discoverAgents(options), await discoverSkills(options)];
+    const found = [
+      await discoverDefinitions(AGENTS, options),
+      await discoverDefinitions(SKILLS, options),
+    ];
     return found.flatMap(({ skipped }) => skipped.map(({ path, code }) => [path, code]));
   };
   expect(await untrusted(environment)).toEqual([

@@ -1,8 +1,10 @@
+import { AGENTS } from '../../../src/agents/kinds.ts';
+import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
+import type { DiscoveryResult } from '../../../src/agents/loader/discovery-result.ts';
+import { scanSubtree } from '../../../src/agents/loader/subtree-scan.ts';
+import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { agentsBelow } from '../../../src/agents/loader/subtree-scan.ts';
-import { discoverAgents } from '../../../src/agents/loader/discover.ts';
-import type { DiscoveredAgents } from '../../../src/agents/loader/discovery-result.ts';
 import { TRUST_ALL, TRUST_NOTHING, type ProjectTrust } from '../../../src/sys/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 
@@ -17,15 +19,14 @@ interface Options {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-function discover({
-  trust = TRUST_ALL,
-  environment = {},
-}: Options = {}): Promise<DiscoveredAgents> {
+function discover({ trust = TRUST_ALL, environment = {} }: Options = {}): Promise<
+  DiscoveryResult<AgentDefinition>
+> {
   const all = { HOME: tree.path('home'), ...environment };
-  return discoverAgents({ cwd: tree.path('repo'), environment: all, trust });
+  return discoverDefinitions(AGENTS, { cwd: tree.path('repo'), environment: all, trust });
 }
 
-function found({ agents }: DiscoveredAgents): readonly string[] {
+function found({ items: agents }: DiscoveryResult<AgentDefinition>): readonly string[] {
   return agents
     .filter(({ origin }) => origin.scope !== 'builtin')
     .map(({ name, origin }) => `${origin.scope} ${origin.vendor} ${name}`);
@@ -102,7 +103,7 @@ describe('a prompt in a file of its own', () => {
     JSON.stringify({ name: 'keeper', description: 'x', prompt });
 
   async function keeper(options?: Options) {
-    const { agents } = await discover(options);
+    const { items: agents } = await discover(options);
     return agents.find(({ name }) => name === 'keeper');
   }
 
@@ -169,7 +170,7 @@ test('a collection is listed with each file’s vendor, by place, name and conte
   tree.write('mix/other.toml', '[package]\nname = "x"\n');
   tree.write('mix/.github/workflows/ci.yml', 'on: push\n');
   tree.write('mix/.github/pull_request_template.md', 'What changes?\n');
-  const { agents, skipped } = await agentsBelow(tree.path('mix'));
+  const { items: agents, skipped } = await scanSubtree(AGENTS, tree.path('mix'));
   expect(agents.map(({ name, prompt, origin }) => [origin.vendor, name, prompt])).toEqual([
     ['kiro', 'a', 'From a file.'],
     ['goose', 'b', 'Do.'],

@@ -1,5 +1,6 @@
+import { AGENTS } from '../../../src/agents/kinds.ts';
+import { scanSubtree } from '../../../src/agents/loader/subtree-scan.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { agentsBelow } from '../../../src/agents/loader/subtree-scan.ts';
 import { agentFile, workTree } from '../support.ts';
 
 let tree: ReturnType<typeof workTree>;
@@ -18,13 +19,13 @@ test('every agent file below a directory, of whatever vendor, and why others are
   tree.write('node_modules/x/agents/none.md', file('none'));
   tree.write('binary.md', Buffer.from([0, 1]));
   tree.write('second.md', file('own'));
-  const { agents, shadowed, skipped } = await agentsBelow(tree.root);
+  const { items: agents, shadowed, skipped } = await scanSubtree(AGENTS, tree.root);
   expect(agents.map(({ name, origin }) => [name, origin.vendor])).toEqual([
     ['own', 'muster'],
     ['b', 'claude'],
     ['old', 'subagent'],
   ]);
-  expect(shadowed.map(({ agent, by }) => [agent.origin.path, by])).toEqual([
+  expect(shadowed.map(({ item: agent, by }) => [agent.origin.path, by])).toEqual([
     [tree.path('second.md'), tree.path('a/.muster/agents/own.md')],
   ]);
   expect(skipped.map(({ path, code }) => [path, code])).toEqual([
@@ -41,13 +42,13 @@ test.each([
   ['pi/opencode', 'claude'],
 ])('a file of %s is of the same vendor when that is what is looked at', async (place, vendor) => {
   tree.write(`${place}/a.md`, file('a'));
-  const { agents } = await agentsBelow(tree.path(place));
+  const { items: agents } = await scanSubtree(AGENTS, tree.path(place));
   expect(agents.map(({ origin }) => origin.vendor)).toEqual([vendor]);
 });
 
 test("a file with one of Muster's own fields is Muster's, wherever it lies", async () => {
   tree.write('a.md', agentFile('name: a', 'description: Does.', 'deny-rules: [Bash]'));
-  const { agents } = await agentsBelow(tree.root);
+  const { items: agents } = await scanSubtree(AGENTS, tree.root);
   expect(agents).toMatchObject([{ rules: { deny: ['Bash'] }, origin: { vendor: 'muster' } }]);
 });
 
@@ -65,13 +66,13 @@ test('of a repository’s other files the data is left out, and what lies elsewh
   tree.write('.claude/commands/commit.md', file('commit'));
   tree.write('.claude/sub-agents/mine.md', file('mine'));
   tree.write('recipes/one.yaml', 'title: one\nprompt: Do.\n');
-  const { agents, skipped, problems } = await agentsBelow(tree.root);
+  const { items: agents, skipped, problems } = await scanSubtree(AGENTS, tree.root);
   expect(agents.map(({ name }) => name)).toEqual(['mine', 'keeper', 'one']);
   expect(skipped.map(({ path, code, reason }) => [path, code, reason])).toEqual(
     (
       [
         ['.claude/commands/commit.md', 'It does not lie where its product keeps agents.'],
-        ['.claude/skills/sum/SKILL.md', 'It is a skill (`muster skills list`), and no agent.'],
+        ['.claude/skills/sum/SKILL.md', 'It is a skill (see `muster skills list`), and not an agent.'],
         ['.kiro/agents/none.json', 'It has no field of an agent.'],
         ['.kiro/steering/tech.md', 'It does not lie where its product keeps agents.'],
         ['sub/.codex/config.toml', 'It declares no agent.'],

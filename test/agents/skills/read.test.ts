@@ -115,12 +115,13 @@ describe('files that are no good', () => {
   };
   it.each(Object.entries(hostile))('%s', async (_, text) => {
     const path = '/skills/deploy/SKILL.md';
-    const read = await readSkill({ path, directory: '/skills/deploy', scope: 'user', text });
-    if (!read.ok) {
-      expect(read.problem).toMatchObject({ path, line: expect.any(Number) });
+    const { items, problems } = await readSkill({ path, scope: 'user', text });
+    const [skill] = items;
+    if (skill === undefined) {
+      expect(problems).toMatchObject([{ path, line: expect.any(Number) }]);
       return;
     }
-    const { skill } = read;
+    expect(problems).toEqual([]);
     expect(skill.name).toBe('deploy');
     expect(skill.modelInvocable).toBe(true);
     expect(skill.description.length).toBeLessThanOrEqual(20_000);
@@ -128,10 +129,9 @@ describe('files that are no good', () => {
   });
 
   it.each(['a\nb', 'a\u202Eb', '*', 'a(b)'])('a folder called %j', async (name) => {
-    const directory = `/skills/${name}`;
-    const path = `${directory}/SKILL.md`;
-    const file = { path, directory, scope: 'user', text: '' } as const;
-    expect(await readSkill(file)).toMatchObject({ ok: false, problem: { code: 'invalid-name' } });
+    const file = { path: `/skills/${name}/SKILL.md`, scope: 'user', text: '' } as const;
+    const { items, problems } = await readSkill(file);
+    expect([items, problems.map(({ code }) => code)]).toEqual([[], ['invalid-name']]);
   });
 
   it('whatever it holds, reading it never throws', async () => {
@@ -151,8 +151,9 @@ describe('files that are no good', () => {
       fc.asyncProperty(fc.array(line, { maxLength: 12 }), async (lines) => {
         const text = lines.join('\n');
         const path = '/skills/deploy/SKILL.md';
-        const read = await readSkill({ path, directory: '/skills/deploy', scope: 'user', text });
-        if (!read.ok) expect(read.problem.message).not.toBe('');
+        const { items, problems } = await readSkill({ path, scope: 'user', text });
+        expect(items.length + problems.length).toBe(1);
+        for (const { message } of problems) expect(message).not.toBe('');
       }),
       { numRuns: 300 },
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { builtinTemplates } from '../../../src/agents/builtin.ts';
+import { TEMPLATES } from '../../../src/agents/kinds.ts';
 import { readTemplate } from '../../../src/agents/templates/read.ts';
 
 function read(text: string) {
@@ -11,32 +11,35 @@ describe('a template file', () => {
     const text =
       '---\nname: mine\ndescription: Mends.\nsubagent_type: Review\nmodel: fast\nmax-turns: 7\n---\n\nMend {{item}}.\n';
     expect(await read(text)).toEqual({
-      ok: true,
-      template: {
-        name: 'mine',
-        description: 'Mends.',
-        agent: 'Review',
-        model: 'fast',
-        maxTurns: 7,
-        body: 'Mend {{item}}.',
-        path: '/p/mine.md',
-        scope: 'user',
-        problems: [],
-      },
+      items: [
+        {
+          name: 'mine',
+          description: 'Mends.',
+          agent: 'Review',
+          model: 'fast',
+          maxTurns: 7,
+          body: 'Mend {{item}}.',
+          path: '/p/mine.md',
+          scope: 'user',
+          problems: [],
+        },
+      ],
+      problems: [],
     });
   });
 
   it('is called after its file, and tells of fields that do nothing', async () => {
     const found = await read('---\ncolour: red\nmax_turns: many\n---\n{{item}}');
     expect(found).toMatchObject({
-      ok: true,
-      template: {
-        name: 'mine',
-        problems: [
-          { code: 'invalid-max-turns', line: 3 },
-          { code: 'unknown-field', line: 2 },
-        ],
-      },
+      items: [
+        {
+          name: 'mine',
+          problems: [
+            { code: 'invalid-max-turns', line: 3 },
+            { code: 'unknown-field', line: 2 },
+          ],
+        },
+      ],
     });
   });
 
@@ -46,14 +49,12 @@ describe('a template file', () => {
     ['---\nname: x\n---\n{{item}} {{file}}', 'unknown-placeholder'],
     ['---\nname: x\n---\nthe same each time {{index}}', 'no-item'],
   ])('%j is refused: %s', async (text, code) => {
-    expect(await read(text)).toMatchObject({ ok: false, problem: { code, path: '/p/mine.md' } });
+    expect(await read(text)).toMatchObject({ items: [], problems: [{ code, path: '/p/mine.md' }] });
   });
 
   it('that ships with Muster loads without a problem', async () => {
-    const found = await Promise.all(
-      builtinTemplates().map((source) => readTemplate({ ...source, scope: 'builtin' })),
-    );
-    expect(found.map((each) => each.ok && [each.template.name, each.template.problems])).toEqual([
+    const found = await TEMPLATES.loadBuiltins();
+    expect(found.map(({ name, problems }) => [name, problems])).toEqual([
       ['test-file', []],
       ['refactor-module', []],
     ]);

@@ -5,7 +5,7 @@ import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Fields } from '../../parsing/fields.ts';
 import { withLineFeeds } from '../../parsing/split.ts';
 import { nameText } from '../../fields/common.ts';
-import type { AgentReader, LoadedAgents } from '../../loader/kind.ts';
+import type { FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
 import type { Dialect } from '../../fields/read-agent.ts';
 import { readAgent, readMarkdownAgent } from '../../fields/read-agent.ts';
@@ -19,13 +19,13 @@ const CLAUDE: Dialect = {
 };
 
 /** Claude Code's `*.md` agents. */
-export const claudeReader: AgentReader = { read: (file) => readMarkdownAgent(file, CLAUDE) };
+export const claudeReader: FormatReader = { read: (file) => readMarkdownAgent(file, CLAUDE) };
 
 /**
  * The agents of `--agents JSON`: `{"NAME": {"description", "prompt", "tools", "model", …}}`, Claude
  * Code's format. What is no such object is in `problems`, with the path `session:NAME`.
  */
-export function parseSessionAgents(json: string): LoadedAgents {
+export function parseSessionAgents(json: string): FileDefinitions {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -42,7 +42,7 @@ export function parseSessionAgents(json: string): LoadedAgents {
   };
 }
 
-function readSessionAgent(name: string, entry: JsonValue): LoadedAgents {
+function readSessionAgent(name: string, entry: JsonValue): FileDefinitions {
   const path = `session:${name}`;
   if (nameText(name) === undefined) {
     return sessionProblem(path, '--agents: a name is empty; write `{"NAME": {"prompt": …}}`.');
@@ -73,6 +73,6 @@ function sessionFields(
   return new Map([['name', { value: name, line: undefined }], ...fields]);
 }
 
-function sessionProblem(path: string, message: string): LoadedAgents {
+function sessionProblem(path: string, message: string): FileDefinitions {
   return { items: [], problems: [{ code: 'invalid-session-agent', message, path }] };
 }

@@ -5,7 +5,7 @@ import { absolutePath, isInside } from '../../../sys/paths.ts';
 import type { Field, FieldProblem, Fields } from '../../parsing/fields.ts';
 import { shownMessage } from '../../fields/clean-text.ts';
 import { text } from '../../fields/common.ts';
-import type { AgentFile, LoadedAgents } from '../../loader/kind.ts';
+import type { DefinitionFile, FileDefinitions } from '../../loader/format.ts';
 import { otherText } from '../../parsing/other-file.ts';
 import { parseTomlFields } from '../../parsing/toml-fields.ts';
 
@@ -62,10 +62,10 @@ function declaration(
  * An agent's own file with the gaps filled by what the `config.toml` beside its `agents` directory
  * declares of it: only there does it stand when neither name nor description is in the file.
  */
-export async function withDeclaration(file: AgentFile, role: Role): Promise<Role> {
+export async function withDeclaration(file: DefinitionFile, role: Role): Promise<Role> {
   if (role.fields.has('name') && role.fields.has('description')) return role;
   const configPath = configBeside(file.path);
-  const config = configPath === undefined ? undefined : file.beside?.(configPath);
+  const config = configPath === undefined ? undefined : file.readReferenced?.(configPath);
   if (configPath === undefined || config?.ok !== true) return role;
   const read = await parseTomlFields(config.text);
   const agents = read.ok ? read.fields.get('agents') : undefined;
@@ -98,10 +98,10 @@ function withoutLines(fields: Fields): Fields {
  * which would speak for itself. The other keys of `[agents]` are limits; Muster has its own.
  */
 export async function readCodexConfig(
-  file: AgentFile,
+  file: DefinitionFile,
   agents: Field,
   readRole: (role: Role) => AgentDefinition,
-): Promise<LoadedAgents> {
+): Promise<FileDefinitions> {
   const seen = new Set<string>();
   const items: AgentDefinition[] = [];
   for (const declared of declarations(file.path, agents)) {
@@ -121,7 +121,7 @@ export async function readCodexConfig(
     : { items, problems: [told(file, 'not-an-agent', 'It declares no agent without a file.')] };
 }
 
-function limitProblems(file: AgentFile, agents: Field): readonly AgentProblem[] {
+function limitProblems(file: DefinitionFile, agents: Field): readonly AgentProblem[] {
   if (!isJsonObject(agents.value)) return [];
   const { value } = agents;
   const limits = Object.keys(value).filter((key) => !isJsonObject(value[key]));
@@ -130,7 +130,7 @@ function limitProblems(file: AgentFile, agents: Field): readonly AgentProblem[] 
   return [{ ...told(file, 'inactive-field', message), ...lineOf(agents) }];
 }
 
-function told(file: AgentFile, code: string, message: string): AgentProblem {
+function told(file: DefinitionFile, code: string, message: string): AgentProblem {
   return { code, message: shownMessage(message), path: file.path };
 }
 
@@ -146,7 +146,7 @@ type OwnFile =
 
 /** `seen`: files that have been left to themselves. A second agent of the same file is declared here. */
 async function readOwnFile(
-  file: AgentFile,
+  file: DefinitionFile,
   path: string | undefined,
   seen: Set<string>,
 ): Promise<OwnFile> {

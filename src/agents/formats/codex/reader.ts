@@ -4,7 +4,7 @@ import { configFiles, readCodexConfig, withDeclaration, type Role } from './conf
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { promptText, word } from '../../fields/common.ts';
 import { notLoaded, spread } from '../../parsing/file-fields.ts';
-import type { AgentFile, AgentReader, LoadedAgents } from '../../loader/kind.ts';
+import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
 import type { Dialect, SharedFields } from '../../fields/read-agent.ts';
 import { nameFromPath, readAgent } from '../../fields/read-agent.ts';
@@ -57,12 +57,12 @@ const CODEX: Dialect = {
 };
 
 /** Codex agents: `agents/*.toml`, and those that a `config.toml` declares. */
-export const codexReader: AgentReader = { read: readCodex, filesBeside: configFiles };
+export const codexReader: FormatReader = { read: readCodex, referencedFiles: configFiles };
 
 /** Keys of which one at least stands in a file that was meant as an agent. */
 const TELLING = ['developer_instructions', 'name', 'description'];
 
-async function readCodex(file: AgentFile): Promise<LoadedAgents> {
+async function readCodex(file: DefinitionFile): Promise<FileDefinitions> {
   const read = await parseTomlFields(file.text);
   if (!read.ok) return notLoaded(file, read.problem);
   const agents = read.fields.get('agents');
@@ -74,7 +74,7 @@ async function readCodex(file: AgentFile): Promise<LoadedAgents> {
   return { items: [readRole(file, role)], problems: [] };
 }
 
-function readRole(file: AgentFile, { fields, problems, name }: Role): AgentDefinition {
+function readRole(file: DefinitionFile, { fields, problems, name }: Role): AgentDefinition {
   const content = { fields, problems, name: name ?? nameFromPath(file.path), prompt: '' };
   return readAgent(content, file, CODEX);
 }

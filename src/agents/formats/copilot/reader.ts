@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { takeFlag, textList } from '../../fields/common.ts';
-import type { AgentReader } from '../../loader/kind.ts';
+import type { FormatReader } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
 import type { Dialect, SharedFields } from '../../fields/read-agent.ts';
 import { readMarkdownAgent } from '../../fields/read-agent.ts';
@@ -28,7 +28,7 @@ const COPILOT: Dialect = {
 };
 
 /** GitHub Copilot's and VS Code's `*.agent.md`, and the `*.chatmode.md` that they were before. */
-export const copilotReader: AgentReader = {
+export const copilotReader: FormatReader = {
   read: (file) =>
     readMarkdownAgent(file, { ...COPILOT, loadsBareText: AGENT_PATH.test(file.path) }),
 };

@@ -1,4 +1,4 @@
-import type { AgentReader } from '../../loader/kind.ts';
+import type { FormatReader } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
 import type { Dialect } from '../../fields/read-agent.ts';
 import { readMarkdownAgent } from '../../fields/read-agent.ts';
@@ -13,4 +13,4 @@ const CURSOR: Dialect = {
 };
 
 /** Cursor's `*.md` agents. */
-export const cursorReader: AgentReader = { read: (file) => readMarkdownAgent(file, CURSOR) };
+export const cursorReader: FormatReader = { read: (file) => readMarkdownAgent(file, CURSOR) };

@@ -2,7 +2,7 @@ import type { AgentDefinition, ToolSelection } from '../../../protocol/agent.ts'
 import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { textList } from '../../fields/common.ts';
-import type { AgentReader } from '../../loader/kind.ts';
+import type { FormatReader } from '../../loader/format.ts';
 import { serverTools } from '../../fields/mcp-names.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
 import type { Dialect, SharedFields } from '../../fields/read-agent.ts';
@@ -18,7 +18,7 @@ const FACTORY: Dialect = {
 };
 
 /** Factory's droids. */
-export const factoryReader: AgentReader = { read: (file) => readMarkdownAgent(file, FACTORY) };
+export const factoryReader: FormatReader = { read: (file) => readMarkdownAgent(file, FACTORY) };
 
 /**
  * `mcpServers: [linear]`: of the servers that the user has, their tools and no others. A map, as other

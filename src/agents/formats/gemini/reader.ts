@@ -6,7 +6,7 @@ import { splitFrontMatter } from '../../parsing/split.ts';
 import { parseStrict } from '../../parsing/strict.ts';
 import { shownMessage } from '../../fields/clean-text.ts';
 import { word } from '../../fields/common.ts';
-import type { AgentFile, AgentReader, LoadedAgents } from '../../loader/kind.ts';
+import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
 import type { Dialect } from '../../fields/read-agent.ts';
 import { nameFromPath, readAgent, readMarkdownAgent } from '../../fields/read-agent.ts';
@@ -25,9 +25,9 @@ const GEMINI: Dialect = {
 };
 
 /** Gemini CLI's `*.md` agents, local and remote. */
-export const geminiReader: AgentReader = { read: readGemini };
+export const geminiReader: FormatReader = { read: readGemini };
 
-async function readGemini(file: AgentFile): Promise<LoadedAgents> {
+async function readGemini(file: DefinitionFile): Promise<FileDefinitions> {
   const { path } = file;
   if (basename(path).startsWith('_')) {
     const message = 'Gemini CLI reads no agent from a file whose name begins with `_`.';
@@ -52,7 +52,7 @@ function asRemote(agent: AgentDefinition, fields: Fields): AgentDefinition {
 }
 
 /** Several remote agents in one file: its front matter is a list of them. Undefined: it is none. */
-async function readList(file: AgentFile): Promise<LoadedAgents | undefined> {
+async function readList(file: DefinitionFile): Promise<FileDefinitions | undefined> {
   const split = splitFrontMatter(file.text);
   if (split.kind !== 'found' || !/^\s*- /.test(split.yaml)) return undefined;
   const { path } = file;
@@ -78,7 +78,7 @@ async function readList(file: AgentFile): Promise<LoadedAgents | undefined> {
 function readEntry(
   entries: readonly (readonly [string, Field['value'] | undefined])[],
   index: number,
-  file: AgentFile,
+  file: DefinitionFile,
 ): AgentDefinition {
   const fields = new Map(
     entries.map(([key, value]) => [key, { value: value ?? null, line: undefined }]),

@@ -12,11 +12,11 @@ import {
   unreadableFile,
   type FileFields,
 } from '../../parsing/file-fields.ts';
-import type { AgentFile, AgentReader, LoadedAgents } from '../../loader/kind.ts';
+import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { withExtensions } from './extensions.ts';
 import { readParameters } from './parameters.ts';
 import { parseJsonFields } from '../../parsing/json-fields.ts';
-import { isJson } from '../file-names.ts';
+import { isJson } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
 import type { Dialect } from '../../fields/read-agent.ts';
 import { knownFieldTest, nameFromPath, readAgent } from '../../fields/read-agent.ts';
@@ -40,9 +40,9 @@ const INACTIVE = [
 ];
 
 /** goose's recipes: `*.yaml` and `*.json`. */
-export const gooseReader: AgentReader = { read: readRecipe };
+export const gooseReader: FormatReader = { read: readRecipe };
 
-async function readRecipe(file: AgentFile): Promise<LoadedAgents> {
+async function readRecipe(file: DefinitionFile): Promise<FileDefinitions> {
   const dialect = dialectFor(file);
   const read = isJson(file.path)
     ? await parseJsonFields(file.text)
@@ -76,7 +76,7 @@ function unwrapped(fields: Fields): Fields {
   return new Map([...outer, ...inner]);
 }
 
-function dialectFor(file: AgentFile): Dialect {
+function dialectFor(file: DefinitionFile): Dialect {
   return {
     vendor: 'goose',
     modes: CLAUDE_MODES,
@@ -112,7 +112,7 @@ function inSharedWords(fields: Fields): Fields {
  * `instructions` are its own part of the system prompt, and `prompt` is the first message of a
  * conversation with it; alone it is both.
  */
-function readTexts(reader: FieldReader, file: AgentFile): Partial<AgentDefinition> {
+function readTexts(reader: FieldReader, file: DefinitionFile): Partial<AgentDefinition> {
   const instructions = promptText(reader.take('instructions')?.value);
   const message = promptText(reader.take('prompt')?.value);
   const prompt = instructions ?? message;

@@ -7,11 +7,11 @@ import type { Fields } from '../../parsing/fields.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { promptText, takeFirst, textList } from '../../fields/common.ts';
 import { notLoaded, spread } from '../../parsing/file-fields.ts';
-import type { AgentFile, AgentReader, LoadedAgents } from '../../loader/kind.ts';
+import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { parseJsonFields } from '../../parsing/json-fields.ts';
 import { readKiroRules, SETTINGS } from './rules.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
-import { isJson } from '../file-names.ts';
+import { isJson } from '../../loader/format.ts';
 import { otherText } from '../../parsing/other-file.ts';
 import type { Dialect, SharedFields } from '../../fields/read-agent.ts';
 import { nameFromPath, readAgent, readMarkdownAgent } from '../../fields/read-agent.ts';
@@ -33,10 +33,10 @@ const INACTIVE = [
 ];
 
 /** Kiro's `*.json` and `*.md`, which hold the same fields. */
-export const kiroReader: AgentReader = {
+export const kiroReader: FormatReader = {
   read: (file) =>
     isJson(file.path) ? readJsonAgent(file) : readMarkdownAgent(file, dialectFor(file)),
-  filesBeside: promptFiles,
+  referencedFiles: promptFiles,
 };
 
 /** The file that `prompt` may name in a text, whatever else it holds. */
@@ -48,7 +48,7 @@ function promptFiles(path: string, content: string): readonly string[] {
 /** Some field that says what an agent is: other JSON files may lie beside it. */
 const TELLING = ['prompt', 'description', 'tools', 'allowedTools', 'toolsSettings', 'mcpServers'];
 
-async function readJsonAgent(file: AgentFile): Promise<LoadedAgents> {
+async function readJsonAgent(file: DefinitionFile): Promise<FileDefinitions> {
   const read = await parseJsonFields(file.text);
   if (!read.ok) return notLoaded(file, read.problem);
   if (!TELLING.some((name) => read.fields.has(name))) {
@@ -58,7 +58,7 @@ async function readJsonAgent(file: AgentFile): Promise<LoadedAgents> {
   return { items: [readAgent(content, file, dialectFor(file))], problems: [] };
 }
 
-function dialectFor(file: AgentFile): Dialect {
+function dialectFor(file: DefinitionFile): Dialect {
   return {
     vendor: 'kiro',
     modes: CLAUDE_MODES,
@@ -80,7 +80,7 @@ function dialectFor(file: AgentFile): Dialect {
 /** The body of a markdown file goes before its `prompt`. */
 function readPrompt(
   reader: FieldReader,
-  file: AgentFile,
+  file: DefinitionFile,
   shared: SharedFields,
 ): Partial<AgentDefinition> {
   if (shared.prompt !== '') return {};

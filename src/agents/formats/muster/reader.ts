@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import type { AgentFile, AgentReader, LoadedAgents } from '../../loader/kind.ts';
+import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { OWN_LIMITS } from '../../fields/limits.ts';
 import { MUSTER_MODES } from '../../fields/modes.ts';
 import { OWN_FIELDS, readOwnFields } from './own-fields.ts';
@@ -17,17 +17,17 @@ const MUSTER: Dialect = {
 };
 
 /** Muster's own `*.md`, the built-in agents' too. */
-export const musterReader: AgentReader = { read: (file) => readMarkdownAgent(file, MUSTER) };
+export const musterReader: FormatReader = { read: (file) => readMarkdownAgent(file, MUSTER) };
 
 /** Seed S3's `.gen/agents/*.md`: the same fields under the same words. */
-export const genReader: AgentReader = {
+export const genReader: FormatReader = {
   read: (file) => readMarkdownAgent(file, { ...MUSTER, vendor: 'gen' }),
 };
 
 /** Seed S0's `NAME/SUBAGENT.md`. */
-export const subagentReader: AgentReader = { read: readSubagent };
+export const subagentReader: FormatReader = { read: readSubagent };
 
-async function readSubagent(file: AgentFile): Promise<LoadedAgents> {
+async function readSubagent(file: DefinitionFile): Promise<FileDefinitions> {
   const { items, problems } = await readMarkdownAgent(file, { ...MUSTER, vendor: 'subagent' });
   return { items: items.map((agent) => compareWithFolder(agent)), problems };
 }

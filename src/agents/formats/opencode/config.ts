@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
 import { withLineFeeds } from '../../parsing/split.ts';
 import { shownMessage } from '../../fields/clean-text.ts';
-import type { AgentFile, LoadedAgents } from '../../loader/kind.ts';
+import type { DefinitionFile, FileDefinitions } from '../../loader/format.ts';
 import { parseJsonc } from '../../parsing/jsonc.ts';
 import { disabledProblem, isOpencodeOwn, opencodeDialect } from './dialect.ts';
 import type { PermissionEntry } from '../../permissions/entries.ts';
@@ -29,7 +29,7 @@ interface Entry {
 }
 
 /** The agents of an `opencode.json` or `opencode.jsonc`, each with the file's path. */
-export async function readOpencodeConfig(file: AgentFile): Promise<LoadedAgents> {
+export async function readOpencodeConfig(file: DefinitionFile): Promise<FileDefinitions> {
   const { path } = file;
   const parsed = parseJsonc(file.text);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
@@ -100,7 +100,7 @@ function isText(value: JsonValue | undefined): value is string {
 function readEntry(
   { name, section, value }: Entry,
   common: readonly PermissionEntry[],
-  file: AgentFile,
+  file: DefinitionFile,
 ): AgentDefinition | AgentProblem {
   const { path } = file;
   if (!isJsonObject(value)) {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { AgentFile } from '../../loader/kind.ts';
+import type { DefinitionFile } from '../../loader/format.ts';
 import { absolutePath } from '../../../sys/paths.ts';
 
 /** opencode's way to put a file's text in a prompt. */
@@ -26,7 +26,7 @@ function absolute(name: string, path: string): string {
 }
 
 /** A prompt with the text of the files that it names; what they name in turn stays as it stands. */
-export function withPromptFiles(prompt: string, file: AgentFile): PromptText {
+export function withPromptFiles(prompt: string, file: DefinitionFile): PromptText {
   const parts = prompt.split(REFERENCE);
   if ((parts.length - 1) / 2 > MAX_REFERENCES) {
     return { ok: false, reason: `It names more than ${MAX_REFERENCES} files.` };
@@ -37,7 +37,7 @@ export function withPromptFiles(prompt: string, file: AgentFile): PromptText {
       text += part;
       continue;
     }
-    const read = file.beside?.(absolute(part.trim(), file.path));
+    const read = file.readReferenced?.(absolute(part.trim(), file.path));
     if (read === undefined) return unread(part, 'It is not read here.');
     if (!read.ok) return unread(part, read.reason);
     text += read.text.trim();

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
-import type { AgentFile, AgentReader, LoadedAgents } from '../../loader/kind.ts';
-import { isMarkdown } from '../file-names.ts';
+import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
+import { isMarkdown } from '../../loader/format.ts';
 import { commonPermissions, opencodeConfigPrompts, readOpencodeConfig } from './config.ts';
 import { disabledProblem, opencodeDialect } from './dialect.ts';
 import { readMarkdownAgent } from '../../fields/read-agent.ts';
@@ -12,16 +12,16 @@ const FILES = ['opencode.json', 'opencode.jsonc'];
 const DIRECTORIES: ReadonlySet<string> = new Set(['agents', 'agent', 'modes', 'mode']);
 
 /** opencode's agents: `*.md` and the entries of `opencode.json`. */
-export const opencodeReader: AgentReader = {
+export const opencodeReader: FormatReader = {
   read: (file) => (isMarkdown(file.path) ? readOpencodeMarkdown(file) : readOpencodeConfig(file)),
-  filesBeside: (path, text) => (isMarkdown(path) ? [] : opencodeConfigPrompts(path, text)),
+  referencedFiles: (path, text) => (isMarkdown(path) ? [] : opencodeConfigPrompts(path, text)),
 };
 
-async function readOpencodeMarkdown(file: AgentFile): Promise<LoadedAgents> {
+async function readOpencodeMarkdown(file: DefinitionFile): Promise<FileDefinitions> {
   const { name, directory } = placeOf(file.path);
   const primary = directory === 'mode' || directory === 'modes';
   const common = configPaths(file.path).flatMap((path) => {
-    const config = file.beside?.(path);
+    const config = file.readReferenced?.(path);
     return config?.ok === true ? commonPermissions(config.text) : [];
   });
   const dialect = opencodeDialect({ name, primary, common });

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Field, Fields } from '../../parsing/fields.ts';
 import { readBoolean, text, word } from '../../fields/common.ts';
-import type { AgentReader } from '../../loader/kind.ts';
+import type { FormatReader } from '../../loader/format.ts';
 import { parseJsonc } from '../../parsing/jsonc.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
 import { withPermissionRules, withPermissionsAsTools } from '../../permissions/fields.ts';
@@ -29,7 +29,7 @@ const PI: Dialect = {
 };
 
 /** pi's `*.md` agents, as its own example and the pi-subagents extension read them. */
-export const piReader: AgentReader = { read: (file) => readMarkdownAgent(file, PI) };
+export const piReader: FormatReader = { read: (file) => readMarkdownAgent(file, PI) };
 
 /** To run here what is meant for another program would put one agent in another's place. */
 function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {

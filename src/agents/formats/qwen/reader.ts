@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Field, Fields } from '../../parsing/fields.ts';
 import { text } from '../../fields/common.ts';
-import type { AgentReader } from '../../loader/kind.ts';
+import type { FormatReader } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
 import type { Dialect } from '../../fields/read-agent.ts';
 import { readMarkdownAgent } from '../../fields/read-agent.ts';
@@ -18,7 +18,7 @@ const QWEN: Dialect = {
 };
 
 /** Qwen Code's `*.md` agents: Claude Code's fields and some of its own. */
-export const qwenReader: AgentReader = { read: (file) => readMarkdownAgent(file, QWEN) };
+export const qwenReader: FormatReader = { read: (file) => readMarkdownAgent(file, QWEN) };
 
 /** To run here what is meant for another program would put one agent in another's place. */
 function asExternal(agent: AgentDefinition, fields: Fields): AgentDefinition {

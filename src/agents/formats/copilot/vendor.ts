@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { defineFormat, isMarkdown } from '../../loader/format.ts';
+import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
+import type { Vendor } from '../vendor.ts';
+
+export const copilot = {
+  name: 'copilot',
+  agents: defineFormat({
+    vendor: 'copilot',
+    locations: {
+      project: ['.github/agents', '.github/chatmodes'],
+      user: (user) => [join(PRODUCT_HOMES.copilot(user), 'agents')],
+    },
+    accepts: isMarkdown,
+    loadReader: async () => (await import('./reader.ts')).copilotReader,
+  }),
+  skills: {
+    project: ['.github/skills'],
+    user: (user) => [join(PRODUCT_HOMES.copilot(user), 'skills')],
+  },
+  detection: {
+    directories: ['.copilot', '.github'],
+    fileName: /\.(?:agent|chatmode)\.md$/i,
+    frontMatter: /^(?:handoffs|argument-hint|user-invocable|infer|target):/m,
+    isTestedLast: true,
+  },
+} satisfies Vendor;

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { defineFormat, isMarkdown } from '../../loader/format.ts';
+import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
+import type { Vendor } from '../vendor.ts';
+
+export const gemini = {
+  name: 'gemini',
+  agents: defineFormat({
+    vendor: 'gemini',
+    locations: {
+      project: ['.gemini/agents'],
+      user: (user) => [join(PRODUCT_HOMES.gemini(user), 'agents')],
+      extensions: (user) => join(PRODUCT_HOMES.gemini(user), 'extensions'),
+    },
+    accepts: isMarkdown,
+    loadReader: async () => (await import('./reader.ts')).geminiReader,
+  }),
+  skills: {
+    project: ['.gemini/skills'],
+    user: (user) => [join(PRODUCT_HOMES.gemini(user), 'skills')],
+  },
+  detection: {
+    directories: ['.gemini'],
+    frontMatter:
+      /^(?:kind:\s*(?:local|remote)\b|agent_card_url:|agent_card_json:|max_turns:|timeout_mins:|mcp_servers:)/m,
+  },
+} satisfies Vendor;
