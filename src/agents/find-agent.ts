@@ -5,36 +5,35 @@ import { nearNames } from '../base/near-names.ts';
 import { terminalText } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { agentId, agentWords, fileWord } from './agent-id.ts';
-import { relevance } from './relevance.ts';
+import { agentId, callableNames, fileId } from './agent-id.ts';
+import { scoreRelevance } from './relevance.ts';
 
 export type FoundAgent =
   | { readonly ok: true; readonly agent: AgentDefinition }
   | { readonly ok: false; readonly error: ErrorInfo };
 
-/** A name given by a model can be of any length. */
+/** The most characters of a name in a message: a model can give one of any length. */
 const MAX_SHOWN = 80;
 const MAX_GUESSES = 3;
-/** UTF-16 units of a word that is compared in its folded form; more than a name can have. */
+/** The most UTF-16 units of a name that is compared in its folded form: more than any name has. */
 const MAX_FOLDED = 500;
-/** A path from here, from the home directory or from the root, which names no agent. */
+/** Matches a path from the working directory, the home directory or the root, which is not the name of an agent. */
 const PATH = /^(?:\.{0,2}|~)[/\\]/;
-/** Names, and UTF-16 units of them: more would bury the message. */
+/** The most names in a message, and the most UTF-16 units of them. */
 const MAX_NAMES = 40;
 const MAX_NAMES_LENGTH = 600;
 
 /**
- * Finds the agent that a word means, wherever a person, a model or a file names one. The first of these
- * that matches decides: the agent of this name, of this id, of this alias, of this file where its name is
- * no single word, each with case ignored; then the only agent with such a name, id, alias or file when
- * separators, Unicode forms, invisible characters, quotation marks and a leading `@` are ignored, too. A
- * path is no name in another form.
+ * Finds an agent by the name that a person, a model or a file uses. The first match decides: by name, by id, by alias,
+ * or by file for an agent whose name is not a single word, each with case ignored. After that, separators, Unicode
+ * forms, invisible characters, quotation marks and a leading `@` are ignored, too, if only one agent matches. A path
+ * is never another form of a name.
  *
- * An unknown name is INVALID_PARAM, which names the nearest agents by spelling and by purpose, and the
- * valid ones as far as they fit. A word that fits several agents is INVALID_PARAM, which names them. No
- * other agent is ever taken instead.
+ * An unknown name is INVALID_PARAM; the message names similar agents by spelling and by purpose, and as many valid
+ * names as fit. A name that matches several agents is INVALID_PARAM, too, and the message names them. No other agent
+ * is ever used instead.
  *
- * @param named the agents that an error names. Default: all
+ * @param named the agents that an error message may name. Default: all
  */
 export function findAgent(
   name: string,
@@ -49,7 +48,7 @@ export function findAgent(
   return { ok: false, error };
 }
 
-/** The agent that `findAgent` finds; undefined where that is an error, for callers that do not report it. */
+/** Returns the agent that `findAgent` finds, or undefined where that is an error, for callers that do not report it. */
 export function lookUpAgent(
   name: string,
   agents: readonly AgentDefinition[],
@@ -59,46 +58,46 @@ export function lookUpAgent(
 }
 
 interface AgentIndex {
-  /** By the exact word, case ignored. */
+  /** By the exact name, case ignored. */
   readonly exact: ReadonlyMap<string, AgentDefinition>;
-  /** By the folded word: one map for names and ids, one for aliases, one for files, in that order. */
-  readonly folded: () => readonly AgentsByWord[];
+  /** By the folded name: a map for names and ids, one for aliases, and one for files, in this order. */
+  readonly folded: () => readonly AgentsByName[];
 }
 
-type AgentsByWord = ReadonlyMap<string, ReadonlySet<AgentDefinition>>;
+type AgentsByName = ReadonlyMap<string, ReadonlySet<AgentDefinition>>;
 
 const indexes = new WeakMap<readonly AgentDefinition[], AgentIndex>();
 
-/** The agents that a word may mean: none, one, or several of which no one fits better. */
-function matchesFor(word: string, agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
-  const index = indexes.get(agents) ?? indexOf(agents);
+/** Returns the agents that a name may mean. Of several, none matches better than the others. */
+function matchesFor(name: string, agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
+  const index = indexes.get(agents) ?? createIndex(agents);
   indexes.set(agents, index);
-  const exact = index.exact.get(word.trim().toLowerCase());
+  const exact = index.exact.get(name.trim().toLowerCase());
   if (exact !== undefined) return [exact];
-  // A folded name is never longer than this in any agent, and folding a hostile text costs time.
-  const bare = word.length > MAX_FOLDED ? '' : bareName(word);
+  // No agent has a longer folded name, and folding a hostile text takes time.
+  const bare = name.length > MAX_FOLDED ? '' : bareName(name);
   const key = PATH.test(bare) ? '' : foldName(bare);
   if (key === '') return [];
   const matches = index
     .folded()
-    .map((byWord) => byWord.get(key))
+    .map((byName) => byName.get(key))
     .find((each) => each !== undefined);
   return [...(matches ?? [])];
 }
 
-/** Marks that models put around a name: quotation marks, and the `@` of a mention. */
+/** Characters that models put around a name: quotation marks, and the `@` of a mention. */
 const AROUND = lazy(() => /^["'`\p{Pi}\p{Pf}]+|["'`\p{Pi}\p{Pf}]+$|^@(?:agent-)?/gu);
-/** Characters that cannot be seen. */
+/** Invisible characters. */
 const INVISIBLE = lazy(() => /\p{Default_Ignorable_Code_Point}/gu);
 
-/** A name without what cannot be seen, without marks around it, and with a minus sign as a hyphen. */
-function bareName(word: string): string {
-  return word.replaceAll(INVISIBLE(), '').trim().replaceAll(AROUND(), '').replaceAll('\u2212', '-');
+/** Removes invisible characters and quotation marks, and makes a minus sign a hyphen. */
+function bareName(name: string): string {
+  return name.replaceAll(INVISIBLE(), '').trim().replaceAll(AROUND(), '').replaceAll('\u2212', '-');
 }
 
 /**
- * All that the agent is called by which a word means, its name first. An unknown word stays as it is:
- * what it is used for then fails by itself.
+ * Returns all names of the agent that a name means, its own name first. An unknown name is returned as it is, and
+ * its later use fails.
  */
 export function agentNames(
   word: string,
@@ -112,7 +111,7 @@ export function agentNames(
   return [agent.name, ...others];
 }
 
-function indexOf(agents: readonly AgentDefinition[]): AgentIndex {
+function createIndex(agents: readonly AgentDefinition[]): AgentIndex {
   const exact = new Map<string, AgentDefinition>();
   const add = (word: string, agent: AgentDefinition) => {
     const key = word.trim().toLowerCase();
@@ -132,7 +131,7 @@ function indexOf(agents: readonly AgentDefinition[]): AgentIndex {
 function agentsByFoldedWord(
   agents: readonly AgentDefinition[],
   wordsOf: (agent: AgentDefinition) => readonly string[],
-): AgentsByWord {
+): AgentsByName {
   const byWord = new Map<string, Set<AgentDefinition>>();
   for (const agent of agents) {
     for (const word of wordsOf(agent)) {
@@ -151,9 +150,9 @@ function aliasesOf({ aliases }: AgentDefinition): readonly string[] {
   return aliases;
 }
 
-/** The word of an agent's file, where its name is no single word. */
+/** Returns the file id of an agent whose name is not a single word. */
 function filesOf(agent: AgentDefinition): readonly string[] {
-  return agentId(agent) === agent.name ? [] : [fileWord(agent)];
+  return agentId(agent) === agent.name ? [] : [fileId(agent)];
 }
 
 function ambiguousAgent(
@@ -161,11 +160,11 @@ function ambiguousAgent(
   matches: readonly AgentDefinition[],
   agents: readonly AgentDefinition[],
 ): ErrorInfo {
-  const words = agentWords(agents);
+  const words = callableNames(agents);
   const shown = matches
     .slice(0, MAX_NAMES)
-    .map((agent) => `${shownName(words.get(agent) ?? agent.name)} (${plain(agent.origin.path)})`);
-  const message = `${shownName(written.trim())} fits ${matches.length} agents: ${shown.join(', ')}. Write the exact name of one.`;
+    .map((agent) => `${quoteName(words.get(agent) ?? agent.name)} (${plain(agent.origin.path)})`);
+  const message = `${quoteName(written.trim())} matches ${matches.length} agents: ${shown.join(', ')}. Write the exact name of one of them.`;
   return { code: 'INVALID_PARAM', message, retryable: false };
 }
 
@@ -175,16 +174,16 @@ function unknownAgent(
   agents: readonly AgentDefinition[],
 ): ErrorInfo {
   const wanted = truncate(written.trim(), MAX_SHOWN);
-  const words = agentWords(agents);
+  const words = callableNames(agents);
   const guesses = guessesFor(wanted, named).map((agent) =>
-    shownName(words.get(agent) ?? agent.name),
+    quoteName(words.get(agent) ?? agent.name),
   );
   const guess = guesses.length === 0 ? '' : ` Did you mean ${either(guesses)}?`;
-  const message = `There is no agent ${shownName(wanted)}.${guess} Valid: ${validNames(named, agents)}.`;
+  const message = `There is no agent ${quoteName(wanted)}.${guess} Valid: ${validNames(named, agents)}.`;
   return { code: 'INVALID_PARAM', message, retryable: false };
 }
 
-/** Those spelt nearly so; where there is none, those that have the words in what they are for. */
+/** Returns agents with a similar name. If there are none: agents whose descriptions contain words of the name. */
 function guessesFor(
   wanted: string,
   agents: readonly AgentDefinition[],
@@ -197,7 +196,7 @@ function guessesFor(
   }
   const near = nearNames(wanted, [...spelt.keys()]).flatMap((word) => spelt.get(word) ?? []);
   if (near.length > 0) return [...new Set(near)].slice(0, MAX_GUESSES);
-  const scores = relevance(wanted, agents);
+  const scores = scoreRelevance(wanted, agents);
   const fitting = agents
     .map((agent, index) => ({ agent, score: scores[index] ?? 0 }))
     .filter(({ score }) => score > 0)
@@ -205,16 +204,13 @@ function guessesFor(
   return fitting.slice(0, MAX_GUESSES).map(({ agent }) => agent);
 }
 
-/**
- * What some of all agents answer to, as far as it fits into a message. Those that ship with Muster first:
- * they are there for anybody who knows none of the others.
- */
+/** Lists names of agents, as many as fit into a message. Those of the built-in agents come first. */
 export function validNames(
   some: readonly AgentDefinition[],
   all: readonly AgentDefinition[],
 ): string {
-  const words = agentWords(all);
-  const ordered = builtinFirst(some).map((agent) => plain(words.get(agent) ?? agent.name));
+  const words = callableNames(all);
+  const ordered = builtinsFirst(some).map((agent) => plain(words.get(agent) ?? agent.name));
   const named: string[] = [];
   let length = 0;
   for (const word of ordered.slice(0, MAX_NAMES)) {
@@ -222,13 +218,13 @@ export function validNames(
     if (length > MAX_NAMES_LENGTH) break;
     named.push(word);
   }
-  const left = ordered.length - named.length;
-  if (left === 0) return named.join(', ') || 'none, there are no agents';
-  return `${named.join(', ')}, and ${left} more (${ordered.length} in all)`;
+  const remaining = ordered.length - named.length;
+  if (remaining === 0) return named.join(', ') || 'none, there are no agents';
+  return `${named.join(', ')}, and ${remaining} more (${ordered.length} in all)`;
 }
 
-/** In the order given otherwise. */
-export function builtinFirst(agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
+/** Puts the built-in agents first, and keeps the order otherwise. */
+export function builtinsFirst(agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
   const isBuiltin = ({ origin }: AgentDefinition) => origin.scope === 'builtin';
   return [...agents.filter(isBuiltin), ...agents.filter((agent) => !isBuiltin(agent))];
 }
@@ -238,8 +234,8 @@ function either(words: readonly string[]): string {
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
 }
 
-/** A name as a message quotes it. */
-export function shownName(word: string): string {
+/** Returns a name as messages quote it. */
+export function quoteName(word: string): string {
   return `\`${plain(word)}\``;
 }
 

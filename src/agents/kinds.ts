@@ -9,7 +9,7 @@ import { loadBuiltinAgents, readBuiltinFiles } from './builtin.ts';
 import { claudePluginFormat } from './formats/claude/plugin-format.ts';
 import { claude } from './formats/claude/vendor.ts';
 import { gen, muster, subagent } from './formats/muster/vendor.ts';
-import { OTHER_VENDORS, VENDORS } from './formats/vendors.ts';
+import { OTHER_VENDORS, AGENT_VENDORS } from './formats/vendors.ts';
 import {
   defineFormat,
   isMarkdown,
@@ -43,7 +43,7 @@ export const AGENTS: DefinitionKind<AgentDefinition> = {
   yields: ({ changesOnly }) => changesOnly === true,
   scan: {
     identify: async (path, text, directory) => {
-      const { identifyAgentFile } = await import('./formats/detect.ts');
+      const { identifyAgentFile } = await import('./formats/detect-format.ts');
       return identifyAgentFile(path, text, directory);
     },
     shadows: true,
@@ -83,7 +83,7 @@ function skillFormat(
     locations,
     accepts: (fileName) => fileName.toUpperCase() === 'SKILL.MD',
     loadReader: async () => {
-      const { readSkill } = await import('./skills/read.ts');
+      const { readSkill } = await import('./skills/read-skill.ts');
       return { read: (file) => readSkill(file, plugin) };
     },
   });
@@ -99,7 +99,7 @@ function otherSkillFormats(): readonly DefinitionFormat<SkillDefinition>[] {
     SKILL_VENDORS_FIRST.includes(name)
       ? SKILL_VENDORS_FIRST.indexOf(name)
       : SKILL_VENDORS_FIRST.length;
-  const vendors = VENDORS.filter(({ name }) => name !== 'muster').toSorted(
+  const vendors = AGENT_VENDORS.filter(({ name }) => name !== 'muster').toSorted(
     (a, b) => rank(a) - rank(b),
   );
   return [
@@ -110,7 +110,7 @@ function otherSkillFormats(): readonly DefinitionFormat<SkillDefinition>[] {
   ];
 }
 
-/** Whoever uses a skill may read its folder, so the folder must hold nothing but that skill. */
+/** An agent that uses a skill may read its folder, so the folder must contain nothing but that skill. */
 function checkSkillFolder(
   file: FoundFile,
   { path: searched, scope }: SearchPath<SkillDefinition>,
@@ -159,7 +159,7 @@ function templateFormat(): DefinitionFormat<TemplateDefinition> {
       user: ({ config }) => [join(config, 'muster', 'templates')],
     },
     accepts: (fileName) => isMarkdown(fileName) && !/^readme\.md$/i.test(fileName),
-    loadReader: async () => ({ read: (await import('./templates/read.ts')).readTemplate }),
+    loadReader: async () => ({ read: (await import('./templates/read-template.ts')).readTemplate }),
   });
 }
 

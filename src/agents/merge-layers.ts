@@ -1,12 +1,12 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { TOOL_NAMES } from '../protocol/tool-names.ts';
 
-/** Products that put what several files say of one agent together; everywhere else the first file counts. */
+/** The products that merge several files for the same agent. In all others, only the first file counts. */
 const LAYERED: ReadonlySet<string> = new Set(['opencode', 'codex']);
 
 /**
- * The agents with what other files of their product, behind theirs, deny to the same name. There it would
- * hold, too; nothing else of those files counts here. In the same order.
+ * Adds to each agent what later files of its product deny to an agent of the same name, as the product itself does.
+ * Nothing else in those files counts here. The order stays the same.
  */
 export function mergeLayers(agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
   const layers = Map.groupBy(
@@ -27,7 +27,7 @@ function withDenials(agent: AgentDefinition, other: AgentDefinition): AgentDefin
   const denials: Denials = {
     disallowedTools: union(agent.disallowedTools, deniedBy(other)),
     ...rulesOf(agent, other),
-    // A gap is filled; a mode that both name is the first one's.
+    // A mode is only taken over if the first file has none.
     ...(agent.permissionMode === null ? pick(other) : pick(agent)),
   };
   const isSame =
@@ -35,7 +35,7 @@ function withDenials(agent: AgentDefinition, other: AgentDefinition): AgentDefin
     JSON.stringify(denials.rules) === JSON.stringify(agent.rules) &&
     denials.mode === agent.mode;
   if (isSame) return agent;
-  const message = `${other.origin.path} says more of \`${agent.name}\`: what it denies is denied here, too, and nothing else of it counts.`;
+  const message = `${other.origin.path} also defines \`${agent.name}\`: what it denies is denied here, too, and nothing else in it counts.`;
   const problem = { code: 'layered', message, path: agent.origin.path };
   return { ...agent, ...denials, problems: [...agent.problems, problem] };
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { errorMessage, systemErrorCode } from '../base/errors.ts';
 import type { AgentProblem } from '../protocol/agent.ts';
 import { projectRoot } from '../sys/project-directories.ts';
-import { detectFormat } from './formats/detect.ts';
+import { detectFormat } from './formats/detect-format.ts';
 import type { FileDefinitions } from './loader/format.ts';
 import { readTextFile, type TextReading } from './loader/read-text.ts';
 import { readReferencedFile } from './loader/referenced-files.ts';

@@ -1,6 +1,6 @@
 import { AGENTS } from '../agents/kinds.ts';
 import { scanSubtree } from '../agents/loader/subtree-scan.ts';
-import { listAgents, type AgentListings } from '../agents/listing.ts';
+import { listAgents, type AgentListings } from '../agents/list-agents.ts';
 import { effectiveMode } from '../policy/modes.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { agentsHere, modeBelowMain, type AgentsPlace } from './agents/find-agents.ts';

@@ -5,8 +5,13 @@ import { discoverDefinitions } from '../agents/loader/discover.ts';
 import type { DiscoveryResult } from '../agents/loader/discovery-result.ts';
 import { scanSubtree } from '../agents/loader/subtree-scan.ts';
 import { findAgent } from '../agents/find-agent.ts';
-import { findingOf, lintSkill, type LintFacts, type SkillFinding } from '../agents/skills/lint.ts';
-import { listSkills, type SkillListings } from '../agents/skills/listing.ts';
+import {
+  skillFinding,
+  lintSkill,
+  type SkillLintContext,
+  type SkillFinding,
+} from '../agents/skills/lint-skill.ts';
+import { listSkills, type SkillListings } from '../agents/skills/list-skills.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import { estimateTokens } from '../base/token-estimate.ts';
 import { DEFAULT_AGENT } from '../engine/plan-child.ts';
@@ -50,14 +55,14 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
   const { items: skills, shadowed, problems } = await findSkills(options);
   const { items: agents } = await discoverDefinitions(AGENTS, place);
   const redact = redactFor(place.environment);
-  const facts: LintFacts = {
+  const facts: SkillLintContext = {
     isAgent: (name) => findAgent(name, agents).ok,
     exists,
     holdsSecret: (text) => redact(text) !== text,
     tokens: estimateTokens,
   };
   const findings = [
-    ...problems.map((problem) => findingOf(problem, 'error')),
+    ...problems.map((problem) => skillFinding(problem, 'error')),
     ...skills.flatMap((skill) => lintSkill(skill, facts)),
     ...shadowed.flatMap(({ item: skill, by }) => [
       {

@@ -1,4 +1,4 @@
-import { agentWords } from '../agents/agent-id.ts';
+import { callableNames } from '../agents/agent-id.ts';
 import { mentionedAgents } from '../agents/mentions.ts';
 import { newId } from '../base/ids.ts';
 import type { Enclosure } from '../protocol/enclosure.ts';
@@ -36,7 +36,7 @@ export function mentionsIn(
   const types = agents.agents();
   const mentioned = mentionedAgents(words, types);
   if (mentioned.length === 0) return { warnings: [] };
-  const known = agentWords(types);
+  const known = callableNames(types);
   const named = (some: readonly AgentDefinition[]) =>
     some.map((agent) => known.get(agent) ?? agent.name);
   if (!by.tools.includes('Task')) {

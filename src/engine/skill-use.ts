@@ -1,4 +1,4 @@
-import { catalogue } from '../agents/skills/prompt-list.ts';
+import { listSkillsForPrompt } from '../agents/skills/prompt-list.ts';
 import { findSkill } from '../agents/skills/find-skill.ts';
 import { skillTextWithin } from '../agents/skills/text.ts';
 import { escapeTags } from '../base/control-tags.ts';
@@ -41,7 +41,7 @@ function callableOf(
   const skills = all.filter(
     ({ modelInvocable, context }) => modelInvocable && (delegates || context !== 'fork'),
   );
-  return { skills, lines: catalogue(skills).map(escapeTags) };
+  return { skills, lines: listSkillsForPrompt(skills).map(escapeTags) };
 }
 
 function mayDelegate(rights: Rights): boolean {

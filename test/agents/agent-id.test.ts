@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { agentId, agentWords, idClashes } from '../../src/agents/agent-id.ts';
+import { agentId, callableNames, idClashes } from '../../src/agents/agent-id.ts';
 import { findAgent } from '../../src/agents/find-agent.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
@@ -30,14 +30,14 @@ test('of two with one id the first has it, the other answers to its whole name',
   const first = agentOf('Rust Expert', '/a.md');
   const second = agentOf('Rust  expert!', '/b.md');
   const agents = [first, second];
-  expect([...agentWords(agents).values()]).toEqual(['rust-expert', 'Rust  expert!']);
+  expect([...callableNames(agents).values()]).toEqual(['rust-expert', 'Rust  expert!']);
   expect([...idClashes(agents)]).toEqual([
     [
       second,
       {
         code: 'id-clash',
         message:
-          '`rust-expert` means `Rust Expert` (/a.md), so this one is called by its whole name.',
+          '`rust-expert` means `Rust Expert` (/a.md), so this agent must be called by its full name.',
         path: '/b.md',
       },
     ],
@@ -56,7 +56,7 @@ test('whatever agents are called, each is found by the word it answers to', () =
   fc.assert(
     fc.property(names, (all) => {
       const agents = all.map((each) => agentOf(each.trim()));
-      for (const [agent, word] of agentWords(agents)) {
+      for (const [agent, word] of callableNames(agents)) {
         expect(findAgent(word, agents)).toEqual({ ok: true, agent });
       }
     }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadBuiltinAgents, readBuiltinFiles } from '../../src/agents/builtin.ts';
-import { parseSimple } from '../../src/agents/parsing/simple.ts';
-import { splitFrontMatter } from '../../src/agents/parsing/split.ts';
+import { parseSimple } from '../../src/agents/parsing/simple-yaml.ts';
+import { splitFrontMatter } from '../../src/agents/parsing/split-front-matter.ts';
 import { byteLength } from '../../src/base/text.ts';
 import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 

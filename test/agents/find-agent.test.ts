@@ -145,7 +145,7 @@ test('with other separators an exact name wins, then names over aliases, and sev
   expect(messageFor('codeReviewer', [alias, low])).toBe('found code_reviewer');
   expect(messageFor('codeReviewer', [alias])).toBe('found review');
   expect(messageFor('code reviewer', [hyphen, low])).toBe(
-    '`code reviewer` fits 2 agents: `code-reviewer` (/agents/code-reviewer.md), `code_reviewer` (/agents/code_reviewer.md). Write the exact name of one.',
+    '`code reviewer` matches 2 agents: `code-reviewer` (/agents/code-reviewer.md), `code_reviewer` (/agents/code_reviewer.md). Write the exact name of one of them.',
   );
   expect(agentNames('code reviewer', [hyphen, low])).toEqual(['code reviewer']);
 });

@@ -309,7 +309,7 @@ describe('a loader of real files', () => {
     );
     expect(agent.extra).toEqual({ version: 2, hooks: { Stop: [] }, tags: ['x'] });
     expect(agent.problems.map(({ message }) => message)).toEqual([
-      'These fields do nothing yet: hooks. Unknown fields: version, tags.',
+      'These fields have no effect yet: hooks. Unknown fields: version, tags.',
     ]);
   });
 });

@@ -144,9 +144,9 @@ describe('a run', () => {
     expect(readers.length).toBeGreaterThan(10);
     const others = [
       ...readers,
-      'agents/formats/detect.ts',
-      'agents/skills/read.ts',
-      'agents/skills/lint.ts',
+      'agents/formats/detect-format.ts',
+      'agents/skills/read-skill.ts',
+      'agents/skills/lint-skill.ts',
       'agents/write-agent.ts',
       'api/listings.ts',
       'api/skills.ts',

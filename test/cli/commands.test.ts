@@ -7,10 +7,13 @@ import { runConfigShow } from '../../src/front/cli/commands/config-show.ts';
 import type { ModelContext } from '../../src/front/cli/commands/context.ts';
 import { dataDirCheck } from '../../src/front/cli/commands/doctor/data-dir-check.ts';
 import { runDoctor, type DoctorContext } from '../../src/front/cli/commands/doctor/doctor.ts';
-import { findProgram, nodeCheck } from '../../src/front/cli/commands/doctor/program-checks.ts';
+import {
+  findProgram,
+  nodeCheck,
+  sandboxCheck,
+} from '../../src/front/cli/commands/doctor/program-checks.ts';
 import { runModels } from '../../src/front/cli/commands/models.ts';
 import type { Environment } from '../../src/sys/env.ts';
-import { sandboxCheck } from '../../src/front/cli/commands/doctor/program-checks.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { makePlace } from '../config/place.ts';
 

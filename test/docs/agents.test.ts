@@ -1,4 +1,4 @@
-import { VENDORS } from '../../src/agents/formats/vendors.ts';
+import { AGENT_VENDORS } from '../../src/agents/formats/vendors.ts';
 import { muster } from '../../src/agents/formats/muster/vendor.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -48,7 +48,7 @@ describe('docs/agents.md', () => {
   });
 
   it('names the places of every product that files are read of', () => {
-    const places = VENDORS.flatMap(({ agents }) => agents.locations.project);
+    const places = AGENT_VENDORS.flatMap(({ agents }) => agents.locations.project);
     const owners = places.map((place) => place.split('/').slice(0, 2).join('/'));
     expect(owners.filter((place) => !page.includes(`\`${place}`))).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { searchPaths } from '../../src/agents/loader/search-paths.ts';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CATALOGUE_BYTES } from '../../src/agents/skills/prompt-list.ts';
+import { MAX_SKILL_LIST_BYTES } from '../../src/agents/skills/prompt-list.ts';
 import { skillText } from '../../src/agents/skills/text.ts';
 import { openWorld, callsInTurn } from '../e2e/world.ts';
 import { runMuster } from '../e2e/muster.ts';
@@ -36,7 +36,7 @@ describe('docs/skills.md', () => {
         .join(', ');
     expect(page).toContain(`of the project, in this order: ${named('project')}\n`);
     expect(page).toContain(`of the user, in this order: ${named('user')}\n`);
-    expect(page).toContain(`at most ${CATALOGUE_BYTES.toLocaleString('en')} bytes`);
+    expect(page).toContain(`at most ${MAX_SKILL_LIST_BYTES.toLocaleString('en')} bytes`);
   });
 
   it('shows what its commands print', async () => {

@@ -1,7 +1,7 @@
 import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { agentWords } from '../../src/agents/agent-id.ts';
+import { callableNames } from '../../src/agents/agent-id.ts';
 import { LIST_TOKENS, typeList as listAmong } from '../../src/engine/agent-types.ts';
 import { estimateTokens } from '../../src/base/token-estimate.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
@@ -161,7 +161,7 @@ test('each agent stands in a line, by name, or in the number of those left', () 
       const types = collection(count);
       const list = typeList({ types, prompt: isRoot ? 'Redis3 and Vue9' : null });
       const text = list.join('\n');
-      const named = [...agentWords(types).values()].filter((word) =>
+      const named = [...callableNames(types).values()].filter((word) =>
         new RegExp(`(?:^- |[ ,])${oneLine(word)}(?:[:,.]|$)`, 'm').test(text),
       );
       const left = Number(/(\d+) not named here/.exec(text)?.[1] ?? 0);

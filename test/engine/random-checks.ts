@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { Message } from '../../src/protocol/message.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
-import type { TaskState } from '../../src/protocol/state.ts';
-import { foldEvents } from '../../src/protocol/state.ts';
+import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import { eventsOf, type SeenRequest, type World } from './random-world.ts';
 
 interface TaskHistory {

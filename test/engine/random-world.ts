@@ -7,7 +7,7 @@ import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { stopOrder } from '../../src/engine/stop.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
 import { scriptedModel } from '../../src/model/scripted.ts';
-import { runningShells } from '../../src/protocol/belongings.ts';
+import { runningShells, hasBackgroundWork } from '../../src/protocol/belongings.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { ModelPart, ModelPort, ModelRequest } from '../../src/protocol/model.ts';
 import { applyEvent, foldEvents, type TaskState } from '../../src/protocol/state.ts';
@@ -26,7 +26,6 @@ import {
 import { MODEL, rootRights, SETTINGS, WORKER } from './support.ts';
 import { VirtualDeadlines, VirtualTime } from './virtual-time.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
-import { hasBackgroundWork } from '../../src/protocol/belongings.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 
 /** What a person does while tasks are at work. `of`: which of the tasks made so far. */

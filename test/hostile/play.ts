@@ -7,8 +7,7 @@ import {
   type MusterOptions,
   type ResultEnvelope,
 } from '../../src/api/index.ts';
-import type { ErrorCode } from '../../src/base/errors.ts';
-import { errorMessage } from '../../src/base/errors.ts';
+import { errorMessage, type ErrorCode } from '../../src/base/errors.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { Decision } from '../../src/protocol/permission.ts';
 import { describe, findMarked } from '../e2e/processes.ts';

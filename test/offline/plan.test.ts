@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { AssistantMessage, Message, ToolMessage } from '../../src/protocol/message.ts';
-import { userMessage } from '../../src/protocol/message.ts';
+import {
+  userMessage,
+  type AssistantMessage,
+  type Message,
+  type ToolMessage,
+} from '../../src/protocol/message.ts';
 import { MAX_CALLS, nextStep } from '../../src/model/offline/plan.ts';
 import type { PlannedCall } from '../../src/model/offline/plan-calls.ts';
 import { readSituation } from '../../src/model/offline/situation.ts';

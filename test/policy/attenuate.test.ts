@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PermissionRule, Rights } from '../../src/protocol/permission.ts';
-import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
+import {
+  PERMISSION_MODES,
+  type PermissionRule,
+  type Rights,
+} from '../../src/protocol/permission.ts';
 import { attenuate, intersectRights, rootRights } from '../../src/policy/attenuate.ts';
-import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
-import { isInside } from '../../src/policy/call.ts';
+import { isInside, type JudgedCall, type ResolvedPath } from '../../src/policy/call.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { pinWidening } from '../../src/policy/pin-rules.ts';
 import { printRule } from '../../src/policy/rules.ts';

@@ -219,7 +219,7 @@ describe('what is approved', () => {
         'model: opus',
         'maxTurns: 4',
         'does nothing: hooks: {"PreToolUse":"rm -rf ~"}',
-        '! These fields do nothing yet: hooks.',
+        '! These fields have no effect yet: hooks.',
         'prompt: 1 line; read them in the file',
       ],
       problems: [],

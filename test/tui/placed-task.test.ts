@@ -4,8 +4,7 @@ import { placeTask } from '../../src/front/tui/view/placed-task.ts';
 import { isAtWork } from '../../src/front/tui/view/tree-rows.ts';
 import { beginTree, emptyUiState } from '../../src/front/tui/view/ui-state.ts';
 import type { TaskStatus } from '../../src/protocol/result.ts';
-import type { TaskState } from '../../src/protocol/state.ts';
-import { foldEvents } from '../../src/protocol/state.ts';
+import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { taskSpec } from '../store/fixture-data.ts';
 

@@ -1,40 +1,40 @@
-import type { JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import { EFFORTS, type AgentDefinition, type Effort } from '../../protocol/agent.ts';
 import { MEMORY_SCOPES } from '../../protocol/memory.ts';
 import { withoutControls } from './clean-text.ts';
 import type { Field } from '../parsing/fields.ts';
-import { withLineFeeds } from '../parsing/split.ts';
+import { withLineFeeds } from '../parsing/split-front-matter.ts';
 import type { FieldReader } from './field-reader.ts';
 import { lazy } from '../../base/lazy.ts';
 
-/** Characters of a name; a longer one is cut. */
+/** The most characters of a name. A longer one is cut. */
 const MAX_NAME = 200;
 
-/** A string, or a number written where a name stands; null and empty count as absent. */
-export function text(value: JsonValue | undefined): string | undefined {
+/** Returns a string, or a number that was written in place of one, as clean text. Undefined: it is empty, or another type. */
+export function fieldText(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const clean = withoutControls(String(value)).trim();
   return clean === '' ? undefined : clean;
 }
 
-/** A prompt as it was written; undefined for none. */
-export function promptText(value: JsonValue | undefined): string | undefined {
+/** Returns a prompt as it was written. Undefined: there is none. */
+export function promptTextOf(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string') return undefined;
   const prompt = withLineFeeds(value).replaceAll('\0', '').trim();
   return prompt === '' ? undefined : prompt;
 }
 
 /**
- * A value that is one word: the first line, for in broken YAML the lines after it belong to fields
- * that are not known. A narrow mode must not be lost to them.
+ * Returns the first line of a value that should be a single line. In broken YAML, the lines after it belong to
+ * unknown fields, and must not make a narrow mode unreadable.
  */
-export function word(value: JsonValue | undefined): string | undefined {
-  return text(value)?.split('\n', 1)[0]?.trim();
+export function singleLineOf(value: JsonValue | undefined): string | undefined {
+  return fieldText(value)?.split('\n', 1)[0]?.trim();
 }
 
-/** The first of several names of one field that the file has. */
-export function takeFirst(reader: FieldReader, names: readonly string[]): Field | undefined {
+/** Takes a field by the first of its names that the file uses. */
+export function takeFirstField(reader: FieldReader, names: readonly string[]): Field | undefined {
   for (const name of names) {
     const field = reader.take(name);
     if (field !== undefined) return field;
@@ -42,32 +42,35 @@ export function takeFirst(reader: FieldReader, names: readonly string[]): Field 
   return undefined;
 }
 
-/** Something that is seen: no blank, and nothing that only joins, turns or hides other characters. */
+/** Matches a visible character: not a space, and not one that only joins, turns or hides other characters. */
 const VISIBLE_ASCII = /[!-~]/;
 const VISIBLE = lazy(() => /[^\p{Z}\p{C}\p{M}\p{DI}\u2800]/u);
 
-/** A name on one line; undefined where nobody could see it. */
-export function nameText(value: JsonValue | undefined): string | undefined {
-  const name = text(value)?.replaceAll(/\s+/g, ' ');
+/** Returns a name on one line. Undefined: it has no visible character. */
+export function visibleNameOf(value: JsonValue | undefined): string | undefined {
+  const name = fieldText(value)?.replaceAll(/\s+/g, ' ');
   if (name === undefined) return undefined;
   const isVisible = VISIBLE_ASCII.test(name) || VISIBLE().test(name);
   return isVisible ? truncate(name, MAX_NAME) : undefined;
 }
 
-/** The declared name, or the one that the file's place gives. */
+/** Reads the declared name. `fallback`: the name from the path of the file. */
 export function readName(reader: FieldReader, fallback: string): string {
-  const declared = nameText(reader.take('name')?.value);
+  const declared = visibleNameOf(reader.take('name')?.value);
   if (declared !== undefined) return declared;
-  reader.warn('name-from-filename', `No \`name\`; it is called \`${fallback}\` after its file.`);
+  reader.warn(
+    'name-from-filename',
+    `There is no \`name\`; its name is \`${fallback}\`, from the name of its file.`,
+  );
   return fallback;
 }
 
-/** Whole, however long; a literal `\n`, as generators write it, is a line end. */
+/** Reads the full description, however long. A literal `\n`, which some generators write, is a line end. */
 export function readDescription(reader: FieldReader): string {
   const field = reader.take('description');
-  const description = text(field?.value)?.replaceAll('\\n', '\n').trim();
+  const description = fieldText(field?.value)?.replaceAll('\\n', '\n').trim();
   if (description !== undefined) return description;
-  const message = 'No `description`; nothing tells the main agent when to use it.';
+  const message = 'There is no `description`; the main agent cannot know when to use it.';
   reader.warn('missing-description', message, field?.line);
   return '';
 }
@@ -76,26 +79,26 @@ export function readAliases(reader: FieldReader): readonly string[] {
   return textList(reader.take('aliases')?.value ?? null);
 }
 
-/** A comma-separated string or a list as words; what is no text is left out. */
+/** Splits a comma-separated string, or returns the texts in a list. */
 export function textList(value: JsonValue): readonly string[] {
   const words: readonly JsonValue[] =
     typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [];
-  return words.map((item) => text(item)).filter((item) => item !== undefined);
+  return words.map((item) => fieldText(item)).filter((item) => item !== undefined);
 }
 
-/** A string, or a list of strings: the first that can be had is taken when it is started. */
+/** Reads a string or a list of strings. When the agent starts, the first available model is used. */
 export function readModel(reader: FieldReader): Pick<AgentDefinition, 'model' | 'models'> {
   const field = reader.take('model');
   if (field === undefined || field.value === null) return {};
   const listed = Array.isArray(field.value) ? field.value : [field.value];
-  const models = listed.map((item) => word(item)).filter((item) => item !== undefined);
+  const models = listed.map((item) => singleLineOf(item)).filter((item) => item !== undefined);
   const [model] = models;
   if (model !== undefined) return models.length === 1 ? { model } : { model, models };
-  reader.warn('invalid-model', '`model` is no name; the model is inherited.', field.line);
+  reader.warn('invalid-model', '`model` must be a name; the model is inherited.', field.line);
   return {};
 }
 
-/** Words of vendors for a step that has another name here. */
+/** The levels of effort, under the names that vendors use for them. */
 const EFFORT_WORDS: ReadonlyMap<string, Effort> = new Map<string, Effort>([
   ...EFFORTS.map((each): [string, Effort] => [each, each]),
   ['off', 'none'],
@@ -106,17 +109,17 @@ const EFFORT_WORDS: ReadonlyMap<string, Effort> = new Map<string, Effort>([
 export const EFFORT_FIELDS = ['effort', 'reasoning-effort', 'model-reasoning-effort', 'thinking'];
 
 export function readEffort(reader: FieldReader): Pick<AgentDefinition, 'effort'> {
-  const field = takeFirst(reader, EFFORT_FIELDS);
+  const field = takeFirstField(reader, EFFORT_FIELDS);
   if (field === undefined || field.value === null) return {};
-  const effort = EFFORT_WORDS.get(word(field.value)?.toLowerCase() ?? '');
+  const effort = EFFORT_WORDS.get(singleLineOf(field.value)?.toLowerCase() ?? '');
   if (effort !== undefined) return { effort };
   const message = `\`effort\` must be ${EFFORTS.join(', ')}; it is ignored.`;
   reader.warn('invalid-effort', message, field.line);
   return {};
 }
 
-/** A field that is true or false; undefined where it is absent or neither, which is told. */
-export function takeFlag(reader: FieldReader, name: string): boolean | undefined {
+/** Takes a field that must be true or false. Undefined: it is absent, or it has another value, which is reported. */
+export function takeBoolean(reader: FieldReader, name: string): boolean | undefined {
   const field = reader.take(name);
   if (field === undefined || field.value === null) return undefined;
   const flag = readBoolean(field.value);
@@ -126,9 +129,9 @@ export function takeFlag(reader: FieldReader, name: string): boolean | undefined
   return flag;
 }
 
-/** Whether it runs in the background where a call does not say. */
+/** Reads whether the agent runs in the background when a call does not say. */
 export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'background'> {
-  const field = takeFirst(reader, ['background', 'is-background']);
+  const field = takeFirstField(reader, ['background', 'is-background']);
   if (field === undefined || field.value === null) return {};
   const background = readBoolean(field.value);
   if (background !== undefined) return background ? { background } : {};
@@ -140,14 +143,14 @@ export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'back
   return {};
 }
 
-/** The broken YAML that is read line by line gives text. */
+/** Reads a boolean, which is a text where broken YAML was read line by line. Undefined: it is none. */
 export function readBoolean(value: JsonValue): boolean | undefined {
   if (typeof value === 'boolean') return value;
-  const said = word(value)?.toLowerCase();
-  return said === 'true' ? true : said === 'false' ? false : undefined;
+  const text = singleLineOf(value)?.toLowerCase();
+  return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
-/** Names of skills: a comma-separated string or a list. */
+/** Reads the names of skills: a comma-separated string or a list. */
 export function readSkills(reader: FieldReader): Pick<AgentDefinition, 'skills'> {
   const field = reader.take('skills');
   if (field === undefined) return {};
@@ -155,12 +158,12 @@ export function readSkills(reader: FieldReader): Pick<AgentDefinition, 'skills'>
   return names.length === 0 ? {} : { skills: names };
 }
 
-/** A directory of notes. What is no word (a table of some vendor's) stays untaken. */
-export function readMemory(reader: FieldReader): Pick<AgentDefinition, 'memory'> {
+/** Reads the scope of the directory of notes. Another kind of value, such as a table of another vendor, stays untaken. */
+export function readMemoryScope(reader: FieldReader): Pick<AgentDefinition, 'memory'> {
   const value = reader.peek('memory')?.value ?? '';
   if (typeof value === 'object' || typeof value === 'boolean') return {};
   const line = reader.take('memory')?.line;
-  const said = word(value)?.toLowerCase();
+  const said = singleLineOf(value)?.toLowerCase();
   if (said === undefined) return {};
   const memory = MEMORY_SCOPES.find((scope) => scope === said);
   if (memory !== undefined) return { memory };
@@ -170,21 +173,55 @@ export function readMemory(reader: FieldReader): Pick<AgentDefinition, 'memory'>
 }
 
 export function readInitialPrompt(reader: FieldReader): Pick<AgentDefinition, 'initialPrompt'> {
-  const initialPrompt = text(reader.take('initial-prompt')?.value);
+  const initialPrompt = fieldText(reader.take('initial-prompt')?.value);
   return initialPrompt === undefined ? {} : { initialPrompt };
 }
 
-/** A word or a hexadecimal colour; which words there are is up to whoever draws. */
+/** A color name or a hexadecimal color. The user interface decides which names it knows. */
 const COLOR = /^(?:[A-Za-z]{1,20}|#[0-9A-Fa-f]{3,8})$/;
 
 export function readColor(reader: FieldReader): Pick<AgentDefinition, 'color'> {
   const field = reader.take('color');
   if (field === undefined || field.value === null) return {};
   if (typeof field.value === 'string' && COLOR.test(field.value)) return { color: field.value };
-  reader.warn(
-    'invalid-color',
-    '`color` is neither a word nor `#rrggbb`; it is ignored.',
-    field.line,
-  );
+  reader.warn('invalid-color', '`color` must be a name or `#rrggbb`; it is ignored.', field.line);
   return {};
+}
+
+/** Merges the rules from two parts of a file, without duplicates. */
+export function mergeRules(
+  one: AgentDefinition['rules'],
+  other: AgentDefinition['rules'],
+): Pick<AgentDefinition, 'rules'> {
+  if (one === undefined || other === undefined) {
+    const rules = one ?? other;
+    return rules === undefined ? {} : { rules };
+  }
+  const joined = (list: 'ask' | 'deny') => [...new Set([...one[list], ...other[list]])];
+  return { rules: { ask: joined('ask'), deny: joined('deny') } };
+}
+
+/** Reads the JSON Schema of the agent's answers, as a map or as JSON text. `agents check` tells whether the schema is valid. */
+export function readOutputSchemaField(
+  reader: FieldReader,
+  field: Field | undefined,
+): Pick<AgentDefinition, 'outputSchema'> {
+  if (field === undefined || field.value === null) return {};
+  const { value, line } = field;
+  const schema = typeof value === 'string' ? parsed(value) : value;
+  if (isJsonObject(schema)) return { outputSchema: schema };
+  const message =
+    'The schema of its answers must be a map, or the text of a JSON object; it is ignored.';
+  reader.warn('invalid-output-schema', message, line);
+  return {};
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return value;
+  } catch {
+    // The caller reports that it is a text.
+    return text;
+  }
 }

@@ -2,62 +2,59 @@ import type { AgentProblem } from '../../protocol/agent.ts';
 import type { Field, FieldProblem, Fields } from '../parsing/fields.ts';
 import { shownMessage } from './clean-text.ts';
 
-/** Problems told of one file: a file of nothing but faults must not fill memory or screen. */
+/** The most problems that are reported for one file: a file full of mistakes must not fill the memory or the screen. */
 const MAX_PROBLEMS = 100;
 
-/**
- * The fields of one file while a format reads them: it takes each one that it knows, says what is
- * worth telling, and keeps what nobody took.
- */
+/** The fields of a file while its format reads them: the format takes each field that it knows, and reports problems. */
 export interface FieldReader {
-  /** Whose words the fields are in. */
+  /** The vendor whose names for tools and modes the fields use. */
   readonly vendor: string;
-  /** By any spelling of the name: `max-turns`, `maxTurns` and `max_turns` are one field. */
+  /** Takes a field by any spelling of its name: `max-turns`, `maxTurns` and `max_turns` are the same field. */
   take(name: string): Field | undefined;
-  /** The same, and it stays untaken: for what holds several things, of which some may be left. */
+  /** Returns a field without taking it, for a field that holds several values of which some may remain. */
   peek(name: string): Field | undefined;
-  /** What was never taken, as written. */
+  /** Returns the fields that were not taken, as written. */
   untaken(): Fields;
-  /** `tool`: the word for a tool that is asked for and not granted, where the problem is that. */
+  /** @param tool the name of the tool, where the problem is that a tool was requested and not granted */
   warn(code: string, message: string, line?: number, tool?: string): void;
-  /** Everything told so far, the front matter's own problems first. */
+  /** Returns all problems so far, those of the front matter first. */
   problems(): readonly AgentProblem[];
 }
 
-/** A field's name without case, `-` and `_`. */
-export function foldFieldName(name: string): string {
+/** Normalizes the name of a field: in lower case, without `-` and `_`. */
+export function normalizeFieldName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
-/** The names that formats ask for, which are few, and asked for in every file. */
-const asked = new Map<string, string>();
+/** The normalized names of the few fields that formats look up in every file. */
+const normalizedNames = new Map<string, string>();
 
-function foldAsked(name: string): string {
-  const known = asked.get(name);
+function normalizeKnownName(name: string): string {
+  const known = normalizedNames.get(name);
   if (known !== undefined) return known;
-  const folded = foldFieldName(name);
-  asked.set(name, folded);
-  return folded;
+  const normalized = normalizeFieldName(name);
+  normalizedNames.set(name, normalized);
+  return normalized;
 }
 
 interface FieldReaderOptions {
   readonly path: string;
   readonly vendor: string;
   readonly fields: Fields;
-  /** What the front matter itself was told for. */
+  /** The problems of the front matter itself. */
   readonly problems: readonly FieldProblem[];
 }
 
-export function fieldReader(options: FieldReaderOptions): FieldReader {
+export function createFieldReader(options: FieldReaderOptions): FieldReader {
   const { path, vendor } = options;
   const problems: AgentProblem[] = [];
-  const tell = ({ code, message, line, tool }: FieldProblem & { tool?: string }): void => {
+  const report = ({ code, message, line, tool }: FieldProblem & { tool?: string }): void => {
     if (problems.length >= MAX_PROBLEMS) return;
     const isLast = problems.length === MAX_PROBLEMS - 1;
     const problem = isLast
       ? {
           code: 'too-many-problems',
-          message: `More than ${MAX_PROBLEMS} problems; the rest is left out.`,
+          message: `More than ${MAX_PROBLEMS} problems; the others are left out.`,
         }
       : {
           code,
@@ -66,24 +63,24 @@ export function fieldReader(options: FieldReaderOptions): FieldReader {
         };
     problems.push({ ...problem, path, ...(line === undefined ? {} : { line }) });
   };
-  for (const problem of options.problems) tell(problem);
-  const left = new Map(options.fields);
+  for (const problem of options.problems) report(problem);
+  const untaken = new Map(options.fields);
   const keys = keysByName(options.fields);
   return {
     vendor,
     take(name) {
-      const key = keys.get(foldAsked(name));
-      const field = key === undefined ? undefined : left.get(key);
-      if (key !== undefined) left.delete(key);
+      const key = keys.get(normalizeKnownName(name));
+      const field = key === undefined ? undefined : untaken.get(key);
+      if (key !== undefined) untaken.delete(key);
       return field;
     },
     peek: (name) => {
-      const key = keys.get(foldAsked(name));
-      return key === undefined ? undefined : left.get(key);
+      const key = keys.get(normalizeKnownName(name));
+      return key === undefined ? undefined : untaken.get(key);
     },
-    untaken: () => left,
+    untaken: () => untaken,
     warn: (code, message, line, tool) =>
-      tell({
+      report({
         code,
         message,
         ...(line === undefined ? {} : { line }),
@@ -93,11 +90,11 @@ export function fieldReader(options: FieldReaderOptions): FieldReader {
   };
 }
 
-/** Of two spellings of one name the first counts; the other stays untaken, and is told as such. */
+/** Of two spellings of a name, the first counts. The other stays untaken, and is reported as such. */
 function keysByName(fields: Fields): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
   for (const key of fields.keys()) {
-    const name = foldFieldName(key);
+    const name = normalizeFieldName(key);
     if (!keys.has(name)) keys.set(name, key);
   }
   return keys;

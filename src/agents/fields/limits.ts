@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentLimits } from '../../protocol/agent.ts';
 import type { FieldReader } from './field-reader.ts';
-import { word } from './common.ts';
+import { singleLineOf } from './common.ts';
 
 /** The limits that a file can set, by the names of their fields. */
 const LIMIT_FIELDS = {
@@ -13,24 +13,24 @@ const LIMIT_FIELDS = {
 } as const satisfies Record<string, keyof AgentLimits>;
 type LimitField = keyof typeof LIMIT_FIELDS;
 
-/** Every limit of Muster's own files. Elsewhere `max-tokens` may mean something else. */
+/** The fields for limits in Muster's own files. In other files, `max-tokens` may mean something else. */
 export const OWN_LIMITS = Object.keys(LIMIT_FIELDS).filter(isLimitField);
 
 function isLimitField(name: string): name is LimitField {
   return Object.hasOwn(LIMIT_FIELDS, name);
 }
 
-/** Every vendor's name for the limit of turns. */
+/** The names that vendors use for the limit of turns. */
 const TURN_FIELDS = ['max-turns', 'steps', 'max-steps'];
-/** Objects of some vendors that hold it. */
+/** The objects in which some vendors put that limit. */
 const TURN_OBJECTS = ['run-config', 'settings'];
 
-/** Names of fields that set limits, for whoever must know them beforehand. */
+/** Returns the names of all fields that set limits. */
 export function limitFieldNames(own: readonly LimitField[]): readonly string[] {
   return [...TURN_FIELDS, 'timeout-mins', ...TURN_OBJECTS, ...own];
 }
 
-/** The limits of a file: turns by any vendor's name, Gemini CLI's minutes, and `own`. */
+/** Reads the limits of a file: turns under any vendor's name, the minutes of Gemini CLI, and the fields in `own`. */
 export function readLimits(reader: FieldReader, own: readonly LimitField[]): AgentLimits {
   const limits: Partial<Record<keyof AgentLimits, number>> = {};
   const turns = readTurns(reader);
@@ -44,7 +44,7 @@ export function readLimits(reader: FieldReader, own: readonly LimitField[]): Age
   return limits;
 }
 
-/** The smallest of those that are there: a file that was converted may have two. */
+/** Returns the smallest limit of turns: a converted file may have two of them. */
 function readTurns(reader: FieldReader): number | undefined {
   const found = [
     ...TURN_FIELDS.map((name) => readPositive(reader, name)),
@@ -53,7 +53,7 @@ function readTurns(reader: FieldReader): number | undefined {
   return found.length === 0 ? undefined : Math.min(...found);
 }
 
-/** The object stays untaken: it holds other things too, which nobody takes. */
+/** The object stays untaken, because it also holds values that nothing here reads. */
 function turnsWithin(reader: FieldReader, name: string): number | undefined {
   const field = reader.peek(name);
   if (!isJsonObject(field?.value)) return undefined;
@@ -76,7 +76,7 @@ function positive(
   reader: FieldReader,
   { name, value, line, whole }: NumberField,
 ): number | undefined {
-  const number = Number(word(value));
+  const number = Number(singleLineOf(value));
   const isFit = whole ? Number.isSafeInteger(number) : Number.isFinite(number);
   if (isFit && number > 0) return number;
   const message = `\`${name}\` must be a ${whole ? 'whole ' : ''}number above 0; it is ignored.`;

@@ -2,11 +2,11 @@
 const MCP_NAME = /^mcp__[\w.*-]+$/;
 /** `SERVER/TOOL` and `SERVER/*`. */
 const SLASHED = /^([\w.-]+)\/([\w-]+|\*)$/;
-/** Kiro's `@SERVER` and `@SERVER/TOOL`. */
+/** `@SERVER` and `@SERVER/TOOL`, as Kiro writes them. */
 const AT_SERVER = /^@([\w.-]+)(?:\/([\w-]+|\*))?$/;
-/** Gemini CLI's `mcp_*`, `mcp_SERVER_*` and `mcp_SERVER_TOOL`: no server's name there holds a `_`. */
+/** `mcp_*`, `mcp_SERVER_*` and `mcp_SERVER_TOOL`, as Gemini CLI writes them. Names of servers there have no `_`. */
 const UNDERSCORED = /^mcp_(?!_)(?:(\*)|([^_\s]+)_([\w*-]+))$/;
-/** What stands before the slash in the names of VS Code's own tools. */
+/** The part before the slash in the names of VS Code's own tools. */
 const EDITOR_SETS = new Set(
   'agent browser edit execute read runCommands runNotebooks runTasks search todo vscode web'.split(
     ' ',
@@ -14,8 +14,8 @@ const EDITOR_SETS = new Set(
 );
 
 /**
- * What any vendor writes for a tool of an MCP server, or for all of a server's, in Muster's words.
- * Undefined: it names none.
+ * Returns Muster's name for a tool of an MCP server, or for all tools of a server, from any vendor's name.
+ * Undefined: it names neither.
  */
 export function mcpToolName(word: string): string | undefined {
   if (word.startsWith('mcp__')) return MCP_NAME.test(word) ? word : undefined;
@@ -28,13 +28,13 @@ export function mcpToolName(word: string): string | undefined {
   if (at !== null) return `mcp__${at[1]}__${at[2] ?? '*'}`;
   const [, server, tool] = SLASHED.exec(word) ?? [];
   if (server === undefined || EDITOR_SETS.has(server)) return undefined;
-  // A dotted name before a tool's is a VS Code extension's; its tools exist in that editor only.
+  // A name with a dot before the tool is that of a VS Code extension, whose tools exist only in that editor.
   if (server.includes('.') && tool !== '*') return undefined;
   return `mcp__${server}__${tool}`;
 }
 
-/** All tools of a server, or one, by the server's name as a file writes it: blanks and the like become `_`. */
-export function serverTools(server: string, tool = '*'): string {
-  const word = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '_');
-  return `mcp__${word(server)}__${tool === '*' ? tool : word(tool)}`;
+/** Returns Muster's name for one or all tools of a server. Characters that a name cannot have become `_`. */
+export function mcpServerTools(server: string, tool = '*'): string {
+  const clean = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '_');
+  return `mcp__${clean(server)}__${tool === '*' ? tool : clean(tool)}`;
 }

@@ -3,10 +3,9 @@ import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import type { FieldProblem, Fields } from '../parsing/fields.ts';
-import { withLineFeeds } from '../parsing/split.ts';
+import { withLineFeeds } from '../parsing/split-front-matter.ts';
 import { shownMessage } from './clean-text.ts';
-import { fieldReader, foldFieldName } from './field-reader.ts';
-import type { FieldReader } from './field-reader.ts';
+import { createFieldReader, normalizeFieldName, type FieldReader } from './field-reader.ts';
 import {
   EFFORT_FIELDS,
   readAliases,
@@ -14,51 +13,50 @@ import {
   readColor,
   readDescription,
   readEffort,
-  nameText,
+  visibleNameOf,
   readInitialPrompt,
-  readMemory,
+  readMemoryScope,
   readModel,
   readName,
   readSkills,
+  mergeRules,
 } from './common.ts';
-import { joinedRules } from './joined-rules.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import { limitFieldNames, type OWN_LIMITS, readLimits } from './limits.ts';
-import { MODE_FIELDS, readMode } from './mode-fields.ts';
-import type { ModeWords } from './modes.ts';
+import { MODE_FIELDS, readMode, type ModeNames } from './modes.ts';
 import { readToolFields, TOOL_FIELDS } from './tools.ts';
 
-/** What sets one vendor's files apart from the next one's. */
-export interface Dialect {
+/** The differences between the files of one vendor and those of others. */
+export interface AgentDialect {
   readonly vendor: string;
-  readonly modes: ModeWords;
-  /** Limits beside that of turns. */
+  readonly modes: ModeNames;
+  /** The fields for limits other than that of turns. */
   readonly limits: typeof OWN_LIMITS;
-  /** Fields that the vendor documents and that do nothing here yet. */
+  /** Fields that the vendor documents and that have no effect in Muster yet. */
   readonly inactive: readonly string[];
   /** Whether a markdown file without front matter is an agent: its text is the prompt. */
   readonly loadsBareText: boolean;
-  /** The name that a file's path gives, where that is not the file's own or its folder's. */
+  /** Returns the name from the path of a file. Default: the name of the file, or of the folder of a `SUBAGENT.md`. */
   readonly nameFromPath?: (path: string) => string;
-  /** The vendor's own fields in the words that all share, where they differ; it adds and removes entries. */
+  /** Translates the vendor's own fields into the shared ones. */
   readonly translate?: (fields: Fields) => Fields;
-  /** What the vendor's own fields, as they stood, add to what all share. */
+  /** Completes the definition from the vendor's own fields as they were written. */
   readonly complete?: (agent: AgentDefinition, fields: Fields) => AgentDefinition;
-  /** Fields that act for this vendor alone. */
+  /** Fields that have an effect only for this vendor. */
   readonly own?: OwnFields;
 }
 
 interface OwnFields {
   readonly names: readonly string[];
-  /** What they add to the definition, or put in the place of what the shared fields say. */
+  /** Returns what these fields add to the definition, or replace in it. */
   read(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition>;
 }
 
-/** What the fields that all vendors share say. */
+/** The part of a definition that comes from the fields that all vendors share. */
 export type SharedFields = Omit<AgentDefinition, 'origin' | 'extra' | 'problems'>;
 
-/** The fields that act, in every dialect: files are converted from one vendor's format to another's. */
-const ACTING = [
+/** The fields that have an effect for every vendor, because people convert files from one vendor's format to another's. */
+const SHARED_FIELDS = [
   'name',
   'aliases',
   'description',
@@ -74,58 +72,62 @@ const ACTING = [
   'color',
 ];
 
-/** Files that lie beside agents and are none. */
+/** Matches the names of documents that lie next to agents. */
 const DOCUMENT = /^(?:readme|changelog|contributing|license|agents|claude|index)\b.*\.md$/i;
 
 /** Reads a markdown file with front matter as one agent. */
 export async function readMarkdownAgent(
   file: DefinitionFile,
-  dialect: Dialect,
+  dialect: AgentDialect,
 ): Promise<FileDefinitions> {
-  const front = await parseFrontMatter(file.text, { fieldTest: () => knownFieldTest(dialect) });
+  const front = await parseFrontMatter(file.text, { fieldTest: () => createFieldTest(dialect) });
   if (front.kind === 'none') return readBareText(file, dialect);
   if (front.kind === 'unreadable') {
     const { code, message, line } = front;
-    return failed({ code, message: shownMessage(message), path: file.path, line });
+    return failedWith({ code, message: shownMessage(message), path: file.path, line });
   }
   const name = nameOf(file.path, dialect);
   const content: AgentContent = { ...front, name, prompt: front.body };
   return { items: [readAgent(content, file, dialect)], problems: [] };
 }
 
-function nameOf(path: string, dialect: Dialect): string {
+function nameOf(path: string, dialect: AgentDialect): string {
   return dialect.nameFromPath?.(path) ?? nameFromPath(path);
 }
 
-export function knownFieldTest(dialect: Dialect): (key: string) => boolean {
+/** Returns a function that tells whether a key is a known field. */
+export function createFieldTest(dialect: AgentDialect): (key: string) => boolean {
   const own = dialect.own?.names ?? [];
-  const names = [...ACTING, ...limitFieldNames(dialect.limits), ...own, ...dialect.inactive];
-  const known = new Set(names.map((name) => foldFieldName(name)));
-  return (key) => known.has(foldFieldName(key));
+  const names = [...SHARED_FIELDS, ...limitFieldNames(dialect.limits), ...own, ...dialect.inactive];
+  const known = new Set(names.map((name) => normalizeFieldName(name)));
+  return (key) => known.has(normalizeFieldName(key));
 }
 
 export interface AgentContent {
   readonly fields: Fields;
-  /** The name where no field gives one. */
+  /** The name for a file without a `name` field. */
   readonly name: string;
   readonly prompt: string;
   readonly problems: readonly FieldProblem[];
 }
 
-/** Makes a definition of fields and prompt. Never fails: what does not fit is told and left out. */
+/** Creates a definition from fields and a prompt. Never fails: an invalid value is reported and left out. */
 export function readAgent(
   content: AgentContent,
   file: Pick<DefinitionFile, 'path' | 'scope'>,
-  dialect: Dialect,
+  dialect: AgentDialect,
 ): AgentDefinition {
-  const reader = fieldReader({
+  const reader = createFieldReader({
     path: file.path,
     vendor: dialect.vendor,
     fields: dialect.translate?.(content.fields) ?? content.fields,
     problems: content.problems,
   });
-  const acting: SharedFields = {
-    name: readName(reader, nameText(content.name) ?? nameText(nameFromPath(file.path)) ?? 'agent'),
+  const shared: SharedFields = {
+    name: readName(
+      reader,
+      visibleNameOf(content.name) ?? visibleNameOf(nameFromPath(file.path)) ?? 'agent',
+    ),
     aliases: readAliases(reader),
     description: readDescription(reader),
     prompt: content.prompt,
@@ -136,15 +138,15 @@ export function readAgent(
     ...readEffort(reader),
     ...readBackground(reader),
     ...readSkills(reader),
-    ...readMemory(reader),
+    ...readMemoryScope(reader),
     ...readInitialPrompt(reader),
     ...readColor(reader),
   };
-  const own = dialect.own?.read(reader, acting) ?? {};
+  const own = dialect.own?.read(reader, shared) ?? {};
   const agent: AgentDefinition = {
-    ...acting,
+    ...shared,
     ...own,
-    ...joinedRules(acting.rules, own.rules),
+    ...mergeRules(shared.rules, own.rules),
     origin: { scope: file.scope, vendor: dialect.vendor, path: file.path },
     extra: readExtra(reader, dialect),
     problems: reader.problems(),
@@ -152,40 +154,43 @@ export function readAgent(
   return dialect.complete?.(agent, content.fields) ?? agent;
 }
 
-/** What is left: kept as it stood, and told once, those first that change what the agent does. */
-function readExtra(reader: FieldReader, dialect: Dialect): JsonObject {
-  const left = [...reader.untaken()].filter(([key]) => key !== '__proto__');
-  if (left.length === 0) return {};
-  const inactive = new Set(dialect.inactive.map((name) => foldFieldName(name)));
-  const names = left.map(([key]) => key);
-  // Of `settings.theme` it is `settings` that the vendor documents.
+/** Returns the fields that were not taken, and reports them once, those first that the vendor documents. */
+function readExtra(reader: FieldReader, dialect: AgentDialect): JsonObject {
+  const untaken = [...reader.untaken()].filter(([key]) => key !== '__proto__');
+  if (untaken.length === 0) return {};
+  const inactive = new Set(dialect.inactive.map((name) => normalizeFieldName(name)));
+  const names = untaken.map(([key]) => key);
+  // For `settings.theme`, the vendor documents `settings`.
   const isDocumented = (key: string): boolean =>
-    inactive.has(foldFieldName(key)) || inactive.has(foldFieldName(key.split('.', 1)[0] ?? ''));
+    inactive.has(normalizeFieldName(key)) ||
+    inactive.has(normalizeFieldName(key.split('.', 1)[0] ?? ''));
   const documented = names.filter(isDocumented);
   const unknown = names.filter((key) => !isDocumented(key));
   const parts = [
-    ...(documented.length === 0 ? [] : [`These fields do nothing yet: ${documented.join(', ')}.`]),
+    ...(documented.length === 0
+      ? []
+      : [`These fields have no effect yet: ${documented.join(', ')}.`]),
     ...(unknown.length === 0 ? [] : [`Unknown fields: ${unknown.join(', ')}.`]),
   ];
   const code = documented.length > 0 ? 'inactive-field' : 'unknown-field';
-  reader.warn(code, parts.join(' '), left[0]?.[1].line);
-  return Object.fromEntries(left.map(([key, field]) => [key, field.value]));
+  reader.warn(code, parts.join(' '), untaken[0]?.[1].line);
+  return Object.fromEntries(untaken.map(([key, field]) => [key, field.value]));
 }
 
-/** `agents/tester.md` → `tester`; `tester/SUBAGENT.md` → `tester`. */
+/** Returns the name from the path of a file: `agents/tester.md` → `tester`, `tester/SUBAGENT.md` → `tester`. */
 export function nameFromPath(path: string): string {
   const file = basename(path);
   if (file === 'SUBAGENT.md') return basename(dirname(path));
   return file.replace(/^builtin:/, '').replace(/(?:\.agent|\.chatmode)?\.[^.]+$/, '');
 }
 
-/** A file without front matter. */
-function readBareText(file: DefinitionFile, dialect: Dialect): FileDefinitions {
+/** Reads a file without front matter, whose whole text is the prompt where the vendor allows that. */
+function readBareText(file: DefinitionFile, dialect: AgentDialect): FileDefinitions {
   const prompt = withLineFeeds(file.text).trim();
   if (!dialect.loadsBareText || prompt === '' || DOCUMENT.test(basename(file.path))) {
-    return failed(withoutFrontMatter(file.path));
+    return failedWith(withoutFrontMatter(file.path));
   }
-  const message = 'No front matter: the whole text is the prompt.';
+  const message = 'There is no front matter: the whole text is the prompt.';
   const problems = [{ code: 'frontmatter-missing', message }];
   const content = { fields: new Map(), name: nameOf(file.path, dialect), prompt, problems };
   return { items: [readAgent(content, file, dialect)], problems: [] };
@@ -197,11 +202,11 @@ function withoutFrontMatter(path: string): AgentProblem {
     : {
         code: 'frontmatter-missing',
         message:
-          'No front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
+          'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
         path,
       };
 }
 
-function failed(problem: AgentProblem): FileDefinitions {
+function failedWith(problem: AgentProblem): FileDefinitions {
   return { items: [], problems: [problem] };
 }

@@ -8,9 +8,9 @@ import {
 } from '../../protocol/tool-aliases.ts';
 import type { FieldReader } from './field-reader.ts';
 import { mcpToolName } from './mcp-names.ts';
-import { bracketed } from './tool-words.ts';
+import { splitSpecifier } from './tool-lists.ts';
 
-/** The grants that the words of a list of tools stand for. */
+/** The tools that a list grants. */
 export interface GrantedTools {
   /** Canonical names, each once. */
   readonly names: readonly string[];
@@ -18,28 +18,28 @@ export interface GrantedTools {
   readonly limited?: LimitedTools;
 }
 
-interface UnknownWord {
+interface UnknownTool {
   readonly unknown: string;
 }
 
 /**
- * What a list of tools grants: tools by the name of any vendor, and `Tool(specifier)` for the calls that such a
- * rule covers. A tool that the same list also names without a specifier is not limited. The reader is warned
- * of each word that grants nothing.
+ * Reads the tools that a list grants: tools under the name of any vendor, and `Tool(specifier)` for the calls
+ * that such a rule covers. A tool that the same list also names without a specifier is not limited. Reports each
+ * name that grants nothing.
  */
-export function grantsOf(
+export function readToolGrants(
   reader: FieldReader,
   words: readonly string[],
   line: number | undefined,
 ): GrantedTools {
-  const found = [...new Set(words)].flatMap((word) => grantsOfWord(reader, word, line));
+  const found = [...new Set(words)].flatMap((word) => grantsOfName(reader, word, line));
   for (const each of found) {
     if (!('unknown' in each)) continue;
     const { unknown } = each;
     reader.warn('unknown-tool', `Unknown tool \`${unknown}\`; it is left out.`, line, unknown);
   }
   const grants = found.flatMap((each) => ('unknown' in each ? [] : [each]));
-  const { tooWide, ...granted } = joinedGrants(grants);
+  const { tooWide, ...granted } = mergeToolGrants(grants);
   for (const { word, tool } of tooWide) {
     reader.warn('too-wide-alias', tooWideMessage(word, tool), line, word);
   }
@@ -51,12 +51,12 @@ export function tooWideMessage(word: string, tool: string): string {
 }
 
 interface JoinedGrants extends GrantedTools {
-  /** Words that grant nothing, where no other word grants the tool. */
+  /** Names that grant nothing, where no other name grants the tool. */
   readonly tooWide: readonly { readonly word: string; readonly tool: string }[];
 }
 
-/** All that several words grant together. */
-export function joinedGrants(grants: readonly ToolGrant[]): JoinedGrants {
+/** Merges the grants of several names. */
+export function mergeToolGrants(grants: readonly ToolGrant[]): JoinedGrants {
   const granted = grants.filter((each) => !('isTooWide' in each));
   const names = [...new Set(granted.map(({ tool }) => tool))];
   const whole = new Set(granted.filter((each) => !('limit' in each)).map(({ tool }) => tool));
@@ -71,15 +71,15 @@ export function joinedGrants(grants: readonly ToolGrant[]): JoinedGrants {
     : { names, tooWide, limited: { limits, unlimited: names.filter((name) => whole.has(name)) } };
 }
 
-function grantsOfWord(
+function grantsOfName(
   reader: FieldReader,
   word: string,
   line: number | undefined,
-): readonly (ToolGrant | UnknownWord)[] {
+): readonly (ToolGrant | UnknownTool)[] {
   const parts = knownParts(reader, word);
-  if (parts !== null) return parts.flatMap((part) => grantsOfWord(reader, part, line));
-  const call = bracketed(word);
-  const grants = wholeGrants(reader, call?.name ?? word);
+  if (parts !== null) return parts.flatMap((part) => grantsOfName(reader, part, line));
+  const call = splitSpecifier(word);
+  const grants = unlimitedGrants(reader, call?.name ?? word);
   if (grants.length === 0) return [{ unknown: word }];
   if (call === undefined || ALL_CALLS.has(call.inside.trim())) return grants;
   return grants.flatMap((grant) => {
@@ -90,7 +90,7 @@ function grantsOfWord(
       const rules = specifiersIn(call.inside).map((each) => `${tool}(${each})`);
       return [{ tool, limit: { tool, rules } }];
     }
-    const message = `\`${word}\` limits ${grant.tool} in a way that no rule can say; the tool is left out.`;
+    const message = `\`${word}\` limits ${grant.tool} in a way that no rule can express; the tool is left out.`;
     reader.warn('tool-pattern', message, line, word);
     return [];
   });
@@ -99,7 +99,7 @@ function grantsOfWord(
 /** Specifiers that every call of a tool matches. */
 const ALL_CALLS: ReadonlySet<string> = new Set(['*', ':*']);
 
-/** The specifiers in the brackets of a tool: several with commas, `git log:*, git diff:*`, are a rule each. */
+/** Returns the specifiers in parentheses. Each of several with commas between them, `git log:*, git diff:*`, is a rule. */
 function specifiersIn(inside: string): readonly string[] {
   if (/["'`{}]/.test(inside)) return [inside.trim()];
   return inside
@@ -108,16 +108,17 @@ function specifiersIn(inside: string): readonly string[] {
     .filter((each) => each !== '');
 }
 
-/** The tools that blanks separate in a word of a list, if it has several and all of them are known. */
+/** Returns the tools in one item of a list that are separated by spaces, if there are several and all of them are known. */
 function knownParts(reader: FieldReader, word: string): readonly string[] | null {
   const parts = word.match(/[^\s()]+(?:\([^()]*\))?/g) ?? [];
   if (parts.length < 2 || parts.join(' ') !== word.trim().replaceAll(/\s+/g, ' ')) return null;
-  const isKnown = (part: string) => wholeGrants(reader, bracketed(part)?.name ?? part).length > 0;
-  return wholeGrants(reader, word).length === 0 && parts.every(isKnown) ? parts : null;
+  const isKnown = (part: string) =>
+    unlimitedGrants(reader, splitSpecifier(part)?.name ?? part).length > 0;
+  return unlimitedGrants(reader, word).length === 0 && parts.every(isKnown) ? parts : null;
 }
 
-/** A name that any vendor knows goes before one that only looks like the name of a server's tool. */
-function wholeGrants(reader: FieldReader, word: string): readonly ToolGrant[] {
+/** A name that a vendor knows has precedence over one that only looks like the name of a server's tool. */
+function unlimitedGrants(reader: FieldReader, word: string): readonly ToolGrant[] {
   if (!word.startsWith('mcp__')) {
     const grants = grantedTools(word, reader.vendor);
     if (grants !== undefined) return grants;
@@ -126,7 +127,7 @@ function wholeGrants(reader: FieldReader, word: string): readonly ToolGrant[] {
   return tool === undefined ? [] : [{ tool }];
 }
 
-/** One limit for each tool: it may do what any of its limits lets it do. */
+/** Merges the limits of each tool: a call may run if any of them allows it. */
 function mergedLimits(limits: readonly ToolLimit[]): readonly ToolLimit[] {
   const byTool = Map.groupBy(limits, ({ tool }) => tool);
   return [...byTool].map(([tool, several]) => {
@@ -137,19 +138,19 @@ function mergedLimits(limits: readonly ToolLimit[]): readonly ToolLimit[] {
   });
 }
 
-/** The denials that the words of a list of denied tools stand for. */
+/** The tools and calls that a list denies. */
 export interface DeniedTools {
   /** Canonical names, each once. */
   readonly names: readonly string[];
-  /** Texts of deny rules, for names that mean less than a tool of Muster does. */
+  /** The texts of deny rules, for names that mean only a part of a tool of Muster. */
   readonly rules: readonly string[];
 }
 
 /**
- * What a list of denied tools denies. `Tool(specifier)` denies the whole tool, which is the narrower reading
- * and what Claude Code documents for `disallowedTools`.
+ * Reads the tools that a list denies. `Tool(specifier)` denies the whole tool, which is the narrower meaning and
+ * the one that Claude Code documents for `disallowedTools`.
  */
-export function denialsOf(
+export function readToolDenials(
   reader: FieldReader,
   words: readonly string[],
   line: number | undefined,
@@ -158,9 +159,9 @@ export function denialsOf(
   const rules = new Set<string>();
   const unknown = new Set<string>();
   for (const word of words) {
-    const pattern = bracketed(word);
+    const pattern = splitSpecifier(word);
     if (pattern !== undefined) {
-      const message = `\`${word}\` denies a pattern, which this field cannot do; the whole tool is denied.`;
+      const message = `\`${word}\` denies a pattern, which this field does not support; the whole tool is denied.`;
       reader.warn('tool-pattern', message, line);
     }
     const partial = pattern === undefined ? denyingRules(word) : undefined;
@@ -169,7 +170,7 @@ export function denialsOf(
     for (const each of denied) (partial === undefined ? names : rules).add(each);
   }
   for (const word of unknown) {
-    const message = `Unknown tool \`${word}\`; nothing is denied by it.`;
+    const message = `Unknown tool \`${word}\`; it denies nothing.`;
     reader.warn('unknown-denied-tool', message, line, word);
   }
   return { names: [...names], rules: [...rules] };

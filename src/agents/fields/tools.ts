@@ -1,13 +1,17 @@
-import type { JsonObject } from '../../base/json.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import { expandToolWord } from '../../protocol/tool-aliases.ts';
 import type { Field } from '../parsing/fields.ts';
 import { shownMessage } from './clean-text.ts';
 import type { FieldReader } from './field-reader.ts';
-import { takeFirst } from './common.ts';
-import { denialsOf, grantsOf, type DeniedTools, type GrantedTools } from './tool-grants.ts';
-import { bracketed, toolWords } from './tool-words.ts';
+import { takeFirstField } from './common.ts';
+import {
+  readToolDenials,
+  readToolGrants,
+  type DeniedTools,
+  type GrantedTools,
+} from './tool-grants.ts';
+import { splitSpecifier, splitToolList } from './tool-lists.ts';
 
 const ALL_TOOLS: ToolSelection = { mode: 'all', names: [] };
 const NO_TOOLS: ToolSelection = { mode: 'allow', names: [] };
@@ -17,17 +21,17 @@ type ToolFields = Pick<
   'tools' | 'limitedTools' | 'disallowedTools' | 'delegatesTo' | 'rules' | 'unusable'
 >;
 
-/** Names of the fields that say which tools an agent gets. */
+/** The fields that determine the tools of an agent. */
 export const TOOL_FIELDS = ['tools', 'allowed-tools', 'disallowed-tools', 'exclude-tools'];
 
 /**
- * `tools` (`A, B`, a list, `*`, opencode's `{tool: false}`, or `{mode, allow, deny}`; absent
- * means all, empty none) and `disallowedTools`. What cannot be read gives no tools and a warning: a
- * limit that a file meant to set must never become none.
+ * Reads `tools` (`A, B`, a list, `*`, opencode's `{tool: false}`, or `{mode, allow, deny}`; absent means all tools,
+ * empty means none) and `disallowedTools`. A value that cannot be read gives no tools and a warning, because a
+ * limit that a file meant to set must never be lost.
  */
 export function readToolFields(reader: FieldReader): ToolFields {
   const tools = readTools(reader);
-  const field = takeFirst(reader, ['disallowed-tools', 'exclude-tools']);
+  const field = takeFirstField(reader, ['disallowed-tools', 'exclude-tools']);
   if (field === undefined) return { disallowedTools: [], ...tools };
   const denied = deniedTools(reader, field);
   if (denied === undefined) {
@@ -44,7 +48,7 @@ function denyRules(deny: readonly string[]): Pick<ToolFields, 'rules'> {
 }
 
 function readTools(reader: FieldReader): Allowed {
-  const field = takeFirst(reader, ['tools', 'allowed-tools']);
+  const field = takeFirstField(reader, ['tools', 'allowed-tools']);
   if (field === undefined) return { tools: ALL_TOOLS };
   const { value, line } = field;
   if (!isJsonObject(value)) {
@@ -53,9 +57,9 @@ function readTools(reader: FieldReader): Allowed {
   return isSwitches(value) ? readSwitches(reader, value, line) : readToolMap(reader, value, line);
 }
 
-/** S3's form. Where `mode` is absent, the list that is there decides. */
+/** Reads the form `{mode, allow, deny}`. Without a `mode`, the list that is present decides. */
 function readToolMap(reader: FieldReader, map: JsonObject, line: number | undefined): Allowed {
-  const unread = (what: string): Allowed => unreadable(reader, what, line);
+  const unread = (name: string): Allowed => unreadable(reader, name, line);
   const mode = map['mode'] ?? (map['allow'] === undefined ? 'denylist' : 'allowlist');
   const denied = deniedTools(reader, { value: map['deny'] ?? [], line });
   if (denied === undefined) return unread('`tools.deny`');
@@ -81,7 +85,7 @@ function isSwitches(map: JsonObject): boolean {
   return values.length > 0 && values.every((value) => typeof value === 'boolean');
 }
 
-/** opencode's `{write: false}`: a tool that is not named stays, so only `false` says something. */
+/** Reads opencode's form `{write: false}`. A tool that is not named stays, so only `false` has an effect. */
 function readSwitches(
   reader: FieldReader,
   switches: JsonObject,
@@ -90,8 +94,8 @@ function readSwitches(
   const off = Object.keys(switches).filter((name) => switches[name] === false);
   if (off.length === 0) return { tools: ALL_TOOLS };
   const on = Object.keys(switches).filter((name) => name !== '*' && switches[name] === true);
-  if (off.includes('*')) return selection(grantsOf(reader, on, line));
-  const { names, rules } = denialsOf(reader, off, line);
+  if (off.includes('*')) return selection(readToolGrants(reader, on, line));
+  const { names, rules } = readToolDenials(reader, off, line);
   return { tools: { mode: 'deny', names: withEditSwitch(names) }, ...denyRules(rules) };
 }
 
@@ -100,7 +104,7 @@ function selection({ names, limited }: GrantedTools): Allowed {
   return limited === undefined ? { tools } : { tools, limitedTools: [limited] };
 }
 
-/** In opencode's words `write`, `edit` and `patch` are one switch. */
+/** In opencode, `write`, `edit` and `patch` are the same switch. */
 function withEditSwitch(names: readonly string[]): readonly string[] {
   const changes = ['Write', 'Edit'];
   return names.some((name) => changes.includes(name) || name === 'MultiEdit')
@@ -110,17 +114,17 @@ function withEditSwitch(names: readonly string[]): readonly string[] {
 
 /** `Tool(specifier)` grants only the calls that such a rule covers; `Task(a, b)` names whom it may delegate to. */
 function allowedTools(reader: FieldReader, { value, line }: Field): Allowed | undefined {
-  const words = toolWords(value);
+  const words = splitToolList(value);
   if (words === undefined) return undefined;
   if (words.includes('*')) return { tools: everyTool(reader, words, line) };
   if (words.length > 0 && words.every(isEveryBuiltin)) return { tools: ALL_TOOLS };
   const delegates = words.map(delegatesOf).filter((each) => each !== undefined);
   const granting = words.map((word) => (delegatesOf(word) === undefined ? word : 'Task'));
-  const allowed = selection(grantsOf(reader, granting, line));
+  const allowed = selection(readToolGrants(reader, granting, line));
   const { names } = allowed.tools;
   if (names.length === 0) return { ...allowed, ...withoutTools(reader, words, line) };
-  // A `Task` beside `Task(a)` names every type.
-  const namesEvery = words.some((word) => bracketed(word) === undefined && isTask(word));
+  // `Task` next to `Task(a)` allows every type.
+  const namesEvery = words.some((word) => splitSpecifier(word) === undefined && isTask(word));
   const delegatesTo = namesEvery ? [] : delegates.flat();
   return delegatesTo.length === 0 ? allowed : { ...allowed, delegatesTo };
 }
@@ -129,14 +133,14 @@ function isTask(word: string): boolean {
   return expandToolWord(word, '')?.[0] === 'Task';
 }
 
-/** Kiro's word for all that is not of a server, alone. */
+/** Kiro's name for all tools that do not belong to a server. */
 function isEveryBuiltin(word: string): boolean {
   return word === '@builtin';
 }
 
-/** The types that `Task(a, b)` names, by any of the tool's names. */
+/** Returns the types in `Task(a, b)`, under any name of the tool. */
 function delegatesOf(word: string): readonly string[] | undefined {
-  const call = bracketed(word);
+  const call = splitSpecifier(word);
   if (call === undefined || !isTask(call.name)) return undefined;
   return call.inside
     .split(',')
@@ -150,34 +154,34 @@ function withoutTools(
   line: number | undefined,
 ): Pick<AgentDefinition, 'unusable'> {
   if (words.length === 0) {
-    reader.warn('no-tools', 'The list of tools is empty: the agent has none.', line);
+    reader.warn('no-tools', 'The list of tools is empty: the agent has no tools.', line);
     return {};
   }
-  const unusable = `None of the tools it asks for can be used (${words.join(', ')}).`;
+  const unusable = `None of the tools that it requests can be used (${words.join(', ')}).`;
   reader.warn('no-known-tools', `${unusable} It cannot be started.`, line);
   return { unusable: shownMessage(unusable) };
 }
 
 function deniedTools(reader: FieldReader, { value, line }: Field): DeniedTools | undefined {
-  const words = toolWords(value);
-  return words === undefined ? undefined : denialsOf(reader, words, line);
+  const words = splitToolList(value);
+  return words === undefined ? undefined : readToolDenials(reader, words, line);
 }
 
 function everyTool(
   reader: FieldReader,
-  wished: readonly string[],
+  names: readonly string[],
   line: number | undefined,
 ): ToolSelection {
-  const beside = wished.filter((word) => word !== '*');
-  if (beside.length > 0) {
-    const message = `\`*\` stands for the core set; beside it these have no effect: ${beside.join(', ')}.`;
+  const others = names.filter((name) => name !== '*');
+  if (others.length > 0) {
+    const message = `\`*\` means the core set; next to it, these names have no effect: ${others.join(', ')}.`;
     reader.warn('tools-beside-star', message, line);
   }
   return ALL_TOOLS;
 }
 
-function unreadable(reader: FieldReader, what: string, line: number | undefined): Allowed {
-  const unusable = `${what} cannot be read, so the agent has no tools. Write \`Read, Grep\`, a list of names, or \`{mode: allowlist, allow: [Read]}\`.`;
+function unreadable(reader: FieldReader, name: string, line: number | undefined): Allowed {
+  const unusable = `${name} cannot be read, so the agent has no tools. Write \`Read, Grep\`, a list of names, or \`{mode: allowlist, allow: [Read]}\`.`;
   reader.warn('invalid-tools', unusable, line);
   return { tools: NO_TOOLS, unusable };
 }

@@ -1,7 +1,7 @@
 import type { DefinitionFormat, Locations } from '../loader/format.ts';
 
 /** A product whose files Muster reads. */
-export interface Vendor {
+export interface AgentVendor {
   readonly name: string;
   readonly agents: DefinitionFormat;
   /** Absent: it has no skills of its own. */

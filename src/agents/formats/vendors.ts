@@ -10,10 +10,10 @@ import { gen, muster, subagent } from './muster/vendor.ts';
 import { opencode } from './opencode/vendor.ts';
 import { pi } from './pi/vendor.ts';
 import { qwen } from './qwen/vendor.ts';
-import type { Vendor } from './vendor.ts';
+import type { AgentVendor } from './vendor.ts';
 
 /** The other vendors in the order in which they are searched. A new vendor is one more entry. */
-export const OTHER_VENDORS: readonly Vendor[] = [
+export const OTHER_VENDORS: readonly AgentVendor[] = [
   opencode,
   gemini,
   qwen,
@@ -27,4 +27,10 @@ export const OTHER_VENDORS: readonly Vendor[] = [
 ];
 
 /** All vendors in the order in which they are searched. */
-export const VENDORS: readonly Vendor[] = [muster, gen, claude, ...OTHER_VENDORS, subagent];
+export const AGENT_VENDORS: readonly AgentVendor[] = [
+  muster,
+  gen,
+  claude,
+  ...OTHER_VENDORS,
+  subagent,
+];

@@ -1,9 +1,9 @@
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { lookUpAgent } from '../find-agent.ts';
 import { fieldLine } from './field-line.ts';
-import type { Lint, LintContext } from './finding.ts';
+import type { Lint, LintContext } from './findings.ts';
 
-/** Words of `delegates-to`, or of `Task(…)` among its tools, that mean none of these agents. */
+/** Returns the names in `delegates-to`, or in `Task(…)` in its tools, that match none of these agents. */
 export function missingDelegates(
   { delegatesTo = [] }: Pick<AgentDefinition, 'delegatesTo'>,
   agents: readonly AgentDefinition[],
@@ -11,11 +11,11 @@ export function missingDelegates(
   return delegatesTo.filter((word) => lookUpAgent(word, agents) === undefined);
 }
 
-export function nobodyIsCalled(word: string): string {
-  return `It may delegate to \`${word}\`, but there is no such agent here.`;
+export function unknownDelegateMessage(word: string): string {
+  return `It may delegate to \`${word}\`, but there is no such agent.`;
 }
 
-/** Whether those are there that it delegates to. */
+/** Reports agents that it may delegate to and that do not exist. */
 export function lintDelegates({
   missingDelegates: missing,
   text,
@@ -23,8 +23,8 @@ export function lintDelegates({
   return missing.map((word) => ({
     code: 'unknown-agent',
     severity: 'warning',
-    message: nobodyIsCalled(word),
-    fix: 'Correct the name, or take it out.',
+    message: unknownDelegateMessage(word),
+    fix: 'Correct the name, or remove it.',
     line: fieldLine(text, ['delegates-to', 'agents']) ?? fieldLine(text, ['tools']),
   }));
 }

@@ -1,48 +1,47 @@
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { foldFieldName } from '../fields/field-reader.ts';
+import { normalizeFieldName } from '../fields/field-reader.ts';
 import { fieldLine } from './field-line.ts';
-import type { Lint, LintContext } from './finding.ts';
+import type { Lint, LintContext } from './findings.ts';
 
-/** Fields that do nothing here and change what an agent does where they act, and what to do without. */
-const BEHAVIOUR: ReadonlyMap<string, string> = new Map(
+/** Fields that change what an agent does in other products and have no effect here, with the consequence and the alternative. */
+const CONSEQUENCES: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    hooks:
-      'What they did before and after calls does not happen; say it in the prompt, or in rules.',
-    'mcp-servers': 'These servers are not started for it, and their tools are not there.',
-    isolation: 'It works in the same directory as everybody else.',
+    hooks: 'The hooks do not run; use the prompt or rules instead.',
+    'mcp-servers': 'The servers are not started for it, so their tools are not available.',
+    isolation: 'It works in the same directory as the other agents.',
     memory:
-      'Write a scope (user, project, local) for a directory of notes; nothing else is understood.',
-    response: 'Its answer is not checked; say the form in the prompt.',
-    handoffs: 'It hands nothing over; say in the description what comes next.',
-    'sub-recipes': 'They are not loaded; write each as an agent of its own.',
-    retry: 'It is not tried again; say in the prompt how to check the work.',
-    resources: 'These files are not put into its context; name them in the prompt, to be read.',
-    'system-prompt-mode': "Muster's own system prompt stands before its prompt in every case.",
-    'inherit-project-context': 'It gets what every agent gets.',
-    'inherit-skills': 'It gets what every agent gets.',
-    permission: 'Patterns of single calls belong into the rules of the configuration.',
-  }).map(([name, consequence]) => [foldFieldName(name), consequence]),
+      'Write a scope (user, project or local) for a directory of notes; no other value is supported.',
+    response: 'Its answer is not checked; describe the form in the prompt.',
+    handoffs: 'There are no handoffs; say in the description what comes next.',
+    'sub-recipes': 'The sub-recipes are not loaded; write each one as a separate agent.',
+    retry: 'There are no retries; say in the prompt how to check the work.',
+    resources: 'The files are not added to its context; tell it in the prompt to read them.',
+    'system-prompt-mode': "Muster's own system prompt always comes before its prompt.",
+    'inherit-project-context': 'It gets the same as every other agent.',
+    'inherit-skills': 'It gets the same as every other agent.',
+    permission: 'Put patterns for single calls into the rules of the configuration.',
+  }).map(([name, consequence]) => [normalizeFieldName(name), consequence]),
 );
 
-/** A field that is kept and does nothing. */
+/** A field that is kept and has no effect. */
 export interface InactiveField {
   /** As written. */
   readonly field: string;
-  /** What its doing nothing comes to; null: it says nothing about what the agent does. */
+  /** The consequence, and the alternative. Null: the field does not change what the agent does. */
   readonly consequence: string | null;
 }
 
-/** What of a definition was understood by nobody, or does nothing yet. */
+/** Returns the fields of a definition that are unknown or have no effect yet. */
 export function inactiveFields({
   extra,
 }: Pick<AgentDefinition, 'extra'>): readonly InactiveField[] {
   return Object.keys(extra).map((field) => ({
     field,
-    consequence: BEHAVIOUR.get(foldFieldName(field)) ?? null,
+    consequence: CONSEQUENCES.get(normalizeFieldName(field)) ?? null,
   }));
 }
 
-/** A warning for each field whose silence changes the agent, one note for all others. */
+/** Reports a warning for each field without which the agent behaves differently, and one note for all others. */
 export function lintInactive(agent: AgentDefinition, { text }: LintContext): readonly Lint[] {
   const fields = inactiveFields(agent);
   const others = fields.filter(({ consequence }) => consequence === null).map(({ field }) => field);
@@ -55,7 +54,7 @@ export function lintInactive(agent: AgentDefinition, { text }: LintContext): rea
             {
               code: 'inactive-field',
               severity: 'warning',
-              message: `\`${field}\` does nothing in Muster yet.`,
+              message: `\`${field}\` has no effect in Muster yet.`,
               fix: consequence,
               line: fieldLine(text, [field]),
             },

@@ -2,16 +2,13 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import { lintDelegates } from './delegates.ts';
 import { lintDescription } from './description.ts';
 import { fieldLine } from './field-line.ts';
-import type { Finding, Lint, LintContext } from './finding.ts';
+import type { Finding, Lint, LintContext } from './findings.ts';
 import { lintInactive } from './inactive-fields.ts';
 import { lintProblems } from './loading-problems.ts';
-import { lintPlace } from './name-conflicts.ts';
-import { lintReach } from './excess-rights.ts';
+import { lintNameConflicts } from './name-conflicts.ts';
+import { lintExcessRights } from './excess-rights.ts';
 
-/**
- * All that is worth telling about a definition and its file, as they stand in the file. Pure: nothing is
- * read, and the agent need not be trusted.
- */
+/** Checks a definition and its file, and sorts the findings by line. Nothing is read, and the agent does not need to be trusted. */
 export function lintAgent(agent: AgentDefinition, context: LintContext): readonly Finding[] {
   const lints = [
     ...lintSecrets(context),
@@ -21,10 +18,10 @@ export function lintAgent(agent: AgentDefinition, context: LintContext): readonl
     ...lintPrompt(agent),
     ...lintModel(agent, context),
     ...lintOutputSchema(context),
-    ...lintReach(agent, context),
+    ...lintExcessRights(agent, context),
     ...lintDelegates(context),
     ...lintInactive(agent, context),
-    ...lintPlace(agent, context),
+    ...lintNameConflicts(agent, context),
   ];
   return lints
     .map((lint) => findingOf(agent, lint))
@@ -39,24 +36,26 @@ function lintSecrets({ secrets }: LintContext): readonly Lint[] {
   return secrets.map(({ line, what }) => ({
     code: 'secret',
     severity: 'error',
-    message: `This looks like a secret: ${what}. Every request of the agent and whoever gets the file would hold it.`,
-    fix: 'Take it out, make it invalid where it came from, and name an environment variable instead.',
+    message: `This looks like a secret: ${what}. It would be part of every request of the agent, and everybody with the file could read it.`,
+    fix: 'Remove it, revoke it, and refer to an environment variable instead.',
     line,
   }));
 }
 
 function lintUnusable({ unusable, problems }: AgentDefinition): readonly Lint[] {
-  // Where loading told it on its line, that says more.
-  const isTold = problems.some(({ code }) => code === 'no-known-tools' || code === 'invalid-tools');
-  if (unusable === undefined || isTold) return [];
+  // The report from loading has a line, and says more.
+  const isReported = problems.some(
+    ({ code }) => code === 'no-known-tools' || code === 'invalid-tools',
+  );
+  if (unusable === undefined || isReported) return [];
   const message = `It cannot be started: ${unusable}`;
   return [{ code: 'unusable', severity: 'error', message, fix: null }];
 }
 
 function lintPrompt({ prompt }: AgentDefinition): readonly Lint[] {
   if (prompt.trim() !== '') return [];
-  const message = 'The prompt is empty: it works like any other agent.';
-  const fix = 'Write below the front matter what it is to do, and how it ends.';
+  const message = 'The prompt is empty, so the agent has no instructions of its own.';
+  const fix = 'Write below the front matter what it should do, and what its result should contain.';
   return [{ code: 'empty-prompt', severity: 'warning', message, fix }];
 }
 
@@ -66,8 +65,8 @@ function lintOutputSchema({ outputSchemaProblem, text }: LintContext): readonly 
     {
       code: 'invalid-output-schema',
       severity: 'error',
-      message: `No task can be made of it: the schema of its answers can't be used: ${outputSchemaProblem}`,
-      fix: 'Correct the schema, or take it out.',
+      message: `It cannot be started, because the schema of its answers cannot be used: ${outputSchemaProblem}`,
+      fix: 'Correct the schema, or remove it.',
       line: fieldLine(text, ['output-schema', 'response']),
     },
   ];

@@ -1,98 +1,92 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkippedPath } from '../loader/walk.ts';
-import type { Finding, Lint, Severity } from './finding.ts';
+import type { Finding, Lint, Severity } from './findings.ts';
 
 interface Advice {
   readonly severity: Severity;
-  /** Null: the message says it. */
+  /** Null: the message says what to do. */
   readonly fix: string | null;
 }
 
-/** What loading told, by its code. What is not here is a warning that says itself what to do. */
+/** The severity and the advice for problems from loading. Any other code is a warning whose message says what to do. */
 const ADVICE: ReadonlyMap<string, Advice> = new Map<string, Advice>([
   [
     'invalid-yaml',
     {
       severity: 'warning',
-      fix: 'Put quotes around a value that holds `: ` or ` #`, or write it as a block after `|`.',
+      fix: 'Put quotation marks around a value that contains `: ` or ` #`, or write it as a block after `|`.',
     },
   ],
-  ['duplicate-key', { severity: 'warning', fix: 'Delete one of the two.' }],
+  ['duplicate-key', { severity: 'warning', fix: 'Delete one of them.' }],
   [
     'name-from-filename',
-    { severity: 'note', fix: 'Write `name:` if the file may be called otherwise one day.' },
+    { severity: 'note', fix: 'Write `name:` if the file may be renamed one day.' },
   ],
   ['name-differs-from-folder', { severity: 'note', fix: 'Give both the same name.' }],
   ['frontmatter-missing', { severity: 'warning', fix: null }],
-  [
-    'unknown-tool',
-    { severity: 'warning', fix: "Write Muster's name of the tool, or take the word out." },
-  ],
+  ['unknown-tool', { severity: 'warning', fix: "Write Muster's name of the tool, or remove it." }],
   [
     'unknown-denied-tool',
     {
       severity: 'warning',
-      fix: "Write Muster's name of the tool, or the agent may have what it should not.",
+      fix: "Write Muster's name of the tool. Otherwise the agent may get a tool that it should not have.",
     },
   ],
-  [
-    'no-known-tools',
-    { severity: 'error', fix: 'List tools that there are, or leave `tools` out.' },
-  ],
-  ['no-tools', { severity: 'note', fix: 'Leave `tools` out if it is to have the core set.' }],
+  ['no-known-tools', { severity: 'error', fix: 'List existing tools, or remove `tools`.' }],
+  ['no-tools', { severity: 'note', fix: 'Remove `tools` if it should have the core set.' }],
   ['invalid-tools', { severity: 'error', fix: null }],
   [
     'tool-pattern',
     {
       severity: 'warning',
-      fix: 'Name the whole tool, and write what it may not do as `deny-rules` or `ask-rules`.',
+      fix: 'Name the tool without a pattern, and write what it may not do as `deny-rules` or `ask-rules`.',
     },
   ],
-  ['tools-beside-star', { severity: 'warning', fix: 'List all of the tools without `*`.' }],
+  ['tools-beside-star', { severity: 'warning', fix: 'List all tools without `*`.' }],
 ]);
 
-/** Told by rules of their own, more exactly. */
-const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+/** Problems that other lint rules report more exactly. */
+const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set([
   'missing-description',
   'inactive-field',
   'unknown-field',
 ]);
 
-/** What loading told of an agent that did load. */
+/** Reports the problems of an agent that could be loaded. */
 export function lintProblems(problems: readonly AgentProblem[]): readonly Lint[] {
   return problems
-    .filter(({ code }) => !TOLD_ELSEWHERE.has(code))
+    .filter(({ code }) => !REPORTED_ELSEWHERE.has(code))
     .map(({ code, message, line }) => {
       const { severity, fix } = ADVICE.get(code) ?? { severity: 'warning', fix: null };
       return { code, message, line, severity, fix };
     });
 }
 
-/** What loading told of a file that gave no agent, or fewer than it holds. */
+/** Returns the finding for a problem of a file from which no agent, or not every agent, could be loaded. */
 export function loadingFinding({ code, message, path, line }: AgentProblem): Finding {
   const severity = code === 'disabled' ? 'note' : 'error';
   const fix = ADVICE.get(code)?.fix ?? null;
   return { code, severity, path, line: line ?? null, agent: null, message, fix };
 }
 
-/** Codes of files that were never meant as agents, or wait for a person's word. */
-const PASSED_OVER: ReadonlySet<string> = new Set([
+/** The codes of files that were not meant as agents, or that the user has not trusted. */
+const NOT_REPORTED: ReadonlySet<string> = new Set([
   'not-an-agent',
   'disabled',
   'untrusted',
   'changed',
 ]);
 
-/** What the search left out where an agent may have been meant: links, pipes, what lies too deep. */
+/** Returns findings for skipped paths that may have been meant as agents: links, pipes, and files that are too deep. */
 export function skippedFindings(
   skipped: readonly SkippedPath[],
   problems: readonly AgentProblem[],
 ): readonly Finding[] {
-  const told = new Set(problems.map(({ path }) => path));
+  const reported = new Set(problems.map(({ path }) => path));
   return skipped
-    .filter(({ code, path }) => !told.has(path) && !PASSED_OVER.has(code))
+    .filter(({ code, path }) => !reported.has(path) && !NOT_REPORTED.has(code))
     .map(({ code, path, reason }) => {
-      const message = `It is left out. ${reason}`;
+      const message = `It is skipped. ${reason}`;
       return { code, severity: 'warning', path, line: null, agent: null, message, fix: null };
     });
 }

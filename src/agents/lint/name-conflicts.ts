@@ -1,18 +1,18 @@
 import { dirname } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { fieldLine } from './field-line.ts';
-import type { Lint, LintContext } from './finding.ts';
+import type { Lint, LintContext } from './findings.ts';
 
-const OTHER_NAME = 'Give one of the two another name.';
+const OTHER_NAME = 'Rename one of them.';
 
-/** Which other agents have its name. */
-export function lintPlace(agent: AgentDefinition, context: LintContext): readonly Lint[] {
+/** Reports other agents with its name. */
+export function lintNameConflicts(agent: AgentDefinition, context: LintContext): readonly Lint[] {
   const line = fieldLine(context.text, ['name']);
   const { shadowedBy, shadows } = context;
-  // Whatever takes the place of a built-in agent tells so itself.
-  const isTold = agent.origin.scope === 'builtin';
+  // The agent that replaces a built-in one reports it.
+  const isReported = agent.origin.scope === 'builtin';
   const shadowed =
-    shadowedBy === null || isTold ? [] : [{ ...shadowedLint(agent, shadowedBy), line }];
+    shadowedBy === null || isReported ? [] : [{ ...shadowedLint(agent, shadowedBy), line }];
   const clash: readonly Lint[] =
     context.clash === null
       ? []
@@ -24,27 +24,27 @@ export function lintPlace(agent: AgentDefinition, context: LintContext): readonl
     ...builtin.map((each): Lint => ({
       code: 'replaces-built-in',
       severity: 'note',
-      message: `It is used in the place of the built-in agent \`${each.name}\`, wherever that is asked for.`,
-      fix: 'If that is not meant, give it another name.',
+      message: `It replaces the built-in agent \`${each.name}\` everywhere.`,
+      fix: 'If you do not want that, rename it.',
       line,
     })),
   ];
 }
 
-/** In one folder it is a mistake; between places the order of search is there for it. */
+/** The same name in one folder is a mistake; in different folders, the search order decides on purpose. */
 function shadowedLint(agent: AgentDefinition, by: AgentDefinition): Lint {
-  const isBeside = dirname(agent.origin.path) === dirname(by.origin.path);
-  return isBeside
+  const isInSameFolder = dirname(agent.origin.path) === dirname(by.origin.path);
+  return isInSameFolder
     ? {
         code: 'same-name',
         severity: 'warning',
-        message: `It is never used: ${by.origin.path} beside it has the same name, and goes first.`,
+        message: `It is never used: ${by.origin.path} in the same folder has the same name, and comes first.`,
         fix: OTHER_NAME,
       }
     : {
         code: 'shadowed',
         severity: 'note',
-        message: `It is not used here: ${by.origin.path} has the same name, and is found first.`,
-        fix: 'If both are wanted, give one of them another name.',
+        message: `It is not used here: ${by.origin.path} has the same name, and has precedence.`,
+        fix: 'To use both, rename one of them.',
       };
 }

@@ -3,7 +3,7 @@ import { openProjectFiles, type ProjectFiles, type ProjectTrust } from '../../sy
 import { DefinitionCollector, UNTRUSTED, type DiscoveryResult } from './discovery-result.ts';
 import type { ReferencedText } from './format.ts';
 import type { DefinitionKind } from './kind.ts';
-import { listFiles, type ListedFiles } from './list-files.ts';
+import { listDefinitionFiles, type ListedFiles } from './list-files.ts';
 import { MAX_DEFINITION_BYTES, projectText, readTextFile, type TextReading } from './read-text.ts';
 import { readReferencedFile } from './referenced-files.ts';
 import { createSearchContext, type SearchContext } from './search-context.ts';
@@ -31,7 +31,7 @@ export async function discoverDefinitions<T extends { readonly name: string }>(
   options: DiscoverOptions<T>,
 ): Promise<DiscoveryResult<T>> {
   const context = options.context ?? createSearchContext(options.cwd, options.environment);
-  return (await readListedFiles(kind, listFiles(kind, context), options)).result;
+  return (await readListedFiles(kind, listDefinitionFiles(kind, context), options)).result;
 }
 
 export interface ReadFiles<T> {

@@ -6,7 +6,7 @@ import type { ListedFiles } from './list-files.ts';
 export function listingFingerprint(listed: readonly ListedFiles<unknown>[]): string {
   return listed
     .flatMap(({ files, skipped }) => [
-      ...files.map(({ path, realPath }) => `${path}\0${fileState(realPath)}`),
+      ...files.map(({ path, realPath }) => `${path}\0${describeFileState(realPath)}`),
       ...skipped.map(({ path, code }) => `${path}\0${code}`),
     ])
     .join('\n');
@@ -14,10 +14,10 @@ export function listingFingerprint(listed: readonly ListedFiles<unknown>[]): str
 
 /** Returns a text that differs when one of these paths has been added, removed or written. */
 export function pathsFingerprint(paths: readonly string[]): string {
-  return paths.map((path) => `${path}\0${fileState(path)}`).join('\n');
+  return paths.map((path) => `${path}\0${describeFileState(path)}`).join('\n');
 }
 
-function fileState(path: string): string {
+function describeFileState(path: string): string {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     return stat === undefined

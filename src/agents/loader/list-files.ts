@@ -21,7 +21,7 @@ export interface ListedFiles<T> {
  * Lists the files that may hold definitions of a kind, in order of precedence, without opening any of them.
  * @param scope only search paths of this scope. Default: all of them
  */
-export function listFiles<T extends { readonly name: string }>(
+export function listDefinitionFiles<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
   context: SearchContext,
   scope?: SearchPath<T>['scope'],

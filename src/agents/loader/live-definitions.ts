@@ -4,7 +4,7 @@ import { readListedFiles, type DiscoverOptions, type ReadFiles } from './discove
 import type { DiscoveryResult } from './discovery-result.ts';
 import { listingFingerprint, pathsFingerprint } from './fingerprint.ts';
 import type { DefinitionKind } from './kind.ts';
-import { listFiles } from './list-files.ts';
+import { listDefinitionFiles } from './list-files.ts';
 import { createSearchContext, type SearchContext } from './search-context.ts';
 
 /** The milliseconds between two checks of the files: checking 2,000 of them takes about 20 ms. */
@@ -71,7 +71,7 @@ export class LiveDefinitions<T extends { readonly name: string }> {
     this.#checkedAt = now;
     try {
       const context = createSearchContext(cwd, environment);
-      const listing = listingFingerprint(listFiles(this.#kind, context));
+      const listing = listingFingerprint(listDefinitionFiles(this.#kind, context));
       const { fingerprint, referencedFiles } = this.#loaded;
       if (combine(listing, [...dependsOn, ...referencedFiles]) === fingerprint) return;
       this.#loaded = await load(this.#kind, {
@@ -90,7 +90,7 @@ async function load<T extends { readonly name: string }>(
   kind: DefinitionKind<T>,
   options: LiveDefinitionsOptions<T>,
 ): Promise<Loaded<T>> {
-  const listed = listFiles(kind, options.context);
+  const listed = listDefinitionFiles(kind, options.context);
   // Taken before the files are read, so that a change while they are read is noticed later.
   const listing = listingFingerprint(listed);
   const read = await readListedFiles(kind, listed, options);

@@ -28,7 +28,7 @@ export function readTextFile(path: string): TextReading {
   try {
     if (!fstatSync(descriptor).isFile()) return refused('not-a-file', 'Not a regular file.');
     const bytes = readAtMost(descriptor, MAX_DEFINITION_BYTES);
-    if (bytes !== undefined) return decodeText(bytes);
+    if (bytes !== undefined) return decodeUtf8(bytes);
     return refused('too-large', `Larger than ${MAX_DEFINITION_BYTES / 1024 / 1024} MB.`);
   } catch (error) {
     return refused('unreadable', `Cannot be read: ${errorMessage(error)}`);
@@ -38,7 +38,7 @@ export function readTextFile(path: string): TextReading {
 }
 
 /** Decodes UTF-8 without NUL bytes. */
-export function decodeText(bytes: Buffer): TextReading {
+export function decodeUtf8(bytes: Buffer): TextReading {
   if (bytes.includes(0)) return refused('binary', 'A binary file (it holds NUL bytes).');
   try {
     return { ok: true, text: UTF8.decode(bytes), bytes: bytes.length };
@@ -52,7 +52,7 @@ export function decodeText(bytes: Buffer): TextReading {
 export function projectText(reading: ProjectFileReading): TextReading {
   switch (reading.kind) {
     case 'read':
-      return decodeText(reading.bytes);
+      return decodeUtf8(reading.bytes);
     case 'untrusted': {
       const code = reading.verdict.state === 'new' ? 'untrusted' : 'changed';
       return refused(code, untrustedReason(reading.verdict));

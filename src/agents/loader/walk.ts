@@ -1,5 +1,4 @@
-import { opendirSync, realpathSync, statSync } from 'node:fs';
-import type { Dirent } from 'node:fs';
+import { opendirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { isInside } from '../../sys/paths.ts';

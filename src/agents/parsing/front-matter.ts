@@ -1,11 +1,11 @@
 import type { FieldProblem, Fields } from './fields.ts';
-import { splitFrontMatter } from './split.ts';
+import { splitFrontMatter } from './split-front-matter.ts';
 import { readYaml } from './yaml.ts';
 
 export type FrontMatter =
-  /** The file has none. */
+  /** The file has no front matter. */
   | { readonly kind: 'none' }
-  /** There is one that cannot be read; `message` says why and what to do. */
+  /** The front matter cannot be read. `message` gives the reason, and says what to do. */
   | {
       readonly kind: 'unreadable';
       readonly code: string;
@@ -15,16 +15,15 @@ export type FrontMatter =
   | {
       readonly kind: 'fields';
       readonly fields: Fields;
-      /** What follows the front matter, with `\n` line ends, trimmed. */
+      /** The text after the front matter, with `\n` line ends, trimmed. */
       readonly body: string;
       readonly problems: readonly FieldProblem[];
     };
 
 /**
- * Reads the front matter of a markdown file: strictly as YAML first, and where that fails line by
- * line, with a warning that names the fault. `fieldTest` is asked then, once, for what tells which keys
- * may start an entry.
- * Never throws for what a file holds.
+ * Reads the front matter of a markdown file: first strictly as YAML, and if that fails, line by line, with a
+ * warning that names the mistake. Never throws because of the content of the file.
+ * @param options.fieldTest returns the function that tells which keys may start an entry; only called for invalid YAML
  */
 export async function parseFrontMatter(
   text: string,
@@ -36,8 +35,8 @@ export async function parseFrontMatter(
     const message = 'The front matter is not closed. End it with a line `---`.';
     return { kind: 'unreadable', code: 'front-matter-unclosed', message, line: split.line };
   }
-  const what = 'The front matter';
-  const read = await readYaml({ yaml: split.yaml, line: split.yamlLine, what, ...options });
+  const { yaml, yamlLine: line } = split;
+  const read = await readYaml({ yaml, line, subject: 'The front matter', ...options });
   if (!read.ok) {
     const { code, message, line } = read;
     return { kind: 'unreadable', code, message, line };

@@ -1,21 +1,26 @@
 import { errorMessage } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { Field, FieldProblem } from './fields.ts';
-import { parseStrict } from './strict.ts';
+import {
+  normalizeText,
+  unreadableFile,
+  type Field,
+  type FieldProblem,
+  type FileFields,
+} from './fields.ts';
+import { parseStrict } from './strict-yaml.ts';
 import { toJson } from './to-json.ts';
-import { plainText, unreadableFile, type FileFields } from './file-fields.ts';
 
 /**
- * The outermost keys of a JSON file with their lines. A text that is no JSON and reads as YAML, which
- * takes a comma too many or a missing quote, is read as that with a warning. Never throws.
+ * Reads the top-level fields of a JSON file with their lines. A text that is invalid JSON and valid YAML, which
+ * allows an extra comma or a missing quotation mark, is read as YAML with a warning. Never throws.
  */
 export async function parseJsonFields(text: string): Promise<FileFields> {
-  const json = plainText(text);
+  const json = normalizeText(text);
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
-    // What is wrong, and where, the YAML reader says better.
+    // The YAML reader gives a better description of the mistake.
     return readAsYaml(json);
   }
   if (!isJsonObject(value)) return unreadableFile('invalid-json', 'It holds no JSON object.');
@@ -26,7 +31,8 @@ async function readAsYaml(json: string): Promise<FileFields> {
   const read = await parseStrict(json, 1);
   if (!read.ok) return broken(read);
   if (read.fields.size === 0) return unreadableFile('invalid-json', 'It holds no JSON object.');
-  const message = 'It is no valid JSON; it was read as YAML. Mend it: other programs refuse it.';
+  const message =
+    'It is not valid JSON; it was read as YAML. Correct it: other programs refuse it.';
   return {
     ok: true,
     fields: read.fields,
@@ -43,7 +49,7 @@ function broken({
 }): FileFields {
   return unreadableFile(
     'invalid-json',
-    `It is no valid JSON at line ${line}: ${message}. Mend it.`,
+    `It is not valid JSON at line ${line}: ${message}. Correct it.`,
     line,
   );
 }
@@ -59,19 +65,19 @@ function collect(value: Readonly<Record<string, unknown>>, keys: readonly KeyLin
   try {
     for (const { key, line } of keys) {
       if (fields.has(key)) {
-        const message = `\`${key}\` stands twice; the last one counts.`;
+        const message = `\`${key}\` occurs twice; the last one counts.`;
         problems.push({ code: 'duplicate-key', message, line });
       }
       if (key !== '__proto__') fields.set(key, { value: toJson(value[key]), line });
     }
   } catch (error) {
-    // Nested too deep, or too many values: the file's fault.
+    // The file has too many values, or they are nested too deep.
     return unreadableFile('invalid-json', `It cannot be read: ${errorMessage(error)}.`);
   }
   return { ok: true, fields, problems };
 }
 
-/** Each key of the outermost object of a valid JSON text. */
+/** Returns the keys of the top-level object of a valid JSON text. */
 function keyLines(json: string): readonly KeyLine[] {
   const keys: KeyLine[] = [];
   let depth = 0;
@@ -92,7 +98,7 @@ function keyLines(json: string): readonly KeyLine[] {
   return keys;
 }
 
-/** The offset after the string that begins at `start`. */
+/** Returns the offset after the string that begins at `start`. */
 function stringEnd(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;

@@ -4,13 +4,13 @@ type JsoncResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-/** Deeper or larger than any settings file is, and below what would hold up a start. */
+/** More than any settings file needs, and less than would delay the start. */
 const MAX_DEPTH = 64;
 const MAX_PARTS = 100_000;
 
 /**
- * JSON with comments and with commas before a closing bracket. Lines and columns of an error are those
- * of the text. Takes time in proportion to it, whatever it holds.
+ * Parses JSON with comments and with commas before a closing bracket. Lines and columns of an error are those of
+ * the text. The time is proportional to the length of the text, whatever it holds.
  */
 export function parseJsonc(text: string): JsoncResult {
   const plain = plainJson(text.startsWith('\uFEFF') ? text.slice(1) : text);
@@ -19,12 +19,12 @@ export function parseJsonc(text: string): JsoncResult {
     const value: unknown = JSON.parse(plain.value);
     return { ok: true, value };
   } catch (error) {
-    // JSON.parse throws for nothing else than bad JSON.
+    // JSON.parse throws only for invalid JSON.
     return { ok: false, message: errorMessage(error) };
   }
 }
 
-/** The same with blanks in place of what JSON does not know. */
+/** Replaces comments and extra commas by spaces. */
 function plainJson(
   text: string,
 ):
@@ -33,7 +33,7 @@ function plainJson(
   const parts: string[] = [];
   let depth = 0;
   let count = 0;
-  /** Where in `parts` a comma stands after which nothing but blanks came. */
+  /** The index in `parts` of a comma that only spaces have followed so far. */
   let comma = -1;
   for (let at = 0; at < text.length;) {
     const end = tokenEnd(text, at);
@@ -49,7 +49,7 @@ function plainJson(
       count += 1;
     }
     if (depth > MAX_DEPTH) return tooMuch(`values nested more than ${MAX_DEPTH} deep`);
-    if (count > MAX_PARTS) return tooMuch(`more than ${MAX_PARTS} values and marks`);
+    if (count > MAX_PARTS) return tooMuch(`more than ${MAX_PARTS} values and punctuation marks`);
     parts.push(isBlank ? token.replaceAll(/[^\n]/g, ' ') : token);
     at = end;
   }
@@ -60,7 +60,7 @@ function tooMuch(message: string): { readonly ok: false; readonly message: strin
   return { ok: false, message };
 }
 
-/** Of a string, a comment, a run of blanks or of other characters, or a mark. */
+/** Returns the end of a string, a comment, a run of spaces or of other characters, or a punctuation mark. */
 function tokenEnd(text: string, at: number): number {
   const char = text[at];
   if (char === '"') return stringEnd(text, at);

@@ -1,13 +1,12 @@
-import { isJsonObject } from '../../base/json.ts';
-import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 100_000;
 
 /**
- * A parsed value of YAML (maps as Map), TOML or JSON as JSON. Infinities, dates and the like become
- * strings. A `__proto__` key is left out: whoever copies the object key by key must not be hit by it.
- * Throws when the value refers to itself, is nested more than 64 deep or has more than 100,000 parts.
+ * Converts a parsed value of YAML (with maps as Map), TOML or JSON to JSON. Infinities, dates and the like become
+ * strings. A `__proto__` key is left out, so that code that copies the object key by key is safe. Throws when the
+ * value refers to itself, is nested more than 64 levels deep or has more than 100,000 parts.
  */
 export function toJson(value: unknown): JsonValue {
   const budget = { nodes: MAX_NODES };
@@ -17,7 +16,7 @@ export function toJson(value: unknown): JsonValue {
 function convert(value: unknown, depth: number, budget: { nodes: number }): JsonValue {
   budget.nodes -= 1;
   if (budget.nodes < 0) throw new Error(`more than ${MAX_NODES} values in one file`);
-  // A value that holds itself ends here, too.
+  // A value that contains itself ends here, too.
   if (depth > MAX_DEPTH) throw new Error(`values nested more than ${MAX_DEPTH} deep`);
   if (value === null || value === undefined) return null;
   if (typeof value === 'string' || typeof value === 'boolean') return value;
@@ -26,7 +25,7 @@ function convert(value: unknown, depth: number, budget: { nodes: number }): Json
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Map) return convertEntries(value, depth, budget);
   if (isJsonObject(value)) return convertEntries(Object.entries(value), depth, budget);
-  throw new Error(`a value of type ${typeof value} has no place in an agent file`);
+  throw new Error(`a value of type ${typeof value} cannot be used in a definition file`);
 }
 
 function convertEntries(

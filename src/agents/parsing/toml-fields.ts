@@ -1,14 +1,13 @@
 import { errorMessage } from '../../base/errors.ts';
 import { statements } from '../../base/toml-statements.ts';
-import type { Field } from './fields.ts';
+import { normalizeText, unreadableFile, type Field, type FileFields } from './fields.ts';
 import { toJson } from './to-json.ts';
-import { plainText, unreadableFile, type FileFields } from './file-fields.ts';
 
 const MAX_NESTING = 32;
 
-/** The outermost keys of a TOML file with their lines. Loads the TOML library. Never throws. */
+/** Reads the top-level fields of a TOML file with their lines. Loads the TOML library. Never throws. */
 export async function parseTomlFields(text: string): Promise<FileFields> {
-  const toml = plainText(text);
+  const toml = normalizeText(text);
   const { parse, TomlError } = await import('smol-toml');
   const options = { maxDepth: MAX_NESTING };
   try {
@@ -27,6 +26,10 @@ export async function parseTomlFields(text: string): Promise<FileFields> {
     const line = error instanceof TomlError ? error.line : undefined;
     const cause = errorMessage(error).split('\n', 1)[0]?.replace('Invalid TOML document: ', '');
     const where = line === undefined ? '' : ` at line ${line}`;
-    return unreadableFile('invalid-toml', `It is no valid TOML${where}: ${cause}. Mend it.`, line);
+    return unreadableFile(
+      'invalid-toml',
+      `It is not valid TOML${where}: ${cause}. Correct it.`,
+      line,
+    );
   }
 }

@@ -1,9 +1,9 @@
-import { parseSimple } from './simple.ts';
+import { parseSimple } from './simple-yaml.ts';
 import type { FieldProblem, Fields } from './fields.ts';
-import { parseStrict } from './strict.ts';
-import { parseTolerant } from './tolerant.ts';
+import { parseStrict } from './strict-yaml.ts';
+import { parseTolerant } from './tolerant-yaml.ts';
 
-/** Characters (UTF-16 units); far above any real file, and below what would hold up a start. */
+/** The most characters (UTF-16 units): far more than any real file has, and less than would delay the start. */
 const MAX_YAML = 2 * 1024 * 1024;
 
 export type YamlReading =
@@ -17,21 +17,23 @@ export type YamlReading =
 
 export interface YamlSource {
   readonly yaml: string;
-  /** The line of the file that it begins on. */
+  /** The line of the file on which it begins. */
   readonly line: number;
-  /** What it is, for messages: `The front matter`. */
-  readonly what: string;
-  /** Asked once, and only for what is no valid YAML: which keys may start an entry. */
+  /** The subject of messages: `The front matter`. */
+  readonly subject: string;
+  /** Returns the function that tells which keys may start an entry. It is only called for invalid YAML. */
   readonly fieldTest: () => (key: string) => boolean;
 }
 
-/**
- * Reads YAML strictly first, and where that fails line by line, with a warning that names the fault.
- * Never throws for what it holds.
- */
-export async function readYaml({ yaml, line, what, fieldTest }: YamlSource): Promise<YamlReading> {
+/** Reads YAML strictly, and if that fails, line by line, with a warning that names the mistake. Never throws because of its content. */
+export async function readYaml({
+  yaml,
+  line,
+  subject,
+  fieldTest,
+}: YamlSource): Promise<YamlReading> {
   if (yaml.length > MAX_YAML) {
-    const message = `${what} is larger than ${MAX_YAML} characters.`;
+    const message = `${subject} is larger than ${MAX_YAML} characters.`;
     return { ok: false, code: 'front-matter-too-large', message, line };
   }
   const simple = parseSimple(yaml, line);
@@ -40,10 +42,10 @@ export async function readYaml({ yaml, line, what, fieldTest }: YamlSource): Pro
   if (strict.ok) return strict;
   const fields = await parseTolerant(yaml, line, fieldTest());
   if (fields.size === 0) {
-    const message = `${what} is no valid YAML (${strict.message}), and no line of it starts with a known field.`;
+    const message = `${subject} is not valid YAML (${strict.message}), and no line of it starts with a known field.`;
     return { ok: false, code: 'invalid-yaml', message, line: strict.line };
   }
-  const message = `${what} is no valid YAML (${strict.message}); it was read line by line.`;
+  const message = `${subject} is not valid YAML (${strict.message}); it was read line by line.`;
   const problem: FieldProblem = { code: 'invalid-yaml', message, line: strict.line };
   return { ok: true, fields, problems: [problem] };
 }

@@ -1,58 +1,60 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 
-/** Lines of one field: what they come to takes time by their square, and no file needs as many. */
+/** The most lines of one field. Translating them takes time proportional to their square, and no file needs as many. */
 const MAX_ENTRIES = 500;
 
 const ACTIONS = ['allow', 'ask', 'deny'] as const;
 export type PermissionAction = (typeof ACTIONS)[number];
 
-/** One line of a permission map: what is done about calls of these tools that touch this. */
+/** A line of a permission map: the action for calls of some tools that concern something. */
 export interface PermissionEntry {
-  /** The vendor's name for what is allowed (`edit`, `bash`), with `*` and `?`. */
+  /** The vendor's name for the permission (`edit`, `bash`), with the wildcards `*` and `?`. */
   readonly permission: string;
-  /** What a call touches: a path, a command, a name; with `*` and `?`. */
+  /** The path, command or name that a call concerns, with the wildcards `*` and `?`. */
   readonly pattern: string;
   readonly action: PermissionAction;
-  /** Whether it is about the tool as a whole, and no line of a map of patterns. */
+  /** Whether it concerns the tool as a whole, and is not a line of a map of patterns. */
   readonly whole: boolean;
 }
 
 interface ReadEntries {
   readonly entries: readonly PermissionEntry[];
-  /** What could not be read, which counts as denied. */
+  /** The permissions that could not be read and count as denied. */
   readonly unreadable: readonly string[];
 }
 
-/** opencode's `{write: false}`, an older way to write permissions; more than 500 deny everything. Undefined: it is none. */
-export function switchEntries(value: JsonValue): readonly PermissionEntry[] | undefined {
+/** Reads opencode's `{write: false}`, an older form of permissions. More than 500 entries deny everything. Undefined: the value has another form. */
+export function readToolSwitches(value: JsonValue): readonly PermissionEntry[] | undefined {
   if (!isJsonObject(value)) return undefined;
   const switches = Object.entries(value);
   if (switches.length === 0 || switches.some(([, on]) => typeof on !== 'boolean')) return undefined;
-  if (switches.length > MAX_ENTRIES) return [whole('*', 'deny')];
-  return switches.map(([permission, on]) => whole(permission, on === true ? 'allow' : 'deny'));
+  if (switches.length > MAX_ENTRIES) return [wholeToolEntry('*', 'deny')];
+  return switches.map(([permission, on]) =>
+    wholeToolEntry(permission, on === true ? 'allow' : 'deny'),
+  );
 }
 
 /**
- * A permission field in any of its forms: one word for everything, a map (`{bash: ask}`, `{edit:
- * {"*.md": allow}}`), or a list of `{action, resource, effect}`. Later entries go before earlier ones.
- * More than 500 cannot be read.
+ * Reads a permission field in any of its forms: one action for everything, a map (`{bash: ask}`,
+ * `{edit: {"*.md": allow}}`), or a list of `{action, resource, effect}`. Later entries have precedence over
+ * earlier ones. More than 500 entries cannot be read.
  */
-export function permissionEntries(value: JsonValue): ReadEntries {
+export function readPermissionEntries(value: JsonValue): ReadEntries {
   const read = allEntries(value);
   return read.entries.length <= MAX_ENTRIES
     ? read
-    : { entries: [whole('*', 'deny')], unreadable: [`more than ${MAX_ENTRIES} lines`] };
+    : { entries: [wholeToolEntry('*', 'deny')], unreadable: [`more than ${MAX_ENTRIES} lines`] };
 }
 
 function allEntries(value: JsonValue): ReadEntries {
   if (Array.isArray(value)) return joined(value.map((item: JsonValue) => listedEntry(item)));
-  if (!isJsonObject(value)) return actionEntry(value, (action) => whole('*', action), '*');
+  if (!isJsonObject(value)) return actionEntry(value, (action) => wholeToolEntry('*', action), '*');
   return joined(Object.entries(value).map(([name, each]) => mapEntries(name, each ?? null)));
 }
 
 function mapEntries(permission: string, value: JsonValue): ReadEntries {
   if (!isJsonObject(value)) {
-    return actionEntry(value, (action) => whole(permission, action), permission);
+    return actionEntry(value, (action) => wholeToolEntry(permission, action), permission);
   }
   return joined(
     Object.entries(value).map(([pattern, word]) =>
@@ -68,7 +70,7 @@ function mapEntries(permission: string, value: JsonValue): ReadEntries {
 function listedEntry(item: JsonValue): ReadEntries {
   const { action: permission, resource = '*', effect } = isJsonObject(item) ? item : {};
   if (typeof permission !== 'string' || typeof resource !== 'string') {
-    return { entries: [whole('*', 'deny')], unreadable: ['a list item'] };
+    return { entries: [wholeToolEntry('*', 'deny')], unreadable: ['a list item'] };
   }
   const made = (action: PermissionAction): PermissionEntry => ({
     permission,
@@ -79,7 +81,7 @@ function listedEntry(item: JsonValue): ReadEntries {
   return actionEntry(effect ?? null, made, permission);
 }
 
-/** What nobody understands may have been meant as a denial. */
+/** An action that is not understood may have been meant as a denial. */
 function actionEntry(
   word: JsonValue,
   made: (action: PermissionAction) => PermissionEntry,
@@ -97,7 +99,7 @@ function actionOf(word: JsonValue): PermissionAction | undefined {
   return ACTIONS.find((action) => action === said);
 }
 
-function whole(permission: string, action: PermissionAction): PermissionEntry {
+function wholeToolEntry(permission: string, action: PermissionAction): PermissionEntry {
   return { permission, pattern: '*', action, whole: true };
 }
 

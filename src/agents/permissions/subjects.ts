@@ -1,15 +1,15 @@
 import { expandToolWord } from '../../protocol/tool-aliases.ts';
 import type { PermissionEntry } from './entries.ts';
-import type { PatternKind } from './patterns.ts';
+import type { PatternKind } from './specifiers.ts';
 
-/** What a permission is about. */
-export interface Subject {
+/** The tools that a permission concerns. */
+export interface PermissionSubject {
   readonly name: string;
   readonly tools: readonly string[];
-  /** The tool that a rule names. */
+  /** The tool that rules for it name. */
   readonly rule: string;
   readonly kind: PatternKind;
-  /** Whether only what names it in full is about it. */
+  /** Whether only entries with exactly this name concern it. */
   readonly exact: boolean;
 }
 
@@ -28,19 +28,19 @@ const KINDS: ReadonlyMap<string, PatternKind> = new Map<string, PatternKind>([
   ['question', 'other'],
 ]);
 
-/** Newer words for two of them. */
+/** The newer names of two of them. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['shell', 'bash'],
   ['subagent', 'task'],
 ]);
 
-/** Permissions for what Muster has no tool for, or asks a person about whatever a file says. */
+/** Permissions for which Muster has no tool, or always asks a person. */
 const WITHOUT_TOOL: ReadonlySet<string> = new Set(
   'codesearch doom_loop external_directory lsp model_override plan_enter plan_exit'.split(' '),
 );
 
-/** The entries with the older words in place of newer ones. */
-export function renamed(entries: readonly PermissionEntry[]): readonly PermissionEntry[] {
+/** Replaces newer names of permissions by the older ones. */
+export function withOlderNames(entries: readonly PermissionEntry[]): readonly PermissionEntry[] {
   return entries.map(({ permission, pattern, action, whole }) => ({
     permission: RENAMED.get(permission) ?? permission.replace(/^\*+$/, '*'),
     pattern,
@@ -49,11 +49,11 @@ export function renamed(entries: readonly PermissionEntry[]): readonly Permissio
   }));
 }
 
-/** All that permissions are known for and what else the entries name a tool by; `others` may be servers'. */
-export function subjectsOf(
+/** Returns the known permissions and those that name a tool. `others` are names that may belong to servers. */
+export function permissionSubjects(
   entries: readonly PermissionEntry[],
   vendor: string,
-): { readonly subjects: readonly Subject[]; readonly others: readonly string[] } {
+): { readonly subjects: readonly PermissionSubject[]; readonly others: readonly string[] } {
   const known = [...KINDS.keys()].map((name) => subject(name, vendor, { exact: false }));
   const names = [...new Set(entries.map(({ permission }) => permission))].filter(
     (name) => name !== '*' && !KINDS.has(name) && !WITHOUT_TOOL.has(name),
@@ -67,7 +67,11 @@ export function subjectsOf(
   };
 }
 
-function subject(name: string, vendor: string, { exact }: { readonly exact: boolean }): Subject {
+function subject(
+  name: string,
+  vendor: string,
+  { exact }: { readonly exact: boolean },
+): PermissionSubject {
   const tools = name === 'edit' ? ['Edit', 'Write'] : (expandToolWord(name, vendor) ?? []);
   const changes = tools.some((tool) => ['Write', 'Edit', 'MultiEdit'].includes(tool));
   return {

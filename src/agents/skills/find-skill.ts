@@ -3,9 +3,9 @@ import { terminalText } from '../../base/terminal-text.ts';
 import { truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 
-/** More names than this would bury the message. */
+/** The most names in a message. */
 const MAX_NAMES = 20;
-/** A name given by a model can be of any length. */
+/** The most characters of a name: a model can give one of any length. */
 const MAX_SHOWN = 80;
 
 export type FoundSkill =
@@ -13,8 +13,8 @@ export type FoundSkill =
   | { readonly ok: false; readonly message: string };
 
 /**
- * The skill of this name, case and a slash before it ignored. Unknown: a message that names the nearest
- * ones and those that speak of the word; never another skill instead.
+ * Finds a skill by its name. Case, and a slash before the name, are ignored. For an unknown name, the message lists
+ * similar names and skills whose descriptions contain the name. No other skill is ever used instead.
  */
 export function findSkill(name: string, skills: readonly SkillDefinition[]): FoundSkill {
   const wanted = truncate(name.trim().replace(/^\//, ''), MAX_SHOWN).toLowerCase();
@@ -28,13 +28,13 @@ function hint(wanted: string, skills: readonly SkillDefinition[]): string {
   const names = skills.map(({ name }) => name);
   if (names.length === 0) return ' There are none.';
   const near = nearNames(wanted, names);
-  const about = wanted === '' ? [] : skills.filter((skill) => speaksOf(skill, wanted));
+  const about = wanted === '' ? [] : skills.filter((skill) => mentions(skill, wanted));
   const fitting = [...new Set([...near, ...about.map(({ name }) => name)])];
-  if (fitting.length > 0) return ` Near it: ${listed(fitting)}.`;
+  if (fitting.length > 0) return ` Similar: ${listed(fitting)}.`;
   return ` Valid: ${listed(names)}.`;
 }
 
-function speaksOf({ name, description }: SkillDefinition, word: string): boolean {
+function mentions({ name, description }: SkillDefinition, word: string): boolean {
   return name.toLowerCase().includes(word) || description.toLowerCase().includes(word);
 }
 

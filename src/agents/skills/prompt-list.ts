@@ -1,23 +1,23 @@
 import { byteLength, oneLine, truncate } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 
-/** UTF-8, for all lines together: about 1,500 tokens, however many skills there are. */
-export const CATALOGUE_BYTES = 6_000;
-/** Lengths in characters that descriptions are cut to, the first one with which all of them fit. */
+/** The most bytes of all lines together: about 1,500 tokens, however many skills there are. */
+export const MAX_SKILL_LIST_BYTES = 6_000;
+/** The lengths, in characters, to which descriptions are cut: the first with which all of them fit is used. */
 const LENGTHS = [300, 200, 140, 100];
-/** Of the bytes, what names without a description may take. */
+/** The share of the bytes for names without a description. */
 const NAMES_SHARE = 0.4;
-/** For what ends a line of names. */
+/** The bytes reserved for each of the last two lines. */
 const LINE_BYTES = 120;
 
 /**
- * What a model chooses skills by, a line each: name and description. Where they do not fit, descriptions
- * are shortened first; then the first ones keep theirs, the next are named, and the rest is counted. The
- * same skills give the same bytes.
+ * Returns a line with name and description for each skill, from which the model chooses. If they do not fit, the
+ * descriptions are shortened first. Then only the first skills keep theirs, the next ones are only named, and the
+ * others are counted. The same skills give the same bytes.
  */
-export function catalogue(
+export function listSkillsForPrompt(
   skills: readonly SkillDefinition[],
-  maxBytes = CATALOGUE_BYTES,
+  maxBytes = MAX_SKILL_LIST_BYTES,
 ): readonly string[] {
   for (const length of LENGTHS) {
     const lines = skills.map((skill) => line(skill, length));
@@ -34,15 +34,17 @@ export function catalogue(
   const left = others.length - named.length;
   return [
     ...described,
-    ...(named.length === 0 ? [] : [`By name alone: ${named.join(', ')}`]),
-    ...(left === 0 ? [] : [`${left} more: Skill with a word of the topic names those that fit`]),
+    ...(named.length === 0 ? [] : [`Only by name: ${named.join(', ')}`]),
+    ...(left === 0
+      ? []
+      : [`${left} more: call Skill with a word of the topic to list those that fit`]),
   ];
 }
 
 function line({ name, description, context, argumentHint }: SkillDefinition, most: number): string {
-  const whole = oneLine(description);
-  const shown = truncate(whole, most);
-  const about = `${shown}${shown.length < whole.length ? '…' : ''}`;
+  const full = oneLine(description);
+  const shown = truncate(full, most);
+  const about = `${shown}${shown.length < full.length ? '…' : ''}`;
   const takes = argumentHint === undefined ? '' : ` ${truncate(argumentHint, 60)}`;
   return `${name}${takes}${context === 'fork' ? ' (a task of its own)' : ''}: ${about}`;
 }
@@ -51,7 +53,7 @@ function bytesOf(lines: readonly string[]): number {
   return lines.reduce((sum, each) => sum + byteLength(each) + 1, 0);
 }
 
-/** As many, from the first, as fit with so many bytes between them. */
+/** Returns the first texts that fit into the bytes. `between`: the bytes between two texts. */
 function fitting(texts: readonly string[], maxBytes: number, between = 1): readonly string[] {
   let used = 0;
   const end = texts.findIndex((text) => {

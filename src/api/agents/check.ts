@@ -3,7 +3,7 @@ import { AGENTS } from '../../agents/kinds.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import { agentFileText } from '../../agents/named-file.ts';
-import type { Finding } from '../../agents/lint/finding.ts';
+import type { Finding } from '../../agents/lint/findings.ts';
 import { missingDelegates } from '../../agents/lint/delegates.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';

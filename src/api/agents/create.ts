@@ -2,7 +2,7 @@ import { muster } from '../../agents/formats/muster/vendor.ts';
 import { join } from 'node:path';
 import { loadExampleAgent } from '../../agents/builtin.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';
-import type { Finding } from '../../agents/lint/finding.ts';
+import type { Finding } from '../../agents/lint/findings.ts';
 import { missingDelegates } from '../../agents/lint/delegates.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { missingDelegates, nobodyIsCalled } from '../../agents/lint/delegates.ts';
+import { missingDelegates, unknownDelegateMessage } from '../../agents/lint/delegates.ts';
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { PlannedChild } from '../../engine/engine.ts';
@@ -219,7 +219,7 @@ function warningsOf(
     ...agent.problems.filter(({ code }) => !TOLD_ELSEWHERE.has(code)).map(({ message }) => message),
     ...equipment.preloaded.warnings,
     ...(equipment.memory?.warning ? [equipment.memory.warning] : []),
-    ...missingDelegates(agent, agents).map(nobodyIsCalled),
+    ...missingDelegates(agent, agents).map(unknownDelegateMessage),
   ];
 }
 

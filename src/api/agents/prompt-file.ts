@@ -1,4 +1,4 @@
-import { decodeText, MAX_DEFINITION_BYTES } from '../../agents/loader/read-text.ts';
+import { decodeUtf8, MAX_DEFINITION_BYTES } from '../../agents/loader/read-text.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import { readNamedFile } from '../../sys/named-file.ts';
 
@@ -9,7 +9,7 @@ export async function readPromptFile(path: string): Promise<string> {
       throw new UsageError(`--prompt-file ${errorMessage(thrown)}`, { cause: thrown });
     },
   );
-  const text = decodeText(bytes);
+  const text = decodeUtf8(bytes);
   if (!text.ok) throw new UsageError(`--prompt-file ${path}: ${text.reason}`);
   return text.text;
 }

@@ -11,8 +11,14 @@ import { AnswerStore, type SavedAnswer } from '../saved-answers.ts';
 import { modeName, ModeStore, type SavedMode } from '../saved-modes.ts';
 import { approvalDirectory, type StateWish } from '../state-place.ts';
 import { memoryGrants, settingsGrants, type Grants } from './grants.ts';
-import { byKey, listed, readProjectFiles, stateOf } from './listing.ts';
-import type { FileRead, ListedFile } from './listing.ts';
+import {
+  byKey,
+  listed,
+  readProjectFiles,
+  stateOf,
+  type FileRead,
+  type ListedFile,
+} from './listing.ts';
 import { maxBytesOf, type ProjectFile } from './project-files.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
 

@@ -1,5 +1,5 @@
 import type { DefinitionFormat } from '../../agents/loader/format.ts';
-import { decodeText } from '../../agents/loader/read-text.ts';
+import { decodeUtf8 } from '../../agents/loader/read-text.ts';
 import { loadBuiltinAgents } from '../../agents/builtin.ts';
 import { plural, truncate } from '../../base/text.ts';
 import { listedTools, type AgentDefinition } from '../../protocol/agent.ts';
@@ -19,7 +19,7 @@ export async function definitionGrants<T>(
   bytes: Buffer,
   describe: (item: T) => Promise<readonly string[]> | readonly string[],
 ): Promise<Grants> {
-  const content = decodeText(bytes);
+  const content = decodeUtf8(bytes);
   if (!content.ok) return { lines: [`nothing: ${content.reason}`], problems: [] };
   const { items, problems } = await format.read({
     path,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import type { DefinitionKind } from '../../agents/loader/kind.ts';
-import { listFiles } from '../../agents/loader/list-files.ts';
+import { listDefinitionFiles } from '../../agents/loader/list-files.ts';
 import { MAX_DEFINITION_BYTES } from '../../agents/loader/read-text.ts';
 import { createSearchContext, type SearchContext } from '../../agents/loader/search-context.ts';
 import { namesIn } from '../../sys/directory-names.ts';
@@ -63,7 +63,7 @@ function definitionFiles<T extends { readonly name: string }>(
   describe: (item: T) => Promise<readonly string[]> | readonly string[],
   context: SearchContext,
 ): { readonly files: readonly ProjectFile[]; readonly unusable: readonly UnusableFile[] } {
-  const listed = listFiles(kind, context, 'project');
+  const listed = listDefinitionFiles(kind, context, 'project');
   return {
     files: listed.flatMap(({ boundary, searchPath: { format }, files }) =>
       files.map(({ path }) => ({

@@ -1,4 +1,4 @@
-import { decodeText } from '../../agents/loader/read-text.ts';
+import { decodeUtf8 } from '../../agents/loader/read-text.ts';
 import { isInside } from '../../sys/paths.ts';
 import type { ProjectFileReading } from '../../sys/project-file.ts';
 import type { ProjectFile } from './project-files.ts';
@@ -12,7 +12,7 @@ export async function promptFiles(
   );
   const prompts = new Map<string, ProjectFile>();
   for (const { file, reading } of found) {
-    const text = reading.kind === 'read' ? decodeText(reading.bytes) : undefined;
+    const text = reading.kind === 'read' ? decodeUtf8(reading.bytes) : undefined;
     if (file.referencedFiles === undefined || text?.ok !== true) continue;
     for (const path of await file.referencedFiles(text.text)) {
       if (!isInside(file.boundary, path) || agents.has(path)) continue;
@@ -24,7 +24,7 @@ export async function promptFiles(
 }
 
 async function promptGrants(bytes: Buffer) {
-  const text = decodeText(bytes);
+  const text = decodeUtf8(bytes);
   const line = text.ok
     ? 'the prompt of an agent that another file defines; read it in the file'
     : `nothing: ${text.reason}`;

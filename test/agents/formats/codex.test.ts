@@ -1,4 +1,4 @@
-import { detectFormat } from '../../../src/agents/formats/detect.ts';
+import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
 import { codex } from '../../../src/agents/formats/codex/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import type { DefinitionFile, FileDefinitions } from '../../../src/agents/loader/format.ts';
@@ -63,7 +63,7 @@ test('an agent file with every field', async () => {
       {
         code: 'inactive-field',
         message:
-          'These fields do nothing yet: nickname_candidates, mcp_servers, tools.view_image, skills.config. Unknown fields: made, mood.',
+          'These fields have no effect yet: nickname_candidates, mcp_servers, tools.view_image, skills.config. Unknown fields: made, mood.',
         path: PATH,
         line: 11,
       },
@@ -114,7 +114,7 @@ test('broken TOML says where and why; another TOML file is no agent', async () =
     problems: [
       {
         code: 'invalid-toml',
-        message: expect.stringMatching(/^It is no valid TOML at line 4: .+\. Mend it\.$/),
+        message: expect.stringMatching(/^It is not valid TOML at line 4: .+\. Correct it\.$/),
         path: PATH,
         line: 4,
       },
@@ -192,7 +192,7 @@ describe('config.toml', () => {
     ['none.toml', 'Its `config_file` /home/.codex/none.toml cannot be used: Not there.'],
     [
       'roles/broken.toml',
-      'Its `config_file` /home/.codex/roles/broken.toml cannot be used: It is no valid TOML at line 1: invalid value. Mend it.',
+      'Its `config_file` /home/.codex/roles/broken.toml cannot be used: It is not valid TOML at line 1: invalid value. Correct it.',
     ],
   ])('%s cannot be had: the agent cannot be started', async (file, unusable) => {
     const { items } = await readConfig(
@@ -213,7 +213,7 @@ describe('config.toml', () => {
         {
           code: 'inactive-field',
           message:
-            'Of `[agents]` these do nothing: max_threads, max_depth. The limits of Muster stand in `[task_tool]` of its own configuration.',
+            "These keys of `[agents]` have no effect: max_threads, max_depth. Muster's own limits are in `[task_tool]` of its configuration.",
           path: CONFIG,
           line: 1,
         },

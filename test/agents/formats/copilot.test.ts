@@ -55,7 +55,7 @@ test('a file with every field: what acts acts, the rest is kept and named once',
       {
         code: 'inactive-field',
         message:
-          'These fields do nothing yet: target, argument-hint, user-invocable, mcp-servers, metadata, handoffs, hooks. Unknown fields: mood.',
+          'These fields have no effect yet: target, argument-hint, user-invocable, mcp-servers, metadata, handoffs, hooks. Unknown fields: mood.',
         path: '/agents/tester.md',
         line: 6,
       },

@@ -131,7 +131,7 @@ test('a Claude file keeps what does not act, and says so once', async () => {
     problems: [
       {
         code: 'inactive-field',
-        message: 'These fields do nothing yet: isolation, hooks. Unknown fields: version.',
+        message: 'These fields have no effect yet: isolation, hooks. Unknown fields: version.',
         path: '/agents/tester.md',
         line: 11,
       },
@@ -478,7 +478,7 @@ describe('--agents', () => {
   });
 
   test.each([
-    ['{', 'session:', 'no valid JSON'],
+    ['{', 'session:', 'not valid JSON'],
     ['[]', 'session:', 'must be a JSON object'],
     ['null', 'session:', 'must be a JSON object'],
     ['{"a": 1}', 'session:a', '`a` must be an object'],

@@ -31,7 +31,7 @@ test('every field of a local agent', async () => {
     problems: [
       {
         code: 'inactive-field',
-        message: 'These fields do nothing yet: display_name, mcp_servers, temperature.',
+        message: 'These fields have no effect yet: display_name, mcp_servers, temperature.',
         path: '/agents/tester.md',
         line: 5,
       },
@@ -99,7 +99,7 @@ test('a list of remote agents in one file', async () => {
   expect(problems).toEqual([
     {
       code: 'invalid-agent',
-      message: 'Item 3 of the front matter is no agent: write `key: value` lines.',
+      message: 'Item 3 of the front matter is not an agent: write `key: value` lines.',
       path: '/agents/tester.md',
       line: 2,
     },

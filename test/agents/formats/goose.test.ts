@@ -1,4 +1,4 @@
-import { detectFormat } from '../../../src/agents/formats/detect.ts';
+import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
 import { goose } from '../../../src/agents/formats/goose/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import { codes, plainAgent, read } from '../support.ts';
@@ -100,7 +100,7 @@ test('a recipe with every field', async () => {
       {
         code: 'template-params',
         message:
-          'Its texts leave open `{{ release }}`, `{{ other }}`: a task for it must say what they are.',
+          'Its texts have the placeholders `{{ release }}`, `{{ other }}`: the prompt of a task must give their values.',
         path: PATH,
         line: 19,
       },

@@ -1,4 +1,4 @@
-import { detectFormat } from '../../../src/agents/formats/detect.ts';
+import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
 import { codex } from '../../../src/agents/formats/codex/vendor.ts';
 import { copilot } from '../../../src/agents/formats/copilot/vendor.ts';
 import { factory } from '../../../src/agents/formats/factory/vendor.ts';

@@ -1,4 +1,4 @@
-import { detectFormat } from '../../../src/agents/formats/detect.ts';
+import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
 import { kiro } from '../../../src/agents/formats/kiro/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import type { DefinitionFile } from '../../../src/agents/loader/format.ts';
@@ -169,7 +169,7 @@ describe('what toolsSettings refuses becomes rules, never less', () => {
   ])('%j cannot be read: the agent cannot be started', async (fields, name) => {
     const agent = await readJson({ ...HEAD, ...fields });
     expect([agent.unusable, codes(agent)[0]]).toEqual([
-      `What ${name} refuses cannot be read; it is a map of settings for each tool, or a list of rules.`,
+      `${name} cannot be read, so it is not known what it denies. It must be a map with settings for each tool, or a list of rules.`,
       'invalid-permissions',
     ]);
   });
@@ -180,7 +180,7 @@ describe('what toolsSettings refuses becomes rules, never less', () => {
       {
         code: 'whole-tool-denied',
         message:
-          '`toolsSettings.shell.deniedCommands` refuses what no rule can say; all of Bash is denied.',
+          '`toolsSettings.shell.deniedCommands` denies calls that no rule can express; Bash is denied as a whole.',
         path: PATH,
         line: 5,
       },
@@ -277,10 +277,10 @@ describe('a prompt in a file of its own', () => {
 
   test.each([
     ['file://none.md', beside, 'Not there.'],
-    ['file://none.md', undefined, 'Nothing but the agent file itself can be read here.'],
+    ['file://none.md', undefined, 'Only the agent file itself can be read here.'],
   ])('%s that cannot be had: it cannot be started', async (prompt, port, reason) => {
     const { items } = await kiro.agents.read(file(prompt, port));
-    const unusable = `Its prompt lies in \`none.md\`, which cannot be used: ${reason}`;
+    const unusable = `Its prompt is in \`none.md\`, which cannot be used: ${reason}`;
     expect(items.map((agent) => [agent.prompt, agent.unusable, codes(agent)])).toEqual([
       ['', unusable, ['prompt-file']],
     ]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseSessionAgents } from '../../../src/agents/formats/claude/reader.ts';
-import { VENDORS } from '../../../src/agents/formats/vendors.ts';
+import { AGENT_VENDORS } from '../../../src/agents/formats/vendors.ts';
 import type { DefinitionFormat } from '../../../src/agents/loader/format.ts';
 
 const UNSEEN = [
@@ -48,7 +48,7 @@ function written(format: DefinitionFormat, name: string): readonly (readonly [st
   }
 }
 
-test.each(VENDORS.map(({ agents: format }) => [format.vendor, format] as const))(
+test.each(AGENT_VENDORS.map(({ agents: format }) => [format.vendor, format] as const))(
   'a name that nobody could see: %s takes that of the file, and says so',
   async (_, format) => {
     for (const name of UNSEEN) {
@@ -68,7 +68,7 @@ test.each([
   ['/a/two  words.md', 'two words'],
 ])('the file %j without a name is called %j', async (path, expected) => {
   const text = '---\ndescription: d\n---\nDo.\n';
-  for (const { agents: format } of VENDORS.filter(({ agents }) => agents.accepts(path))) {
+  for (const { agents: format } of AGENT_VENDORS.filter(({ agents }) => agents.accepts(path))) {
     const { items } = await format.read({ path, scope: 'user', text });
     expect([format.vendor, ...items.map(({ name }) => name)]).toEqual([format.vendor, expected]);
   }

@@ -1,6 +1,6 @@
 import { AGENTS } from '../../../src/agents/kinds.ts';
 import { discoverDefinitions, readListedFiles } from '../../../src/agents/loader/discover.ts';
-import { listFiles } from '../../../src/agents/loader/list-files.ts';
+import { listDefinitionFiles } from '../../../src/agents/loader/list-files.ts';
 import { openLive } from '../loader/support.ts';
 import { createSearchContext } from '../../../src/agents/loader/search-context.ts';
 import { scanSubtree } from '../../../src/agents/loader/subtree-scan.ts';
@@ -20,7 +20,7 @@ const config = (prompt: string): void =>
   tree.write('opencode.json', JSON.stringify({ agent: { tester: { description: 'd', prompt } } }));
 const environment = (): Record<string, string> => ({ HOME: tree.path('home') });
 const discover = async (trust: ProjectTrust = TRUST_ALL) => {
-  const listed = listFiles(AGENTS, createSearchContext(tree.root, environment()));
+  const listed = listDefinitionFiles(AGENTS, createSearchContext(tree.root, environment()));
   const { result, referencedFiles } = await readListedFiles(AGENTS, listed, { trust });
   const tester = result.items.find(({ name }) => name === 'tester');
   return { ...result, referencedFiles, tester };
@@ -61,7 +61,7 @@ test('prompts in files are not read before they are trusted, each by itself', as
   const reason = 'Not trusted yet. Look at it, then run `muster trust add`.';
   expect(tester).toMatchObject({
     prompt: '{file:./prompts/a.txt}',
-    unusable: `Its prompt lies in ./prompts/a.txt. ${reason}`,
+    unusable: `Its prompt is in ./prompts/a.txt. ${reason}`,
   });
   expect(skipped).toEqual([{ path: tree.path('prompts/a.txt'), code: 'untrusted', reason }]);
 });
@@ -75,7 +75,7 @@ test.each([
 ])('%s is none', async (name, reason) => {
   config(`{file:${name}}`);
   const { tester } = await discover();
-  expect(tester?.unusable).toContain(`Its prompt lies in ${name}. ${reason}`);
+  expect(tester?.unusable).toContain(`Its prompt is in ${name}. ${reason}`);
 });
 
 test('a link out of the project is not followed', async () => {

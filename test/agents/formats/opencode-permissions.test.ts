@@ -199,6 +199,6 @@ test('permissions beyond all measure deny everything, and leave agents out, in a
   });
   expect([items.length, problems.map(({ message }) => message)]).toEqual([
     100,
-    ['More than 100 agents; the rest is left out.'],
+    ['More than 100 agents; the others are left out.'],
   ]);
 });

@@ -42,7 +42,7 @@ describe('a markdown file', () => {
         {
           code: 'inactive-field',
           message:
-            'These fields do nothing yet: temperature, top_p, options. Unknown fields: reasoningSummary.',
+            'These fields have no effect yet: temperature, top_p, options. Unknown fields: reasoningSummary.',
           path: PATH,
           line: 6,
         },
@@ -86,7 +86,7 @@ describe('a markdown file', () => {
     const { items, problems } = await read(opencode.agents, agentFile(`${field}: true`), PATH);
     expect([items, problems]).toEqual([
       [],
-      [{ code: 'disabled', message: '`tester` is switched off (`disable: true`).', path: PATH }],
+      [{ code: 'disabled', message: '`tester` is disabled (`disable: true`).', path: PATH }],
     ]);
   });
 
@@ -141,7 +141,7 @@ describe('opencode.json', () => {
           unlisted: true,
           changesOnly: true,
           unusable:
-            "It only changes opencode's own agent `build`, which is not here: it has no prompt.",
+            "It only changes opencode's own agent `build`, which Muster does not have: it has no prompt.",
           origin,
           problems: [expect.objectContaining({ code: 'missing-description' })],
         },
@@ -159,10 +159,10 @@ describe('opencode.json', () => {
         { ...PLAIN, name: 'old', description: 'Old.', prompt: 'Old.', unlisted: true, origin },
       ],
       problems: [
-        { code: 'disabled', message: '`off` is switched off (`disable: true`).', path },
+        { code: 'disabled', message: '`off` is disabled (`disable: true`).', path },
         {
           code: 'invalid-agent',
-          message: '`agent.broken` is no agent: write `{"prompt": …}`.',
+          message: '`agent.broken` is not an agent: write `{"prompt": …}`.',
           path,
         },
       ],
@@ -189,11 +189,11 @@ describe('opencode.json', () => {
       ...PLAIN,
       origin,
       prompt,
-      unusable: 'Its prompt lies in ./prompts/x.txt. It is not read here.',
+      unusable: 'Its prompt is in ./prompts/x.txt. It cannot be read here.',
       problems: [
         {
           code: 'prompt-unreadable',
-          message: 'Its prompt lies in ./prompts/x.txt. It is not read here.',
+          message: 'Its prompt is in ./prompts/x.txt. It cannot be read here.',
           path,
         },
       ],

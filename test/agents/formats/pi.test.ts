@@ -54,7 +54,7 @@ test('what does not act is kept and named', async () => {
     problems: [
       {
         code: 'inactive-field',
-        message: `These fields do nothing yet: ${Object.keys(extra).join(', ')}.`,
+        message: `These fields have no effect yet: ${Object.keys(extra).join(', ')}.`,
         path: '/agents/tester.md',
         line: 4,
       },

@@ -37,7 +37,7 @@ test('every field', async () => {
     problems: [
       {
         code: 'inactive-field',
-        message: 'These fields do nothing yet: modelConfig, hooks, mcpServers.',
+        message: 'These fields have no effect yet: modelConfig, hooks, mcpServers.',
         path: '/agents/tester.md',
         line: 7,
       },

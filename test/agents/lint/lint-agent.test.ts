@@ -2,7 +2,7 @@ import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
 import { claude } from '../../../src/agents/formats/claude/vendor.ts';
 import { muster } from '../../../src/agents/formats/muster/vendor.ts';
 import { describe, expect, it } from 'vitest';
-import type { LintContext } from '../../../src/agents/lint/finding.ts';
+import type { LintContext } from '../../../src/agents/lint/findings.ts';
 import { lintAgent } from '../../../src/agents/lint/lint-agent.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, readOne } from '../support.ts';
@@ -61,7 +61,7 @@ describe('lintAgent', () => {
         line: 4,
         agent: 'a',
         message: 'Unknown tool `Gerp`; it is left out.',
-        fix: "Write Muster's name of the tool, or take the word out.",
+        fix: "Write Muster's name of the tool, or remove it.",
       },
     ]);
   });

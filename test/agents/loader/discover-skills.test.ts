@@ -1,4 +1,4 @@
-import { listFiles } from '../../../src/agents/loader/list-files.ts';
+import { listDefinitionFiles } from '../../../src/agents/loader/list-files.ts';
 import { openLive } from './support.ts';
 import { SKILLS } from '../../../src/agents/kinds.ts';
 import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
@@ -116,7 +116,7 @@ describe('skills of a project', () => {
     write('repo/.claude/skills/deploy/SKILL.md', 'ships');
     write('repo/.claude/skills/SKILL.md', 'none');
     write('home/.claude/skills/own/SKILL.md', 'own');
-    const listed = listFiles(SKILLS, around(), 'project');
+    const listed = listDefinitionFiles(SKILLS, around(), 'project');
     expect(
       listed.flatMap(({ boundary, files }) => files.map(({ path }) => ({ path, boundary }))),
     ).toEqual([
@@ -150,7 +150,7 @@ describe('skills of plugins', () => {
     const [, ofPlugin] = skills;
     expect(below(ofPlugin?.directory ?? '')).toBe('home/kit/skills/deploy');
     expect(findSkill('/KIT:deploy', skills)).toEqual({ ok: true, skill: ofPlugin });
-    expect(listFiles(SKILLS, around(), 'project')).toEqual([]);
+    expect(listDefinitionFiles(SKILLS, around(), 'project')).toEqual([]);
   });
 
   it('lie where its manifest says, too, in the folder of one or of many, and never outside of it', async () => {

@@ -132,7 +132,7 @@ describe('a prompt in a file of its own', () => {
       tree.write('repo/.kiro/agents/keeper.json', agent(prompt));
       expect(await keeper()).toMatchObject({
         prompt: '',
-        unusable: expect.stringMatching(/^Its prompt lies in .* cannot be used: \S/),
+        unusable: expect.stringMatching(/^Its prompt is in .* cannot be used: \S/),
       });
     },
   );

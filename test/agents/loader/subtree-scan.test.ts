@@ -72,8 +72,11 @@ test('of a repository’s other files the data is left out, and what lies elsewh
     (
       [
         ['.claude/commands/commit.md', 'It does not lie where its product keeps agents.'],
-        ['.claude/skills/sum/SKILL.md', 'It is a skill (see `muster skills list`), and not an agent.'],
-        ['.kiro/agents/none.json', 'It has no field of an agent.'],
+        [
+          '.claude/skills/sum/SKILL.md',
+          'It is a skill (see `muster skills list`), and not an agent.',
+        ],
+        ['.kiro/agents/none.json', 'It has none of the fields of an agent.'],
         ['.kiro/steering/tech.md', 'It does not lie where its product keeps agents.'],
         ['sub/.codex/config.toml', 'It declares no agent.'],
       ] as const

@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { parseFrontMatter } from '../../../src/agents/parsing/front-matter.ts';
-import type { FrontMatter } from '../../../src/agents/parsing/front-matter.ts';
-import { parseSimple } from '../../../src/agents/parsing/simple.ts';
-import { splitFrontMatter } from '../../../src/agents/parsing/split.ts';
-import { parseStrict } from '../../../src/agents/parsing/strict.ts';
+import { parseFrontMatter, type FrontMatter } from '../../../src/agents/parsing/front-matter.ts';
+import { parseSimple } from '../../../src/agents/parsing/simple-yaml.ts';
+import { splitFrontMatter } from '../../../src/agents/parsing/split-front-matter.ts';
+import { parseStrict } from '../../../src/agents/parsing/strict-yaml.ts';
 
 const KNOWN = new Set(['name', 'description', 'tools', 'model']);
 
@@ -267,7 +266,7 @@ describe('strictly', () => {
       fields: new Map([['name', { value: 'b', line: 3 }]]),
       body: '',
       problems: [
-        { code: 'duplicate-key', message: '`name` stands twice; the last one counts.', line: 3 },
+        { code: 'duplicate-key', message: '`name` occurs twice; the last one counts.', line: 3 },
       ],
     });
   });

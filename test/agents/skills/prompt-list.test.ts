@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { catalogue, CATALOGUE_BYTES } from '../../../src/agents/skills/prompt-list.ts';
+import {
+  listSkillsForPrompt,
+  MAX_SKILL_LIST_BYTES,
+} from '../../../src/agents/skills/prompt-list.ts';
 import { findSkill } from '../../../src/agents/skills/find-skill.ts';
 import { byteLength } from '../../../src/base/text.ts';
 import { skillNamed } from './support.ts';
@@ -19,29 +22,29 @@ describe('the list that a model chooses from', () => {
       skillNamed('deploy', { argumentHint: '[service]', context: 'fork' }),
       skillNamed('review', { description: 'Reads\na change.' }),
     ];
-    expect(catalogue(skills)).toEqual([
+    expect(listSkillsForPrompt(skills)).toEqual([
       'deploy [service] (a task of its own): Does deploy.',
       'review: Reads a change.',
     ]);
   });
 
   it('shortens descriptions first', () => {
-    const lines = catalogue(many(30, 'word '.repeat(100)));
+    const lines = listSkillsForPrompt(many(30, 'word '.repeat(100)));
     expect(lines).toHaveLength(30);
     expect(lines.every((line) => line.endsWith('…'))).toBe(true);
-    expect(bytes(lines)).toBeLessThanOrEqual(CATALOGUE_BYTES);
+    expect(bytes(lines)).toBeLessThanOrEqual(MAX_SKILL_LIST_BYTES);
   });
 
   it('of 200 the first keep a description, and the others are named', () => {
-    const lines = catalogue(many(200, 'word '.repeat(100)));
-    expect(bytes(lines)).toBeLessThanOrEqual(CATALOGUE_BYTES);
+    const lines = listSkillsForPrompt(many(200, 'word '.repeat(100)));
+    expect(bytes(lines)).toBeLessThanOrEqual(MAX_SKILL_LIST_BYTES);
     expect(lines.slice(0, -1).length).toBeGreaterThan(25);
-    expect(lines.at(-1)).toMatch(/^By name alone: skill-\d+, .*, skill-199$/);
+    expect(lines.at(-1)).toMatch(/^Only by name: skill-\d+, .*, skill-199$/);
   });
 
   it('of 2,000 it counts those that are not even named', () => {
-    const lines = catalogue(many(2_000, 'word '.repeat(100)));
-    expect(bytes(lines)).toBeLessThanOrEqual(CATALOGUE_BYTES);
+    const lines = listSkillsForPrompt(many(2_000, 'word '.repeat(100)));
+    expect(bytes(lines)).toBeLessThanOrEqual(MAX_SKILL_LIST_BYTES);
     expect(lines.at(-1)).toMatch(/^\d{4} more: /);
   });
 
@@ -53,11 +56,11 @@ describe('the list that a model chooses from', () => {
     fc.assert(
       fc.property(fc.array(skill, { maxLength: 120 }), (parts) => {
         const skills = parts.map(({ name, description }) => skillNamed(name, { description }));
-        const lines = catalogue(skills);
-        expect(bytes(lines)).toBeLessThanOrEqual(CATALOGUE_BYTES);
-        expect(catalogue(skills)).toEqual(lines);
+        const lines = listSkillsForPrompt(skills);
+        expect(bytes(lines)).toBeLessThanOrEqual(MAX_SKILL_LIST_BYTES);
+        expect(listSkillsForPrompt(skills)).toEqual(lines);
         const more = Number(/^(\d+) more:/.exec(lines.at(-1) ?? '')?.[1] ?? 0);
-        const named = lines.find((line) => line.startsWith('By name alone: '));
+        const named = lines.find((line) => line.startsWith('Only by name: '));
         const described = lines.length - (named === undefined ? 0 : 1) - (more > 0 ? 1 : 0);
         const byName = named === undefined ? 0 : named.split(', ').length;
         expect(described + byName + more).toBe(skills.length);
@@ -81,8 +84,8 @@ describe('finding a skill', () => {
       const found = findSkill(word, skills);
       return found.ok ? '' : found.message;
     };
-    expect(told('deplyo')).toBe('There is no skill `deplyo`. Near it: deploy.');
-    expect(told('production')).toBe('There is no skill `production`. Near it: deploy.');
+    expect(told('deplyo')).toBe('There is no skill `deplyo`. Similar: deploy.');
+    expect(told('production')).toBe('There is no skill `production`. Similar: deploy.');
     expect(told('music')).toBe('There is no skill `music`. Valid: pdf-forms, deploy.');
     expect(told('x'.repeat(10_000)).length).toBeLessThan(200);
     expect(findSkill('x', [])).toMatchObject({ message: 'There is no skill `x`. There are none.' });

@@ -1,5 +1,5 @@
 import type { SkillDefinition } from '../../../src/protocol/skill.ts';
-import { readSkill } from '../../../src/agents/skills/read.ts';
+import { readSkill } from '../../../src/agents/skills/read-skill.ts';
 
 /** A file with this front matter and the body `Do it.` */
 export function skillFile(...lines: readonly string[]): string {

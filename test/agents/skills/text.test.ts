@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitArguments, substitute } from '../../../src/agents/skills/substitute.ts';
+import { splitArguments, substituteArguments } from '../../../src/agents/skills/substitute.ts';
 import { skillText, skillTextWithin } from '../../../src/agents/skills/text.ts';
 import { byteLength } from '../../../src/base/text.ts';
 import { skillNamed } from './support.ts';
@@ -22,12 +22,15 @@ describe('substitution', () => {
   ];
   it.each(cases)('%s ← %s', (body, args, text) => {
     const skill = skillNamed('fix', { body, argumentNames: ['issue', 'issue-branch'] });
-    expect(substitute(skill, args).text).toBe(text);
+    expect(substituteArguments(skill, args).text).toBe(text);
   });
 
   it('needs no names of arguments', () => {
     const skill = skillNamed('fix', { body: 'Fix $ARGUMENTS, $0' });
-    expect(substitute(skill, '42 soon')).toEqual({ text: 'Fix 42 soon, 42', usedArguments: true });
+    expect(substituteArguments(skill, '42 soon')).toEqual({
+      text: 'Fix 42 soon, 42',
+      usedArguments: true,
+    });
   });
 
   it('parts arguments as a shell does, whatever they are', () => {
@@ -62,7 +65,10 @@ describe('substitution', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (body, args) => {
         const skill = skillNamed('fix', { body: body.replaceAll('$', '') });
-        expect(substitute(skill, args)).toEqual({ text: skill.body, usedArguments: false });
+        expect(substituteArguments(skill, args)).toEqual({
+          text: skill.body,
+          usedArguments: false,
+        });
       }),
     );
   });
@@ -71,7 +77,7 @@ describe('substitution', () => {
 describe('the text of a skill', () => {
   it('says where its files lie, and ends with arguments that have no place in it', () => {
     expect(skillText(skillNamed('fix'), 'it all')).toBe(
-      'Skill fix. Its files lie in "/skills/fix": paths in it count from there, and Read opens them.\n\nDo it.\n\nARGUMENTS: it all',
+      'Skill fix. Its files are in "/skills/fix": paths in its text are relative to that folder, and Read opens them.\n\nDo it.\n\nARGUMENTS: it all',
     );
     expect(skillText(skillNamed('fix', { body: 'Do $0.' }), 'it')).toMatch(/Do it\.$/);
   });

@@ -1,7 +1,6 @@
-import type { ModelRequest, Usage } from '../../../src/protocol/model.ts';
+import { NO_USAGE, type ModelRequest, type Usage } from '../../../src/protocol/model.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
-import { NO_USAGE } from '../../../src/protocol/model.ts';
 
 /** What a provider that takes four characters for a token would count. */
 export function countedTokens({ prefix, messages }: ModelRequest): number {

@@ -1,16 +1,14 @@
-import { isJsonObject } from '../../../base/json.ts';
-import type { JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Fields } from '../../parsing/fields.ts';
-import { withLineFeeds } from '../../parsing/split.ts';
-import { nameText } from '../../fields/common.ts';
+import { withLineFeeds } from '../../parsing/split-front-matter.ts';
+import { visibleNameOf } from '../../fields/common.ts';
 import type { FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
-import type { Dialect } from '../../fields/read-agent.ts';
-import { readAgent, readMarkdownAgent } from '../../fields/read-agent.ts';
+import { readAgent, readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 
-const CLAUDE: Dialect = {
+const CLAUDE: AgentDialect = {
   vendor: 'claude',
   modes: CLAUDE_MODES,
   limits: [],
@@ -18,19 +16,19 @@ const CLAUDE: Dialect = {
   loadsBareText: false,
 };
 
-/** Claude Code's `*.md` agents. */
+/** Reads Claude Code's `*.md` agents. */
 export const claudeReader: FormatReader = { read: (file) => readMarkdownAgent(file, CLAUDE) };
 
 /**
- * The agents of `--agents JSON`: `{"NAME": {"description", "prompt", "tools", "model", …}}`, Claude
- * Code's format. What is no such object is in `problems`, with the path `session:NAME`.
+ * Reads the agents of `--agents JSON`, in Claude Code's format: `{"NAME": {"description", "prompt", "tools", "model",
+ * …}}`. Anything else is in `problems`, with the path `session:NAME`.
  */
 export function parseSessionAgents(json: string): FileDefinitions {
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
-    return sessionProblem('session:', `--agents is no valid JSON: ${errorMessage(error)}`);
+    return sessionProblem('session:', `--agents is not valid JSON: ${errorMessage(error)}`);
   }
   if (!isJsonObject(value)) {
     return sessionProblem('session:', '--agents must be a JSON object, {"NAME": {"prompt": …}}.');
@@ -44,7 +42,7 @@ export function parseSessionAgents(json: string): FileDefinitions {
 
 function readSessionAgent(name: string, entry: JsonValue): FileDefinitions {
   const path = `session:${name}`;
-  if (nameText(name) === undefined) {
+  if (visibleNameOf(name) === undefined) {
     return sessionProblem(path, '--agents: a name is empty; write `{"NAME": {"prompt": …}}`.');
   }
   const prompt = isJsonObject(entry) ? entry['prompt'] : undefined;
@@ -62,7 +60,7 @@ function readSessionAgent(name: string, entry: JsonValue): FileDefinitions {
   return { items: [agent], problems: [] };
 }
 
-/** The key is the name, whatever a field says. */
+/** The key is the name, whatever a `name` field says. */
 function sessionFields(
   name: string,
   entry: { readonly [key: string]: JsonValue | undefined },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineFormat, isMarkdown } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 export const claude = {
   name: 'claude',
@@ -19,4 +19,4 @@ export const claude = {
     user: (user) => [join(PRODUCT_HOMES.claude(user), 'skills')],
   },
   detection: { directories: ['.claude', '.claude-plugin'] },
-} satisfies Vendor;
+} satisfies AgentVendor;

@@ -1,16 +1,19 @@
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import type { Field } from '../../parsing/fields.ts';
-import { configFiles, readCodexConfig, withDeclaration, type Role } from './config.ts';
+import { failedFile, flattenField, type Field } from '../../parsing/fields.ts';
+import { declaredConfigFiles, readCodexConfig, withDeclaration, type CodexRole } from './config.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
-import { promptText, word } from '../../fields/common.ts';
-import { notLoaded, spread } from '../../parsing/file-fields.ts';
+import { promptTextOf, singleLineOf } from '../../fields/common.ts';
 import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
-import type { Dialect, SharedFields } from '../../fields/read-agent.ts';
-import { nameFromPath, readAgent } from '../../fields/read-agent.ts';
+import {
+  nameFromPath,
+  readAgent,
+  type AgentDialect,
+  type SharedFields,
+} from '../../fields/read-agent.ts';
 import { parseTomlFields } from '../../parsing/toml-fields.ts';
 
-const CODEX: Dialect = {
+const CODEX: AgentDialect = {
   vendor: 'codex',
   modes: CLAUDE_MODES,
   limits: [],
@@ -51,30 +54,30 @@ const CODEX: Dialect = {
     'web_search',
   ],
   loadsBareText: false,
-  // `tools` and `skills` are tables of settings there, and no lists.
-  translate: (fields) => spread(spread(fields, 'tools'), 'skills'),
+  // In Codex, `tools` and `skills` are tables of settings, not lists.
+  translate: (fields) => flattenField(flattenField(fields, 'tools'), 'skills'),
   own: { names: ['developer_instructions'], read: readOwn },
 };
 
-/** Codex agents: `agents/*.toml`, and those that a `config.toml` declares. */
-export const codexReader: FormatReader = { read: readCodex, referencedFiles: configFiles };
+/** Reads Codex agents: `agents/*.toml`, and those that a `config.toml` declares. */
+export const codexReader: FormatReader = { read: readCodex, referencedFiles: declaredConfigFiles };
 
-/** Keys of which one at least stands in a file that was meant as an agent. */
-const TELLING = ['developer_instructions', 'name', 'description'];
+/** A file that was meant as an agent has at least one of these fields. */
+const AGENT_FIELDS = ['developer_instructions', 'name', 'description'];
 
 async function readCodex(file: DefinitionFile): Promise<FileDefinitions> {
   const read = await parseTomlFields(file.text);
-  if (!read.ok) return notLoaded(file, read.problem);
+  if (!read.ok) return failedFile(file, read.problem);
   const agents = read.fields.get('agents');
   if (agents !== undefined) return readCodexConfig(file, agents, (role) => readRole(file, role));
-  if (!TELLING.some((name) => read.fields.has(name))) {
-    return notLoaded(file, { code: 'not-an-agent', message: 'It declares no agent.' });
+  if (!AGENT_FIELDS.some((name) => read.fields.has(name))) {
+    return failedFile(file, { code: 'not-an-agent', message: 'It declares no agent.' });
   }
   const role = await withDeclaration(file, { fields: read.fields, problems: read.problems });
   return { items: [readRole(file, role)], problems: [] };
 }
 
-function readRole(file: DefinitionFile, { fields, problems, name }: Role): AgentDefinition {
+function readRole(file: DefinitionFile, { fields, problems, name }: CodexRole): AgentDefinition {
   const content = { fields, problems, name: name ?? nameFromPath(file.path), prompt: '' };
   return readAgent(content, file, CODEX);
 }
@@ -90,28 +93,29 @@ function readOwn(reader: FieldReader, shared: SharedFields): Partial<AgentDefini
 
 function readPrompt(reader: FieldReader): Pick<AgentDefinition, 'prompt'> {
   const field = reader.take('developer_instructions');
-  const prompt = promptText(field?.value);
+  const prompt = promptTextOf(field?.value);
   if (prompt !== undefined) return { prompt };
-  const message = 'No `developer_instructions`: nothing tells it what it is.';
+  const message = 'There are no `developer_instructions`: the agent has no prompt.';
   reader.warn('missing-prompt', message, field?.line);
   return { prompt: '' };
 }
 
-/** Under `untrusted` each edit asks, whatever the sandbox would let it do. */
+/** Under `untrusted`, each edit asks, whatever the sandbox allows. */
 function readApproval(reader: FieldReader, { mode }: SharedFields): Partial<AgentDefinition> {
-  if (word(reader.peek('approval_policy')?.value) !== 'untrusted' || mode === 'plan') return {};
+  if (singleLineOf(reader.peek('approval_policy')?.value) !== 'untrusted' || mode === 'plan')
+    return {};
   reader.take('approval_policy');
   return { mode: 'default' };
 }
 
-/** Of a number of bytes only 0 means something here: none of the project's instructions. */
+/** Only 0 bytes has a meaning here: none of the project's instructions. */
 function readProjectDocs(reader: FieldReader): Pick<AgentDefinition, 'contextFiles'> {
   if (reader.peek('project_doc_max_bytes')?.value !== 0) return {};
   reader.take('project_doc_max_bytes');
   return { contextFiles: false };
 }
 
-/** `web_search = "disabled"`, and `false` among the `tools`. */
+/** Reads `web_search = "disabled"`, and `web_search = false` in `tools`. */
 function readWebSearch(
   reader: FieldReader,
   { disallowedTools }: SharedFields,

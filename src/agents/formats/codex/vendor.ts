@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineFormat, isToml } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 export const codex = {
   name: 'codex',
@@ -23,4 +23,4 @@ export const codex = {
     directories: ['.codex'],
     isAgent: (text) => /^[ \t]*(?:developer_instructions[ \t]*=|\[agents\.)/m.test(text),
   },
-} satisfies Vendor;
+} satisfies AgentVendor;

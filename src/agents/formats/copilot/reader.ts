@@ -1,12 +1,15 @@
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
-import { takeFlag, textList } from '../../fields/common.ts';
+import { takeBoolean, textList } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
-import type { Dialect, SharedFields } from '../../fields/read-agent.ts';
-import { readMarkdownAgent } from '../../fields/read-agent.ts';
+import {
+  readMarkdownAgent,
+  type AgentDialect,
+  type SharedFields,
+} from '../../fields/read-agent.ts';
 
-const COPILOT: Dialect = {
+const COPILOT: AgentDialect = {
   vendor: 'copilot',
   modes: CLAUDE_MODES,
   limits: [],
@@ -27,27 +30,27 @@ const COPILOT: Dialect = {
   },
 };
 
-/** GitHub Copilot's and VS Code's `*.agent.md`, and the `*.chatmode.md` that they were before. */
+/** Reads the `*.agent.md` files of GitHub Copilot and VS Code, and `*.chatmode.md`, their former name. */
 export const copilotReader: FormatReader = {
   read: (file) =>
     readMarkdownAgent(file, { ...COPILOT, loadsBareText: AGENT_PATH.test(file.path) }),
 };
 
-/** Where a header is not needed; other files of `.github` are documents. */
+/** Matches files that need no front matter. Other files in `.github` are documents. */
 const AGENT_PATH = /\.(?:agent|chatmode)\.md$|\/(?:agents|chatmodes)\/[^/]*$/i;
 
-/** `disable-model-invocation` goes before `infer`, which it replaced. */
+/** `disable-model-invocation` has precedence over `infer`, which it replaced. */
 function readInvocation(reader: FieldReader): Pick<AgentDefinition, 'unlisted'> {
-  const disabled = takeFlag(reader, 'disable-model-invocation');
-  const infer = takeFlag(reader, 'infer');
-  const hidden = takeFlag(reader, 'hidden');
+  const disabled = takeBoolean(reader, 'disable-model-invocation');
+  const infer = takeBoolean(reader, 'infer');
+  const hidden = takeBoolean(reader, 'hidden');
   const unlisted = disabled ?? (infer === undefined ? hidden : !infer);
   return unlisted === true ? { unlisted } : {};
 }
 
 type Delegates = Pick<Partial<AgentDefinition>, 'delegatesTo' | 'disallowedTools'>;
 
-/** `agents`: whom it may delegate to, `*` for all, and an empty list for nobody. */
+/** Reads `agents`, the agents that it may delegate to: `*` means all, and an empty list means none. */
 function readDelegates(reader: FieldReader, shared: SharedFields): Delegates {
   const field = reader.take('agents');
   if (field === undefined || field.value === null) return {};
@@ -56,7 +59,7 @@ function readDelegates(reader: FieldReader, shared: SharedFields): Delegates {
   if (names.length === 0) return { disallowedTools: [...shared.disallowedTools, 'Task'] };
   if (!shared.tools.names.includes('Task')) {
     const message =
-      '`agents` says whom it may delegate to, and `tools` lists no `agent`, which it takes.';
+      '`agents` says which agents it may delegate to, but `tools` does not list `agent`, which delegation needs.';
     reader.warn('agents-without-task', message, field.line);
   }
   const { delegatesTo } = shared;

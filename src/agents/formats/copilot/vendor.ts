@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineFormat, isMarkdown } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 export const copilot = {
   name: 'copilot',
@@ -24,4 +24,4 @@ export const copilot = {
     frontMatter: /^(?:handoffs|argument-hint|user-invocable|infer|target):/m,
     isTestedLast: true,
   },
-} satisfies Vendor;
+} satisfies AgentVendor;

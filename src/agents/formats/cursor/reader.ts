@@ -1,10 +1,9 @@
 import type { FormatReader } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
-import type { Dialect } from '../../fields/read-agent.ts';
-import { readMarkdownAgent } from '../../fields/read-agent.ts';
+import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 
-/** Its fields are `name`, `description`, `model`, `readonly` and `is_background`; all may be absent. */
-const CURSOR: Dialect = {
+/** The fields are `name`, `description`, `model`, `readonly` and `is_background`. All of them are optional. */
+const CURSOR: AgentDialect = {
   vendor: 'cursor',
   modes: CLAUDE_MODES,
   limits: [],
@@ -12,5 +11,5 @@ const CURSOR: Dialect = {
   loadsBareText: true,
 };
 
-/** Cursor's `*.md` agents. */
+/** Reads Cursor's `*.md` agents. */
 export const cursorReader: FormatReader = { read: (file) => readMarkdownAgent(file, CURSOR) };

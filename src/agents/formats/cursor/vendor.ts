@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineFormat, isMarkdown } from '../../loader/format.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 /**
  * Cursor also reads the agents of Claude Code and markdown files in the folder where Codex keeps its own. The former
@@ -22,4 +22,4 @@ export const cursor = {
     directories: ['.cursor'],
     frontMatter: /^(?:readonly|is_background):/m,
   },
-} satisfies Vendor;
+} satisfies AgentVendor;

@@ -3,12 +3,15 @@ import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { textList } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
-import { serverTools } from '../../fields/mcp-names.ts';
+import { mcpServerTools } from '../../fields/mcp-names.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
-import type { Dialect, SharedFields } from '../../fields/read-agent.ts';
-import { readMarkdownAgent } from '../../fields/read-agent.ts';
+import {
+  readMarkdownAgent,
+  type AgentDialect,
+  type SharedFields,
+} from '../../fields/read-agent.ts';
 
-const FACTORY: Dialect = {
+const FACTORY: AgentDialect = {
   vendor: 'factory',
   modes: CLAUDE_MODES,
   limits: [],
@@ -17,12 +20,12 @@ const FACTORY: Dialect = {
   own: { names: ['mcp-servers'], read: readServers },
 };
 
-/** Factory's droids. */
+/** Reads Factory's droids. */
 export const factoryReader: FormatReader = { read: (file) => readMarkdownAgent(file, FACTORY) };
 
 /**
- * `mcpServers: [linear]`: of the servers that the user has, their tools and no others. A map, as other
- * vendors write servers of an agent's own, stays untaken.
+ * Reads `mcpServers: [linear]`, which limits the servers of the user to those in the list. A map, in which other
+ * vendors define servers for an agent, stays untaken.
  */
 function readServers(
   reader: FieldReader,
@@ -31,7 +34,7 @@ function readServers(
   const field = reader.peek('mcp-servers');
   if (field === undefined || !Array.isArray(field.value) || unusable !== undefined) return {};
   reader.take('mcp-servers');
-  const servers = textList(field.value).map((name) => serverTools(name));
+  const servers = textList(field.value).map((name) => mcpServerTools(name));
   if (servers.length > 0) return { tools: withServers(tools, servers) };
   return { disallowedTools: [...disallowedTools, 'mcp__*'] };
 }

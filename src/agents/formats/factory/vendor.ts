@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineFormat, isMarkdown } from '../../loader/format.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 export const factory = {
   name: 'factory',
@@ -15,4 +15,4 @@ export const factory = {
   }),
   skills: { project: ['.factory/skills'], user: ({ home }) => [join(home, '.factory', 'skills')] },
   detection: { directories: ['.factory', 'droids'], frontMatter: /^(?:reasoningEffort):/m },
-} satisfies Vendor;
+} satisfies AgentVendor;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineFormat, isMarkdown } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 export const gemini = {
   name: 'gemini',
@@ -24,4 +24,4 @@ export const gemini = {
     frontMatter:
       /^(?:kind:\s*(?:local|remote)\b|agent_card_url:|agent_card_json:|max_turns:|timeout_mins:|mcp_servers:)/m,
   },
-} satisfies Vendor;
+} satisfies AgentVendor;

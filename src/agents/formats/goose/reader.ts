@@ -1,25 +1,33 @@
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import type { Field, Fields } from '../../parsing/fields.ts';
+import {
+  failedFile,
+  normalizeText,
+  flattenField,
+  unreadableFile,
+  type Field,
+  type Fields,
+  type FileFields,
+} from '../../parsing/fields.ts';
 import { readYaml } from '../../parsing/yaml.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
-import { promptText } from '../../fields/common.ts';
-import { readOutputSchema } from '../../fields/output-schema.ts';
+import { promptTextOf, readOutputSchemaField, fieldText } from '../../fields/common.ts';
 import {
-  notLoaded,
-  plainText,
-  spread,
-  unreadableFile,
-  type FileFields,
-} from '../../parsing/file-fields.ts';
-import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
-import { withExtensions } from './extensions.ts';
+  isJson,
+  type DefinitionFile,
+  type FormatReader,
+  type FileDefinitions,
+} from '../../loader/format.ts';
 import { readParameters } from './parameters.ts';
 import { parseJsonFields } from '../../parsing/json-fields.ts';
-import { isJson } from '../../loader/format.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
-import type { Dialect } from '../../fields/read-agent.ts';
-import { knownFieldTest, nameFromPath, readAgent } from '../../fields/read-agent.ts';
+import {
+  createFieldTest,
+  nameFromPath,
+  readAgent,
+  type AgentDialect,
+} from '../../fields/read-agent.ts';
+import { mcpServerTools } from '../../fields/mcp-names.ts';
 
 const INACTIVE = [
   'activities',
@@ -30,7 +38,7 @@ const INACTIVE = [
   'settings',
   'sub_recipes',
   'version',
-  // Of the desktop's form, around the recipe.
+  // Fields around the recipe in files of the desktop application.
   'id',
   'isArchived',
   'isGlobal',
@@ -39,18 +47,18 @@ const INACTIVE = [
   'scheduledJobId',
 ];
 
-/** goose's recipes: `*.yaml` and `*.json`. */
+/** Reads goose's recipes: `*.yaml` and `*.json`. */
 export const gooseReader: FormatReader = { read: readRecipe };
 
 async function readRecipe(file: DefinitionFile): Promise<FileDefinitions> {
   const dialect = dialectFor(file);
   const read = isJson(file.path)
     ? await parseJsonFields(file.text)
-    : await parseYamlFields(file.text, () => knownFieldTest(dialect));
-  if (!read.ok) return notLoaded(file, read.problem);
+    : await parseYamlFields(file.text, () => createFieldTest(dialect));
+  if (!read.ok) return failedFile(file, read.problem);
   const fields = unwrapped(read.fields);
   if (!['title', 'instructions', 'prompt'].some((name) => fields.has(name))) {
-    return notLoaded(file, { code: 'not-an-agent', message: 'It holds no recipe.' });
+    return failedFile(file, { code: 'not-an-agent', message: 'It holds no recipe.' });
   }
   const content = { fields, problems: read.problems, name: nameFromPath(file.path), prompt: '' };
   return { items: [readAgent(content, file, dialect)], problems: [] };
@@ -60,11 +68,16 @@ async function parseYamlFields(
   text: string,
   fieldTest: () => (key: string) => boolean,
 ): Promise<FileFields> {
-  const read = await readYaml({ yaml: plainText(text), line: 1, what: 'The recipe', fieldTest });
+  const read = await readYaml({
+    yaml: normalizeText(text),
+    line: 1,
+    subject: 'The recipe',
+    fieldTest,
+  });
   return read.ok ? read : unreadableFile(read.code, read.message, read.line);
 }
 
-/** The desktop's form: the recipe's own fields before those around it, such as a second `name`. */
+/** Unwraps a file of the desktop application. The recipe's own fields have precedence over those around it, such as a second `name`. */
 function unwrapped(fields: Fields): Fields {
   const recipe = fields.get('recipe');
   if (recipe === undefined || !isJsonObject(recipe.value)) return fields;
@@ -76,14 +89,14 @@ function unwrapped(fields: Fields): Fields {
   return new Map([...outer, ...inner]);
 }
 
-function dialectFor(file: DefinitionFile): Dialect {
+function dialectFor(file: DefinitionFile): AgentDialect {
   return {
     vendor: 'goose',
     modes: CLAUDE_MODES,
     limits: [],
     inactive: INACTIVE,
     loadsBareText: false,
-    translate: (fields) => withExtensions(inSharedWords(fields)),
+    translate: (fields) => withExtensions(withSharedNames(fields)),
     own: {
       names: ['title', 'instructions', 'prompt', 'parameters', 'recipe', 'response'],
       read: (reader) => readTexts(reader, file),
@@ -91,16 +104,16 @@ function dialectFor(file: DefinitionFile): Dialect {
   };
 }
 
-/** Names that differ. A field under the shared name is of no recipe, and goes. */
+/** The fields whose shared names differ. A field under the shared name does not belong to a recipe, and is removed. */
 const SHARED_NAMES: ReadonlyMap<string, string> = new Map([
   ['title', 'name'],
   ['settings.goose_model', 'model'],
   ['settings.max_turns', 'max_turns'],
 ]);
 
-function inSharedWords(fields: Fields): Fields {
+function withSharedNames(fields: Fields): Fields {
   const renamed = new Map<string, Field>();
-  for (const [key, field] of spread(fields, 'settings')) {
+  for (const [key, field] of flattenField(fields, 'settings')) {
     const name = SHARED_NAMES.get(key);
     if (name !== undefined) renamed.set(name, field);
     else if (!renamed.has(key)) renamed.set(key, field);
@@ -109,17 +122,17 @@ function inSharedWords(fields: Fields): Fields {
 }
 
 /**
- * `instructions` are its own part of the system prompt, and `prompt` is the first message of a
- * conversation with it; alone it is both.
+ * Reads `instructions`, which are the agent's part of the system prompt, and `prompt`, the first message of a
+ * conversation with it. A `prompt` alone is both.
  */
 function readTexts(reader: FieldReader, file: DefinitionFile): Partial<AgentDefinition> {
-  const instructions = promptText(reader.take('instructions')?.value);
-  const message = promptText(reader.take('prompt')?.value);
+  const instructions = promptTextOf(reader.take('instructions')?.value);
+  const message = promptTextOf(reader.take('prompt')?.value);
   const prompt = instructions ?? message;
   if (prompt === undefined) {
     reader.warn(
       'missing-prompt',
-      'Neither `instructions` nor `prompt`: nothing tells it what it is.',
+      'There are neither `instructions` nor a `prompt`: the agent has no prompt.',
     );
   }
   return {
@@ -130,10 +143,63 @@ function readTexts(reader: FieldReader, file: DefinitionFile): Partial<AgentDefi
   };
 }
 
-/** `response: {json_schema: …}`: the form of its answer. */
+/** Reads `response: {json_schema: …}`, the schema of the agent's answer. */
 function readResponse(reader: FieldReader): Partial<AgentDefinition> {
   const field = reader.take('response');
   if (field === undefined || !isJsonObject(field.value)) return {};
   const schema = field.value['json_schema'] ?? null;
-  return readOutputSchema(reader, { ...field, value: schema });
+  return readOutputSchemaField(reader, { ...field, value: schema });
+}
+
+/**
+ * Translates `extensions` into `tools`: only the listed ones can be used. Without the field, goose gives an agent
+ * everything that the user has enabled, so all tools stay.
+ */
+export function withExtensions(fields: Fields): Fields {
+  const extensions = fields.get('extensions');
+  if (extensions === undefined) return fields;
+  const { value, line } = extensions;
+  const others = [...fields].filter(([key]) => key !== 'extensions');
+  if (value === null) return new Map(others);
+  const tools = Array.isArray(value) ? value.flatMap(extensionTools) : value;
+  return new Map([...others, ['tools', { value: tools, line }]]);
+}
+
+/** The types of extensions with tools of their own, which are tools of an MCP server here. */
+const SERVERS: ReadonlySet<string> = new Set([
+  'stdio',
+  'sse',
+  'streamable_http',
+  'frontend',
+  'inline_python',
+]);
+
+/** The tools of Muster that correspond to extensions of goose. */
+const OWN: ReadonlyMap<string, string> = new Map([
+  ['summon', 'Task'],
+  ['skills', 'Skill'],
+]);
+
+/** The tools of Muster that correspond to single tools of goose's own extensions, which `available_tools` lists. */
+const OWN_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['text_editor', ['Read', 'Write', 'Edit']],
+  ['tree', ['LS']],
+  ['load', ['Skill']],
+]);
+
+/** Returns names of tools. An item that is not an extension stays as it is, so that a warning names it. */
+function extensionTools(extension: JsonValue): readonly string[] {
+  const name = fieldText(isJsonObject(extension) ? extension['name'] : extension);
+  if (name === undefined) return ['?'];
+  const available = isJsonObject(extension) ? extension['available_tools'] : undefined;
+  const some = Array.isArray(available) ? available.map((each) => fieldText(each) ?? '?') : [];
+  const isServer = isJsonObject(extension) && SERVERS.has(fieldText(extension['type']) ?? '');
+  if (isServer) {
+    return some.length === 0
+      ? [mcpServerTools(name)]
+      : some.map((tool) => mcpServerTools(name, tool));
+  }
+  const word = OWN.get(name) ?? name;
+  if (some.length === 0) return [word];
+  return some.flatMap((tool) => OWN_TOOLS.get(tool) ?? [tool]);
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { defineFormat, isJson, isYaml } from '../../loader/format.ts';
 import type { UserDirectories } from '../../loader/user-directories.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 export const goose = {
   name: 'goose',
@@ -13,7 +13,7 @@ export const goose = {
   }),
   skills: { project: ['.goose/skills'], user: ({ config }) => [join(config, 'goose', 'skills')] },
   detection: { directories: ['.goose'], isAgent: isRecipe },
-} satisfies Vendor;
+} satisfies AgentVendor;
 
 function recipeDirectories({ config, named }: UserDirectories): readonly string[] {
   const directories = (named('GOOSE_RECIPE_PATH') ?? '').split(':').filter(isAbsolute);

@@ -3,19 +3,26 @@ import { absolutePath } from '../../../sys/paths.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import { shownMessage } from '../../fields/clean-text.ts';
-import type { Fields } from '../../parsing/fields.ts';
+import { failedFile, flattenField, readReferencedText, type Fields } from '../../parsing/fields.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
-import { promptText, takeFirst, textList } from '../../fields/common.ts';
-import { notLoaded, spread } from '../../parsing/file-fields.ts';
-import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
+import { promptTextOf, takeFirstField, textList } from '../../fields/common.ts';
+import {
+  isJson,
+  type DefinitionFile,
+  type FormatReader,
+  type FileDefinitions,
+} from '../../loader/format.ts';
 import { parseJsonFields } from '../../parsing/json-fields.ts';
-import { readKiroRules, SETTINGS } from './rules.ts';
+import { readKiroRules, TOOL_SETTINGS } from './rules.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
-import { isJson } from '../../loader/format.ts';
-import { otherText } from '../../parsing/other-file.ts';
-import type { Dialect, SharedFields } from '../../fields/read-agent.ts';
-import { nameFromPath, readAgent, readMarkdownAgent } from '../../fields/read-agent.ts';
-import { toolWords } from '../../fields/tool-words.ts';
+import {
+  nameFromPath,
+  readAgent,
+  readMarkdownAgent,
+  type AgentDialect,
+  type SharedFields,
+} from '../../fields/read-agent.ts';
+import { splitToolList } from '../../fields/tool-lists.ts';
 
 const INACTIVE = [
   'allowed-tools',
@@ -32,33 +39,43 @@ const INACTIVE = [
   'welcome-message',
 ];
 
-/** Kiro's `*.json` and `*.md`, which hold the same fields. */
+/** Reads Kiro's `*.json` and `*.md`, which have the same fields. */
 export const kiroReader: FormatReader = {
   read: (file) =>
     isJson(file.path) ? readJsonAgent(file) : readMarkdownAgent(file, dialectFor(file)),
   referencedFiles: promptFiles,
 };
 
-/** The file that `prompt` may name in a text, whatever else it holds. */
+/** Returns the path of the file that `prompt` refers to, even if the text is not valid. */
 function promptFiles(path: string, content: string): readonly string[] {
   const [, named] = /\bprompt"?[ \t]*:[ \t]*["']?file:\/\/([^"'\n]+)/.exec(content) ?? [];
   return named === undefined ? [] : [absolutePath(named.trim(), dirname(path))];
 }
 
-/** Some field that says what an agent is: other JSON files may lie beside it. */
-const TELLING = ['prompt', 'description', 'tools', 'allowedTools', 'toolsSettings', 'mcpServers'];
+/** A file that was meant as an agent has at least one of these fields: other JSON files may lie next to it. */
+const AGENT_FIELDS = [
+  'prompt',
+  'description',
+  'tools',
+  'allowedTools',
+  'toolsSettings',
+  'mcpServers',
+];
 
 async function readJsonAgent(file: DefinitionFile): Promise<FileDefinitions> {
   const read = await parseJsonFields(file.text);
-  if (!read.ok) return notLoaded(file, read.problem);
-  if (!TELLING.some((name) => read.fields.has(name))) {
-    return notLoaded(file, { code: 'not-an-agent', message: 'It has no field of an agent.' });
+  if (!read.ok) return failedFile(file, read.problem);
+  if (!AGENT_FIELDS.some((name) => read.fields.has(name))) {
+    return failedFile(file, {
+      code: 'not-an-agent',
+      message: 'It has none of the fields of an agent.',
+    });
   }
   const content = { ...read, name: nameFromPath(file.path), prompt: '' };
   return { items: [readAgent(content, file, dialectFor(file))], problems: [] };
 }
 
-function dialectFor(file: DefinitionFile): Dialect {
+function dialectFor(file: DefinitionFile): AgentDialect {
   return {
     vendor: 'kiro',
     modes: CLAUDE_MODES,
@@ -77,7 +94,7 @@ function dialectFor(file: DefinitionFile): Dialect {
   };
 }
 
-/** The body of a markdown file goes before its `prompt`. */
+/** Reads `prompt`, unless a markdown file has a body, which has precedence. */
 function readPrompt(
   reader: FieldReader,
   file: DefinitionFile,
@@ -85,40 +102,44 @@ function readPrompt(
 ): Partial<AgentDefinition> {
   if (shared.prompt !== '') return {};
   const field = reader.take('prompt');
-  const written = promptText(field?.value);
+  const written = promptTextOf(field?.value);
   if (written === undefined) {
-    const isOdd = field !== undefined && field.value !== null;
-    const message = isOdd ? '`prompt` is no text.' : 'No `prompt`: nothing tells it what it is.';
+    const isInvalid = field !== undefined && field.value !== null;
+    const message = isInvalid
+      ? '`prompt` must be a text.'
+      : 'There is no `prompt`: the agent has no prompt.';
     reader.warn('missing-prompt', message, field?.line);
     return {};
   }
   if (!/^file:\/\//i.test(written)) return { prompt: written };
   const path = written.slice('file://'.length);
-  const other = otherText(file, path);
-  if (other.ok) return { prompt: promptText(other.text) ?? '' };
+  const other = readReferencedText(file, path);
+  if (other.ok) return { prompt: promptTextOf(other.text) ?? '' };
   const unusable = shownMessage(
-    `Its prompt lies in \`${path}\`, which cannot be used: ${other.reason}`,
+    `Its prompt is in \`${path}\`, which cannot be used: ${other.reason}`,
   );
   reader.warn('prompt-file', unusable, field?.line);
   return { unusable: shared.unusable ?? unusable };
 }
 
-/** `@builtin` alone is every tool that is of no server. */
+/** `@builtin` alone means every tool that does not belong to a server. */
 function withoutServers(fields: Fields): Fields {
   const tools = fields.get('tools');
-  const words = tools === undefined ? [] : toolWords(tools.value);
+  const words = tools === undefined ? [] : splitToolList(tools.value);
   if (tools === undefined || words?.length !== 1 || words[0] !== '@builtin') return fields;
   if (fields.has('disallowedTools')) return fields;
   return new Map([...fields, ['disallowedTools', { value: ['mcp__*'], line: tools.line }]]);
 }
 
-/** `toolsSettings: {shell: {allowedCommands}}` as `toolsSettings.shell.allowedCommands`. */
+/** Flattens `toolsSettings: {shell: {allowedCommands}}` into `toolsSettings.shell.allowedCommands`. */
 function spreadSettings(fields: Fields): Fields {
-  const tools = spread(fields, 'toolsSettings');
-  return [...tools.keys()].filter((key) => key.startsWith(SETTINGS)).reduce(spread, tools);
+  const tools = flattenField(fields, 'toolsSettings');
+  return [...tools.keys()]
+    .filter((key) => key.startsWith(TOOL_SETTINGS))
+    .reduce(flattenField, tools);
 }
 
-/** `permissions` that let something run unasked apart from the others, for they do nothing. */
+/** Separates the `permissions` that allow calls without asking, because they have no effect here. */
 function withAllowed(fields: Fields): Fields {
   const field = fields.get('permissions');
   if (field === undefined || !Array.isArray(field.value)) return fields;
@@ -135,21 +156,21 @@ function withAllowed(fields: Fields): Fields {
   ]);
 }
 
-/** Whom `toolsSettings.subagent.availableAgents` lets it delegate to. */
+/** Reads the agents that `toolsSettings.subagent.availableAgents` allows it to delegate to. */
 function readDelegates(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition> {
-  const field = takeFirst(reader, [
+  const field = takeFirstField(reader, [
     'toolsSettings.subagent.availableAgents',
     'toolsSettings.use_subagent.availableAgents',
   ]);
   if (field === undefined || field.value === null) return {};
   const names = textList(field.value);
   if (names.includes('*')) return {};
-  const whole = names.filter((name) => !/[*?]/.test(name));
-  if (whole.length < names.length) {
-    const message = 'Of `availableAgents` only whole names count; patterns are left out.';
+  const exact = names.filter((name) => !/[*?]/.test(name));
+  if (exact.length < names.length) {
+    const message = 'Only exact names count in `availableAgents`; patterns are left out.';
     reader.warn('agent-pattern', message, field.line);
   }
-  return whole.length === 0
+  return exact.length === 0
     ? { disallowedTools: [...shared.disallowedTools, 'Task'] }
-    : { delegatesTo: whole };
+    : { delegatesTo: exact };
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineFormat, isJson, isMarkdown } from '../../loader/format.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 export const kiro = {
   name: 'kiro',
@@ -21,4 +21,4 @@ export const kiro = {
         text,
       ) && /"(?:prompt|description)"\s*:/.test(text),
   },
-} satisfies Vendor;
+} satisfies AgentVendor;

@@ -4,10 +4,9 @@ import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader
 import { OWN_LIMITS } from '../../fields/limits.ts';
 import { MUSTER_MODES } from '../../fields/modes.ts';
 import { OWN_FIELDS, readOwnFields } from './own-fields.ts';
-import type { Dialect } from '../../fields/read-agent.ts';
-import { nameFromPath, readMarkdownAgent } from '../../fields/read-agent.ts';
+import { nameFromPath, readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 
-const MUSTER: Dialect = {
+const MUSTER: AgentDialect = {
   vendor: 'muster',
   modes: MUSTER_MODES,
   limits: OWN_LIMITS,
@@ -16,15 +15,15 @@ const MUSTER: Dialect = {
   own: { names: OWN_FIELDS, read: readOwnFields },
 };
 
-/** Muster's own `*.md`, the built-in agents' too. */
+/** Reads Muster's own `*.md` agents, including the built-in ones. */
 export const musterReader: FormatReader = { read: (file) => readMarkdownAgent(file, MUSTER) };
 
-/** Seed S3's `.gen/agents/*.md`: the same fields under the same words. */
+/** Reads `.gen/agents/*.md`, which have the same fields and values. */
 export const genReader: FormatReader = {
   read: (file) => readMarkdownAgent(file, { ...MUSTER, vendor: 'gen' }),
 };
 
-/** Seed S0's `NAME/SUBAGENT.md`. */
+/** Reads `NAME/SUBAGENT.md`. */
 export const subagentReader: FormatReader = { read: readSubagent };
 
 async function readSubagent(file: DefinitionFile): Promise<FileDefinitions> {
@@ -36,7 +35,7 @@ function compareWithFolder(agent: AgentDefinition): AgentDefinition {
   const { path } = agent.origin;
   const folder = nameFromPath(path);
   if (agent.name === folder || basename(path) !== 'SUBAGENT.md') return agent;
-  const message = `Its name is \`${agent.name}\`, its folder's \`${folder}\`; the name counts.`;
+  const message = `Its name is \`${agent.name}\`, and the name of its folder is \`${folder}\`; its own name counts.`;
   return {
     ...agent,
     problems: [...agent.problems, { code: 'name-differs-from-folder', message, path }],

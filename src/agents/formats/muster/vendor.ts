@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineFormat, isMarkdown } from '../../loader/format.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 import { genReader, musterReader, subagentReader } from './reader.ts';
 
 /** Muster's own format, which the built-in agents use, too. Every start needs its reader. */
@@ -22,7 +22,7 @@ export const muster = {
       /^(?:result-max-tokens|wall-seconds|delegates-to|refuses-questions|ask-rules|deny-rules|unlisted):/m,
     isTestedLast: true,
   },
-} satisfies Vendor;
+} satisfies AgentVendor;
 
 /** The `.gen/agents/*.md` files of GenCode. */
 export const gen = {
@@ -34,7 +34,7 @@ export const gen = {
     loadReader: () => genReader,
   }),
   detection: { directories: ['.gen'] },
-} satisfies Vendor;
+} satisfies AgentVendor;
 
 /** The `NAME/SUBAGENT.md` files of Pegasus. */
 export const subagent = {
@@ -46,4 +46,4 @@ export const subagent = {
     loadReader: () => subagentReader,
   }),
   detection: { fileName: /^SUBAGENT\.md$/ },
-} satisfies Vendor;
+} satisfies AgentVendor;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineFormat, isMarkdown } from '../../loader/format.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 const CONFIG_FILES = ['opencode.jsonc', 'opencode.json'];
 /**
@@ -33,4 +33,4 @@ export const opencode = {
     frontMatter:
       /^(?:mode:\s*(?:primary|subagent|all)\b|permissions?:\s*$|top_p:|steps:|maxSteps:)/m,
   },
-} satisfies Vendor;
+} satisfies AgentVendor;

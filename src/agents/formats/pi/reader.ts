@@ -1,19 +1,21 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Field, Fields } from '../../parsing/fields.ts';
-import { readBoolean, text, word } from '../../fields/common.ts';
+import { readBoolean, fieldText, singleLineOf } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
 import { parseJsonc } from '../../parsing/jsonc.ts';
 import { CLAUDE_MODES } from '../../fields/modes.ts';
-import { withPermissionRules, withPermissionsAsTools } from '../../permissions/fields.ts';
-import type { Dialect } from '../../fields/read-agent.ts';
-import { readMarkdownAgent } from '../../fields/read-agent.ts';
-import { toolWords } from '../../fields/tool-words.ts';
+import {
+  withPermissionRules,
+  withPermissionsAsTools,
+} from '../../permissions/permission-fields.ts';
+import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
+import { splitToolList } from '../../fields/tool-lists.ts';
 
 const VENDOR = 'pi';
 const PROJECT_CONTEXT = 'inheritProjectContext';
 
-const PI: Dialect = {
+const PI: AgentDialect = {
   vendor: VENDOR,
   modes: CLAUDE_MODES,
   limits: [],
@@ -28,21 +30,21 @@ const PI: Dialect = {
   complete,
 };
 
-/** pi's `*.md` agents, as its own example and the pi-subagents extension read them. */
+/** Reads pi's `*.md` agents, with the fields of its own example and of the pi-subagents extension. */
 export const piReader: FormatReader = { read: (file) => readMarkdownAgent(file, PI) };
 
-/** To run here what is meant for another program would put one agent in another's place. */
+/** An agent that is meant for another program must not run here as if it were the same agent. */
 function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {
   const ruled = withPermissionRules(agent, fields, { vendor: VENDOR });
   const completed = {
     ...ruled,
-    ...(delegatesNothing(fields)
+    ...(forbidsDelegation(fields)
       ? { disallowedTools: [...new Set([...ruled.disallowedTools, 'Task'])] }
       : {}),
     ...(isWithoutContext(fields) ? { contextFiles: false } : {}),
   };
   const runner = fields.get('runner')?.value ?? null;
-  const type = isJsonObject(runner) ? word(runner['type']) : word(runner);
+  const type = isJsonObject(runner) ? singleLineOf(runner['type']) : singleLineOf(runner);
   if (runner === null || type === 'pi') return completed;
   return {
     ...completed,
@@ -50,8 +52,8 @@ function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {
   };
 }
 
-function delegatesNothing(fields: Fields): boolean {
-  return word(fields.get('maxSubagentDepth')?.value) === '0';
+function forbidsDelegation(fields: Fields): boolean {
+  return singleLineOf(fields.get('maxSubagentDepth')?.value) === '0';
 }
 
 function isWithoutContext(fields: Fields): boolean {
@@ -63,9 +65,9 @@ function translate(fields: Fields): Fields {
   rename(shared, 'alias', 'aliases');
   rename(shared, 'skill', 'skills');
   rename(shared, 'async', 'background');
-  const packageName = text(fields.get('package')?.value);
+  const packageName = fieldText(fields.get('package')?.value);
   const name = fields.get('name');
-  const localName = text(name?.value);
+  const localName = fieldText(name?.value);
   if (packageName !== undefined && localName !== undefined) {
     shared.set('name', { value: `${packageName}.${localName}`, line: name?.line });
     shared.delete('package');
@@ -73,7 +75,7 @@ function translate(fields: Fields): Fields {
   setThinking(shared);
   setModels(shared);
   setLimits(shared);
-  if (delegatesNothing(fields)) shared.delete('maxSubagentDepth');
+  if (forbidsDelegation(fields)) shared.delete('maxSubagentDepth');
   if (isWithoutContext(fields)) shared.delete(PROJECT_CONTEXT);
   return shared;
 }
@@ -85,10 +87,10 @@ function rename(fields: Map<string, Field>, from: string, to: string): void {
   fields.set(to, field);
 }
 
-/** `mcp:SERVER` and `mcp:SERVER/TOOL` in the words that all share. */
+/** Translates `mcp:SERVER` and `mcp:SERVER/TOOL` into the shared names. */
 function withServerTools(fields: Fields): Fields {
   const tools = fields.get('tools');
-  const words = toolWords(tools?.value ?? null);
+  const words = splitToolList(tools?.value ?? null);
   if (tools === undefined || words?.some((each) => each.startsWith('mcp:')) !== true) return fields;
   const value = words.map((each) => {
     const [, server, tool] = /^mcp:([^/]+)(?:\/(.+))?$/.exec(each) ?? [];
@@ -97,14 +99,14 @@ function withServerTools(fields: Fields): Fields {
   return new Map([...fields, ['tools', { ...tools, value }]]);
 }
 
-/** `false`, and a level behind the model's name: `some-model:high`. */
+/** Translates `thinking: false`, and a level after the name of the model: `some-model:high`. */
 function setThinking(fields: Map<string, Field>): void {
   const thinking = fields.get('thinking');
   if (thinking !== undefined && readBoolean(thinking.value) === false) {
     fields.set('thinking', { ...thinking, value: 'off' });
   }
   const model = fields.get('model');
-  const [, name, level] = LEVEL.exec(word(model?.value) ?? '') ?? [];
+  const [, name, level] = LEVEL.exec(singleLineOf(model?.value) ?? '') ?? [];
   if (model === undefined || name === undefined || level === undefined) return;
   fields.set('model', { ...model, value: name });
   fields.set('thinking', { ...model, value: level });
@@ -112,20 +114,20 @@ function setThinking(fields: Map<string, Field>): void {
 
 const LEVEL = /^(.+):(off|minimal|low|medium|high|xhigh|max)$/;
 
-/** The first that can be had counts, the model itself before its fallbacks. */
+/** Joins the model and its fallbacks into a list, of which the first available model counts. */
 function setModels(fields: Map<string, Field>): void {
   const model = fields.get('model');
-  const first = word(model?.value);
-  const others = toolWords(fields.get('fallbackModels')?.value ?? null) ?? [];
+  const first = singleLineOf(model?.value);
+  const others = splitToolList(fields.get('fallbackModels')?.value ?? null) ?? [];
   if (model === undefined || first === undefined || others.length === 0) return;
   fields.set('model', { ...model, value: [first, ...others] });
   fields.delete('fallbackModels');
 }
 
-/** Milliseconds as minutes, and `turnBudget`, an object or one as JSON text. */
+/** Translates `timeoutMs` into minutes, and `turnBudget`, an object or the JSON text of one. */
 function setLimits(fields: Map<string, Field>): void {
   const timeout = fields.get('timeoutMs');
-  const ms = Number(word(timeout?.value));
+  const ms = Number(singleLineOf(timeout?.value));
   if (timeout !== undefined && ms > 0) {
     fields.delete('timeoutMs');
     fields.set('timeout-mins', { ...timeout, value: ms / 60_000 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineFormat, isMarkdown } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 export const pi = {
   name: 'pi',
@@ -20,4 +20,4 @@ export const pi = {
     directories: ['.pi'],
     frontMatter: /^(?:thinking|systemPromptMode|inheritProjectContext|inheritSkills):/m,
   },
-} satisfies Vendor;
+} satisfies AgentVendor;

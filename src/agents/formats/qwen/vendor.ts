@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineFormat, isMarkdown } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
-import type { Vendor } from '../vendor.ts';
+import type { AgentVendor } from '../vendor.ts';
 
 export const qwen = {
   name: 'qwen',
@@ -20,4 +20,4 @@ export const qwen = {
     directories: ['.qwen'],
     frontMatter: /^(?:approvalMode|modelConfig|runConfig|executor):/m,
   },
-} satisfies Vendor;
+} satisfies AgentVendor;

@@ -1,12 +1,12 @@
-/** What the patterns of a permission are matched with. */
+/** The kind of value that the patterns of a permission match. */
 export type PatternKind = 'command' | 'path' | 'url' | 'name' | 'other';
 
 /**
- * A vendor's pattern, in which `*` stands for any text and `?` for any character, `/` among them, in
- * the specifiers of permission rules: together they mean all that it means, and maybe more. Undefined:
- * no specifier does. For rules that ask or deny alone.
+ * Translates a vendor's pattern, in which `*` matches any text and `?` any character, both including `/`, into
+ * specifiers of permission rules. Together they match everything that the pattern matches, and perhaps more, so
+ * they are only for rules that ask or deny. Undefined: no specifier can express it.
  */
-export function specifiersOf(pattern: string, kind: PatternKind): readonly string[] | undefined {
+export function ruleSpecifiers(pattern: string, kind: PatternKind): readonly string[] | undefined {
   switch (kind) {
     case 'command':
       return [commandSpecifier(pattern)];
@@ -23,10 +23,10 @@ export function specifiersOf(pattern: string, kind: PatternKind): readonly strin
   }
 }
 
-/** Words that a shell takes as they stand. */
+/** Characters that have no special meaning in a shell. */
 const PLAIN_COMMAND = /^[\w ./:@%+,*-]*$/;
 
-/** The vendor matches a command's text, rules match its words: what is no plain word is looked for in the line. */
+/** The vendor matches the text of a command, and rules match its words: a pattern that is not plain words is looked for in the line. */
 function commandSpecifier(pattern: string): string {
   const glob = oneStar(
     pattern
@@ -37,14 +37,14 @@ function commandSpecifier(pattern: string): string {
   );
   if (!PLAIN_COMMAND.test(glob)) return oneStar(`*${glob.replaceAll(/[()\\\s]+/g, '*')}*`);
   const head = /^(.*) \*$/.exec(glob)?.[1];
-  // With more behind it or without: `git push *` means both here, too, but not beside another star.
+  // `git push *` also matches a command without further arguments, but not when there is another star.
   if (head !== undefined) return head.includes('*') ? `${head}*` : glob;
   return glob.replace(/:\*$/, '*');
 }
 
 /**
- * A rule's `*` stops at a `/`, a vendor's does not; and what it is relative to there may lie above the
- * workspace, so that it may begin anywhere.
+ * In a rule, `*` stops at a `/`; in the vendor's pattern it does not. The vendor's relative paths may start above
+ * the workspace, so the rule may match anywhere.
  */
 function pathSpecifiers(pattern: string): readonly string[] | undefined {
   const path = pattern
@@ -73,7 +73,7 @@ function anchored(path: string): { readonly anchor: string; readonly rest: strin
     : { anchor: '//**/', rest: path };
 }
 
-/** Every path in which the longest piece without a wildcard stands. */
+/** Matches every path that contains the longest part without a wildcard. */
 function containing(path: string): readonly string[] | undefined {
   const pieces = path.split(/[*/]/).toSorted((a, b) => b.length - a.length);
   const [longest = ''] = pieces;

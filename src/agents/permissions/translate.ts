@@ -1,63 +1,64 @@
 import { grantedTools } from '../../protocol/tool-aliases.ts';
-import { mcpNamesOf } from './servers.ts';
 import type { PermissionAction, PermissionEntry } from './entries.ts';
-import { specifiersOf } from './patterns.ts';
-import { renamed, subjectsOf, type Subject } from './subjects.ts';
-import { matchesName } from './wildcard-name.ts';
+import { ruleSpecifiers } from './specifiers.ts';
+import { withOlderNames, permissionSubjects, type PermissionSubject } from './subjects.ts';
 
-/** What permissions come to here: what is narrower than nothing said. Tools by their canonical names. */
-export interface PermissionOutcome {
-  /** Set where everything that is not named is denied. */
+/** Permissions in terms of Muster, as far as they narrow what an agent may do. Tools have their canonical names. */
+export interface TranslatedPermissions {
+  /** The only tools that are allowed. Absent: tools that are not named are allowed, too. */
   readonly onlyTools?: readonly string[];
-  /** Denied as a whole, in one word. */
+  /** Tools that are denied as a whole. */
   readonly denied: readonly string[];
-  /** Names for tools of servers that are denied. */
+  /** Names of denied tools of servers. */
   readonly deniedServers: readonly string[];
-  /** Texts of rules. */
+  /** The texts of rules. */
   readonly rules: { readonly ask: readonly string[]; readonly deny: readonly string[] };
-  /** The agents that may be delegated to, where only some may. */
+  /** The only agents that it may delegate to. Absent: all of them. */
   readonly delegatesTo?: readonly string[];
-  /** Permissions of which less is left than was written, since rules here cannot say it. */
+  /** Permissions that are narrower than written, because rules cannot express them. */
   readonly narrowed: readonly string[];
-  /** Names that are denied or asked about and that nothing here has. */
+  /** Names that are denied or asked about and that no tool has. */
   readonly unknown: readonly string[];
 }
 
-/** Patterns of one tool; of more, the tool as a whole is meant. */
+/** The most patterns of one tool. With more of them, the tool is treated as a whole. */
 const MAX_PATTERNS = 200;
 
-/** Entries in the order in which they stand: the last that matches decides. `vendor`: whose tool names. */
-export function permissionOutcome(
+/**
+ * Translates entries, of which the last one that matches decides.
+ * @param vendor the vendor whose names for tools are used
+ */
+export function translatePermissions(
   written: readonly PermissionEntry[],
   vendor: string,
-): PermissionOutcome {
-  const entries = renamed(written);
-  const { subjects, others } = subjectsOf(entries, vendor);
+): TranslatedPermissions {
+  const entries = withOlderNames(written);
+  const { subjects, others } = permissionSubjects(entries, vendor);
   const decisions = subjects.map((each) => decide(each, entries));
   const servers = others.map((name) => serverOutcome(name, entries));
   return joined([...decisions, ...servers], {
     everything: baseAction(entries.filter(({ permission }) => permission === '*')),
     offered: decisions.flatMap(({ isDenied, tools }, index) =>
-      isDenied || isLess(subjects[index]?.name ?? '', vendor) ? [] : tools,
+      isDenied || isPartOfTool(subjects[index]?.name ?? '', vendor) ? [] : tools,
     ),
     servers: others.flatMap((name) => allowedServers(name, entries)),
   });
 }
 
-/** Whether a name means less than the tool of Muster that stands for it: to allow it allows no such tool. */
-function isLess(name: string, vendor: string): boolean {
+/** Whether a name means only a part of the corresponding tool of Muster: allowing the name does not allow the tool. */
+function isPartOfTool(name: string, vendor: string): boolean {
   return (grantedTools(name, vendor) ?? []).some((each) => 'limit' in each || 'isTooWide' in each);
 }
 
-type Part = Partial<PermissionOutcome>;
+type Part = Partial<TranslatedPermissions>;
 interface Decided extends Part {
   readonly isDenied: boolean;
   readonly tools: readonly string[];
 }
 
-function decide(about: Subject, all: readonly PermissionEntry[]): Decided {
+function decide(about: PermissionSubject, all: readonly PermissionEntry[]): Decided {
   const entries = all.filter(({ permission }) =>
-    about.exact ? permission === about.name : matchesName(permission, about.name),
+    about.exact ? permission === about.name : matchesWildcards(permission, about.name),
   );
   const { tools, rule } = about;
   const base = baseAction(entries);
@@ -77,7 +78,7 @@ function decide(about: Subject, all: readonly PermissionEntry[]): Decided {
   }
   if (about.name === 'task' && base === 'deny') return { ...part, ...namedAgents(exceptions) };
   const rules = {
-    // What is denied but for some patterns is asked about: a rule that denies beats one that allows.
+    // A tool that is denied except for some patterns is asked about, because a deny rule wins over an allow rule.
     ask: [...(base === 'allow' ? [] : [rule]), ...ruleTexts(about, exceptions, 'ask')],
     deny: ruleTexts(about, exceptions, 'deny'),
   };
@@ -87,7 +88,7 @@ function decide(about: Subject, all: readonly PermissionEntry[]): Decided {
   return { ...part, rules, ...(isNarrowed ? { narrowed: [about.name] } : {}) };
 }
 
-/** The action where no pattern matches; without any entry it is allowed. */
+/** Returns the action where no pattern matches. Without any entry, it is `allow`. */
 function baseAction(entries: readonly PermissionEntry[]): PermissionAction {
   return entries.findLast(isForAll)?.action ?? 'allow';
 }
@@ -96,7 +97,7 @@ function isForAll({ pattern }: PermissionEntry): boolean {
   return /^\*+$/.test(pattern);
 }
 
-/** Whether an exception has no effect here, since something narrower holds. */
+/** Whether an exception has no effect because something narrower applies. */
 function isLost(
   action: PermissionAction,
   base: PermissionAction,
@@ -107,21 +108,21 @@ function isLost(
   return base !== 'allow' || before.some((entry) => entry.action !== 'allow');
 }
 
-/** The whole tool where no rule can say the pattern. */
+/** Returns the rules for the exceptions with an action. Where no rule can express a pattern, the rule concerns the whole tool. */
 function ruleTexts(
-  { rule, kind }: Subject,
+  { rule, kind }: PermissionSubject,
   exceptions: readonly PermissionEntry[],
   wanted: PermissionAction,
 ): readonly string[] {
   return exceptions
     .filter(({ action }) => action === wanted)
     .flatMap(({ pattern }) => {
-      const specifiers = /^[*/]+$/.test(pattern) ? undefined : specifiersOf(pattern, kind);
+      const specifiers = /^[*/]+$/.test(pattern) ? undefined : ruleSpecifiers(pattern, kind);
       return specifiers?.map((specifier) => `${rule}(${specifier})`) ?? [rule];
     });
 }
 
-/** Of agents only those that are named may be delegated to; which ones a pattern means is not known yet. */
+/** Allows delegation only to the agents that are named. It is not known yet which agents a pattern matches. */
 function namedAgents(exceptions: readonly PermissionEntry[]): Part {
   const actions = new Map(exceptions.map(({ pattern, action }) => [pattern, action]));
   const named = [...actions].filter(([, action]) => action !== 'deny');
@@ -146,33 +147,33 @@ function namedAgents(exceptions: readonly PermissionEntry[]): Part {
   };
 }
 
-/** A permission for tools of servers: `NAME_*`, `NAME*`, `NAME_TOOL`. */
+/** Translates a permission for tools of servers: `NAME_*`, `NAME*`, `NAME_TOOL`. */
 function serverOutcome(name: string, entries: readonly PermissionEntry[]): Part {
   const own = entries.filter(({ permission }) => permission === name);
   const asked = own.some(({ action }) => action === 'ask');
   const denied = baseAction(own) === 'deny' || own.some(({ action }) => action === 'deny');
   if (!asked && !denied) return {};
-  const servers = mcpNamesOf(name);
+  const servers = mcpToolsOf(name);
   if (servers === undefined) return { unknown: [name] };
   return denied
     ? { deniedServers: servers.names }
     : { rules: { ask: servers.rules, deny: [] }, narrowed: servers.isExact ? [] : [name] };
 }
 
-/** The servers that stay where everything else is denied. */
+/** Returns the servers that stay where everything else is denied. */
 function allowedServers(name: string, all: readonly PermissionEntry[]): readonly string[] {
   const about = all.filter(({ permission }) => permission === name || permission === '*');
-  return baseAction(about) === 'deny' ? [] : (mcpNamesOf(name)?.names ?? []);
+  return baseAction(about) === 'deny' ? [] : (mcpToolsOf(name)?.names ?? []);
 }
 
-/** Whether two names for tools of servers could mean one tool. */
+/** Whether two names for tools of servers could mean the same tool. */
 function overlap(one: string, other: string): boolean {
   const [a, b] = [one, other].map((name) => name.replace(/\*$/, ''));
   return a !== undefined && b !== undefined && (a.startsWith(b) || b.startsWith(a));
 }
 
 interface Whole {
-  /** What happens to a tool that nothing names. */
+  /** The action for tools that no entry names. */
   readonly everything: PermissionAction;
   readonly offered: readonly string[];
   readonly servers: readonly string[];
@@ -181,7 +182,7 @@ interface Whole {
 function joined(
   parts: readonly Part[],
   { everything, offered, servers }: Whole,
-): PermissionOutcome {
+): TranslatedPermissions {
   const all = <T>(of: (part: Part) => readonly T[] | undefined): readonly T[] => [
     ...new Set(parts.flatMap((part) => of(part) ?? [])),
   ];
@@ -204,4 +205,72 @@ function joined(
     narrowed: all((part) => part.narrowed),
     unknown: all((part) => part.unknown),
   };
+}
+
+/** The most characters of a pattern that can match a permission. */
+const MAX_PATTERN = 64;
+
+/** Whether a pattern, in which `*` matches any text and `?` one character, matches a short name. */
+function matchesWildcards(pattern: string, name: string): boolean {
+  if (pattern === name) return true;
+  const first = pattern.search(/[*?]/);
+  if (first === -1 || pattern.length > MAX_PATTERN) return false;
+  if (!name.startsWith(pattern.slice(0, first))) return false;
+  let positions = withStars(pattern, [0]);
+  for (const char of name) {
+    const next = [...positions].flatMap((position) => {
+      const expected = pattern[position];
+      if (expected === '*') return [position];
+      return expected === char || expected === '?' ? [position + 1] : [];
+    });
+    positions = withStars(pattern, next);
+  }
+  return positions.has(pattern.length);
+}
+
+/** A star can match nothing, so a position at a star is also a position after it. */
+function withStars(pattern: string, at: readonly number[]): ReadonlySet<number> {
+  const positions = new Set(at);
+  for (const position of positions) if (pattern[position] === '*') positions.add(position + 1);
+  return positions;
+}
+
+/** The tools of servers that a permission means. */
+interface ServerTools {
+  /** Names for lists of tools: `mcp__SERVER__*`, `mcp__PREFIX*`. */
+  readonly names: readonly string[];
+  /** Names for rules, which can only concern whole servers. */
+  readonly rules: readonly string[];
+  /** Whether the rules concern no more than was written. */
+  readonly isExact: boolean;
+}
+
+/** The most parts of a name that are tried as the end of the server's name: no real name has more. */
+const MAX_SPLITS = 8;
+
+/**
+ * Translates a vendor's name for tools of a server: `SERVER_*`, `SERVER*`, or `SERVER_TOOL`, in which any `_` may be
+ * the one between server and tool. Undefined: it cannot belong to a server.
+ */
+function mcpToolsOf(name: string): ServerTools | undefined {
+  if (!/^[\w.*?-]+$/.test(name)) return undefined;
+  const whole = /^([\w.-]+)_\*$/.exec(name)?.[1];
+  if (whole !== undefined) {
+    const server = `mcp__${whole}__*`;
+    return { names: [server], rules: [server], isExact: true };
+  }
+  const prefix = /^([\w.-]+)\*$/.exec(name)?.[1];
+  if (prefix !== undefined) {
+    return { names: [`mcp__${prefix}*`], rules: ['mcp__*'], isExact: false };
+  }
+  if (/[*?]/.test(name)) return { names: ['mcp__*'], rules: ['mcp__*'], isExact: false };
+  const parts = name.split('_');
+  if (parts.length < 2) return undefined;
+  if (parts.length > MAX_SPLITS) return { names: ['mcp__*'], rules: ['mcp__*'], isExact: false };
+  const names = parts
+    .slice(1)
+    .map((_, at) => [parts.slice(0, at + 1), parts.slice(at + 1)].map((part) => part.join('_')))
+    .filter(([server, tool]) => server !== '' && tool !== '')
+    .map(([server, tool]) => `mcp__${server ?? ''}__${tool ?? ''}`);
+  return names.length === 0 ? undefined : { names, rules: names, isExact: true };
 }

@@ -2,36 +2,36 @@ import { isAbsolute, join, normalize } from 'node:path';
 import { plural } from '../../base/text.ts';
 import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { referencedFiles } from './references.ts';
+import { findFileReferences } from './references.ts';
 
 /** Limits of the Agent Skills format, in characters. */
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 1_024;
 /** Letters, digits and single hyphens between them. */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-/** What the format recommends, for what a model reads at once. */
+/** The size that the format recommends for a text that a model reads at once. */
 const MAX_LINES = 500;
 const MAX_TOKENS = 5_000;
-/** Fewer characters say what it does or when to use it, and not both. */
-const SHORTEST_DESCRIPTION = 20;
+/** A description with fewer characters cannot say both what it does and when to use it. */
+const MIN_DESCRIPTION = 20;
 
-/** An error keeps the skill from working as it is meant, here or in other products of the format. */
+/** A finding about a skill. With an error, it does not work as intended, here or in other products with this format. */
 export interface SkillFinding extends AgentProblem {
   readonly severity: 'error' | 'warning';
 }
 
-/** What a lint has to know besides the skill itself. */
-export interface LintFacts {
+/** The functions that the lint needs besides the skill itself. */
+export interface SkillLintContext {
   /** Whether an agent of this name can be used. */
   isAgent(name: string): boolean;
-  /** Whether something is there; absolute. */
+  /** Whether an absolute path exists. */
   exists(path: string): boolean;
-  /** Whether a text holds what looks like a key or a password. */
+  /** Whether a text contains something that looks like a key or a password. */
   holdsSecret(text: string): boolean;
   tokens(text: string): number;
 }
 
-/** Codes of what was told when the skill was read, and is an error. */
+/** The codes of problems from reading a skill that are errors. */
 const ERRORS: ReadonlySet<string> = new Set([
   'missing-description',
   'frontmatter-missing',
@@ -41,10 +41,13 @@ const ERRORS: ReadonlySet<string> = new Set([
   'no-instructions',
 ]);
 
-/** All that is wrong with a skill, as it was read and as it would be used. */
-export function lintSkill(skill: SkillDefinition, facts: LintFacts): readonly SkillFinding[] {
+/** Checks a skill, and returns the problems from reading it and those of its use. */
+export function lintSkill(
+  skill: SkillDefinition,
+  facts: SkillLintContext,
+): readonly SkillFinding[] {
   const { path } = skill;
-  const told = skill.problems.map((problem) => findingOf(problem, severityOf(problem)));
+  const reported = skill.problems.map((problem) => skillFinding(problem, severityOf(problem)));
   const found = [
     ...nameFindings(skill),
     ...descriptionFindings(skill),
@@ -53,15 +56,18 @@ export function lintSkill(skill: SkillDefinition, facts: LintFacts): readonly Sk
     ...fileFindings(skill, facts),
   ];
   return [
-    ...told,
+    ...reported,
     ...found.map(({ severity, code, message }) => ({ severity, code, message, path })),
   ];
 }
 
 type Finding = Omit<SkillFinding, 'path'>;
 
-/** What was told when a file was read, as a finding. */
-export function findingOf(problem: AgentProblem, severity: SkillFinding['severity']): SkillFinding {
+/** Returns the finding for a problem from reading a file. */
+export function skillFinding(
+  problem: AgentProblem,
+  severity: SkillFinding['severity'],
+): SkillFinding {
   return { ...problem, severity };
 }
 
@@ -70,11 +76,11 @@ function severityOf({ code }: AgentProblem): SkillFinding['severity'] {
 }
 
 function nameFindings({ name: whole, scope }: SkillDefinition): readonly Finding[] {
-  // That of its plugin before it is not the skill's own.
+  // The name of a plugin before it is not part of the skill's own name.
   const name = scope === 'plugin' ? whole.slice(whole.indexOf(':') + 1) : whole;
   const findings: Finding[] = [];
   if (!NAME.test(name)) {
-    const message = `The name \`${name}\` is not made of a-z, 0-9 and single hyphens. Rename the folder.`;
+    const message = `The name \`${name}\` may only contain a-z, 0-9 and single hyphens. Rename the folder.`;
     findings.push({ severity: 'error', code: 'name-characters', message });
   }
   if (name.length > MAX_NAME) {
@@ -87,54 +93,54 @@ function nameFindings({ name: whole, scope }: SkillDefinition): readonly Finding
 function descriptionFindings({ description, problems }: SkillDefinition): readonly Finding[] {
   if (problems.some(({ code }) => code === 'missing-description')) return [];
   if (description.length > MAX_DESCRIPTION) {
-    const message = `The description has ${description.length} characters; the format allows ${MAX_DESCRIPTION}. Say what it does and when to use it, and leave the rest to the text.`;
+    const message = `The description has ${description.length} characters; the format allows ${MAX_DESCRIPTION}. Say what it does and when to use it, and put the rest into the text.`;
     return [{ severity: 'error', code: 'description-too-long', message }];
   }
-  if (description.length >= SHORTEST_DESCRIPTION) return [];
-  const message = `The description is too short to choose by. Say what it does and when to use it.`;
+  if (description.length >= MIN_DESCRIPTION) return [];
+  const message = `The description is too short. Say what it does and when to use it.`;
   return [{ severity: 'warning', code: 'description-too-short', message }];
 }
 
-function taskFindings(skill: SkillDefinition, { isAgent }: LintFacts): readonly Finding[] {
+function taskFindings(skill: SkillDefinition, { isAgent }: SkillLintContext): readonly Finding[] {
   const { context, agent, allowedTools } = skill;
   if (context !== 'fork') {
     if (allowedTools === undefined) return [];
     const message =
-      '`allowed-tools` has no effect without `context: fork`: a skill grants nothing, and whoever follows it keeps its tools.';
+      '`allowed-tools` has no effect without `context: fork`: a skill grants nothing, and the agent that follows it keeps its tools.';
     return [{ severity: 'warning', code: 'allowed-tools-without-fork', message }];
   }
   const findings: Finding[] = [];
   if (agent !== undefined && !isAgent(agent)) {
-    const message = `There is no agent \`${agent}\`: calls of the skill fail. \`muster agents list\` names those that there are.`;
+    const message = `There is no agent \`${agent}\`: calls of the skill fail. \`muster agents list\` lists the agents.`;
     findings.push({ severity: 'error', code: 'unknown-agent', message });
   }
   if (allowedTools?.length === 0) {
-    const message = '`allowed-tools` names no tool that there is: calls of the skill fail.';
+    const message = '`allowed-tools` names no existing tool: calls of the skill fail.';
     findings.push({ severity: 'error', code: 'no-known-tools', message });
   }
   return findings;
 }
 
-function sizeFindings({ body }: SkillDefinition, { tokens }: LintFacts): readonly Finding[] {
+function sizeFindings({ body }: SkillDefinition, { tokens }: SkillLintContext): readonly Finding[] {
   const lines = body.split('\n').length;
   const size = tokens(body);
   if (lines <= MAX_LINES && size <= MAX_TOKENS) return [];
-  const message = `The text has ${plural(lines, 'line')} and about ${plural(size, 'token')}; up to ${MAX_LINES} and ${MAX_TOKENS} are recommended. Move details into files beside it, and say when to read which.`;
+  const message = `The text has ${plural(lines, 'line')} and about ${plural(size, 'token')}; up to ${MAX_LINES} and ${MAX_TOKENS} are recommended. Move details into files in its folder, and say when to read them.`;
   return [{ severity: 'warning', code: 'long-text', message }];
 }
 
-function fileFindings(skill: SkillDefinition, facts: LintFacts): readonly Finding[] {
+function fileFindings(skill: SkillDefinition, facts: SkillLintContext): readonly Finding[] {
   const { body, description, directory } = skill;
   const findings: Finding[] = [];
-  for (const { path, isLink } of referencedFiles(body)) {
+  for (const { path, isLink } of findFileReferences(body)) {
     const isOutside = isAbsolute(path) || normalize(path).startsWith('..');
     if (isOutside || facts.exists(join(directory, path))) continue;
-    const message = `It names \`${path}\`, which is not in its folder.`;
+    const message = `It refers to \`${path}\`, which is not in its folder.`;
     findings.push({ severity: isLink ? 'error' : 'warning', code: 'missing-file', message });
   }
   if (facts.holdsSecret(`${description}\n${body}`)) {
     const message =
-      'It holds what looks like a key. Take it out, and say where to find it instead (a variable of the environment).';
+      'It contains something that looks like a key. Remove it, and refer to an environment variable instead.';
     findings.push({ severity: 'error', code: 'secret', message });
   }
   return findings;

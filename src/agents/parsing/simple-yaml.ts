@@ -9,29 +9,29 @@ const LIST_KEY = /^([A-Za-z][\w-]*):$/;
 /** `- value` with any indent. */
 const ITEM = /^( *)- +(\S.*)$/;
 
-/** Beyond ASCII, without controls and what YAML takes for a line end or a byte order mark. */
+/** Characters beyond ASCII, without control characters, line ends and byte order marks as YAML defines them. */
 const FURTHER = String.raw`\u00A1-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}`;
-/** A value without quotes begins with a letter or a digit. */
+/** A value without quotation marks begins with a letter or a digit. */
 const PLAIN_ASCII = /^[A-Za-z0-9][ -~]*$/;
 const PLAIN = lazy(() => new RegExp(`^[\\p{L}0-9][ -~${FURTHER}]*$`, 'u'));
-/** `"…"` with the escapes that people and generators write. */
+/** `"…"` with the escape sequences that people and generators write. */
 const DOUBLE_QUOTED = new RegExp(`^"(?:[ !#-[\\]-~${FURTHER}]|\\\\["\\\\nt])*"$`, 'u');
-/** `'…'`, in which a quote is written twice. */
+/** `'…'`, in which a quotation mark is written twice. */
 const SINGLE_QUOTED = new RegExp(`^'(?:[ -&(-~${FURTHER}]|'')*'$`, 'u');
 /** `[a, b]` of plain words. */
 const FLOW_LIST = /^\[ *[A-Za-z][\w-]*(?: *, *[A-Za-z][\w-]*)* *\]$/;
 
-/** A block of text follows, with or without its last line end. */
+/** The start of a block of text, with or without its last line end. */
 const BLOCK = /^[|>]-?$/;
-/** A line of it, without the indent; it does not end with a blank. */
+/** A line of a block, without the indentation. It does not end with a space. */
 const BLOCK_LINE = new RegExp(`^[ -~${FURTHER}]*[!-~${FURTHER}]$`, 'u');
 
-/** Other white space is part of a value. */
+/** Spaces at the end. Other white space is part of a value. */
 const BLANKS_AT_END = / +$/;
 
-/** Inside a plain value these begin a mapping or a comment. */
+/** Inside a value without quotation marks, these begin a mapping or a comment. */
 const NOT_PLAIN = /: |:$| #/;
-/** Words that the core schema reads as something other than a string. */
+/** Values that the core schema reads as something other than a string. */
 const CONSTANT = new Map<string, JsonValue>([
   ['true', true],
   ['false', false],
@@ -39,17 +39,16 @@ const CONSTANT = new Map<string, JsonValue>([
 const CONSTANT_LIKE = /^(?:true|false|null)$/i;
 const INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 
-/** What follows a key, and how many further lines it takes. */
+/** The value of a key, and the number of further lines that it takes. */
 interface SimpleValue {
   readonly value: JsonValue;
   readonly lines: number;
 }
 
 /**
- * Reads front matter that consists of `key: value` lines, lists and blocks of text, with plain and quoted
- * values on one line each, and nothing else, without the YAML library: it takes longer to load than
- * Muster may take to start, and most files are so. Undefined for anything that could mean more; what it
- * does return equals what the library gives.
+ * Reads front matter that consists only of `key: value` lines, lists and blocks of text, with plain and quoted
+ * values on one line each, as most files do. It does not load the YAML library, which takes longer than Muster
+ * may take to start. Undefined: the text could mean more. Any other result equals that of the library.
  */
 export function parseSimple(yaml: string, firstLine: number): Fields | undefined {
   const fields = new Map<string, Field>();
@@ -67,7 +66,10 @@ export function parseSimple(yaml: string, firstLine: number): Fields | undefined
   return fields.size === 0 ? undefined : fields;
 }
 
-/** `raw`: what stands behind the key; `from`: the next line. */
+/**
+ * @param raw the text after the key
+ * @param from the index of the next line
+ */
 function valueAfter(
   raw: string | undefined,
   lines: readonly string[],
@@ -82,7 +84,7 @@ function valueAfter(
   return value === undefined ? undefined : { value, lines: 0 };
 }
 
-/** Lines of one indent; those of `|` may be indented further, and either may have blank ones between. */
+/** Reads lines with the same indentation. Lines of `|` may be indented further, and both may have empty lines between. */
 function blockText(style: string, lines: readonly string[], from: number): SimpleValue | undefined {
   const indent = /^ */.exec(lines[from] ?? '')?.[0].length ?? 0;
   if (indent === 0) return undefined;
@@ -102,12 +104,12 @@ function blockText(style: string, lines: readonly string[], from: number): Simpl
   return { value: style.endsWith('-') ? value : `${value}\n`, lines: length };
 }
 
-/** A line end becomes a blank; before blank lines it goes, and each of them is one. */
+/** Replaces a line end by a space. Before empty lines it is removed, and each empty line becomes a line end. */
 function folded(block: string): string {
   return block.replaceAll(/\n+/g, (ends) => (ends === '\n' ? ' ' : ends.slice(1)));
 }
 
-/** The items from this line on, all with one indent; undefined when there is none, or one means more. */
+/** Reads list items with the same indentation. Undefined: there are none, or one of them could mean more. */
 function blockList(lines: readonly string[], from: number): readonly JsonValue[] | undefined {
   const items: JsonValue[] = [];
   const indent = ITEM.exec(lines[from] ?? '')?.[1];
@@ -161,6 +163,6 @@ function plainValue(text: string): JsonValue | undefined {
   if (!isPlain || NOT_PLAIN.test(text)) return undefined;
   if (CONSTANT_LIKE.test(text)) return CONSTANT.get(text);
   if (INTEGER.test(text)) return Number(text);
-  // Octal, hexadecimal, fractions, exponents: the library knows them all.
+  // The library reads octal and hexadecimal numbers, fractions and exponents.
   return /^\d\S*$/.test(text) ? undefined : text;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { lintSkill, type LintFacts } from '../../../src/agents/skills/lint.ts';
-import { referencedFiles } from '../../../src/agents/skills/references.ts';
+import { lintSkill, type SkillLintContext } from '../../../src/agents/skills/lint-skill.ts';
+import { findFileReferences } from '../../../src/agents/skills/references.ts';
 import type { SkillDefinition } from '../../../src/protocol/skill.ts';
 import { readOne, skillFile, skillNamed } from './support.ts';
 
-const FACTS: LintFacts = {
+const FACTS: SkillLintContext = {
   isAgent: (name) => name === 'Explore',
   exists: (path) => path === '/skills/deploy/references/steps.md',
   holdsSecret: (text) => text.includes('sk-'),
@@ -70,7 +70,7 @@ it('finds the files that a text names, and nothing else', () => {
     '```',
     'And [c](<assets/c.png>).',
   ].join('\n');
-  expect(referencedFiles(body).map(({ path, isLink }) => [path, isLink])).toEqual([
+  expect(findFileReferences(body).map(({ path, isLink }) => [path, isLink])).toEqual([
     ['references/a.md', true],
     ['scripts/run.py', false],
     ['references/c.md', false],
@@ -82,7 +82,7 @@ it('finds the files that a text names, and nothing else', () => {
 it('looks for files no longer than the text is long', () => {
   for (const piece of ['](', '](a', 'scripts/', 'scripts/.', '```\n', '](<', 'a']) {
     for (const text of [piece.repeat(100_000), `](${piece.repeat(100_000)}`]) {
-      expect(referencedFiles(text).length).toBeLessThanOrEqual(500);
+      expect(findFileReferences(text).length).toBeLessThanOrEqual(500);
     }
   }
 });

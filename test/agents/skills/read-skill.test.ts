@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readSkill } from '../../../src/agents/skills/read.ts';
+import { readSkill } from '../../../src/agents/skills/read-skill.ts';
 import { codesOf, readOne, skillFile, skillNamed } from './support.ts';
 
 it('reads all that the format and its extensions say', async () => {

@@ -1,14 +1,14 @@
-/** A file cut at its fences. `\r\n` and `\r` have become `\n`; lines count from 1, in the file. */
+/** The parts of a file with front matter. Line ends are `\n`, and lines count from 1 in the file. */
 type SplitFile =
   | { readonly kind: 'none' }
   | { readonly kind: 'unclosed'; readonly line: number }
   | {
       readonly kind: 'found';
-      /** Between the fences, without them. */
+      /** The text between the fences. */
       readonly yaml: string;
-      /** The line of the file that `yaml` begins on. */
+      /** The line of the file on which `yaml` begins. */
       readonly yamlLine: number;
-      /** What follows the closing fence, as it stands. */
+      /** The text after the closing fence, unchanged. */
       readonly body: string;
     };
 
@@ -17,9 +17,9 @@ const FENCE = /^---[ \t]*$/;
 const INDENTED_FENCE = /^([ \t]+)---[ \t]*$/;
 
 /**
- * Cuts a file into front matter and body. A byte order mark, blank first lines, blanks after a fence
- * and an indent that the whole file shares are overlooked. Only the first closing fence counts: later
- * `---` lines belong to the body.
+ * Splits a file into front matter and body. A byte order mark, empty lines at the start, spaces after a fence, and
+ * an indentation that all lines share are ignored. The first closing fence ends the front matter: later `---`
+ * lines belong to the body.
  */
 export function splitFrontMatter(raw: string): SplitFile {
   const text = withLineFeeds(raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw);
@@ -33,7 +33,7 @@ export function splitFrontMatter(raw: string): SplitFile {
   return cut(dedented, dedentedOpen);
 }
 
-/** The text with `\r\n` and `\r` as `\n`. */
+/** Replaces `\r\n` and `\r` by `\n`. */
 export function withLineFeeds(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
@@ -41,7 +41,7 @@ export function withLineFeeds(text: string): string {
 interface Line {
   readonly line: string;
   readonly number: number;
-  /** Offset of the next line. */
+  /** The offset of the next line. */
   readonly next: number;
 }
 
@@ -52,7 +52,7 @@ function lineAt(text: string, start: number, number: number): Line {
     : { line: text.slice(start, end), number, next: end + 1 };
 }
 
-/** The first line that is not blank. */
+/** Returns the first line that is not blank. */
 function firstLine(text: string): Line | undefined {
   let line = lineAt(text, 0, 1);
   while (line.line.trim() === '') {
@@ -79,7 +79,7 @@ function cut(text: string, open: Line): SplitFile {
   return { kind: 'unclosed', line: open.number };
 }
 
-/** The text without `indent`; nothing when a line that is not blank lacks it. */
+/** Removes `indent` from each line. Undefined: a line that is not blank does not have it. */
 function dedent(text: string, indent: string): string | undefined {
   const lines = text.split('\n');
   if (lines.some((line) => line.trim() !== '' && !line.startsWith(indent))) return undefined;

@@ -14,30 +14,30 @@ import {
   type DiscoveryResult,
   type ListingState,
 } from './loader/discovery-result.ts';
-import { withLineFeeds } from './parsing/split.ts';
+import { withLineFeeds } from './parsing/split-front-matter.ts';
 import type { SkippedPath } from './loader/walk.ts';
 
-/** One agent as `agents list --json` prints it. */
+/** An agent as `agents list --json` prints it. */
 interface AgentListing extends ListingState {
   readonly path: string;
   readonly name: string;
-  /** The word that people and models type for it, unless a warning says that it means another one. */
+  /** The name that people and models type for it, unless a warning says that it means another agent. */
   readonly id: string;
   readonly aliases: readonly string[];
   readonly description: string;
   readonly tools: ToolSelection;
-  /** Tools of which it gets only some calls, with the rules that cover these. Absent: none. */
+  /** Tools of which it gets only the calls that these rules cover. Absent: none. */
   readonly limitedTools?: readonly LimitedTools[];
   readonly disallowedTools: readonly string[];
   readonly model: string | null;
-  /** What the file asks for. */
+  /** The mode that the file requests. */
   readonly permissionMode: string | null;
-  /** What it gets. */
+  /** The mode that it gets. */
   readonly effectiveMode: PermissionMode;
   readonly maxTurns: number | null;
-  /** Where it keeps notes of its own. Absent: nowhere. */
+  /** The scope of its directory of notes. Absent: it has none. */
   readonly memory?: MemoryScope;
-  /** Hexadecimal, of the prompt with `\n` line ends, trimmed. */
+  /** The hexadecimal hash of the prompt, with `\n` line ends, trimmed. */
   readonly promptSha256: string;
   readonly warnings: readonly AgentProblem[];
   readonly scope: AgentScope;
@@ -45,20 +45,20 @@ interface AgentListing extends ListingState {
 }
 
 export interface AgentListings {
-  /** Shadowed ones too, after the others. */
+  /** All agents, the shadowed ones last. */
   readonly agents: readonly AgentListing[];
   readonly skipped: readonly SkippedPath[];
   readonly problems: readonly AgentProblem[];
 }
 
-export interface ListingOptions {
-  /** The mode that an agent gets when the main agent delegates to it: attenuation's own answer. */
+export interface AgentListingOptions {
+  /** Returns the mode that an agent gets when the main agent delegates to it. */
   readonly effectiveMode: (agent: AgentDefinition) => PermissionMode;
 }
 
 export function listAgents(
   found: DiscoveryResult<AgentDefinition>,
-  options: ListingOptions,
+  options: AgentListingOptions,
 ): AgentListings {
   const clashes = idClashes(found.items);
   const describeItem = (agent: AgentDefinition) =>
@@ -76,7 +76,7 @@ function withProblem(agent: AgentDefinition, problem: AgentProblem | undefined):
 
 function describe(
   agent: AgentDefinition,
-  options: ListingOptions,
+  options: AgentListingOptions,
 ): Omit<AgentListing, keyof ListingState> {
   return {
     path: agent.origin.path,
@@ -99,7 +99,7 @@ function describe(
   };
 }
 
-/** The listing's own words for some tools, those of the file format that most agents are written in. */
+/** The names in listings of some tools: those of the file format in which most agents are written. */
 const LISTED_NAMES: ReadonlyMap<string, string> = new Map([
   ['MultiEdit', 'Edit'],
   ['AskUser', 'AskUserQuestion'],

@@ -3,27 +3,28 @@ import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 import type { Field, Fields } from '../parsing/fields.ts';
 import { shownMessage } from '../fields/clean-text.ts';
-import { joinedRules } from '../fields/joined-rules.ts';
-import { permissionEntries, switchEntries, type PermissionEntry } from './entries.ts';
-import { permissionOutcome, type PermissionOutcome } from './outcome.ts';
-import { toolWords } from '../fields/tool-words.ts';
+import { mergeRules } from '../fields/common.ts';
+import { readPermissionEntries, readToolSwitches, type PermissionEntry } from './entries.ts';
+import { translatePermissions, type TranslatedPermissions } from './translate.ts';
+import { splitToolList } from '../fields/tool-lists.ts';
 
-/** Fields that hold permissions. The second is a newer word; each is read for itself, and both hold. */
+/** The fields for permissions. The second is the newer name. Each is read by itself, and both apply. */
 const PERMISSION_FIELDS = ['permission', 'permissions'];
 
-/** Permissions told of one by one in a message. */
+/** The most permissions that a message names. */
 const MAX_NAMES = 10;
 
 interface ReadPermissions {
-  readonly outcomes: readonly PermissionOutcome[];
+  readonly outcomes: readonly TranslatedPermissions[];
   readonly problems: readonly (Pick<AgentProblem, 'code' | 'message'> & {
     readonly line: number | undefined;
   })[];
 }
 
 /**
- * The fields with what their permissions and switches of tools deny as a whole written as lists of
- * tools, which every format reads. `vendor`: whose tool names.
+ * Translates the permissions and tool switches that deny a whole tool into lists of tools, which are read for
+ * every format.
+ * @param vendor the vendor whose names for tools are used
  */
 export function withPermissionsAsTools(fields: Fields, vendor: string): Fields {
   const shared = new Map(fields);
@@ -41,7 +42,7 @@ export function withPermissionsAsTools(fields: Fields, vendor: string): Fields {
     outcomes.flatMap(({ deniedServers }) => deniedServers),
     line,
   );
-  if (tools !== undefined && switchEntries(tools.value) === undefined) {
+  if (tools !== undefined && readToolSwitches(tools.value) === undefined) {
     const others = only === undefined ? [] : TOOL_NAMES.filter((name) => !only.includes(name));
     const servers = only === undefined || only.some((name) => name.startsWith('mcp__'));
     setDenied(shared, [...denied, ...others, ...(servers ? [] : ['mcp__*'])], line);
@@ -62,19 +63,19 @@ function setDenied(
   if (denied.length === 0) return;
   const key = [...fields.keys()].find((name) => /^disallowed[-_]?tools$/i.test(name));
   const own = key === undefined ? undefined : fields.get(key);
-  const words = own === undefined ? [] : toolWords(own.value);
-  // What cannot be read already means no tools at all.
+  const words = own === undefined ? [] : splitToolList(own.value);
+  // A list that cannot be read already means no tools at all.
   if (words === undefined) return;
   fields.set(key ?? 'disallowed-tools', { value: [...words, ...denied], line: own?.line ?? line });
 }
 
 export interface PermissionOptions {
   readonly vendor: string;
-  /** What holds before the file's own permissions, which may allow what that denies. */
+  /** Permissions that apply first. The file's own permissions may allow what they deny. */
   readonly before?: readonly PermissionEntry[];
 }
 
-/** What permissions add beside lists of tools: rules, agents to delegate to, and what is worth telling. */
+/** Adds to an agent what lists of tools cannot express: rules, the agents that it may delegate to, and problems. */
 export function withPermissionRules(
   agent: AgentDefinition,
   fields: Fields,
@@ -89,24 +90,24 @@ export function withPermissionRules(
   const delegates = outcomes.flatMap(({ delegatesTo }) => (delegatesTo ? [delegatesTo] : []));
   const [first] = delegates;
   const { path } = agent.origin;
-  const told = problems.map(({ code, message, line }) => {
+  const shownProblems = problems.map(({ code, message, line }) => {
     const shown = { code, message: shownMessage(message), path };
     return line === undefined ? shown : Object.assign(shown, { line });
   });
   return {
     ...agent,
-    ...joinedRules(agent.rules, ask.length + deny.length === 0 ? undefined : { ask, deny }),
+    ...mergeRules(agent.rules, ask.length + deny.length === 0 ? undefined : { ask, deny }),
     ...(first === undefined
       ? {}
       : { delegatesTo: first.filter((name) => delegates.every((each) => each.includes(name))) }),
-    problems: [...agent.problems, ...told],
+    problems: [...agent.problems, ...shownProblems],
   };
 }
 
-/** What is denied by more than the file's own permissions: no list of the file's says it. */
+/** Returns the tools that are denied by the permissions that apply first, and that the file's own lists do not name. */
 function deniedBefore(
-  all: readonly PermissionOutcome[],
-  own: readonly PermissionOutcome[],
+  all: readonly TranslatedPermissions[],
+  own: readonly TranslatedPermissions[],
 ): readonly string[] {
   const only = onlyTools(own) === undefined ? onlyTools(all) : undefined;
   const others = only === undefined ? [] : TOOL_NAMES.filter((name) => !only.includes(name));
@@ -118,11 +119,11 @@ function deniedBefore(
   ];
 }
 
-function deniedTools(outcomes: readonly PermissionOutcome[]): readonly string[] {
+function deniedTools(outcomes: readonly TranslatedPermissions[]): readonly string[] {
   return [...new Set(outcomes.flatMap(({ denied }) => denied))];
 }
 
-function onlyTools(outcomes: readonly PermissionOutcome[]): readonly string[] | undefined {
+function onlyTools(outcomes: readonly TranslatedPermissions[]): readonly string[] | undefined {
   const lists = outcomes.flatMap((outcome) => (outcome.onlyTools ? [outcome.onlyTools] : []));
   return lists[0]?.filter((name) => lists.every((list) => list.includes(name)));
 }
@@ -131,7 +132,7 @@ function readPermissions(
   fields: Fields,
   { vendor, before = [] }: PermissionOptions,
 ): ReadPermissions {
-  const switches = switchEntries(fields.get('tools')?.value ?? null) ?? [];
+  const switches = readToolSwitches(fields.get('tools')?.value ?? null) ?? [];
   const [first = '', ...newer] = PERMISSION_FIELDS;
   const present = newer.filter((name) => fields.has(name));
   const isFirst = fields.has(first) || switches.length > 0 || present.length === 0;
@@ -150,25 +151,25 @@ function readField(
   before: readonly PermissionEntry[],
   vendor: string,
 ): ReadPermissions {
-  const { entries, unreadable } = permissionEntries(field?.value ?? null);
-  const outcome = permissionOutcome([...before, ...entries], vendor);
+  const { entries, unreadable } = readPermissionEntries(field?.value ?? null);
+  const outcome = translatePermissions([...before, ...entries], vendor);
   const messages: (readonly [code: string, message: string])[] = [];
   if (unreadable.length > 0) {
     const what = names(unreadable);
-    const message = `No permission: ${what}; it counts as denied. Valid: allow, ask, deny.`;
+    const message = `Not a permission: ${what}; it counts as denied. Valid: allow, ask, deny.`;
     messages.push(['invalid-permission', message]);
   }
   if (outcome.narrowed.length > 0) {
-    const message = `The patterns of ${names(outcome.narrowed)} cannot be said exactly by rules here: more is asked about or denied than was written.`;
+    const message = `Rules cannot express the patterns of ${names(outcome.narrowed)} exactly: more calls are asked about or denied than was written.`;
     messages.push(['permission-patterns', message]);
   }
   if (outcome.unknown.length > 0) {
-    const message = `No tool is called ${names(outcome.unknown)}, which it denies or asks about.`;
+    const message = `It denies or asks about ${names(outcome.unknown)}, and there is no such tool.`;
     messages.push(['unknown-tool', message]);
   }
   if (deniesOutside(entries)) {
     const message =
-      '`external_directory: deny` cannot be said here: a person is asked about what lies outside the workspace.';
+      '`external_directory: deny` has no equivalent: a person is asked about files outside the workspace.';
     messages.push(['permission-patterns', message]);
   }
   const problems = messages.map(([code, message]) => ({ code, message, line: field?.line }));
@@ -191,7 +192,10 @@ function deniesOutside(entries: readonly PermissionEntry[]): boolean {
   );
 }
 
-/** The permissions that a settings file holds for all of its agents. */
-export function commonEntries(permission: JsonValue, tools: JsonValue): readonly PermissionEntry[] {
-  return [...(switchEntries(tools) ?? []), ...permissionEntries(permission).entries];
+/** Reads the permissions that a settings file has for all of its agents. */
+export function readSharedPermissions(
+  permission: JsonValue,
+  tools: JsonValue,
+): readonly PermissionEntry[] {
+  return [...(readToolSwitches(tools) ?? []), ...readPermissionEntries(permission).entries];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TEMPLATES } from '../../../src/agents/kinds.ts';
-import { readTemplate } from '../../../src/agents/templates/read.ts';
+import { readTemplate } from '../../../src/agents/templates/read-template.ts';
 
 function read(text: string) {
   return readTemplate({ path: '/p/mine.md', scope: 'user', text });

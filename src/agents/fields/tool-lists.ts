@@ -3,8 +3,8 @@ import type { JsonValue } from '../../base/json.ts';
 /** `Tool(arguments)`. */
 const PATTERN = /^([\w/.-]+)\s*\((.*)\)$/s;
 
-/** The words of a comma-separated string or a list; undefined for anything else. */
-export function toolWords(value: JsonValue): readonly string[] | undefined {
+/** Splits a comma-separated string or a list into the names of tools. Undefined: it is neither. */
+export function splitToolList(value: JsonValue): readonly string[] | undefined {
   if (value === null) return [];
   if (typeof value === 'string') return splitWords(value);
   if (!Array.isArray(value)) return undefined;
@@ -16,15 +16,15 @@ export function toolWords(value: JsonValue): readonly string[] | undefined {
   return words;
 }
 
-/** A word with what stands in its brackets: `Task(a, b)`; undefined for a word without. */
-export function bracketed(
+/** Splits `Task(a, b)` into the name and the text in parentheses. Undefined: it has no parentheses. */
+export function splitSpecifier(
   word: string,
 ): { readonly name: string; readonly inside: string } | undefined {
   const [, name, inside] = word.includes('(') ? (PATTERN.exec(word) ?? []) : [];
   return name === undefined || inside === undefined ? undefined : { name, inside };
 }
 
-/** Splits at commas and line ends outside brackets: `Task(a, b), Read` is two words. */
+/** Splits at commas and line ends outside parentheses: `Task(a, b), Read` has two parts. */
 function splitWords(text: string): readonly string[] {
   const list = text.trim().replace(/^\[([\s\S]*)\]$/, '$1');
   const words = list.includes('(') ? splitOutsideBrackets(list) : list.split(/[,\n]/);
@@ -51,10 +51,10 @@ function splitOutsideBrackets(list: string): readonly string[] {
   return words;
 }
 
-/** Without a list's dash and quotes, which the line-by-line reading leaves on. */
+/** Removes the dash and the quotation marks of a list item, which remain when YAML is read line by line. */
 function cleanWord(word: string): string {
   const bare = word.trim();
-  // Most words begin with a letter and are done.
+  // Most names begin with a letter, and need nothing removed.
   if (!/^[-"']/.test(bare)) return bare;
   return bare
     .replace(/^- +/, '')

@@ -1,5 +1,5 @@
 import type { Field, Fields } from './fields.ts';
-import { MAX_INDICATORS, parseStrict } from './strict.ts';
+import { MAX_INDICATORS, parseStrict } from './strict-yaml.ts';
 
 const KEY = /^([A-Za-z][\w-]*)[ \t]*:(?=[ \t]|$)/;
 
@@ -10,10 +10,10 @@ interface Entry {
 }
 
 /**
- * Front matter that is no valid YAML, line by line. An entry starts at a `key:` in the first column
- * that is a known field, stands there for the first time and is not inside an `<example>` that is
- * closed later; every other line continues the entry before it. Each entry is tried alone as YAML;
- * where that fails, its value is its text. Empty when no known field starts a line.
+ * Reads front matter that is not valid YAML, line by line. An entry starts at a `key:` in the first column that is
+ * a known field, occurs for the first time and is not inside an `<example>` that is closed later. Every other line
+ * continues the entry before it. Each entry is parsed as YAML by itself, and if that fails, its value is its text.
+ * The result is empty when no line starts with a known field.
  */
 export async function parseTolerant(
   yaml: string,
@@ -22,7 +22,7 @@ export async function parseTolerant(
 ): Promise<Fields> {
   const fields = new Map<string, Field>();
   const entries = splitEntries(yaml, firstLine, isKnownField);
-  // All entries together may cost what one front matter may.
+  // All entries together may cost as much as one front matter.
   const maxIndicators = Math.floor(MAX_INDICATORS / Math.max(1, entries.length));
   for (const entry of entries) {
     fields.set(entry.key, { value: await entryValue(entry, maxIndicators), line: entry.line });

@@ -7,15 +7,15 @@ import {
   type ListingState,
 } from '../loader/discovery-result.ts';
 
-/** One skill as `skills list --json` prints it. */
+/** A skill as `skills list --json` prints it. */
 interface SkillListing extends ListingState {
   readonly name: string;
   readonly description: string;
   readonly path: string;
   readonly scope: SkillDefinition['scope'];
-  /** `fork`: it runs as a task. */
+  /** `fork`: it runs as a task of its own. */
   readonly context: 'fork' | null;
-  /** The type of that task; null where it is no task. */
+  /** The agent type of that task. Null: it does not run as a task. */
   readonly agent: string | null;
   readonly model: string | null;
   readonly effort: Effort | null;
@@ -23,13 +23,13 @@ interface SkillListing extends ListingState {
   readonly disallowedTools: readonly string[];
   readonly modelInvocable: boolean;
   readonly argumentHint: string | null;
-  /** Characters. */
+  /** The number of characters of its instructions. */
   readonly length: number;
   readonly warnings: readonly AgentProblem[];
 }
 
 export interface SkillListings {
-  /** Shadowed ones too, after the others. */
+  /** All skills, the shadowed ones last. */
   readonly skills: readonly SkillListing[];
   readonly skipped: readonly SkippedPath[];
   readonly problems: readonly AgentProblem[];

@@ -1,26 +1,26 @@
 import { isMarkdown, type DefinitionFormat } from '../loader/format.ts';
 import type { Identified } from '../loader/kind.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { Vendor } from './vendor.ts';
-import { VENDORS } from './vendors.ts';
+import type { AgentVendor } from './vendor.ts';
+import { AGENT_VENDORS } from './vendors.ts';
 
-const VENDOR_OF_DIRECTORY: ReadonlyMap<string, Vendor> = new Map(
-  VENDORS.flatMap((vendor) =>
+const VENDOR_OF_DIRECTORY: ReadonlyMap<string, AgentVendor> = new Map(
+  AGENT_VENDORS.flatMap((vendor) =>
     (vendor.detection?.directories ?? []).map((name) => [name, vendor] as const),
   ),
 );
 
 /** Vendors with fields of their own in the front matter, in the order in which these are tested. */
-const WITH_OWN_FIELDS = VENDORS.filter(
+const WITH_OWN_FIELDS = AGENT_VENDORS.filter(
   ({ detection }) => detection?.frontMatter !== undefined,
 ).toSorted((a, b) => testRank(a) - testRank(b));
 
-function testRank({ detection }: Vendor): number {
+function testRank({ detection }: AgentVendor): number {
   return detection?.isTestedLast === true ? 1 : 0;
 }
 
-const VENDOR_OF_NAME: ReadonlyMap<string, Vendor> = new Map(
-  VENDORS.map((vendor) => [vendor.name, vendor]),
+const VENDOR_OF_NAME: ReadonlyMap<string, AgentVendor> = new Map(
+  AGENT_VENDORS.map((vendor) => [vendor.name, vendor]),
 );
 
 /** The number of characters of a file in which its front matter is looked for. */
@@ -30,13 +30,13 @@ const MAX_FRONT_MATTER = 8192;
  * Returns the format of a file that may lie anywhere, from its directories, its name and its content. Any other
  * markdown file has Claude Code's format, which most products share. Undefined: it has none of the formats.
  * @param path absolute, or relative to `root`
- * @param root the absolute path of the directory that is scanned; it tells something only where it, too, belongs to a vendor
+ * @param root the absolute path of the directory that is scanned, which counts only if it belongs to a vendor itself
  */
 export function detectFormat(path: string, text: string, root = ''): DefinitionFormat | undefined {
   const parts = path.split('/');
   const fileName = parts.at(-1) ?? '';
   const directories = parts.slice(0, -1).toReversed();
-  const accepted = (vendor: Vendor | undefined): DefinitionFormat | undefined =>
+  const accepted = (vendor: AgentVendor | undefined): DefinitionFormat | undefined =>
     vendor?.agents.accepts(fileName) === true ? vendor.agents : undefined;
   const named = directories
     .map((name) => VENDOR_OF_NAME.get(name.toLowerCase()))
@@ -49,13 +49,13 @@ export function detectFormat(path: string, text: string, root = ''): DefinitionF
     accepted(named) ??
     accepted(VENDOR_OF_NAME.get('claude')) ??
     accepted(
-      VENDORS.find((each) => accepted(each) !== undefined && each.detection?.isAgent?.(text)),
+      AGENT_VENDORS.find((each) => accepted(each) !== undefined && each.detection?.isAgent?.(text)),
     )
   );
 }
 
 /** Returns the vendor of the innermost directory that belongs to one: `.claude`, or `muster` in `~/.config`. */
-function vendorOfDirectories(innermostFirst: readonly string[]): Vendor | undefined {
+function vendorOfDirectories(innermostFirst: readonly string[]): AgentVendor | undefined {
   for (const [index, name] of innermostFirst.entries()) {
     const vendor = VENDOR_OF_DIRECTORY.get(name);
     if (vendor !== undefined) return vendor;
@@ -66,11 +66,11 @@ function vendorOfDirectories(innermostFirst: readonly string[]): Vendor | undefi
   return undefined;
 }
 
-function vendorOfFileName(fileName: string): Vendor | undefined {
-  return VENDORS.find(({ detection }) => detection?.fileName?.test(fileName));
+function vendorOfFileName(fileName: string): AgentVendor | undefined {
+  return AGENT_VENDORS.find(({ detection }) => detection?.fileName?.test(fileName));
 }
 
-function vendorOfFields(text: string): Vendor | undefined {
+function vendorOfFields(text: string): AgentVendor | undefined {
   const start = text.slice(0, MAX_FRONT_MATTER);
   const end = start.search(/\n---[ \t]*\r?\n/);
   const front = end === -1 ? start : start.slice(0, end);
@@ -114,12 +114,12 @@ function notAnAgent(reason: string): Identified<AgentDefinition> {
 }
 
 function isAgentText(text: string): boolean {
-  return VENDORS.some(({ detection }) => detection?.isAgent?.(text));
+  return AGENT_VENDORS.some(({ detection }) => detection?.isAgent?.(text));
 }
 
 /** Whether a file is itself a location of a vendor, such as `.codex/config.toml`. */
 function isLocationItself(path: string): boolean {
-  return VENDORS.some(({ agents }) =>
+  return AGENT_VENDORS.some(({ agents }) =>
     agents.locations.project.some((location) => path.endsWith(`/${location}`)),
   );
 }
@@ -128,7 +128,7 @@ function lastOwned(directories: readonly string[]): number {
   return directories.findLastIndex((name) => VENDOR_OF_DIRECTORY.has(name));
 }
 
-/** Of the directory that is scanned, only the part from a vendor's own directory on tells something. */
+/** Returns the part of the scanned directory's path from a vendor's directory on: nothing else says anything about the vendor. */
 function ownedPart(directories: readonly string[]): readonly string[] {
   const owner = lastOwned(directories);
   return owner < 0 ? [] : directories.slice(owner);

@@ -1,7 +1,7 @@
 import { claude } from '../../src/agents/formats/claude/vendor.ts';
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { listAgents } from '../../src/agents/listing.ts';
+import { listAgents } from '../../src/agents/list-agents.ts';
 import { agentFile, read, readOne } from './support.ts';
 
 test('one record an agent, shadowed ones last', async () => {

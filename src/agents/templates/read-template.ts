@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import { nameText, takeFirst, text, word } from '../fields/common.ts';
-import { fieldReader, foldFieldName, type FieldReader } from '../fields/field-reader.ts';
+import { visibleNameOf, takeFirstField, fieldText, singleLineOf } from '../fields/common.ts';
+import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import { parseBody } from './render.ts';
 
@@ -20,28 +20,28 @@ export async function readTemplate({
   });
   const front = await parseFrontMatter(text, {
     fieldTest: () => {
-      const known = new Set(FIELDS.map(foldFieldName));
-      return (key) => known.has(foldFieldName(key));
+      const known = new Set(FIELDS.map(normalizeFieldName));
+      return (key) => known.has(normalizeFieldName(key));
     },
   });
   if (front.kind === 'unreadable') return refused(front.code, front.message, front.line);
   if (front.kind === 'none') {
     const message =
-      'No front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
+      'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
     return refused('frontmatter-missing', message);
   }
   const { fields, body, problems } = front;
   const { parts, unknown } = parseBody(body);
   if (unknown.length > 0) {
-    const message = `Unknown placeholders: ${[...new Set(unknown)].join(', ')}. There are {{item}}, {{item.FIELD}}, {{index}} and {{count}}; \\{{ stands for two braces.`;
+    const message = `Unknown placeholders: ${[...new Set(unknown)].join(', ')}. The placeholders are {{item}}, {{item.FIELD}}, {{index}} and {{count}}; \\{{ means two braces.`;
     return refused('unknown-placeholder', message);
   }
   if (!parts.some(({ kind }) => kind === 'item')) {
-    return refused('no-item', 'Its text names no {{item}}: every task would be the same.');
+    return refused('no-item', 'Its text has no {{item}}: every task would be the same.');
   }
-  const reader = fieldReader({ path, vendor: 'muster', fields, problems });
+  const reader = createFieldReader({ path, vendor: 'muster', fields, problems });
   const read = readFields(reader, path);
-  warnOfRest(reader);
+  warnAboutUnknownFields(reader);
   const template = { ...read, body, path, scope, problems: reader.problems() };
   return { items: [template], problems: [] };
 }
@@ -53,12 +53,12 @@ function readFields(
   const fallback = basename(path)
     .replace(/\.md$/i, '')
     .replace(/^builtin:/, '');
-  const name = nameText(reader.take('name')?.value) ?? fallback;
-  const agent = nameText(takeFirst(reader, ['agent', 'subagent_type'])?.value);
-  const model = word(reader.take('model')?.value);
+  const name = visibleNameOf(reader.take('name')?.value) ?? fallback;
+  const agent = visibleNameOf(takeFirstField(reader, ['agent', 'subagent_type'])?.value);
+  const model = singleLineOf(reader.take('model')?.value);
   return {
     name,
-    description: text(reader.take('description')?.value) ?? '',
+    description: fieldText(reader.take('description')?.value) ?? '',
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     ...readMaxTurns(reader),
@@ -68,7 +68,7 @@ function readFields(
 function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'> {
   const field = reader.take('max_turns');
   if (field === undefined || field.value === null) return {};
-  const turns = Number(word(field.value));
+  const turns = Number(singleLineOf(field.value));
   if (Number.isSafeInteger(turns) && turns > 0) return { maxTurns: turns };
   reader.warn(
     'invalid-max-turns',
@@ -78,13 +78,13 @@ function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'>
   return {};
 }
 
-function warnOfRest(reader: FieldReader): void {
+function warnAboutUnknownFields(reader: FieldReader): void {
   const names = [...reader.untaken().keys()];
   if (names.length === 0) return;
   const line = reader.untaken().get(names[0] ?? '')?.line;
   reader.warn(
     'unknown-field',
-    `Unknown fields: ${names.join(', ')}. A template has ${FIELDS.join(', ')}.`,
+    `Unknown fields: ${names.join(', ')}. The fields of a template are ${FIELDS.join(', ')}.`,
     line,
   );
 }

@@ -2,16 +2,16 @@ import { basename, dirname } from 'node:path';
 import type { JsonObject } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import { shownMessage } from '../fields/clean-text.ts';
-import { fieldReader, foldFieldName, type FieldReader } from '../fields/field-reader.ts';
+import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
 import { readEffort, readModel } from '../fields/common.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
 import type { FieldProblem, Fields } from '../parsing/fields.ts';
-import { withLineFeeds } from '../parsing/split.ts';
+import { withLineFeeds } from '../parsing/split-front-matter.ts';
 import {
   compareNames,
   readArgumentNames,
   readContext,
-  readDescription,
+  readSkillDescription,
   readFlag,
   readHint,
 } from './fields.ts';
@@ -20,8 +20,8 @@ import { holdsCommands } from './text.ts';
 import { readAllowedTools, readDisallowedTools } from './tool-list.ts';
 import { lazy } from '../../base/lazy.ts';
 
-/** The fields that act. */
-const ACTING = [
+/** The fields that have an effect. */
+const ACTIVE = [
   'name',
   'description',
   'when_to_use',
@@ -35,12 +35,12 @@ const ACTING = [
   'argument-hint',
   'arguments',
 ];
-/** Documented, and for people alone: nothing has to come of them. */
+/** Documented fields that are only for people, and need no effect. */
 const FOR_PEOPLE = ['license', 'compatibility', 'metadata', 'version', 'author', 'user-invocable'];
-/** Documented by some product, and without effect here. */
+/** Fields that some product documents, and that have no effect here. */
 const INACTIVE = ['hooks', 'paths', 'shell', 'background'];
 
-/** What would end a line of a list, steer what shows it, or mean more in a rule about the skill. */
+/** Matches characters that could end a line of a list, control a terminal, or have a meaning in a rule about the skill. */
 const UNSAFE_NAME = lazy(() => /[\p{C}\p{Zl}\p{Zp}*()\\]/u);
 
 /**
@@ -55,7 +55,7 @@ export async function readSkill(
   const folder = basename(dirname(path));
   const name = plugin === undefined ? folder : `${plugin}:${folder}`;
   if (UNSAFE_NAME().test(name)) {
-    const message = `The name of its ${UNSAFE_NAME().test(folder) ? 'folder' : 'plugin'} holds unprintable characters, brackets, \`*\` or \`\\\`. Rename it.`;
+    const message = `The name of its ${UNSAFE_NAME().test(folder) ? 'folder' : 'plugin'} contains unprintable characters, parentheses, \`*\` or \`\\\`. Rename it.`;
     return failed(path, 'invalid-name', message);
   }
   const front = await parseFrontMatter(text, { fieldTest: () => knownFieldTest() });
@@ -82,8 +82,8 @@ function failed(
 }
 
 function knownFieldTest(): (key: string) => boolean {
-  const known = new Set([...ACTING, ...FOR_PEOPLE, ...INACTIVE].map(foldFieldName));
-  return (key) => known.has(foldFieldName(key));
+  const known = new Set([...ACTIVE, ...FOR_PEOPLE, ...INACTIVE].map(normalizeFieldName));
+  return (key) => known.has(normalizeFieldName(key));
 }
 
 interface Content {
@@ -94,7 +94,7 @@ interface Content {
 
 function withoutFrontMatter(text: string): Content {
   const message =
-    'No front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
+    'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
   const body = withLineFeeds(text.replace(/^\uFEFF/, '')).trim();
   return { fields: new Map(), body, problems: [{ code: 'frontmatter-missing', message }] };
 }
@@ -102,13 +102,13 @@ function withoutFrontMatter(text: string): Content {
 function makeSkill(file: DefinitionFile, name: string, content: Content): SkillDefinition {
   const { path, directory = dirname(path), scope } = file;
   const { fields, body, problems } = content;
-  const reader = fieldReader({ path, vendor: 'claude', fields, problems });
+  const reader = createFieldReader({ path, vendor: 'claude', fields, problems });
   compareNames(reader, basename(dirname(path)));
   const allowed = readAllowedTools(reader);
   const argumentHint = readHint(reader);
   const acting = {
     name,
-    description: readDescription(reader, body),
+    description: readSkillDescription(reader, body),
     body,
     directory,
     path,
@@ -127,38 +127,39 @@ function makeSkill(file: DefinitionFile, name: string, content: Content): SkillD
   return { ...acting, extra: readExtra(reader), problems: reader.problems() };
 }
 
-/** What some products put into a text before the model gets it. */
+/** Matches a variable that some products replace before the model gets the text. */
 const UNKNOWN_VARIABLE = /\$\{CLAUDE_(?!SKILL_DIR\})[A-Z_]+\}/;
 
 function warnAboutBody(reader: FieldReader, body: string): void {
-  if (body === '') reader.warn('no-instructions', 'No instructions after the front matter.');
+  if (body === '')
+    reader.warn('no-instructions', 'There are no instructions after the front matter.');
   if (holdsCommands(body)) {
     const message =
-      'Commands written as !`…` are not run when a skill is loaded; the model gets them as they stand. Say instead what is to be run.';
+      'Commands written as !`…` are not run when a skill is loaded; the model gets them as text. Tell it instead what to run.';
     reader.warn('command-in-text', message);
   }
   const [variable] = UNKNOWN_VARIABLE.exec(body) ?? [];
   if (variable !== undefined) {
-    reader.warn('unknown-variable', `\`${variable}\` is not known here and stays as it stands.`);
+    reader.warn('unknown-variable', `\`${variable}\` is unknown and is not replaced.`);
   }
 }
 
-/** What is left: kept as it stood, and told once where it would have done something. */
+/** Returns the fields that were not taken, and reports those that would have an effect in another product. */
 function readExtra(reader: FieldReader): JsonObject {
-  const left = [...reader.untaken()].filter(([key]) => key !== '__proto__');
+  const untaken = [...reader.untaken()].filter(([key]) => key !== '__proto__');
   const folded = (names: readonly string[]): ReadonlySet<string> =>
-    new Set(names.map(foldFieldName));
+    new Set(names.map(normalizeFieldName));
   const [people, inactive] = [folded(FOR_PEOPLE), folded(INACTIVE)];
-  const names = left.map(([key]) => key).filter((key) => !people.has(foldFieldName(key)));
-  const documented = names.filter((key) => inactive.has(foldFieldName(key)));
-  const unknown = names.filter((key) => !inactive.has(foldFieldName(key)));
+  const names = untaken.map(([key]) => key).filter((key) => !people.has(normalizeFieldName(key)));
+  const documented = names.filter((key) => inactive.has(normalizeFieldName(key)));
+  const unknown = names.filter((key) => !inactive.has(normalizeFieldName(key)));
   if (documented.length > 0) {
-    const message = `These fields do nothing here: ${documented.join(', ')}.`;
+    const message = `These fields have no effect here: ${documented.join(', ')}.`;
     reader.warn('inactive-field', message, reader.untaken().get(documented[0] ?? '')?.line);
   }
   if (unknown.length > 0) {
     const message = `Unknown fields: ${unknown.join(', ')}.`;
     reader.warn('unknown-field', message, reader.untaken().get(unknown[0] ?? '')?.line);
   }
-  return Object.fromEntries(left.map(([key, field]) => [key, field.value]));
+  return Object.fromEntries(untaken.map(([key, field]) => [key, field.value]));
 }

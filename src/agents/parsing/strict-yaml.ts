@@ -5,22 +5,22 @@ import type { Field, FieldProblem, Fields } from './fields.ts';
 
 type StrictResult =
   | { readonly ok: true; readonly fields: Fields; readonly problems: readonly FieldProblem[] }
-  /** `line` is a line of the file. */
+  /** `line` counts in the file. */
   | { readonly ok: false; readonly message: string; readonly line: number };
 
 let yamlLibrary: typeof import('yaml') | undefined;
 
-/** More uses of aliases than any agent file needs; a bomb needs more. */
+/** The most uses of aliases: more than any agent file needs, and less than an attack with nested aliases needs. */
 const MAX_ALIAS_COUNT = 10;
 
-/** This many take the library about a second; one hostile file may not take more. */
+/** The library needs about a second for this many. A hostile file must not take longer. */
 export const MAX_INDICATORS = 50_000;
 const INDICATORS = new Set('[{,:?-&*\n');
 
 /**
- * Front matter as YAML 1.2 (core schema). A key that stands twice is a warning and the last one
- * counts, as it does in JSON; every other violation is `ok: false`. Loads the YAML library.
- * `maxIndicators` bounds lines, commas, brackets and the like together.
+ * Reads front matter as YAML 1.2 (core schema). For a key that occurs twice, the last one counts, as in JSON, and
+ * a warning is reported. Any other violation is `ok: false`. Loads the YAML library.
+ * @param maxIndicators the most lines, commas, brackets and the like, all together
  */
 export async function parseStrict(
   yaml: string,
@@ -31,7 +31,7 @@ export async function parseStrict(
     const message = `more than ${maxIndicators} lines, commas, brackets and the like`;
     return { ok: false, message, line: firstLine };
   }
-  // Asked for again, the import of a module that is there costs as much as parsing a small file.
+  // Importing a module again costs as much as parsing a small file, so the library is kept.
   yamlLibrary ??= await import('yaml');
   const { isMap, isScalar, LineCounter, parseDocument } = yamlLibrary;
   const counter = new LineCounter();
@@ -47,9 +47,9 @@ export async function parseStrict(
       version: '1.2',
     });
     const lineOf = (offset: number): number => firstLine + fileLine(counter, offset) - 1;
-    const [fault] = document.errors;
-    if (fault !== undefined) {
-      return { ok: false, message: fault.message, line: lineOf(fault.pos[0]) };
+    const [first] = document.errors;
+    if (first !== undefined) {
+      return { ok: false, message: first.message, line: lineOf(first.pos[0]) };
     }
     if (document.contents === null) return { ok: true, fields: new Map(), problems: [] };
     if (!isMap(document.contents)) {
@@ -61,8 +61,8 @@ export async function parseStrict(
     }));
     return { ok: true, ...collect(valuesOf(document), keys) };
   } catch (error) {
-    // The library throws for alias bombs and for nesting deeper than the stack, and toJson for what
-    // is too large: the file's fault, told like a fault of syntax.
+    // The library throws for nested aliases that would fill the memory and for nesting deeper than the stack,
+    // and toJson throws for values that are too large. Both are reported like a syntax error.
     return { ok: false, message: errorMessage(error), line: firstLine };
   }
 }
@@ -83,7 +83,7 @@ interface KeyLine {
 }
 
 function fileLine(counter: LineCounter, offset: number): number {
-  // The counter answers 0 where the text has no line break at all.
+  // The counter returns 0 for a text without a line break.
   return Math.max(1, counter.linePos(offset).line);
 }
 
@@ -100,7 +100,7 @@ function collect(
   const problems: FieldProblem[] = [];
   for (const { key, line } of keys) {
     if (fields.has(key)) {
-      const message = `\`${key}\` stands twice; the last one counts.`;
+      const message = `\`${key}\` occurs twice; the last one counts.`;
       problems.push({ code: 'duplicate-key', message, line });
     }
     fields.set(key, { value: toJson(values.get(key)), line });
