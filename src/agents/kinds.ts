@@ -12,6 +12,7 @@ import { gen, muster, subagent } from './formats/muster/vendor.ts';
 import { OTHER_VENDORS, AGENT_VENDORS } from './formats/vendors.ts';
 import {
   defineFormat,
+  vendorLocations,
   isMarkdown,
   type DefinitionFormat,
   type Locations,
@@ -91,23 +92,15 @@ function skillFormat(
 
 /** The directory that products share comes first, then each vendor's own. */
 function otherSkillFormats(): readonly DefinitionFormat<SkillDefinition>[] {
-  const shared = skillFormat('agents', {
-    project: ['.agents/skills'],
-    user: ({ home }) => [join(home, '.agents', 'skills')],
-  });
-  const rank = ({ name }: { readonly name: string }): number =>
-    SKILL_VENDORS_FIRST.includes(name)
-      ? SKILL_VENDORS_FIRST.indexOf(name)
+  const shared = skillFormat('agents', vendorLocations('.agents', 'skills'));
+  const rank = (vendor: string): number =>
+    SKILL_VENDORS_FIRST.includes(vendor)
+      ? SKILL_VENDORS_FIRST.indexOf(vendor)
       : SKILL_VENDORS_FIRST.length;
-  const vendors = AGENT_VENDORS.filter(({ name }) => name !== 'muster').toSorted(
-    (a, b) => rank(a) - rank(b),
+  const formats = AGENT_VENDORS.filter((vendor) => vendor !== muster).flatMap(
+    ({ agents: { vendor }, skills }) => (skills === undefined ? [] : [skillFormat(vendor, skills)]),
   );
-  return [
-    shared,
-    ...vendors.flatMap(({ name, skills }) =>
-      skills === undefined ? [] : [skillFormat(name, skills)],
-    ),
-  ];
+  return [shared, ...formats.toSorted((a, b) => rank(a.vendor) - rank(b.vendor))];
 }
 
 /** An agent that uses a skill may read its folder, so the folder must contain nothing but that skill. */

@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorMessage, systemErrorCode } from '../base/errors.ts';
-import type { AgentProblem } from '../protocol/agent.ts';
 import { projectRoot } from '../sys/project-directories.ts';
 import { detectFormat } from './formats/detect-format.ts';
 import type { FileDefinitions } from './loader/format.ts';
 import { readTextFile, type TextReading } from './loader/read-text.ts';
 import { readReferencedFile } from './loader/referenced-files.ts';
+import { failedFile } from './parsing/fields.ts';
 
 /**
  * Reads the agents of a file that a person has named, in whatever format and wherever it lies. `path` is
@@ -14,11 +14,11 @@ import { readReferencedFile } from './loader/referenced-files.ts';
  */
 export async function readNamedAgentFile(path: string): Promise<FileDefinitions> {
   const text = readNamedText(path);
-  if (!text.ok) return failed({ code: text.code, message: text.reason, path });
+  if (!text.ok) return failedFile({ path }, { code: text.code, message: text.reason });
   const format = detectFormat(path, text.text);
   if (format === undefined) {
     const message = 'It is in none of the formats for agents.';
-    return failed({ code: 'not-an-agent', message, path });
+    return failedFile({ path }, { code: 'not-an-agent', message });
   }
   const boundary = realpathSync.native(projectRoot(dirname(path)));
   return format.read({
@@ -46,8 +46,4 @@ function readNamedText(path: string): TextReading {
     }
     return { ok: false, code: 'unreadable', reason: `Cannot be read: ${errorMessage(error)}` };
   }
-}
-
-function failed(problem: AgentProblem): FileDefinitions {
-  return { items: [], problems: [problem] };
 }

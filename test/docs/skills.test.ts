@@ -24,7 +24,7 @@ describe('docs/skills.md', () => {
   it('shows what the text of its example becomes', async () => {
     const skill = await readOne(blockAfter('# Skills'), PATH);
     expect(skill.problems).toEqual([]);
-    expect(`${skillText(skill, '2.1')}\n`).toBe(blockAfter('What the first of these calls'));
+    expect(`${skillText(skill, '2.1')}\n`).toBe(blockAfter('The first of these calls'));
   });
 
   it('names every place, in its order', () => {
@@ -34,7 +34,7 @@ describe('docs/skills.md', () => {
         .filter((place) => place.scope === scope && !place.path.includes('muster/skills'))
         .map(({ path }) => `\`${path.replace('/work/', '').replace(HOME, '~')}\``)
         .join(', ');
-    expect(page).toContain(`of the project, in this order: ${named('project')}\n`);
+    expect(page).toContain(`in the project, in this order: ${named('project')}\n`);
     expect(page).toContain(`of the user, in this order: ${named('user')}\n`);
     expect(page).toContain(`at most ${MAX_SKILL_LIST_BYTES.toLocaleString('en')} bytes`);
   });
@@ -61,7 +61,7 @@ describe('docs/skills.md', () => {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
     }
-    const transcript = blockAfter('that is:');
+    const transcript = blockAfter('it works like this:');
     const printed = async (...args: readonly string[]): Promise<string> => {
       const { stdout } = await runMuster(sandbox, args);
       return `$ muster ${args.join(' ')}\n${stdout.replaceAll(sandbox.home, HOME)}`;

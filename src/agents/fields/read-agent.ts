@@ -1,10 +1,9 @@
 import { basename, dirname } from 'node:path';
 import type { JsonObject } from '../../base/json.ts';
-import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
-import type { FieldProblem, Fields } from '../parsing/fields.ts';
+import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
 import { withLineFeeds } from '../parsing/split-front-matter.ts';
-import { shownMessage } from './clean-text.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from './field-reader.ts';
 import {
   EFFORT_FIELDS,
@@ -23,19 +22,20 @@ import {
 } from './common.ts';
 import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
 import { limitFieldNames, type OWN_LIMITS, readLimits } from './limits.ts';
-import { MODE_FIELDS, readMode, type ModeNames } from './modes.ts';
+import { CLAUDE_MODES, MODE_FIELDS, readMode, type ModeNames } from './modes.ts';
 import { readToolFields, TOOL_FIELDS } from './tools.ts';
 
 /** The differences between the files of one vendor and those of others. */
 export interface AgentDialect {
   readonly vendor: string;
-  readonly modes: ModeNames;
-  /** The fields for limits other than that of turns. */
-  readonly limits: typeof OWN_LIMITS;
-  /** Fields that the vendor documents and that have no effect in Muster yet. */
-  readonly inactive: readonly string[];
-  /** Whether a markdown file without front matter is an agent: its text is the prompt. */
-  readonly loadsBareText: boolean;
+  /** Default: Claude Code's names. */
+  readonly modes?: ModeNames;
+  /** The fields for limits other than that of turns. Default: none. */
+  readonly limits?: typeof OWN_LIMITS;
+  /** Fields that the vendor documents and that have no effect in Muster yet. Default: none. */
+  readonly inactive?: readonly string[];
+  /** Whether a markdown file without front matter is an agent: its text is the prompt. Default: false. */
+  readonly loadsBareText?: boolean;
   /** Returns the name from the path of a file. Default: the name of the file, or of the folder of a `SUBAGENT.md`. */
   readonly nameFromPath?: (path: string) => string;
   /** Translates the vendor's own fields into the shared ones. */
@@ -82,10 +82,7 @@ export async function readMarkdownAgent(
 ): Promise<FileDefinitions> {
   const front = await parseFrontMatter(file.text, { fieldTest: () => createFieldTest(dialect) });
   if (front.kind === 'none') return readBareText(file, dialect);
-  if (front.kind === 'unreadable') {
-    const { code, message, line } = front;
-    return failedWith({ code, message: shownMessage(message), path: file.path, line });
-  }
+  if (front.kind === 'unreadable') return failedFile(file, front);
   const name = nameOf(file.path, dialect);
   const content: AgentContent = { ...front, name, prompt: front.body };
   return { items: [readAgent(content, file, dialect)], problems: [] };
@@ -98,7 +95,12 @@ function nameOf(path: string, dialect: AgentDialect): string {
 /** Returns a function that tells whether a key is a known field. */
 export function createFieldTest(dialect: AgentDialect): (key: string) => boolean {
   const own = dialect.own?.names ?? [];
-  const names = [...SHARED_FIELDS, ...limitFieldNames(dialect.limits), ...own, ...dialect.inactive];
+  const names = [
+    ...SHARED_FIELDS,
+    ...limitFieldNames(dialect.limits ?? []),
+    ...own,
+    ...(dialect.inactive ?? []),
+  ];
   const known = new Set(names.map((name) => normalizeFieldName(name)));
   return (key) => known.has(normalizeFieldName(key));
 }
@@ -133,8 +135,8 @@ export function readAgent(
     prompt: content.prompt,
     ...readToolFields(reader),
     ...readModel(reader),
-    ...readMode(reader, dialect.modes),
-    limits: readLimits(reader, dialect.limits),
+    ...readMode(reader, dialect.modes ?? CLAUDE_MODES),
+    limits: readLimits(reader, dialect.limits ?? []),
     ...readEffort(reader),
     ...readBackground(reader),
     ...readSkills(reader),
@@ -158,7 +160,7 @@ export function readAgent(
 function readExtra(reader: FieldReader, dialect: AgentDialect): JsonObject {
   const untaken = [...reader.untaken()].filter(([key]) => key !== '__proto__');
   if (untaken.length === 0) return {};
-  const inactive = new Set(dialect.inactive.map((name) => normalizeFieldName(name)));
+  const inactive = new Set((dialect.inactive ?? []).map((name) => normalizeFieldName(name)));
   const names = untaken.map(([key]) => key);
   // For `settings.theme`, the vendor documents `settings`.
   const isDocumented = (key: string): boolean =>
@@ -184,29 +186,24 @@ export function nameFromPath(path: string): string {
   return file.replace(/^builtin:/, '').replace(/(?:\.agent|\.chatmode)?\.[^.]+$/, '');
 }
 
+const MISSING_FRONT_MATTER = {
+  code: 'frontmatter-missing',
+  message:
+    'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
+};
+
 /** Reads a file without front matter, whose whole text is the prompt where the vendor allows that. */
 function readBareText(file: DefinitionFile, dialect: AgentDialect): FileDefinitions {
   const prompt = withLineFeeds(file.text).trim();
-  if (!dialect.loadsBareText || prompt === '' || DOCUMENT.test(basename(file.path))) {
-    return failedWith(withoutFrontMatter(file.path));
+  if (DOCUMENT.test(basename(file.path))) {
+    const message = 'A document without front matter, not an agent.';
+    return failedFile(file, { code: 'not-an-agent', message });
+  }
+  if (dialect.loadsBareText !== true || prompt === '') {
+    return failedFile(file, MISSING_FRONT_MATTER);
   }
   const message = 'There is no front matter: the whole text is the prompt.';
   const problems = [{ code: 'frontmatter-missing', message }];
   const content = { fields: new Map(), name: nameOf(file.path, dialect), prompt, problems };
   return { items: [readAgent(content, file, dialect)], problems: [] };
-}
-
-function withoutFrontMatter(path: string): AgentProblem {
-  return DOCUMENT.test(basename(path))
-    ? { code: 'not-an-agent', message: 'A document without front matter, not an agent.', path }
-    : {
-        code: 'frontmatter-missing',
-        message:
-          'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
-        path,
-      };
-}
-
-function failedWith(problem: AgentProblem): FileDefinitions {
-  return { items: [], problems: [problem] };
 }

@@ -20,7 +20,7 @@ function testRank({ detection }: AgentVendor): number {
 }
 
 const VENDOR_OF_NAME: ReadonlyMap<string, AgentVendor> = new Map(
-  AGENT_VENDORS.map((vendor) => [vendor.name, vendor]),
+  AGENT_VENDORS.map((vendor) => [vendor.agents.vendor, vendor]),
 );
 
 /** The number of characters of a file in which its front matter is looked for. */

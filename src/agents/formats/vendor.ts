@@ -2,7 +2,6 @@ import type { DefinitionFormat, Locations } from '../loader/format.ts';
 
 /** A product whose files Muster reads. */
 export interface AgentVendor {
-  readonly name: string;
   readonly agents: DefinitionFormat;
   /** Absent: it has no skills of its own. */
   readonly skills?: Locations;

@@ -2,49 +2,34 @@ import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkippedPath } from '../loader/walk.ts';
 import type { Finding, Lint, Severity } from './findings.ts';
 
-interface Advice {
-  readonly severity: Severity;
-  /** Null: the message says what to do. */
-  readonly fix: string | null;
-}
-
-/** The severity and the advice for problems from loading. Any other code is a warning whose message says what to do. */
-const ADVICE: ReadonlyMap<string, Advice> = new Map<string, Advice>([
+/** The severity and the advice for problems from loading. Null: the message says what to do, as for any other code, which is a warning. */
+const ADVICE_ROWS: readonly (readonly [code: string, severity: Severity, fix: string | null])[] = [
   [
     'invalid-yaml',
-    {
-      severity: 'warning',
-      fix: 'Put quotation marks around a value that contains `: ` or ` #`, or write it as a block after `|`.',
-    },
+    'warning',
+    'Put quotation marks around a value that contains `: ` or ` #`, or write it as a block after `|`.',
   ],
-  ['duplicate-key', { severity: 'warning', fix: 'Delete one of them.' }],
-  [
-    'name-from-filename',
-    { severity: 'note', fix: 'Write `name:` if the file may be renamed one day.' },
-  ],
-  ['name-differs-from-folder', { severity: 'note', fix: 'Give both the same name.' }],
-  ['frontmatter-missing', { severity: 'warning', fix: null }],
-  ['unknown-tool', { severity: 'warning', fix: "Write Muster's name of the tool, or remove it." }],
+  ['duplicate-key', 'warning', 'Delete one of them.'],
+  ['name-from-filename', 'note', 'Write `name:` if the file may be renamed one day.'],
+  ['name-differs-from-folder', 'note', 'Give both the same name.'],
+  ['frontmatter-missing', 'warning', null],
+  ['unknown-tool', 'warning', "Write Muster's name of the tool, or remove it."],
   [
     'unknown-denied-tool',
-    {
-      severity: 'warning',
-      fix: "Write Muster's name of the tool. Otherwise the agent may get a tool that it should not have.",
-    },
+    'warning',
+    "Write Muster's name of the tool. Otherwise the agent may get a tool that it should not have.",
   ],
-  ['no-known-tools', { severity: 'error', fix: 'List existing tools, or remove `tools`.' }],
-  ['no-tools', { severity: 'note', fix: 'Remove `tools` if it should have the core set.' }],
-  ['invalid-tools', { severity: 'error', fix: null }],
+  ['no-known-tools', 'error', 'List existing tools, or remove `tools`.'],
+  ['no-tools', 'note', 'Remove `tools` if it should have the core set.'],
+  ['invalid-tools', 'error', null],
   [
     'tool-pattern',
-    {
-      severity: 'warning',
-      fix: 'Name the tool without a pattern, and write what it may not do as `deny-rules` or `ask-rules`.',
-    },
+    'warning',
+    'Name the tool without a pattern, and write what it may not do as `deny-rules` or `ask-rules`.',
   ],
-  ['tools-beside-star', { severity: 'warning', fix: 'List all tools without `*`.' }],
-]);
-
+  ['tools-beside-star', 'warning', 'List all tools without `*`.'],
+];
+const ADVICE = new Map(ADVICE_ROWS.map(([code, severity, fix]) => [code, { severity, fix }]));
 /** Problems that other lint rules report more exactly. */
 const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set([
   'missing-description',

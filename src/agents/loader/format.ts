@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { AgentDefinition, AgentProblem, AgentScope } from '../../protocol/agent.ts';
 import type { UserDirectories } from './user-directories.ts';
 
@@ -41,6 +42,18 @@ export interface Locations {
   readonly user: (user: UserDirectories) => readonly string[];
   /** Returns the directory that holds the user's extensions, each with a folder for this kind. Default: there are none. */
   readonly extensions?: (user: UserDirectories) => string;
+}
+
+/**
+ * Returns the locations of a vendor that has a directory in a project and one in the user's home.
+ * @param home returns the user's directory of the vendor. Default: the directory of the same name in the home directory
+ */
+export function vendorLocations(
+  directory: string,
+  folder: string,
+  home: (user: UserDirectories) => string = (user) => join(user.home, directory),
+): Locations {
+  return { project: [`${directory}/${folder}`], user: (user) => [join(home(user), folder)] };
 }
 
 /** Reads the files of one format. */

@@ -1,3 +1,4 @@
+import { toJson } from './to-json.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { withLineFeeds } from './split-front-matter.ts';
 import { shownMessage } from '../fields/clean-text.ts';
@@ -31,6 +32,29 @@ export function unreadableFile(code: string, message: string, line?: number): Fi
   return { ok: false, problem: { code, message, ...(line === undefined ? {} : { line }) } };
 }
 
+/** The line of a top-level key. */
+export interface KeyLine {
+  readonly key: string;
+  readonly line: number;
+}
+
+/** Collects the fields of keys in order. For a key that occurs twice, the last one counts, and a problem is reported. */
+export function collectFields(
+  keys: readonly KeyLine[],
+  valueOf: (key: string) => unknown,
+): { readonly fields: Fields; readonly problems: readonly FieldProblem[] } {
+  const fields = new Map<string, Field>();
+  const problems: FieldProblem[] = [];
+  for (const { key, line } of keys) {
+    if (fields.has(key)) {
+      const message = `\`${key}\` occurs twice; the last one counts.`;
+      problems.push({ code: 'duplicate-key', message, line });
+    }
+    fields.set(key, { value: toJson(valueOf(key)), line });
+  }
+  return { fields, problems };
+}
+
 /** Removes a byte order mark, and makes every line end `\n`. */
 export function normalizeText(text: string): string {
   return withLineFeeds(text.startsWith('\uFEFF') ? text.slice(1) : text);
@@ -40,7 +64,7 @@ export function normalizeText(text: string): string {
 export function failedFile(
   file: Pick<DefinitionFile, 'path'>,
   problem: FieldProblem,
-): FileDefinitions {
+): FileDefinitions<never> {
   const { code, message, line } = problem;
   const shown = { code, message: shownMessage(message), path: file.path };
   return { items: [], problems: [line === undefined ? shown : { ...shown, line }] };

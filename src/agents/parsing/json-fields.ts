@@ -1,14 +1,14 @@
+import { jsonStringEnd } from './jsonc.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
 import {
+  collectFields,
   normalizeText,
   unreadableFile,
-  type Field,
-  type FieldProblem,
   type FileFields,
+  type KeyLine,
 } from './fields.ts';
 import { parseStrict } from './strict-yaml.ts';
-import { toJson } from './to-json.ts';
 
 /**
  * Reads the top-level fields of a JSON file with their lines. A text that is invalid JSON and valid YAML, which
@@ -24,7 +24,14 @@ export async function parseJsonFields(text: string): Promise<FileFields> {
     return readAsYaml(json);
   }
   if (!isJsonObject(value)) return unreadableFile('invalid-json', 'It holds no JSON object.');
-  return collect(value, keyLines(json));
+  const object = value;
+  const keys = keyLines(json).filter(({ key }) => key !== '__proto__');
+  try {
+    return { ok: true, ...collectFields(keys, (key) => object[key]) };
+  } catch (error) {
+    // The file has too many values, or they are nested too deep.
+    return unreadableFile('invalid-json', `It cannot be read: ${errorMessage(error)}.`);
+  }
 }
 
 async function readAsYaml(json: string): Promise<FileFields> {
@@ -54,29 +61,6 @@ function broken({
   );
 }
 
-interface KeyLine {
-  readonly key: string;
-  readonly line: number;
-}
-
-function collect(value: Readonly<Record<string, unknown>>, keys: readonly KeyLine[]): FileFields {
-  const fields = new Map<string, Field>();
-  const problems: FieldProblem[] = [];
-  try {
-    for (const { key, line } of keys) {
-      if (fields.has(key)) {
-        const message = `\`${key}\` occurs twice; the last one counts.`;
-        problems.push({ code: 'duplicate-key', message, line });
-      }
-      if (key !== '__proto__') fields.set(key, { value: toJson(value[key]), line });
-    }
-  } catch (error) {
-    // The file has too many values, or they are nested too deep.
-    return unreadableFile('invalid-json', `It cannot be read: ${errorMessage(error)}.`);
-  }
-  return { ok: true, fields, problems };
-}
-
 /** Returns the keys of the top-level object of a valid JSON text. */
 function keyLines(json: string): readonly KeyLine[] {
   const keys: KeyLine[] = [];
@@ -88,7 +72,7 @@ function keyLines(json: string): readonly KeyLine[] {
     else if (char === '{' || char === '[') depth += 1;
     else if (char === '}' || char === ']') depth -= 1;
     else if (char === '"') {
-      const end = stringEnd(json, at);
+      const end = jsonStringEnd(json, at);
       if (depth === 1 && isBeforeColon(json, end)) {
         keys.push({ key: String(JSON.parse(json.slice(at, end))), line });
       }
@@ -96,13 +80,6 @@ function keyLines(json: string): readonly KeyLine[] {
     }
   }
   return keys;
-}
-
-/** Returns the offset after the string that begins at `start`. */
-function stringEnd(json: string, start: number): number {
-  let at = start + 1;
-  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
-  return at + 1;
 }
 
 const BLANK = new Set([' ', '\t', '\n']);

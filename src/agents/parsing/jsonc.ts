@@ -63,7 +63,7 @@ function tooMuch(message: string): { readonly ok: false; readonly message: strin
 /** Returns the end of a string, a comment, a run of spaces or of other characters, or a punctuation mark. */
 function tokenEnd(text: string, at: number): number {
   const char = text[at];
-  if (char === '"') return stringEnd(text, at);
+  if (char === '"') return jsonStringEnd(text, at);
   if (char === '/' && text[at + 1] === '/') return endOf(text, '\n', at);
   if (char === '/' && text[at + 1] === '*') {
     const close = text.indexOf('*/', at + 2);
@@ -74,7 +74,8 @@ function tokenEnd(text: string, at: number): number {
   return at + (run.exec(text)?.[0].length ?? 1);
 }
 
-function stringEnd(text: string, at: number): number {
+/** Returns the offset after the JSON string that begins at `at`. */
+export function jsonStringEnd(text: string, at: number): number {
   for (let end = at + 1; end < text.length; end += 1) {
     if (text[end] === '\\') end += 1;
     else if (text[end] === '"') return end + 1;

@@ -1,7 +1,6 @@
 import type { Document, LineCounter, Pair, ParsedNode } from 'yaml';
 import { errorMessage } from '../../base/errors.ts';
-import { toJson } from './to-json.ts';
-import type { Field, FieldProblem, Fields } from './fields.ts';
+import { collectFields, type FieldProblem, type Fields } from './fields.ts';
 
 type StrictResult =
   | { readonly ok: true; readonly fields: Fields; readonly problems: readonly FieldProblem[] }
@@ -59,7 +58,8 @@ export async function parseStrict(
       key: isScalar(pair.key) ? String(pair.key.value) : '',
       line: lineOf(pair.key.range[0]),
     }));
-    return { ok: true, ...collect(valuesOf(document), keys) };
+    const values = valuesOf(document);
+    return { ok: true, ...collectFields(keys, (key) => values.get(key)) };
   } catch (error) {
     // The library throws for nested aliases that would fill the memory and for nesting deeper than the stack,
     // and toJson throws for values that are too large. Both are reported like a syntax error.
@@ -77,11 +77,6 @@ function hasMoreIndicators(yaml: string, limit: number): boolean {
   return false;
 }
 
-interface KeyLine {
-  readonly key: string;
-  readonly line: number;
-}
-
 function fileLine(counter: LineCounter, offset: number): number {
   // The counter returns 0 for a text without a line break.
   return Math.max(1, counter.linePos(offset).line);
@@ -90,20 +85,4 @@ function fileLine(counter: LineCounter, offset: number): number {
 function valuesOf(document: Document.Parsed): ReadonlyMap<unknown, unknown> {
   const values: unknown = document.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIAS_COUNT });
   return values instanceof Map ? values : new Map<unknown, unknown>();
-}
-
-function collect(
-  values: ReadonlyMap<unknown, unknown>,
-  keys: readonly KeyLine[],
-): { readonly fields: Fields; readonly problems: readonly FieldProblem[] } {
-  const fields = new Map<string, Field>();
-  const problems: FieldProblem[] = [];
-  for (const { key, line } of keys) {
-    if (fields.has(key)) {
-      const message = `\`${key}\` occurs twice; the last one counts.`;
-      problems.push({ code: 'duplicate-key', message, line });
-    }
-    fields.set(key, { value: toJson(values.get(key)), line });
-  }
-  return { fields, problems };
 }

@@ -1,11 +1,10 @@
 import { basename, dirname } from 'node:path';
 import type { JsonObject } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { shownMessage } from '../fields/clean-text.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
 import { readEffort, readModel } from '../fields/common.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
-import type { FieldProblem, Fields } from '../parsing/fields.ts';
+import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
 import { withLineFeeds } from '../parsing/split-front-matter.ts';
 import {
   compareNames,
@@ -56,29 +55,17 @@ export async function readSkill(
   const name = plugin === undefined ? folder : `${plugin}:${folder}`;
   if (UNSAFE_NAME().test(name)) {
     const message = `The name of its ${UNSAFE_NAME().test(folder) ? 'folder' : 'plugin'} contains unprintable characters, parentheses, \`*\` or \`\\\`. Rename it.`;
-    return failed(path, 'invalid-name', message);
+    return failedFile(file, { code: 'invalid-name', message });
   }
   const front = await parseFrontMatter(text, { fieldTest: () => knownFieldTest() });
   switch (front.kind) {
     case 'unreadable':
-      return failed(path, front.code, shownMessage(front.message), front.line);
+      return failedFile(file, front);
     case 'none':
       return { items: [makeSkill(file, name, withoutFrontMatter(text))], problems: [] };
     case 'fields':
       return { items: [makeSkill(file, name, front)], problems: [] };
   }
-}
-
-function failed(
-  path: string,
-  code: string,
-  message: string,
-  line?: number,
-): FileDefinitions<SkillDefinition> {
-  return {
-    items: [],
-    problems: [{ code, message, path, ...(line === undefined ? {} : { line }) }],
-  };
 }
 
 function knownFieldTest(): (key: string) => boolean {

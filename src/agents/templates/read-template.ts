@@ -4,40 +4,37 @@ import type { TemplateDefinition } from '../../protocol/template.ts';
 import { visibleNameOf, takeFirstField, fieldText, singleLineOf } from '../fields/common.ts';
 import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
 import { parseFrontMatter } from '../parsing/front-matter.ts';
+import { failedFile } from '../parsing/fields.ts';
 import { parseBody } from './render.ts';
 
 const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns'];
 
 /** Reads a file as one template. Never throws because of the content of the file. */
-export async function readTemplate({
-  path,
-  scope,
-  text,
-}: DefinitionFile): Promise<FileDefinitions<TemplateDefinition>> {
-  const refused = (code: string, message: string, line?: number) => ({
-    items: [],
-    problems: [{ code, message, path, ...(line === undefined ? {} : { line }) }],
-  });
+export async function readTemplate(
+  file: DefinitionFile,
+): Promise<FileDefinitions<TemplateDefinition>> {
+  const { path, scope, text } = file;
   const front = await parseFrontMatter(text, {
     fieldTest: () => {
       const known = new Set(FIELDS.map(normalizeFieldName));
       return (key) => known.has(normalizeFieldName(key));
     },
   });
-  if (front.kind === 'unreadable') return refused(front.code, front.message, front.line);
+  if (front.kind === 'unreadable') return failedFile(file, front);
   if (front.kind === 'none') {
     const message =
       'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
-    return refused('frontmatter-missing', message);
+    return failedFile(file, { code: 'frontmatter-missing', message });
   }
   const { fields, body, problems } = front;
   const { parts, unknown } = parseBody(body);
   if (unknown.length > 0) {
     const message = `Unknown placeholders: ${[...new Set(unknown)].join(', ')}. The placeholders are {{item}}, {{item.FIELD}}, {{index}} and {{count}}; \\{{ means two braces.`;
-    return refused('unknown-placeholder', message);
+    return failedFile(file, { code: 'unknown-placeholder', message });
   }
   if (!parts.some(({ kind }) => kind === 'item')) {
-    return refused('no-item', 'Its text has no {{item}}: every task would be the same.');
+    const message = 'Its text has no {{item}}: every task would be the same.';
+    return failedFile(file, { code: 'no-item', message });
   }
   const reader = createFieldReader({ path, vendor: 'muster', fields, problems });
   const read = readFields(reader, path);

@@ -5,15 +5,11 @@ import type { Fields } from '../../parsing/fields.ts';
 import { withLineFeeds } from '../../parsing/split-front-matter.ts';
 import { visibleNameOf } from '../../fields/common.ts';
 import type { FormatReader, FileDefinitions } from '../../loader/format.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import { readAgent, readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 
 const CLAUDE: AgentDialect = {
   vendor: 'claude',
-  modes: CLAUDE_MODES,
-  limits: [],
   inactive: ['hooks', 'mcpServers', 'isolation'],
-  loadsBareText: false,
 };
 
 /** Reads Claude Code's `*.md` agents. */

@@ -1,22 +1,14 @@
-import { join } from 'node:path';
-import { defineFormat, isMarkdown } from '../../loader/format.ts';
+import { defineFormat, isMarkdown, vendorLocations } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
 import type { AgentVendor } from '../vendor.ts';
 
 export const claude = {
-  name: 'claude',
   agents: defineFormat({
     vendor: 'claude',
-    locations: {
-      project: ['.claude/agents'],
-      user: (user) => [join(PRODUCT_HOMES.claude(user), 'agents')],
-    },
+    locations: vendorLocations('.claude', 'agents', PRODUCT_HOMES.claude),
     accepts: isMarkdown,
     loadReader: async () => (await import('./reader.ts')).claudeReader,
   }),
-  skills: {
-    project: ['.claude/skills'],
-    user: (user) => [join(PRODUCT_HOMES.claude(user), 'skills')],
-  },
+  skills: vendorLocations('.claude', 'skills', PRODUCT_HOMES.claude),
   detection: { directories: ['.claude', '.claude-plugin'] },
 } satisfies AgentVendor;

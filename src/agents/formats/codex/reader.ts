@@ -4,7 +4,6 @@ import { declaredConfigFiles, readCodexConfig, withDeclaration, type CodexRole }
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { promptTextOf, singleLineOf } from '../../fields/common.ts';
 import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import {
   nameFromPath,
   readAgent,
@@ -15,45 +14,16 @@ import { parseTomlFields } from '../../parsing/toml-fields.ts';
 
 const CODEX: AgentDialect = {
   vendor: 'codex',
-  modes: CLAUDE_MODES,
-  limits: [],
-  inactive: [
-    'approval_policy',
-    'approvals_reviewer',
-    'apps',
-    'compact_prompt',
-    'features',
-    'hide_agent_reasoning',
-    'history',
-    'hooks',
-    'include_apply_patch_tool',
-    'instructions',
-    'mcp_servers',
-    'model_auto_compact_token_limit',
-    'model_context_window',
-    'model_instructions_file',
-    'model_provider',
-    'model_providers',
-    'model_reasoning_summary',
-    'model_supports_reasoning_summaries',
-    'model_verbosity',
-    'nickname_candidates',
-    'notify',
-    'permissions',
-    'personality',
-    'profile',
-    'profiles',
-    'project_doc_max_bytes',
-    'sandbox_workspace_write',
-    'service_tier',
-    'shell_environment_policy',
-    'skills',
-    'tool_output_token_limit',
-    'tools',
-    'tui',
-    'web_search',
-  ],
-  loadsBareText: false,
+  inactive: (
+    'approval_policy approvals_reviewer apps compact_prompt features hide_agent_reasoning ' +
+    'history hooks include_apply_patch_tool instructions mcp_servers ' +
+    'model_auto_compact_token_limit model_context_window model_instructions_file ' +
+    'model_provider model_providers model_reasoning_summary ' +
+    'model_supports_reasoning_summaries model_verbosity nickname_candidates notify ' +
+    'permissions personality profile profiles project_doc_max_bytes sandbox_workspace_write ' +
+    'service_tier shell_environment_policy skills tool_output_token_limit tools tui ' +
+    'web_search'
+  ).split(' '),
   // In Codex, `tools` and `skills` are tables of settings, not lists.
   translate: (fields) => flattenField(flattenField(fields, 'tools'), 'skills'),
   own: { names: ['developer_instructions'], read: readOwn },

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { defineFormat, isToml } from '../../loader/format.ts';
+import { defineFormat, isToml, vendorLocations } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
 import type { AgentVendor } from '../vendor.ts';
 
 export const codex = {
-  name: 'codex',
   agents: defineFormat({
     vendor: 'codex',
     locations: {
@@ -15,10 +14,7 @@ export const codex = {
     accepts: isToml,
     loadReader: async () => (await import('./reader.ts')).codexReader,
   }),
-  skills: {
-    project: ['.codex/skills'],
-    user: (user) => [join(PRODUCT_HOMES.codex(user), 'skills')],
-  },
+  skills: vendorLocations('.codex', 'skills', PRODUCT_HOMES.codex),
   detection: {
     directories: ['.codex'],
     isAgent: (text) => /^[ \t]*(?:developer_instructions[ \t]*=|\[agents\.)/m.test(text),

@@ -2,7 +2,6 @@ import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { FieldReader } from '../../fields/field-reader.ts';
 import { takeBoolean, textList } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import {
   readMarkdownAgent,
   type AgentDialect,
@@ -11,19 +10,10 @@ import {
 
 const COPILOT: AgentDialect = {
   vendor: 'copilot',
-  modes: CLAUDE_MODES,
-  limits: [],
-  inactive: [
-    'argument-hint',
-    'handoffs',
-    'hooks',
-    'mcp-servers',
-    'metadata',
-    'target',
-    'user-invocable',
-    'user-invokable',
-  ],
-  loadsBareText: false,
+  inactive:
+    'argument-hint handoffs hooks mcp-servers metadata target user-invocable user-invokable'.split(
+      ' ',
+    ),
   own: {
     names: ['agents', 'disable-model-invocation', 'infer', 'hidden'],
     read: (reader, shared) => ({ ...readInvocation(reader), ...readDelegates(reader, shared) }),

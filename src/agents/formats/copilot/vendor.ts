@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { defineFormat, isMarkdown } from '../../loader/format.ts';
+import { defineFormat, isMarkdown, vendorLocations } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
 import type { AgentVendor } from '../vendor.ts';
 
 export const copilot = {
-  name: 'copilot',
   agents: defineFormat({
     vendor: 'copilot',
     locations: {
@@ -14,10 +13,7 @@ export const copilot = {
     accepts: isMarkdown,
     loadReader: async () => (await import('./reader.ts')).copilotReader,
   }),
-  skills: {
-    project: ['.github/skills'],
-    user: (user) => [join(PRODUCT_HOMES.copilot(user), 'skills')],
-  },
+  skills: vendorLocations('.github', 'skills', PRODUCT_HOMES.copilot),
   detection: {
     directories: ['.copilot', '.github'],
     fileName: /\.(?:agent|chatmode)\.md$/i,

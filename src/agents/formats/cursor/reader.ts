@@ -1,13 +1,9 @@
 import type { FormatReader } from '../../loader/format.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 
 /** The fields are `name`, `description`, `model`, `readonly` and `is_background`. All of them are optional. */
 const CURSOR: AgentDialect = {
   vendor: 'cursor',
-  modes: CLAUDE_MODES,
-  limits: [],
-  inactive: [],
   loadsBareText: true,
 };
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { defineFormat, isMarkdown } from '../../loader/format.ts';
+import { defineFormat, isMarkdown, vendorLocations } from '../../loader/format.ts';
 import type { AgentVendor } from '../vendor.ts';
 
 /**
@@ -7,7 +7,6 @@ import type { AgentVendor } from '../vendor.ts';
  * are read in Claude Code's format here; the latter are read by no other product.
  */
 export const cursor = {
-  name: 'cursor',
   agents: defineFormat({
     vendor: 'cursor',
     locations: {
@@ -17,7 +16,7 @@ export const cursor = {
     accepts: isMarkdown,
     loadReader: async () => (await import('./reader.ts')).cursorReader,
   }),
-  skills: { project: ['.cursor/skills'], user: ({ home }) => [join(home, '.cursor', 'skills')] },
+  skills: vendorLocations('.cursor', 'skills'),
   detection: {
     directories: ['.cursor'],
     frontMatter: /^(?:readonly|is_background):/m,

@@ -4,7 +4,6 @@ import type { FieldReader } from '../../fields/field-reader.ts';
 import { textList } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
 import { mcpServerTools } from '../../fields/mcp-names.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import {
   readMarkdownAgent,
   type AgentDialect,
@@ -13,10 +12,7 @@ import {
 
 const FACTORY: AgentDialect = {
   vendor: 'factory',
-  modes: CLAUDE_MODES,
-  limits: [],
   inactive: ['mcp-servers'],
-  loadsBareText: false,
   own: { names: ['mcp-servers'], read: readServers },
 };
 

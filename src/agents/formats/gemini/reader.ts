@@ -7,7 +7,6 @@ import { parseStrict } from '../../parsing/strict-yaml.ts';
 import { shownMessage } from '../../fields/clean-text.ts';
 import { singleLineOf } from '../../fields/common.ts';
 import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import {
   nameFromPath,
   readAgent,
@@ -20,10 +19,7 @@ const REMOTE_FIELDS = ['agent_card_url', 'agent_card_json', 'auth'];
 
 const GEMINI: AgentDialect = {
   vendor: 'gemini',
-  modes: CLAUDE_MODES,
-  limits: [],
   inactive: ['display_name', 'mcp_servers', 'temperature', 'kind', ...REMOTE_FIELDS],
-  loadsBareText: false,
   translate: withoutLocal,
   complete: asRemote,
 };

@@ -1,24 +1,19 @@
 import { join } from 'node:path';
-import { defineFormat, isMarkdown } from '../../loader/format.ts';
+import { defineFormat, isMarkdown, vendorLocations } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
 import type { AgentVendor } from '../vendor.ts';
 
 export const gemini = {
-  name: 'gemini',
   agents: defineFormat({
     vendor: 'gemini',
     locations: {
-      project: ['.gemini/agents'],
-      user: (user) => [join(PRODUCT_HOMES.gemini(user), 'agents')],
+      ...vendorLocations('.gemini', 'agents', PRODUCT_HOMES.gemini),
       extensions: (user) => join(PRODUCT_HOMES.gemini(user), 'extensions'),
     },
     accepts: isMarkdown,
     loadReader: async () => (await import('./reader.ts')).geminiReader,
   }),
-  skills: {
-    project: ['.gemini/skills'],
-    user: (user) => [join(PRODUCT_HOMES.gemini(user), 'skills')],
-  },
+  skills: vendorLocations('.gemini', 'skills', PRODUCT_HOMES.gemini),
   detection: {
     directories: ['.gemini'],
     frontMatter:

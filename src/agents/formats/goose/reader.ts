@@ -20,7 +20,6 @@ import {
 } from '../../loader/format.ts';
 import { readParameters } from './parameters.ts';
 import { parseJsonFields } from '../../parsing/json-fields.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import {
   createFieldTest,
   nameFromPath,
@@ -92,10 +91,7 @@ function unwrapped(fields: Fields): Fields {
 function dialectFor(file: DefinitionFile): AgentDialect {
   return {
     vendor: 'goose',
-    modes: CLAUDE_MODES,
-    limits: [],
     inactive: INACTIVE,
-    loadsBareText: false,
     translate: (fields) => withExtensions(withSharedNames(fields)),
     own: {
       names: ['title', 'instructions', 'prompt', 'parameters', 'recipe', 'response'],

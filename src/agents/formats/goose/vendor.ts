@@ -4,7 +4,6 @@ import type { UserDirectories } from '../../loader/user-directories.ts';
 import type { AgentVendor } from '../vendor.ts';
 
 export const goose = {
-  name: 'goose',
   agents: defineFormat({
     vendor: 'goose',
     locations: { project: ['.goose/recipes'], user: recipeDirectories },

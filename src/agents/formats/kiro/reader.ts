@@ -14,7 +14,6 @@ import {
 } from '../../loader/format.ts';
 import { parseJsonFields } from '../../parsing/json-fields.ts';
 import { readKiroRules, TOOL_SETTINGS } from './rules.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import {
   nameFromPath,
   readAgent,
@@ -24,20 +23,10 @@ import {
 } from '../../fields/read-agent.ts';
 import { splitToolList } from '../../fields/tool-lists.ts';
 
-const INACTIVE = [
-  'allowed-tools',
-  'hooks',
-  'include-mcp-json',
-  'include-powers',
-  'keyboard-shortcut',
-  'mcp-servers',
-  'permissions',
-  'resources',
-  'tool-aliases',
-  'tools-settings',
-  'use-legacy-mcp-json',
-  'welcome-message',
-];
+const INACTIVE = (
+  'allowed-tools hooks include-mcp-json include-powers keyboard-shortcut mcp-servers ' +
+  'permissions resources tool-aliases tools-settings use-legacy-mcp-json welcome-message'
+).split(' ');
 
 /** Reads Kiro's `*.json` and `*.md`, which have the same fields. */
 export const kiroReader: FormatReader = {
@@ -78,10 +67,7 @@ async function readJsonAgent(file: DefinitionFile): Promise<FileDefinitions> {
 function dialectFor(file: DefinitionFile): AgentDialect {
   return {
     vendor: 'kiro',
-    modes: CLAUDE_MODES,
-    limits: [],
     inactive: INACTIVE,
-    loadsBareText: false,
     translate: (fields) => withAllowed(spreadSettings(withoutServers(fields))),
     own: {
       names: ['prompt'],

@@ -1,16 +1,14 @@
-import { join } from 'node:path';
-import { defineFormat, isJson, isMarkdown } from '../../loader/format.ts';
+import { defineFormat, isJson, isMarkdown, vendorLocations } from '../../loader/format.ts';
 import type { AgentVendor } from '../vendor.ts';
 
 export const kiro = {
-  name: 'kiro',
   agents: defineFormat({
     vendor: 'kiro',
-    locations: { project: ['.kiro/agents'], user: ({ home }) => [join(home, '.kiro', 'agents')] },
+    locations: vendorLocations('.kiro', 'agents'),
     accepts: (fileName) => isMarkdown(fileName) || isJson(fileName),
     loadReader: async () => (await import('./reader.ts')).kiroReader,
   }),
-  skills: { project: ['.kiro/skills'], user: ({ home }) => [join(home, '.kiro', 'skills')] },
+  skills: vendorLocations('.kiro', 'skills'),
   detection: {
     directories: ['.kiro'],
     frontMatter:

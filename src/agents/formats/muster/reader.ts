@@ -11,7 +11,6 @@ const MUSTER: AgentDialect = {
   modes: MUSTER_MODES,
   limits: OWN_LIMITS,
   inactive: ['isolation', 'hooks', 'mcp-servers'],
-  loadsBareText: false,
   own: { names: OWN_FIELDS, read: readOwnFields },
 };
 

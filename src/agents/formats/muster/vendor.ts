@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { defineFormat, isMarkdown } from '../../loader/format.ts';
+import { defineFormat, isMarkdown, vendorLocations } from '../../loader/format.ts';
 import type { AgentVendor } from '../vendor.ts';
 import { genReader, musterReader, subagentReader } from './reader.ts';
 
 /** Muster's own format, which the built-in agents use, too. Every start needs its reader. */
 export const muster = {
-  name: 'muster',
   agents: defineFormat({
     vendor: 'muster',
     locations: {
@@ -26,10 +25,9 @@ export const muster = {
 
 /** The `.gen/agents/*.md` files of GenCode. */
 export const gen = {
-  name: 'gen',
   agents: defineFormat({
     vendor: 'gen',
-    locations: { project: ['.gen/agents'], user: ({ home }) => [join(home, '.gen', 'agents')] },
+    locations: vendorLocations('.gen', 'agents'),
     accepts: isMarkdown,
     loadReader: () => genReader,
   }),
@@ -38,7 +36,6 @@ export const gen = {
 
 /** The `NAME/SUBAGENT.md` files of Pegasus. */
 export const subagent = {
-  name: 'subagent',
   agents: defineFormat({
     vendor: 'subagent',
     locations: { project: ['data/subagents', 'subagents'], user: () => [] },

@@ -2,7 +2,6 @@ import { isJsonObject } from '../../../base/json.ts';
 import { EFFORTS, type AgentDefinition, type AgentProblem } from '../../../protocol/agent.ts';
 import type { Field, Fields } from '../../parsing/fields.ts';
 import { readBoolean, singleLineOf } from '../../fields/common.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import { readToolSwitches, type PermissionEntry } from '../../permissions/entries.ts';
 import {
   withPermissionRules,
@@ -31,8 +30,6 @@ export interface OpencodeAgent {
 export function opencodeDialect(about: OpencodeAgent): AgentDialect {
   return {
     vendor: VENDOR,
-    modes: CLAUDE_MODES,
-    limits: [],
     inactive: [
       'mode',
       'prompt',

@@ -10,7 +10,6 @@ const CONFIG_FILES = ['opencode.jsonc', 'opencode.json'];
 const IN_DIRECTORY = ['agents', 'agent', 'modes', 'mode', ...CONFIG_FILES];
 
 export const opencode = {
-  name: 'opencode',
   agents: defineFormat({
     vendor: 'opencode',
     locations: {

@@ -4,7 +4,6 @@ import type { Field, Fields } from '../../parsing/fields.ts';
 import { readBoolean, fieldText, singleLineOf } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
 import { parseJsonc } from '../../parsing/jsonc.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import {
   withPermissionRules,
   withPermissionsAsTools,
@@ -17,15 +16,12 @@ const PROJECT_CONTEXT = 'inheritProjectContext';
 
 const PI: AgentDialect = {
   vendor: VENDOR,
-  modes: CLAUDE_MODES,
-  limits: [],
   inactive: (
     'acceptance acceptanceRole completionGuard defaultContext defaultProgress defaultReads extensions ' +
     'fallbackModels inheritProjectContext inheritSkills interactive maxSubagentDepth memory output ' +
     'outputMode package permission permissions runner skillPath subagentOnlyExtensions systemPromptMode ' +
     'timeoutMs toolBudget toolTimeoutMs turnBudget async alias skill'
   ).split(' '),
-  loadsBareText: false,
   translate,
   complete,
 };

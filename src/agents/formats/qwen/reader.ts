@@ -3,15 +3,11 @@ import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { Field, Fields } from '../../parsing/fields.ts';
 import { fieldText } from '../../fields/common.ts';
 import type { FormatReader } from '../../loader/format.ts';
-import { CLAUDE_MODES } from '../../fields/modes.ts';
 import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
 
 const QWEN: AgentDialect = {
   vendor: 'qwen',
-  modes: CLAUDE_MODES,
-  limits: [],
   inactive: ['executor', 'hooks', 'mcpServers', 'modelConfig', 'isolation', 'level'],
-  loadsBareText: false,
   translate,
   complete: asExternal,
 };

@@ -1,21 +1,19 @@
 import { join } from 'node:path';
-import { defineFormat, isMarkdown } from '../../loader/format.ts';
+import { defineFormat, isMarkdown, vendorLocations } from '../../loader/format.ts';
 import { PRODUCT_HOMES } from '../../loader/user-directories.ts';
 import type { AgentVendor } from '../vendor.ts';
 
 export const qwen = {
-  name: 'qwen',
   agents: defineFormat({
     vendor: 'qwen',
     locations: {
-      project: ['.qwen/agents'],
-      user: (user) => [join(PRODUCT_HOMES.qwen(user), 'agents')],
+      ...vendorLocations('.qwen', 'agents', PRODUCT_HOMES.qwen),
       extensions: (user) => join(PRODUCT_HOMES.qwen(user), 'extensions'),
     },
     accepts: isMarkdown,
     loadReader: async () => (await import('./reader.ts')).qwenReader,
   }),
-  skills: { project: ['.qwen/skills'], user: (user) => [join(PRODUCT_HOMES.qwen(user), 'skills')] },
+  skills: vendorLocations('.qwen', 'skills', PRODUCT_HOMES.qwen),
   detection: {
     directories: ['.qwen'],
     frontMatter: /^(?:approvalMode|modelConfig|runConfig|executor):/m,
