@@ -22,11 +22,11 @@ test.each([
   expect(agentId(agentOf(name))).toBe(id);
 });
 
-test('nothing to make a word of, in name and file', () => {
+test('an agent without any usable name has the id `agent`', () => {
   expect(agentId(agentOf('🚀', '/agents/🚀.md'))).toBe('agent');
 });
 
-test('of two with one id the first has it, the other answers to its whole name', () => {
+test('the first of two agents with the same id has it, and the other is called by its full name', () => {
   const first = agentOf('Rust Expert', '/a.md');
   const second = agentOf('Rust  expert!', '/b.md');
   const agents = [first, second];
@@ -44,7 +44,7 @@ test('of two with one id the first has it, the other answers to its whole name',
   ]);
 });
 
-test('whatever agents are called, each is found by the word it answers to', () => {
+test('every agent is found by its callable name, whatever its name is', () => {
   const name = fc.oneof(
     fc.string({ minLength: 1, unit: 'grapheme' }),
     fc.constantFrom('A b', 'a-b', 'a b', 'A-B!', 'agent', '!', '?'),
@@ -63,7 +63,7 @@ test('whatever agents are called, each is found by the word it answers to', () =
   );
 });
 
-test('an id is one word that can be typed', () => {
+test('an id is a single word that can be typed', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (name) => {
       expect(agentId(agentOf(name))).toMatch(/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u);

@@ -91,7 +91,7 @@ const TABLE: readonly Row[] = [
   },
 ];
 
-test('the built-in agents are those of the table, in its order, without a warning', async () => {
+test('the built-in agents are those in the table, in order and without a warning', async () => {
   const agents = await loadBuiltinAgents();
   expect(agents).toEqual(
     TABLE.map((row) => ({
@@ -120,7 +120,7 @@ test('their prompts and descriptions are short', async () => {
   }
 });
 
-test('their prompts name no tool that may not be there', async () => {
+test('their prompts name no tool that may be unavailable', async () => {
   const words = new Set(['Read', 'Edit', 'Write', 'Bash', 'Notify']);
   const names = TOOL_NAMES.filter((name) => !words.has(name));
   for (const agent of await loadBuiltinAgents()) {
@@ -132,7 +132,7 @@ test('their prompts name no tool that may not be there', async () => {
   }
 });
 
-test('whoever has Notify is told to report progress with it', async () => {
+test('prompts of agents with Notify tell them to report progress', async () => {
   for (const { name, prompt, tools } of await loadBuiltinAgents()) {
     const has = tools.mode === 'all' || tools.names.includes('Notify');
     expect(/report progress\b.*\bwith Notify/i.test(prompt), name).toBe(has);

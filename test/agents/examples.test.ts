@@ -37,7 +37,7 @@ test('neither is among the agents that ship installed', async () => {
   expect(names).not.toContain('code');
 });
 
-test('the package holds them', () => {
+test('the package contains them', () => {
   const manifest: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   expect(isJsonObject(manifest) && manifest['files']).toContain('examples');
 });

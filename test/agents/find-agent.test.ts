@@ -23,7 +23,7 @@ test.each([
   expect(found.ok && found.agent.name).toBe(expected);
 });
 
-test('an unknown name is an error with the valid ones and the nearest', async () => {
+test('an unknown name is an error that names similar and valid agents', async () => {
   expect(findAgent('Explor', await agents())).toEqual({
     ok: false,
     error: {
@@ -64,7 +64,7 @@ test('a long name and many agents do not make a long message', async () => {
   expect(messageFor('zzz', long).length).toBeLessThan(1200);
 });
 
-test('an unknown word for a need is answered with who is for it, built-in names first', async () => {
+test('an unknown name that describes a need is an error that names agents for it', async () => {
   const among = [...collection(), ...(await loadBuiltinAgents())];
   const message = messageFor('kubernetes', among);
   expect(message).toMatch(
@@ -74,14 +74,14 @@ test('an unknown word for a need is answered with who is for it, built-in names 
   expect(message.length).toBeLessThan(1000);
 });
 
-test('at most three are guessed, those spelt alike first', () => {
+test('at most three agents are suggested, those with similar names first', () => {
   const among = ['rust-pro', 'rust-pr', 'rust-prx', 'rest-pro'].map((name) => agentOf(name));
   expect(messageFor('rust-pra', among)).toBe(
     'There is no agent `rust-pra`. Did you mean `rust-pr`, `rust-pro` or `rust-prx`? Valid: rust-pro, rust-pr, rust-prx, rest-pro.',
   );
 });
 
-test('a name goes before an id, and an id before an alias', () => {
+test('a name has precedence over an id, and an id over an alias', () => {
   const display = agentOf('Rust Expert', { aliases: ['rusty'] });
   const named = agentOf('rust-expert');
   const alias = agentOf('other', { aliases: ['rust-expert', 'Ferris'] });
@@ -92,7 +92,7 @@ test('a name goes before an id, and an id before an alias', () => {
   expect(messageFor('ferris', [alias, display])).toBe('found other');
 });
 
-test('a display name also answers to its file, after all that others are called', () => {
+test('an agent with a display name can be called by its file, after all names of others', () => {
   const origin = { scope: 'user', vendor: 'copilot', path: '/agents/hlbpa.agent.md' } as const;
   const display = agentOf('High-Level Big Picture Architect', { origin });
   expect(messageFor('HLBPA', [display])).toBe('found High-Level Big Picture Architect');
@@ -100,7 +100,7 @@ test('a display name also answers to its file, after all that others are called'
   expect(messageFor('hlbpa', [agentOf('word', { origin })])).toMatch(/^There is no agent/);
 });
 
-test('what an agent is called by, its name first, less what means another one', async () => {
+test('lists the names of an agent, its own first, without those that mean another agent', async () => {
   const builtin = await loadBuiltinAgents();
   expect(agentNames('REVIEW', builtin)).toEqual(['Review', 'review', 'code-reviewer']);
   const own = agentOf('code-reviewer');
@@ -136,7 +136,7 @@ test('an accent is the same in every Unicode normalization form', () => {
   );
 });
 
-test('with other separators an exact name wins, then names over aliases, and several are an error', () => {
+test('an exact name wins over other separators, names win over aliases, and several matches are an error', () => {
   const hyphen = agentOf('code-reviewer');
   const low = agentOf('code_reviewer');
   const alias = agentOf('review', { aliases: ['code reviewer'] });

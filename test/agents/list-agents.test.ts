@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { listAgents } from '../../src/agents/list-agents.ts';
 import { agentFile, read, readOne } from './support.ts';
 
-test('one record an agent, shadowed ones last', async () => {
+test('lists one record per agent, the shadowed ones last', async () => {
   const agent = await readOne(
     claude.agents,
     agentFile('name: a', 'description: D', 'tools: MultiEdit, Edit, AskUser', 'maxTurns: 4'),

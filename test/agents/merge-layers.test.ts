@@ -23,7 +23,7 @@ async function helper() {
   return { found: { disallowedTools, rules, mode, prompt, model, codes }, shadowed };
 }
 
-test('what another file of opencode denies to the same name is denied', async () => {
+test('an opencode agent is denied what a later file with the same name denies', async () => {
   const config = {
     prompt: 'There.',
     model: 'a/b',
@@ -43,7 +43,7 @@ test('what another file of opencode denies to the same name is denied', async ()
   expect(shadowed.map(({ by }) => by)).toEqual([tree.path('repo/.opencode/agent/helper.md')]);
 });
 
-test('a gap of a Codex agent is filled with the mode of the file behind it', async () => {
+test('a Codex agent without a mode takes that of a later file', async () => {
   const toml = (...lines: string[]): string =>
     ['name = "helper"', 'description = "d"', 'developer_instructions = "Do."', ...lines].join('\n');
   tree.write('repo/.codex/agents/helper.toml', toml());
@@ -62,7 +62,7 @@ test.each([
   expect((await helper()).found).toMatchObject({ disallowedTools: [], codes: [] });
 });
 
-test('a file beside several agents that nobody has trusted is told once', async () => {
+test('an untrusted file that several agents refer to is listed once', async () => {
   tree.write('repo/.codex/config.toml', '[agents.a]\n');
   for (const name of ['a', 'b']) tree.write(`repo/.codex/agents/${name}.toml`, 'name = "x"\n');
   const { skipped } = await discover({

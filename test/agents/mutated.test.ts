@@ -67,7 +67,7 @@ function writeAll(change: (text: string) => string | Buffer): void {
 }
 
 describe('a file of each format', () => {
-  test('as it is', async () => {
+  test('as written', async () => {
     writeAll((text) => text);
     expect(await accountedFor()).toEqual({ loaded: Object.keys(FILES).length, told: 0 });
   });
@@ -118,7 +118,7 @@ describe('a file of each format', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  test('mutated anywhere is loaded or told', async () => {
+  test('loads or is reported, wherever it is mutated', async () => {
     const mutation = fc.record({
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       cut: fc.nat({ max: 12 }),

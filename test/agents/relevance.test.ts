@@ -35,7 +35,7 @@ test.each([
   expect(best(query)).toBe(expected);
 });
 
-test('one number for each agent, none below 0, the same each time, however hostile the text', () => {
+test('gives each agent the same score each time, never below 0, however hostile the text', () => {
   const text = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(text, fc.array(fc.tuple(text, text)), (query, parts) => {
@@ -48,7 +48,7 @@ test('one number for each agent, none below 0, the same each time, however hosti
   );
 });
 
-test('endless words take no long time', () => {
+test('very long words do not take long', () => {
   const endless = 'A'.repeat(1_000_000);
   expect(scoreRelevance(endless, [agentOf([endless, endless])])[0]).toBeGreaterThan(0);
 });

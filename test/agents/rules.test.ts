@@ -39,7 +39,7 @@ const claude = (...lines: readonly string[]): string =>
   ['---', ...lines, '---', '', 'Do it.', ''].join('\n');
 
 describe('a loader of real files', () => {
-  test('1: parses strictly first, then line by line; the fault is told with its line', async () => {
+  test('1: parses strictly first, then line by line, and reports the mistake with its line', async () => {
     const text = claude('name: a', 'description: Use when: it breaks', 'model: opus');
     const agent = await loadOne('.claude/agents/a.md', text);
     expect(agent).toMatchObject({ description: 'Use when: it breaks', model: 'opus' });
@@ -79,7 +79,7 @@ describe('a loader of real files', () => {
     expect([agent.prompt, agent.model]).toEqual(['One\n\n---\nmodel: opus\n---\nTwo', undefined]);
   });
 
-  test('4: a literal `\\n` in a description is a line end; a long one is kept whole', async () => {
+  test('4: a literal `\\n` in a description is a line end, and a long description is kept in full', async () => {
     const long = 'Ünder '.repeat(1_000);
     const text = claude('name: a', String.raw`description: Use it.\n\n${long}`);
     const { description } = await loadOne('.claude/agents/a.md', text);
@@ -110,7 +110,7 @@ describe('a loader of real files', () => {
     expect(agent.tools.names).toEqual(['Read', 'Bash', 'Grep', 'Glob', 'WebFetch']);
   });
 
-  test('7: expands group words, those that clash for their own vendor alone', async () => {
+  test('7: expands names of groups, and those that clash only for their own vendor', async () => {
     const text = claude('name: NAME', 'description: Does.', 'tools: [edit, search]');
     const { items: agents } = await load({
       '.github/agents/a.agent.md': text.replace('NAME', 'a'),
@@ -128,7 +128,7 @@ describe('a loader of real files', () => {
     );
   });
 
-  test('8: an unknown tool is told once; with none left the agent loads and cannot start', async () => {
+  test('8: reports an unknown tool once, and an agent without any tool loads but cannot start', async () => {
     const { items: agents } = await load({
       'a.md': claude('name: a', 'description: Does.', 'tools: Read, fly, fly, dig'),
       'b.md': claude('name: b', 'description: Does.', 'tools: fly'),
@@ -139,7 +139,7 @@ describe('a loader of real files', () => {
     ]);
   });
 
-  test('9: knows every vendor’s words for tools of MCP servers', async () => {
+  test('9: knows the names of all vendors for tools of MCP servers', async () => {
     const words = [
       'mcp__git__log',
       'mcp__docs',
@@ -166,7 +166,7 @@ describe('a loader of real files', () => {
     ]);
   });
 
-  test('10: without a name it is called after its file, or its folder', async () => {
+  test('10: an agent without a name gets that of its file or its folder', async () => {
     const text = claude('description: Does.');
     const toml = 'description = "Does."\ndeveloper_instructions = "Do."\n';
     const { items: agents } = await load({
@@ -181,7 +181,7 @@ describe('a loader of real files', () => {
     );
   });
 
-  test('11: keeps any display name, and gives an id that people can type; told only on a clash', async () => {
+  test('11: keeps any display name and adds an id to type, with a warning only for a clash', async () => {
     const { items: agents } = await load({
       'one.agent.md': claude('name: .NET Self-Learning Expert', 'description: Does.'),
       'two.agent.md': claude('name: 日本 Tester', 'description: Does.'),
@@ -220,12 +220,12 @@ describe('a loader of real files', () => {
     ]);
   });
 
-  test('14: folders are searched with all below them', async () => {
+  test('14: folders are searched with everything below them', async () => {
     const text = claude('name: a', 'description: Does.');
     expect((await loadOne('.gemini/agents/x/y/a.md', text)).origin.vendor).toBe('gemini');
   });
 
-  test('15: the first of a name counts, and the others are listed', async () => {
+  test('15: the first agent with a name is used, and the others are listed', async () => {
     const { items: agents, shadowed } = await load({
       'agents/b.md': claude('name: same', 'description: Second.'),
       'agents/a.md': claude('name: SAME', 'description: First.'),
@@ -302,7 +302,7 @@ describe('a loader of real files', () => {
     expect((await loadOne(path, text)).limits).toEqual({ maxTurns: 7 });
   });
 
-  test('20: keeps every other key, and says once which, those that change what it does first', async () => {
+  test('20: keeps all other keys and lists them in one warning, those that change the behaviour first', async () => {
     const agent = await loadOne(
       '.claude/agents/a.md',
       claude('name: a', 'description: Does.', 'version: 2', 'hooks: {Stop: []}', 'tags: [x]'),

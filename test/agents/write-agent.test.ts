@@ -100,7 +100,7 @@ const fields = fc.record(
   { requiredKeys: [] },
 );
 
-describe('a definition that is written as a file', () => {
+describe('a definition that is written to a file', () => {
   it.each([
     ['muster', muster.agents],
     ['claude', claude.agents],
@@ -123,7 +123,7 @@ describe('a definition that is written as a file', () => {
     );
   });
 
-  it('looks as a person would write it', async () => {
+  it('has the form that a person would write', async () => {
     const agent = await readOne(
       claude.agents,
       agentFile(

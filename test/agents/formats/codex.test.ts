@@ -71,7 +71,7 @@ test('an agent file with every field', async () => {
   });
 });
 
-describe('what it may do', () => {
+describe('rights', () => {
   test.each([
     ['sandbox_mode = "workspace-write"', { permissionMode: 'acceptEdits', mode: 'acceptEdits' }],
     [
@@ -97,7 +97,7 @@ describe('what it may do', () => {
   });
 });
 
-test('what is missing is told, and keeps nothing from loading', async () => {
+test('missing fields are reported, and the file loads', async () => {
   const bare = await readToml('developer_instructions = "Trace."');
   expect([bare.name, codes(bare)]).toEqual([
     'tracer',
@@ -107,7 +107,7 @@ test('what is missing is told, and keeps nothing from loading', async () => {
   expect([empty.prompt, codes(empty)]).toEqual(['', ['missing-description', 'missing-prompt']]);
 });
 
-test('broken TOML says where and why; another TOML file is no agent', async () => {
+test('invalid TOML is reported with line and reason, and another TOML file is not an agent', async () => {
   const broken = await read(codex.agents, [...HEAD, 'model = gpt'].join('\n'), PATH);
   expect(broken).toEqual({
     items: [],
@@ -151,7 +151,7 @@ describe('config.toml', () => {
     });
   const origin = { ...PLAIN.origin, path: CONFIG };
 
-  test('a declared agent has the fields of its file, whose own go first', async () => {
+  test('a declared agent has the fields of its file, which have precedence', async () => {
     const { items, problems } = await readConfig(
       'model = "main-model"',
       '[agents.tracer]',
@@ -205,7 +205,7 @@ describe('config.toml', () => {
     ]);
   });
 
-  test('limits are named; agents with a file in agents/ speak for themselves', async () => {
+  test('limits are reported, and agents with a file in agents/ are left to that file', async () => {
     const declared = ['[agents.tracer]', 'config_file = "agents/found.toml"'];
     expect(await readConfig('[agents]', 'max_threads = 4', 'max_depth = 2', ...declared)).toEqual({
       items: [],
@@ -231,7 +231,7 @@ describe('config.toml', () => {
     expect([none.items, none.problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
   });
 
-  test('a file in agents/ has its gaps filled by what config.toml declares of it', async () => {
+  test('config.toml fills the gaps of a file in agents/', async () => {
     const config = [
       '[agents.finder]',
       'description = "Finds."',
@@ -267,7 +267,7 @@ describe('config.toml', () => {
     ]);
   });
 
-  test('the format names the files beforehand', async () => {
+  test('the format lists the files in advance', async () => {
     const text = '[agents.a]\nconfig_file = "a.toml"\n[agents.b]\n  config_file=\'/b.toml\'\n';
     expect(await codex.agents.referencedFiles(CONFIG, text)).toEqual([
       '/home/.codex/a.toml',

@@ -6,7 +6,7 @@ const HEAD = ['name: Release notes', 'description: Writes them.'] as const;
 
 const PLAIN = plainAgent('copilot', { name: 'Release notes', description: 'Writes them.' });
 
-test('a file with every field: what acts acts, the rest is kept and named once', async () => {
+test('a file with every field: the others are kept and reported once', async () => {
   const file = agentFile(
     ...HEAD,
     "tools: ['read', 'EDIT', 'search', 'agent', 'tickets/find', 'wiki/*', 'web/fetch']",
@@ -86,7 +86,7 @@ describe('tools', () => {
   });
 });
 
-describe('who may call it, and whom it may call', () => {
+describe('callers and delegates', () => {
   test.each([
     [['infer: false'], { unlisted: true }, []],
     [['infer: true'], {}, []],
@@ -109,18 +109,18 @@ describe('who may call it, and whom it may call', () => {
   });
 });
 
-test('of several models the first that can be had is taken', async () => {
+test('the first available of several models is used', async () => {
   const agent = await readOne(copilot.agents, agentFile(...HEAD, 'model: [One, Two]'));
   expect([agent.model, agent.models, codes(agent)]).toEqual(['One', ['One', 'Two'], []]);
 });
 
-test('a prompt of more than 30,000 characters loads whole', async () => {
+test('a prompt of more than 30,000 characters loads in full', async () => {
   const body = 'word '.repeat(8000).trim();
   const agent = await readOne(copilot.agents, `---\nname: long\ndescription: x\n---\n${body}\n`);
   expect([agent.prompt, codes(agent)]).toEqual([body, []]);
 });
 
-test('the name comes from the file, and a header is not needed', async () => {
+test('the name comes from the file, and front matter is optional', async () => {
   const names = ['planner.agent.md', 'planner.chatmode.md', 'planner.md'];
   for (const name of names) {
     const { items } = await read(copilot.agents, 'Plan.\n', `/p/.github/agents/${name}`);

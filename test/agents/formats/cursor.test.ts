@@ -25,7 +25,7 @@ test('every field', async () => {
   });
 });
 
-test('both switches off, and no fields at all', async () => {
+test('without any fields, and with both switches off', async () => {
   const off = agentFile('description: Tests.', 'readonly: false', 'is_background: false');
   expect(await readOne(cursor.agents, off)).toEqual({
     ...PLAIN,
@@ -49,7 +49,7 @@ test.each([
   expect([agent.background, codes(agent)]).toEqual([undefined, told]);
 });
 
-test('a document beside agents is none', async () => {
+test('a document next to agents is not an agent', async () => {
   const { items, problems } = await read(
     cursor.agents,
     '# Agents\n',
@@ -58,7 +58,7 @@ test('a document beside agents is none', async () => {
   expect([items, problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
 });
 
-test('places: its own, and the markdown where Codex keeps its agents', async () => {
+test('locations: its own directories, and markdown files in those of Codex', async () => {
   const tree = workTree({
     '.git/HEAD': '',
     '.cursor/agents/a.md': agentFile('description: A.'),

@@ -50,7 +50,7 @@ describe('categories', () => {
   });
 });
 
-describe('mcpServers names the servers whose tools it gets, and no others', () => {
+describe('mcpServers limits the servers whose tools the agent gets', () => {
   const core = [...CORE_TOOLS];
   test.each([
     [['mcpServers: [a]'], { mode: 'allow', names: [...core, 'mcp__a__*'] }, []],

@@ -48,7 +48,7 @@ test('a Muster file with every field', async () => {
   });
 });
 
-test('S3: a .gen file with permission-mode, max-turns and nested tools', async () => {
+test('a .gen file with permission-mode, max-turns and nested tools', async () => {
   const file = agentFile(
     'name: ml-engineer',
     'description: Learns.',
@@ -76,7 +76,7 @@ test('S3: a .gen file with permission-mode, max-turns and nested tools', async (
   });
 });
 
-test('S0: a SUBAGENT.md with the tool names of its own, named after its folder', async () => {
+test('a SUBAGENT.md with its own names of tools gets the name of its folder', async () => {
   const file = agentFile(
     'description: "Looks: reads"',
     'tools: "read_file, grep_files, http_get, notify"',
@@ -103,7 +103,7 @@ test('S0: a SUBAGENT.md with the tool names of its own, named after its folder',
   ]);
 });
 
-test('a Claude file keeps what does not act, and says so once', async () => {
+test('a Claude file keeps fields without effect, and reports them once', async () => {
   const file = agentFile(
     ...HEAD,
     'tools:',
@@ -294,7 +294,7 @@ describe('tools', () => {
     );
   });
 
-  test('a denied name that means less than a tool denies that alone', async () => {
+  test('a denied name for a part of a tool denies only that part', async () => {
     const lines = ['disallowedTools: NotebookEdit, Bash', 'deny-rules: [Read(a)]'];
     const agent = await readOne(muster.agents, agentFile(...HEAD, ...lines));
     expect([agent.disallowedTools, agent.rules]).toEqual([
@@ -352,7 +352,7 @@ describe('permission modes', () => {
     ]);
   });
 
-  test('two words in one value are none; it gets the narrower at most', async () => {
+  test('two modes in one value are invalid, and the narrower is the most that it gets', async () => {
     const agent = await readOne(
       claude.agents,
       agentFile(...HEAD, 'permission-mode: dontAsk, plan'),
@@ -408,7 +408,7 @@ describe('other fields', () => {
     expect(agent.name).toBe('My Tester');
   });
 
-  test('a literal \\n in a description is a line end, and a missing one is told', async () => {
+  test('a literal \\n in a description is a line end, and a missing description is reported', async () => {
     const agent = await readOne(muster.agents, agentFile('name: a', 'description: One.\\nTwo.'));
     expect(agent.description).toBe('One.\nTwo.');
     const bare = await readOne(muster.agents, agentFile('model: fast'));
@@ -420,7 +420,7 @@ describe('other fields', () => {
   });
 });
 
-describe('files that give no agent', () => {
+describe('files without an agent', () => {
   test.each([
     ['/agents/README.md', '# Agents\n', 'not-an-agent', undefined],
     ['/agents/notes.md', 'Some notes.\n', 'frontmatter-missing', undefined],
@@ -494,7 +494,7 @@ describe('--agents', () => {
   });
 });
 
-test('a __proto__ field goes nowhere', async () => {
+test('a __proto__ field is dropped', async () => {
   const agent = await readOne(
     claude.agents,
     agentFile(...HEAD, '__proto__: {polluted: "yes"}', 'x: 1'),
@@ -503,7 +503,7 @@ test('a __proto__ field goes nowhere', async () => {
   expect('polluted' in agent.extra).toBe(false);
 });
 
-test('what a message quotes is short and cannot steer a terminal; neither can there be very many', async () => {
+test('quoted texts are short and cannot control a terminal, and the number of problems is limited', async () => {
   const long = await readOne(
     claude.agents,
     agentFile(...HEAD, `tools: "\\e[2J${'x'.repeat(10_000)}"`),

@@ -50,7 +50,7 @@ test.each([
   expect([agent.tools, codes(agent)]).toEqual([tools, told]);
 });
 
-test('a remote agent is kept and cannot be started, even where it does not say that it is one', async () => {
+test('a remote agent is kept and cannot be started, even if it does not say that it is remote', async () => {
   const url = 'https://agents.example/card';
   const said = await readOne(
     gemini.agents,
@@ -111,7 +111,7 @@ test('a list of remote agents in one file', async () => {
   ]);
 });
 
-test('a file whose name begins with _ is none of its agents', async () => {
+test('a file whose name begins with _ is not an agent', async () => {
   const { items, problems } = await read(gemini.agents, agentFile('name: a'), '/agents/_a.md');
   expect([items, problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
 });

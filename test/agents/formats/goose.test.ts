@@ -109,7 +109,7 @@ test('a recipe with every field', async () => {
   });
 });
 
-test('the desktop’s form, in YAML and JSON', async () => {
+test('files of the desktop application, in YAML and JSON', async () => {
   const recipe = { title: 'Changelog Writer', description: 'Writes it.', instructions: 'Write.' };
   const outer = { name: 'changelog', recipe, isGlobal: true, lastModified: '2026-01-02' };
   const expected = { ...PLAIN, extra: { isGlobal: true, lastModified: '2026-01-02' } };
@@ -204,7 +204,7 @@ test('broken YAML is read line by line', async () => {
   });
 });
 
-test('another YAML or JSON file is no recipe', async () => {
+test('another YAML or JSON file is not a recipe', async () => {
   const others = await Promise.all([
     read(goose.agents, 'services: {web: {image: x}}\n', PATH),
     read(goose.agents, '{"name": "x"}', '/r/package.json'),
@@ -226,7 +226,7 @@ test('another YAML or JSON file is no recipe', async () => {
   ]).toEqual([true, true, true, false, false, false]);
 });
 
-test('where recipes lie', () => {
+test('locations of recipes', () => {
   const user = (path?: string): readonly string[] =>
     goose.agents.locations.user({
       home: '/h',

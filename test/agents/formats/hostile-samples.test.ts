@@ -95,7 +95,7 @@ async function readText({ format, path }: Sample, text: string): Promise<FileDef
 describe.each(SAMPLES.map((sample) => [`${sample.format.vendor} ${sample.path}`, sample] as const))(
   '%s',
   (_, sample) => {
-    test('a byte order mark and other line ends change nothing', async () => {
+    test('a byte order mark and other line ends have no effect', async () => {
       const plain = await readText(sample, sample.text);
       expect(plain.items.length).toBe(1);
       for (const text of [`\uFEFF${sample.text}`, sample.text.replaceAll('\n', '\r\n')]) {
@@ -103,7 +103,7 @@ describe.each(SAMPLES.map((sample) => [`${sample.format.vendor} ${sample.path}`,
       }
     });
 
-    test('cut, doubled or with anything put in, it is read or refused', async () => {
+    test('is read or refused when it is cut, doubled or has anything inserted', async () => {
       const odd = fc.constantFrom(
         '\n',
         '"',
@@ -201,7 +201,7 @@ function inToml(value: unknown): string {
     .join(', ')}}`;
 }
 
-test('an alias bomb gives no agent with it, and does not hang', async () => {
+test('nested aliases that would fill the memory give no agent, and do not hang', async () => {
   const levels = Array.from(
     { length: 12 },
     (_, level) => `b${level + 1}: &b${level + 1} [*b${level}, *b${level}, *b${level}]`,

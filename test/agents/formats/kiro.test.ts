@@ -76,7 +76,7 @@ test('a JSON file with every field', async () => {
   });
 });
 
-test('a markdown file holds the same fields', async () => {
+test('a markdown file has the same fields', async () => {
   const file = agentFile(
     'name: keeper',
     'description: Keeps.',
@@ -114,7 +114,7 @@ describe('tools', () => {
   });
 });
 
-describe('what toolsSettings refuses becomes rules, never less', () => {
+describe('toolsSettings becomes rules that deny at least as much', () => {
   test.each([
     [
       { read: { deniedPaths: ['./secrets/**', '/etc'] } },
@@ -174,7 +174,7 @@ describe('what toolsSettings refuses becomes rules, never less', () => {
     ]);
   });
 
-  test('and says where a whole tool is denied', async () => {
+  test('reports a tool that is denied as a whole', async () => {
     const agent = await readJson({ ...HEAD, toolsSettings: { shell: { deniedCommands: ['.*'] } } });
     expect(agent.problems).toEqual([
       {
@@ -215,7 +215,7 @@ describe('permissions', () => {
     expect(codes(agent)).toEqual(expected);
   });
 
-  test('what they let run unasked is kept, and does nothing', async () => {
+  test('settings that allow calls without asking are kept, and have no effect', async () => {
     const allow = { capability: 'shell', effect: 'allow', match: ['npm *'] };
     const ask = { capability: 'shell', effect: 'ask', match: ['git *'] };
     expect(await readJson({ ...HEAD, permissions: [allow, ask] })).toEqual({
@@ -232,7 +232,7 @@ describe('permissions', () => {
   });
 });
 
-describe('whom it may delegate to', () => {
+describe('delegates', () => {
   test.each([
     [['docs', 'tests'], { delegatesTo: ['docs', 'tests'] }, []],
     [['*'], {}, []],
@@ -246,7 +246,7 @@ describe('whom it may delegate to', () => {
   });
 });
 
-describe('a prompt in a file of its own', () => {
+describe('a prompt in a separate file', () => {
   const file = (prompt: string, beside?: DefinitionFile['readReferenced']): DefinitionFile => ({
     path: '/p/.kiro/agents/keeper.json',
     scope: 'project',
@@ -286,7 +286,7 @@ describe('a prompt in a file of its own', () => {
     ]);
   });
 
-  test('the format names it beforehand', async () => {
+  test('the format lists the file in advance', async () => {
     const named = (text: string): Promise<readonly string[]> =>
       kiro.agents.referencedFiles('/p/.kiro/agents/keeper.json', text);
     expect([
@@ -297,7 +297,7 @@ describe('a prompt in a file of its own', () => {
   });
 });
 
-test('what is no agent, and what is broken', async () => {
+test('files that are not agents, and invalid files', async () => {
   const broken = '{\n  "name": "keeper",\n  "prompt": "Keep.",\n  "tools": ["read",],\n}\n';
   const mended = await read(kiro.agents, broken, PATH);
   expect(mended.items.map((agent) => [agent.name, agent.tools.names, codes(agent)])).toEqual([

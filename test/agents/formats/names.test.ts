@@ -74,7 +74,7 @@ test.each([
   }
 });
 
-test('an agent of --agents without a name is told, and none', () => {
+test('an agent in --agents without a name is reported, and not loaded', () => {
   for (const name of UNSEEN) {
     const { items, problems } = parseSessionAgents(JSON.stringify({ [name]: { prompt: 'Do.' } }));
     expect([items, problems.map(({ code }) => code)]).toEqual([[], ['invalid-session-agent']]);

@@ -26,7 +26,7 @@ const discover = async (trust: ProjectTrust = TRUST_ALL) => {
   return { ...result, referencedFiles, tester };
 };
 
-test('prompts in files are read, and stand in the list of what is to be trusted', async () => {
+test('prompts in files are read, and listed among the files to trust', async () => {
   config('Begin. {file:./prompts/a.txt} {file:prompts/a.txt} End. {env:KEY}');
   const { tester, referencedFiles } = await discover();
   expect(tester).toMatchObject({ prompt: 'Begin. From a file. From a file. End. {env:KEY}' });
@@ -51,7 +51,7 @@ test('agents are loaded again when a file with a prompt has changed', async () =
   expect([await live.check(), prompt()]).toEqual(['reloaded', 'From a file, changed.']);
 });
 
-test('prompts in files are not read before they are trusted, each by itself', async () => {
+test('prompts in files are not read before each of them is trusted', async () => {
   config('{file:./prompts/a.txt}');
   const trust: ProjectTrust = {
     judge: ({ path }) =>
@@ -90,7 +90,7 @@ test('a link out of the project is not followed', async () => {
   }
 });
 
-test('places of the user, and of a variable', async () => {
+test('locations of the user, and of an environment variable', async () => {
   const home = (path: string): string => `home/${path}`;
   tree.write(home('.config/opencode/agents/a.md'), agentFile('description: A.'));
   tree.write(home('.config/opencode/mode/b.md'), agentFile('description: B.'));
@@ -112,7 +112,7 @@ test('places of the user, and of a variable', async () => {
   ]);
 });
 
-test('what a configuration denies to all agents is denied to those in files beside it', async () => {
+test('what a configuration denies to all agents is also denied to those in files next to it', async () => {
   tree.write('opencode.json', '{"permission": {"webfetch": "deny", "edit": "deny"}}');
   tree.write('.opencode/opencode.jsonc', '{"tools": {"bash": false}} // all');
   tree.write('.opencode/agent/a.md', agentFile('description: A.'));

@@ -183,7 +183,7 @@ test("a file's permissions for all of its agents hold for each, but for what tha
   ]);
 });
 
-test('permissions beyond all measure deny everything, and leave agents out, in a moment', async () => {
+test('far too many permissions deny everything, and leave agents out, in a short time', async () => {
   const many = (prefix: string, length: number, value: unknown) =>
     Object.fromEntries(Array.from({ length }, (_, at) => [`${prefix}${at}*`, value]));
   const prompt = { prompt: 'x', description: 'd' };

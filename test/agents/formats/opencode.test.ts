@@ -73,7 +73,7 @@ describe('a markdown file', () => {
     expect((await one(agentFile('description: Tests.', line), path)).unlisted).toBe(unlisted);
   });
 
-  test('without front matter is a prompt', async () => {
+  test('a file without front matter is a prompt', async () => {
     const agent = await one('Test.\n');
     expect([agent.name, agent.prompt, codes(agent)]).toEqual([
       'tester',
@@ -182,7 +182,7 @@ describe('opencode.json', () => {
     expect([items, problems.map((problem) => problem.code)]).toEqual([[], [code]]);
   });
 
-  test('a prompt in another file cannot be had where nothing says that it is trusted', async () => {
+  test('a prompt in another file cannot be read where no trust is given', async () => {
     const prompt = 'Do: {file:./prompts/x.txt}';
     const config = text({ agent: { tester: { description: 'Tests.', prompt } } });
     expect(await one(config, path)).toEqual({

@@ -40,7 +40,7 @@ it.each(['output-schema: total', 'output-schema: [total]', 'output-schema: 5'])(
   },
 );
 
-it('an output schema is written and read again', async () => {
+it('an output schema is the same after writing and reading', async () => {
   const agent = await withField('output-schema: {type: object, required: [total]}');
   const { text, leftOut } = await writeAgent(agent);
   expect([(await read(text)).outputSchema, leftOut]).toEqual([SCHEMA, []]);

@@ -5,7 +5,7 @@ import { agentFile, codes, plainAgent, readOne } from '../support.ts';
 const HEAD = ['name: tester', 'description: Tests.'] as const;
 const PLAIN = plainAgent('pi');
 
-test('every field that acts', async () => {
+test('every field with an effect', async () => {
   const file = agentFile(
     ...HEAD,
     'package: quality',
@@ -37,7 +37,7 @@ test('every field that acts', async () => {
   });
 });
 
-test('what does not act is kept and named', async () => {
+test('fields without effect are kept and reported', async () => {
   const extra = {
     systemPromptMode: 'replace',
     inheritProjectContext: true,

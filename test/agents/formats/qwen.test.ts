@@ -64,7 +64,7 @@ test("Claude Code's dontAsk keeps its meaning, and of two modes the narrower cou
   expect((await readOne(qwen.agents, two)).mode).toBe('plan');
 });
 
-test('a model beside modelConfig counts, and of two limits the smaller', async () => {
+test('a model next to modelConfig counts, and the smaller of two limits', async () => {
   const file = agentFile(
     ...HEAD,
     'model: inherit',
@@ -87,7 +87,7 @@ test.each(['{kind: acp, command: other-agent}', 'nonsense', ''])(
   },
 );
 
-test('places of Qwen Code, Gemini CLI and pi: project, user, a variable, extensions', async () => {
+test('locations of Qwen Code, Gemini CLI and pi: project, user, environment variable, extensions', async () => {
   const agent = agentFile('description: Does.');
   const tree = workTree({
     '.git/HEAD': '',

@@ -41,7 +41,7 @@ async function agentNamed(name: string, path: string): Promise<AgentDefinition> 
 }
 
 describe('lintAgent', () => {
-  it('has nothing against the built-in agents', async () => {
+  it('reports nothing about the built-in agents', async () => {
     const agents = await loadBuiltinAgents();
     expect(
       agents.flatMap((agent) =>
@@ -50,7 +50,7 @@ describe('lintAgent', () => {
     ).toEqual([]);
   });
 
-  it('says where, what and what to do', async () => {
+  it('gives the line, the problem and the advice', async () => {
     const text = agentFile('name: a', USE, 'tools: Read, Gerp');
     const agent = await readOne(muster.agents, text);
     expect(lintAgent(agent, { ...PLAIN, text })).toEqual([
@@ -143,18 +143,18 @@ describe('lintAgent', () => {
     expect(codes.length > 0).toBe(expected);
   });
 
-  it('an empty prompt', async () => {
+  it('reports an empty prompt', async () => {
     const agent = await readOne(muster.agents, `---\nname: a\n${USE}\n---\n`);
     expect(lintAgent(agent, PLAIN).map(({ code }) => code)).toEqual(['empty-prompt']);
   });
 
-  it('a mode that it will not get', async () => {
+  it('reports a mode that the agent will not get', async () => {
     const lines = ['name: a', USE, 'permissionMode: bypassPermissions'];
     expect(await lint(lines, {}, claude.agents)).toEqual(['note 4 mode-not-granted']);
     expect(await lint(lines, { effectiveMode: 'autonomous' }, claude.agents)).toEqual([]);
   });
 
-  it('a model that there is not: a note where there is none at all', async () => {
+  it('reports an unknown model, as a note if no provider is configured', async () => {
     const lines = ['name: a', USE, 'model: big-1'];
     const warning = 'a asks for the model "big-1", which is not usable';
     const told = (isConfigured: boolean) => lint(lines, { model: { warning, isConfigured } });
@@ -162,19 +162,19 @@ describe('lintAgent', () => {
     expect(await told(false)).toEqual(['note 4 unknown-model']);
   });
 
-  it('a secret, never its text', async () => {
+  it('reports a secret without its text', async () => {
     const secrets = [{ line: 7, what: 'a key' }];
     expect(await lint(['name: a', USE], { secrets })).toEqual(['error 7 secret']);
   });
 
-  it('somebody to delegate to who is not there', async () => {
+  it('reports an agent to delegate to that does not exist', async () => {
     const lines = ['name: a', USE, 'delegates-to: [Explore, nobody]'];
     expect(await lint(lines, { missingDelegates: ['nobody'] })).toEqual([
       'warning 4 unknown-agent',
     ]);
   });
 
-  it('an agent that cannot be started', async () => {
+  it('reports an agent that cannot be started', async () => {
     const agent = await readOne(muster.agents, agentFile('name: a', USE));
     const findings = lintAgent({ ...agent, unusable: 'It is remote.' }, PLAIN);
     expect(findings).toMatchObject([
@@ -182,7 +182,7 @@ describe('lintAgent', () => {
     ]);
   });
 
-  it('agents of the same name', async () => {
+  it('reports agents with the same name', async () => {
     const lines = ['name: a', USE];
     const beside = await agentNamed('A', '/agents/b.md');
     const elsewhere = await agentNamed('A', '/other/b.md');

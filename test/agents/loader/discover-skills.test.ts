@@ -36,8 +36,8 @@ function write(path: string, description: string): void {
   tree.write(path, skillFile(`description: ${description}`));
 }
 
-describe('the order of places', () => {
-  it('Muster’s own, then those of others: of the project, the nearest first, then of the user', () => {
+describe('the search order', () => {
+  it('searches Muster’s own directories before those of other products, and the project before the user', () => {
     const places = searchPaths(SKILLS, around()).map(({ path }) => below(path));
     expect(places.slice(0, 5)).toEqual([
       'repo/app/.muster/skills',
@@ -52,7 +52,7 @@ describe('the order of places', () => {
     expect(new Set(places).size).toBe(places.length);
   });
 
-  it('the first of a name wins, case ignored, and the others are listed', async () => {
+  it('the first skill with a name is used, case ignored, and the others are listed as shadowed', async () => {
     write('home/.config/muster/skills/deploy/SKILL.md', 'third');
     write('repo/.muster/skills/Deploy/SKILL.md', 'second');
     write('repo/app/.muster/skills/deploy/SKILL.md', 'first');
@@ -71,11 +71,11 @@ describe('the order of places', () => {
   });
 });
 
-it('where there is none, nothing is found', async () => {
+it('the result is empty if there are no skills', async () => {
   expect(await discover()).toMatchObject({ items: [], shadowed: [], skipped: [], problems: [] });
 });
 
-it('skills may lie in groups; what lies in the folder of one belongs to it', async () => {
+it('skills may lie in groups, and everything in the folder of a skill belongs to it', async () => {
   write('home/.claude/skills/group/one/SKILL.md', 'one');
   write('home/.claude/skills/two/SKILL.md', 'two');
   write('home/.claude/skills/two/examples/three/SKILL.md', 'three');
@@ -87,7 +87,7 @@ it('skills may lie in groups; what lies in the folder of one belongs to it', asy
   ]);
 });
 
-it('a file that lies in no folder of its own is none, and hides none', async () => {
+it('a file without a folder of its own is not a skill, and does not hide other skills', async () => {
   write('home/.claude/skills/SKILL.md', 'all');
   write('home/.claude/skills/one/SKILL.md', 'one');
   const { items: skills, skipped } = await discover();
@@ -96,7 +96,7 @@ it('a file that lies in no folder of its own is none, and hides none', async () 
 });
 
 describe('skills of a project', () => {
-  it('act only when they are trusted, and are not even read before', async () => {
+  it('have an effect only when they are trusted, and are not read before', async () => {
     write('repo/.claude/skills/deploy/SKILL.md', 'ships');
     tree.write('repo/.agents/skills/binary/SKILL.md', Buffer.from([0, 1, 2]));
     write('home/.claude/skills/own/SKILL.md', 'own');
@@ -112,7 +112,7 @@ describe('skills of a project', () => {
     expect(after.problems.map(({ code }) => code)).toEqual(['binary']);
   });
 
-  it('are all that can be trusted, where a run looks for them', () => {
+  it('can be trusted where a run finds them', () => {
     write('repo/.claude/skills/deploy/SKILL.md', 'ships');
     write('repo/.claude/skills/SKILL.md', 'none');
     write('home/.claude/skills/own/SKILL.md', 'own');
@@ -137,7 +137,7 @@ describe('skills of plugins', () => {
     tree.write('home/kit/.claude-plugin/plugin.json', JSON.stringify({ skills: paths }));
   }
 
-  it('are called PLUGIN:SKILL and come last; those of the same name elsewhere are others', async () => {
+  it('have names of the form PLUGIN:SKILL, and come last', async () => {
     install();
     write('home/kit/skills/deploy/SKILL.md', 'of the plugin');
     write('home/.claude/skills/deploy/SKILL.md', 'own');
@@ -153,7 +153,7 @@ describe('skills of plugins', () => {
     expect(listDefinitionFiles(SKILLS, around(), 'project')).toEqual([]);
   });
 
-  it('lie where its manifest says, too, in the folder of one or of many, and never outside of it', async () => {
+  it('are also found in the paths of the manifest, but never outside the plugin', async () => {
     install('./more', './one', '../../outside', '/etc');
     write('home/kit/skills/usual/SKILL.md', 'usual');
     write('home/kit/more/other/SKILL.md', 'other');
@@ -191,7 +191,7 @@ it('skills are loaded again when one was added, removed or written, and when the
 });
 
 describe('links', () => {
-  it('are followed within the tree: the folder is the one that they lead to', async () => {
+  it('are followed inside the tree, and the folder is the one that they lead to', async () => {
     write('home/.agents/skills/deploy/SKILL.md', 'ships');
     mkdirSync(tree.path('home/.claude/skills'), { recursive: true });
     symlinkSync('../../.agents/skills/deploy', tree.path('home/.claude/skills/ship'));
@@ -203,7 +203,7 @@ describe('links', () => {
     expect(shadowed).toEqual([]);
   });
 
-  it('are refused where they lead out of it, or to where more than the skill lies', async () => {
+  it('are refused if they lead out of the tree, or to a folder with more than the skill', async () => {
     tree.write('outside/SKILL.md', skillFile('description: outside'));
     tree.write('repo/SKILL.md', skillFile('description: all of it'));
     mkdirSync(tree.path('repo/.claude/skills'), { recursive: true });

@@ -28,7 +28,7 @@ function options(trust: ProjectTrust = TRUSTED, cwd = 'project/deep') {
 }
 
 describe('templates', () => {
-  it('are found nearest first, before the user’s, before those that ship with Muster', async () => {
+  it('of the project come first, the nearest before the others, then those of the user and the built-in ones', async () => {
     write('project/deep/.muster/templates/near.md', 'one');
     write('project/.muster/templates/far.md', 'One');
     write('project/.muster/templates/README.md', 'readme');
@@ -52,7 +52,7 @@ describe('templates', () => {
     ]);
   });
 
-  it('of a project that nobody has trusted are not read, and one out of it never is', async () => {
+  it('of an untrusted project are not read, and links out of the project never are', async () => {
     write('project/.muster/templates/a.md', 'a');
     write('elsewhere.md', 'b');
     const untrusted = await discoverDefinitions(TEMPLATES, options(NEW));
@@ -66,7 +66,7 @@ describe('templates', () => {
     ]);
   });
 
-  it('are offered to the model where there are some of the project’s or the user’s', async () => {
+  it('are loaded with the built-in ones only if there are others, where the caller asks for that', async () => {
     const offered = async (): Promise<readonly string[]> => {
       const found = await discoverDefinitions(TEMPLATES, { ...options(), builtins: 'with-others' });
       return found.items.map(({ name }) => name);

@@ -43,7 +43,7 @@ function skipped(result: DiscoveryResult<AgentDefinition>): readonly (readonly [
   return result.skipped.map(({ path, code }) => [path.replace(`${tree.root}/`, ''), code]);
 }
 
-test('with no directories there are the built-in agents', async () => {
+test('finds the built-in agents if there are no directories', async () => {
   const result = await discover();
   expect({ ...result, items: result.items.map(({ name }) => name) }).toEqual({
     items: BUILTIN,
@@ -53,7 +53,7 @@ test('with no directories there are the built-in agents', async () => {
   });
 });
 
-test('S3: the search order, nearest project directory first', async () => {
+test('agents are searched in order, the nearest project directory first', async () => {
   const places = [
     'repo/sub/deep/.muster/agents',
     'repo/sub/.muster/agents',
@@ -80,7 +80,7 @@ test('S3: the search order, nearest project directory first', async () => {
   );
 });
 
-test('S0: data/subagents overrides subagents', async () => {
+test('data/subagents has precedence over subagents', async () => {
   put('repo/subagents/look/SUBAGENT.md', 'look');
   put('repo/subagents/more/SUBAGENT.md', 'more');
   put('repo/subagents/more/other.md', 'other');
@@ -107,7 +107,7 @@ test('session agents go first, and XDG_CONFIG_HOME is followed', async () => {
   expect(found(relative)).toEqual(['home/.config/muster/agents/b.md']);
 });
 
-test('a trusted project file that takes a built-in name shadows it', async () => {
+test('a trusted project file shadows the built-in agent with the same name', async () => {
   put('repo/.claude/agents/explore.md', 'explore');
   const result = await discover();
   expect(result.shadowed.map(({ item: agent, by }) => [agent.origin.path, by])).toEqual([
@@ -159,7 +159,7 @@ test('files below directories are found, in the order of their paths', async () 
 });
 
 describe('hostile trees', () => {
-  test('what cannot be an agent is skipped by name, and the others load', async () => {
+  test('files that cannot be agents are skipped, and the others load', async () => {
     const at = (name: string): string => `home/.claude/agents/${name}`;
     put(at('good.md'), 'good');
     tree.write(at('binary.md'), Buffer.from('---\nname: b\0\n---\n'));
@@ -185,7 +185,7 @@ describe('hostile trees', () => {
     ).toEqual(failed);
   });
 
-  test('a link leads anywhere but out of the tree', async () => {
+  test('a link is followed, but not out of the tree', async () => {
     put('outside/secret.md', 'secret');
     put('outside/dir/more.md', 'more');
     put('repo/docs/shared.md', 'shared');
@@ -228,7 +228,7 @@ describe('hostile trees', () => {
   });
 });
 
-test('what only changes an agent of another product takes no name from anybody', async () => {
+test('an entry that only changes an agent of another product shadows nothing', async () => {
   tree.write('repo/opencode.json', '{"agent": {"plan": {"model": "some/model"}}}');
   const { items: agents, shadowed } = await discover({ trust: TRUST_ALL });
   expect(agents.find(({ name }) => name === 'Plan')?.origin.scope).toBe('builtin');

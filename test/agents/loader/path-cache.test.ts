@@ -34,7 +34,7 @@ const PATHS = [
   'other/.claude',
 ];
 
-it('tells the same with directories listed as without', () => {
+it('gives the same answers with and without listed directories', () => {
   const plain = new PathCache([]);
   const listing = new PathCache([tree.path('repo'), tree.path('repo/sub'), tree.path('other')]);
   const told = (looks: PathCache) =>
@@ -43,7 +43,7 @@ it('tells the same with directories listed as without', () => {
   expect(told(plain).filter(([, is]) => is).length).toBeGreaterThan(6);
 });
 
-it('looks into a directory of very many files path by path', () => {
+it('looks up each path in a directory with very many files', () => {
   const names = Array.from({ length: 3_000 }, (_, at) => `many/a-file-with-a-long-name-${at}`);
   for (const name of names) tree.write(name, '');
   mkdirSync(tree.path('many/.gen'));
@@ -54,7 +54,7 @@ it('looks into a directory of very many files path by path', () => {
   ]);
 });
 
-it('sees what comes later with the next search alone', () => {
+it('does not notice paths that are added later', () => {
   const directories = [tree.path('repo')];
   const looks = new PathCache(directories);
   expect(looks.mayExist(tree.path('repo/.muster/agents'))).toBe(false);

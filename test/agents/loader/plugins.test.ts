@@ -29,7 +29,7 @@ async function found(cwd = 'repo/sub'): Promise<readonly string[]> {
   return all.items.filter(({ origin }) => origin.scope === 'plugin').map(({ name }) => name);
 }
 
-test('agents of an enabled plugin are called PLUGIN:FOLDER:NAME; its mode does nothing', async () => {
+test('agents of an enabled plugin have names of the form PLUGIN:FOLDER:NAME, and no mode of their own', async () => {
   tree.write('home/p/agents/reviewer.md', file('reviewer', 'permissionMode: bypassPermissions'));
   tree.write('home/p/agents/deep/er/tester.md', file('tester'));
   install(
@@ -68,7 +68,7 @@ test.each([
   expect(await found()).toEqual(names);
 });
 
-test('an entry for this project goes before the one for everywhere, whatever their order', async () => {
+test('an entry for this project has precedence over the one for all projects', async () => {
   tree.write('home/old/agents/old.md', file('old'));
   tree.write('home/new/agents/new.md', file('new'));
   install(
@@ -87,7 +87,7 @@ test('an entry for this project goes before the one for everywhere, whatever the
   expect([await found('repo/sub'), await found('other')]).toEqual([['kit:new'], ['kit:old']]);
 });
 
-test('paths that the manifest names, inside the plugin only', async () => {
+test('the paths of the manifest are searched, but only inside the plugin', async () => {
   tree.write('home/p/.claude-plugin/plugin.json', '{"agents": ["./more", "../out", "./one.md"]}');
   tree.write('home/p/more/a.md', file('a'));
   tree.write('home/p/one.md', file('one'));
@@ -107,7 +107,7 @@ test.each(['{', '[]', '{"plugins": []}', '{"plugins": {"a": 1, "b@c": [{"install
   },
 );
 
-test('a variable moves where Claude Code keeps its agents, skills and plugins', async () => {
+test('an environment variable moves the agents, skills and plugins of Claude Code', async () => {
   tree.write('moved/agents/own.md', file('own'));
   tree.write('home/.claude/agents/left.md', file('left'));
   tree.write('p/agents/tester.md', file('tester'));
@@ -129,7 +129,7 @@ test('a variable moves where Claude Code keeps its agents, skills and plugins', 
   expect(skills.map(({ name, scope }) => [name, scope])).toEqual([['sum', 'user']]);
 });
 
-test('what a variable or a plugin places in the project has to be trusted like the project', async () => {
+test('files in the project must be trusted, even if a variable or a plugin names them', async () => {
   tree.write('repo/own/agents/own.md', file('own'));
   tree.write('repo/own/plugins/installed_plugins.json', '{"plugins": {}}');
   tree.write('repo/own/skills/sum/SKILL.md', file('sum'));

@@ -37,7 +37,7 @@ const recipe = (title: string): string => `title: ${title}\ndescription: x\nprom
 const role = (name: string): string =>
   `name = "${name}"\ndescription = "x"\ndeveloper_instructions = "Do."\n`;
 
-test('each vendor’s places, the project’s before the user’s', async () => {
+test('the locations of each vendor are searched, the project’s before the user’s', async () => {
   for (const [place, at] of [
     ['repo', 'p'],
     ['home', 'u'],
@@ -71,8 +71,8 @@ test('each vendor’s places, the project’s before the user’s', async () => 
   expect([result.skipped, result.problems]).toEqual([[], []]);
 });
 
-describe('a directory that a variable names', () => {
-  test('is the user’s outside the project, and links in it are followed', async () => {
+describe('a directory from an environment variable', () => {
+  test('belongs to the user if it lies outside the project, and links in it are followed', async () => {
     tree.write('shared/recipes/a.yaml', recipe('shared'));
     tree.write('out.yaml', recipe('out'));
     symlinkSync(tree.path('out.yaml'), tree.path('shared/recipes/b.yaml'));
@@ -86,7 +86,7 @@ describe('a directory that a variable names', () => {
     expect(result.skipped).toEqual([]);
   });
 
-  test('is the project’s inside it, and must be trusted', async () => {
+  test('belongs to the project if it lies there, and must be trusted', async () => {
     tree.write('repo/recipes/a.yaml', recipe('mine'));
     const environment = { GOOSE_RECIPE_PATH: tree.path('repo/recipes') };
     const [trusted, untrusted] = [
@@ -98,7 +98,7 @@ describe('a directory that a variable names', () => {
   });
 });
 
-describe('a prompt in a file of its own', () => {
+describe('a prompt in a separate file', () => {
   const agent = (prompt: string): string =>
     JSON.stringify({ name: 'keeper', description: 'x', prompt });
 
@@ -107,7 +107,7 @@ describe('a prompt in a file of its own', () => {
     return agents.find(({ name }) => name === 'keeper');
   }
 
-  test('of a project acts when that file is trusted, too', async () => {
+  test('is used in a project only if that file is trusted, too', async () => {
     tree.write('repo/.kiro/agents/keeper.json', agent('file://./prompts/keeper.md'));
     tree.write('repo/.kiro/agents/prompts/keeper.md', 'Keep.');
     const asked: string[] = [];
@@ -137,7 +137,7 @@ describe('a prompt in a file of its own', () => {
     },
   );
 
-  test('of the user lies anywhere, but is no file that usually holds secrets', async () => {
+  test('may lie anywhere for the user, but not in a file that usually holds secrets', async () => {
     tree.write('home/texts/keeper.md', 'Keep.');
     tree.write('elsewhere.md', 'Elsewhere.');
     tree.write('.env', 'Secret.');
@@ -158,7 +158,7 @@ describe('a prompt in a file of its own', () => {
   });
 });
 
-test('a collection is listed with each file’s vendor, by place, name and content', async () => {
+test('the vendor of each file in a collection is detected from path, name and content', async () => {
   const codex = 'developer_instructions = "Do."\nname = "c"\ndescription = "x"\n';
   tree.write('mix/a.json', JSON.stringify({ name: 'a', prompt: 'file://a.txt', allowedTools: [] }));
   tree.write('mix/a.txt', 'From a file.');

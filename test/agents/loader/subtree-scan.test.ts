@@ -11,7 +11,7 @@ afterEach(() => tree.remove());
 
 const file = (name: string): string => agentFile(`name: ${name}`, 'description: Does.');
 
-test('every agent file below a directory, of whatever vendor, and why others are none', async () => {
+test('finds every agent file below a directory, of any vendor, and gives the reasons for the other files', async () => {
   tree.write('a/.muster/agents/own.md', file('own'));
   tree.write('a/deep/er/than/most/of/them/are/laid/in/b.md', file('b'));
   tree.write('subagents/old/SUBAGENT.md', file('old'));
@@ -52,7 +52,7 @@ test("a file with one of Muster's own fields is Muster's, wherever it lies", asy
   expect(agents).toMatchObject([{ rules: { deny: ['Bash'] }, origin: { vendor: 'muster' } }]);
 });
 
-test('of a repository’s other files the data is left out, and what lies elsewhere is told', async () => {
+test('ignores data files of a repository, and lists files in other directories with a reason', async () => {
   for (const path of ['package.json', 'ci.yml', 'Cargo.toml', '.github/workflows/ci.yml']) {
     tree.write(path, '{"name": "x"}');
   }

@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => tree.remove());
 
-test('the budget of entries is shared, and its end is told', () => {
+test('several walks share the budget of entries, and its end is reported', () => {
   const budget = { entries: 3 };
   const options = { accepts: (name: string) => name.endsWith('.md'), boundary: tree.root, budget };
   expect(walkFiles(tree.path('a'), options)).toEqual({
@@ -24,7 +24,7 @@ test('the budget of entries is shared, and its end is told', () => {
   });
 });
 
-test('a place that is a file is that file; one that is not there has none', () => {
+test('a path to a file is that file, and a missing path has no files', () => {
   const options = { accepts: () => true, boundary: tree.root, budget: { entries: 9 } };
   expect(walkFiles(tree.path('a/1.md/x'), options)).toEqual({ files: [], skipped: [] });
   expect(walkFiles(tree.path('none'), options)).toEqual({ files: [], skipped: [] });

@@ -16,7 +16,7 @@ function codes(skill: SkillDefinition): readonly (readonly [string, string])[] {
   return lintSkill(skill, FACTS).map(({ severity, code }) => [severity, code]);
 }
 
-describe('what is wrong with a skill', () => {
+describe('problems of a skill', () => {
   const cases: readonly (readonly [
     what: string,
     parts: Partial<SkillDefinition>,
@@ -47,7 +47,7 @@ describe('what is wrong with a skill', () => {
     expect(codes({ ...GOOD, ...parts })).toEqual(found);
   });
 
-  it('what was told when it was read, with its file and line', async () => {
+  it('includes the problems from reading it, with file and line', async () => {
     const skill = await readOne(skillFile('name: ship', 'description: Deploys. Use it to ship.'));
     expect(lintSkill(skill, FACTS)).toEqual([
       {
@@ -61,7 +61,7 @@ describe('what is wrong with a skill', () => {
   });
 });
 
-it('finds the files that a text names, and nothing else', () => {
+it('finds the files that a text refers to, and nothing else', () => {
   const body = [
     'See [a](references/a.md), [b](./b.md "title"), [a](references/a.md) and `scripts/run.py`, references/c.md.',
     'Not [this](https://x.y/z.md), [that](#part), [it](name), `src/app.ts`, [x](${DIR}/x.md), `*.md`.',
@@ -79,7 +79,7 @@ it('finds the files that a text names, and nothing else', () => {
   ]);
 });
 
-it('looks for files no longer than the text is long', () => {
+it('finds files in time proportional to the length of the text', () => {
   for (const piece of ['](', '](a', 'scripts/', 'scripts/.', '```\n', '](<', 'a']) {
     for (const text of [piece.repeat(100_000), `](${piece.repeat(100_000)}`]) {
       expect(findFileReferences(text).length).toBeLessThanOrEqual(500);

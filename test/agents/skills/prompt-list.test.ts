@@ -17,7 +17,7 @@ function bytes(lines: readonly string[]): number {
 }
 
 describe('the list that a model chooses from', () => {
-  it('gives each skill a line: what it takes, how it runs, what it does', () => {
+  it('gives each skill a line with its arguments, the way it runs, and its description', () => {
     const skills = [
       skillNamed('deploy', { argumentHint: '[service]', context: 'fork' }),
       skillNamed('review', { description: 'Reads\na change.' }),
@@ -35,14 +35,14 @@ describe('the list that a model chooses from', () => {
     expect(bytes(lines)).toBeLessThanOrEqual(MAX_SKILL_LIST_BYTES);
   });
 
-  it('of 200 the first keep a description, and the others are named', () => {
+  it('keeps the descriptions of the first of 200 skills, and names the others', () => {
     const lines = listSkillsForPrompt(many(200, 'word '.repeat(100)));
     expect(bytes(lines)).toBeLessThanOrEqual(MAX_SKILL_LIST_BYTES);
     expect(lines.slice(0, -1).length).toBeGreaterThan(25);
     expect(lines.at(-1)).toMatch(/^Only by name: skill-\d+, .*, skill-199$/);
   });
 
-  it('of 2,000 it counts those that are not even named', () => {
+  it('counts those of 2,000 skills that are not named', () => {
     const lines = listSkillsForPrompt(many(2_000, 'word '.repeat(100)));
     expect(bytes(lines)).toBeLessThanOrEqual(MAX_SKILL_LIST_BYTES);
     expect(lines.at(-1)).toMatch(/^\d{4} more: /);
@@ -79,7 +79,7 @@ describe('finding a skill', () => {
     expect(findSkill(name, skills)).toEqual({ ok: true, skill: skills[1] });
   });
 
-  it('an unknown word gets those near it, or about it, or all', () => {
+  it('an unknown name is answered with similar skills, skills about it, or all skills', () => {
     const told = (word: string): string => {
       const found = findSkill(word, skills);
       return found.ok ? '' : found.message;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readSkill } from '../../../src/agents/skills/read-skill.ts';
 import { codesOf, readOne, skillFile, skillNamed } from './support.ts';
 
-it('reads all that the format and its extensions say', async () => {
+it('reads all fields of the format and its extensions', async () => {
   const skill = await readOne(
     skillFile(
       'name: deploy',
@@ -45,7 +45,7 @@ it('reads all that the format and its extensions say', async () => {
   );
 });
 
-describe('what is not as it should be is told, and the skill loads', () => {
+describe('problems are reported, and the skill loads', () => {
   const cases: readonly (readonly [what: string, lines: readonly string[], codes: string[]])[] = [
     ['another name', ['name: ship', 'description: d'], ['name-differs-from-folder']],
     ['no description', ['name: deploy'], ['missing-description']],
@@ -72,13 +72,13 @@ describe('what is not as it should be is told, and the skill loads', () => {
     ]);
   });
 
-  it('commands that others would run, and their variables', async () => {
+  it('commands that other products would run, and their variables', async () => {
     const body = '---\ndescription: d\n---\nChanges: !`git diff`\nIn ${CLAUDE_SESSION_ID}.\n';
     expect(codesOf(await readOne(body))).toEqual(['command-in-text', 'unknown-variable']);
   });
 });
 
-it('what could have been meant as a limit is one', async () => {
+it('values that may have been meant as limits are limits', async () => {
   const doubtful = await readOne(skillFile('description: d', 'disable-model-invocation: perhaps'));
   const tools = await readOne(skillFile('description: d', 'allowed-tools: 7'));
   expect([doubtful.modelInvocable, tools.allowedTools]).toEqual([false, []]);
@@ -99,7 +99,7 @@ describe('allowed-tools', () => {
   });
 });
 
-describe('files that are no good', () => {
+describe('unusable files', () => {
   const fields = 'name: deploy\ndescription: Deploys.';
   const hostile: Readonly<Record<string, string>> = {
     'a byte order mark': `\uFEFF---\n${fields}\n---\nGo.`,
@@ -134,7 +134,7 @@ describe('files that are no good', () => {
     expect([items, problems.map(({ code }) => code)]).toEqual([[], ['invalid-name']]);
   });
 
-  it('whatever it holds, reading it never throws', async () => {
+  it('reading never throws, whatever the content', async () => {
     const line = fc.oneof(
       fc.constantFrom('---', 'name: x', 'description: "', 'allowed-tools: (((', 'context: fork'),
       fc.constantFrom(

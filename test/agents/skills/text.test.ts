@@ -25,7 +25,7 @@ describe('substitution', () => {
     expect(substituteArguments(skill, args).text).toBe(text);
   });
 
-  it('needs no names of arguments', () => {
+  it('works without names of arguments', () => {
     const skill = skillNamed('fix', { body: 'Fix $ARGUMENTS, $0' });
     expect(substituteArguments(skill, '42 soon')).toEqual({
       text: 'Fix 42 soon, 42',
@@ -33,7 +33,7 @@ describe('substitution', () => {
     });
   });
 
-  it('parts arguments as a shell does, whatever they are', () => {
+  it('splits any arguments like a shell', () => {
     expect(splitArguments(String.raw`a "b \"c\"" 'd e' f\ g ""`)).toEqual([
       'a',
       'b "c"',
@@ -53,7 +53,7 @@ describe('substitution', () => {
     );
   });
 
-  it('takes no longer than the text is long', () => {
+  it('takes time proportional to the length of the text', () => {
     for (const piece of ['\\', '$', '$ARGUMENTS[', '"', "'", '"\\', '!`', '${CLAUDE_']) {
       const long = piece.repeat(100_000);
       expect(skillText(skillNamed('fix', { body: long }), 'a')).toContain(long.slice(0, 1_000));
@@ -61,7 +61,7 @@ describe('substitution', () => {
     }
   });
 
-  it('a text without placeholders stays as it is', () => {
+  it('a text without placeholders is unchanged', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (body, args) => {
         const skill = skillNamed('fix', { body: body.replaceAll('$', '') });
@@ -75,20 +75,20 @@ describe('substitution', () => {
 });
 
 describe('the text of a skill', () => {
-  it('says where its files lie, and ends with arguments that have no place in it', () => {
+  it('names the folder of its files, and ends with arguments without a placeholder', () => {
     expect(skillText(skillNamed('fix'), 'it all')).toBe(
       'Skill fix. Its files are in "/skills/fix": paths in its text are relative to that folder, and Read opens them.\n\nDo it.\n\nARGUMENTS: it all',
     );
     expect(skillText(skillNamed('fix', { body: 'Do $0.' }), 'it')).toMatch(/Do it\.$/);
   });
 
-  it('says that commands in it have not been run', () => {
+  it('says that its commands have not been run', () => {
     const text = skillText(skillNamed('fix', { body: 'Look: !`git diff`' }));
     expect(text).toContain('have not been run');
     expect(text).toContain('!`git diff`');
   });
 
-  it('is cut at a line where it is too long, and says where the rest is', () => {
+  it('is cut at the end of a line if it is too long, with a pointer to the rest', () => {
     const skill = skillNamed('fix', { body: 'äöü line\n'.repeat(5_000) });
     const text = skillTextWithin(skill, '', 30_000);
     expect(byteLength(text)).toBeLessThanOrEqual(30_000);

@@ -7,7 +7,7 @@ function read(text: string) {
 }
 
 describe('a template file', () => {
-  it('says what the tasks are made of', async () => {
+  it('defines the tasks', async () => {
     const text =
       '---\nname: mine\ndescription: Mends.\nsubagent_type: Review\nmodel: fast\nmax-turns: 7\n---\n\nMend {{item}}.\n';
     expect(await read(text)).toEqual({
@@ -28,7 +28,7 @@ describe('a template file', () => {
     });
   });
 
-  it('is called after its file, and tells of fields that do nothing', async () => {
+  it('gets its name from its file, and reports unknown fields', async () => {
     const found = await read('---\ncolour: red\nmax_turns: many\n---\n{{item}}');
     expect(found).toMatchObject({
       items: [
@@ -52,7 +52,7 @@ describe('a template file', () => {
     expect(await read(text)).toMatchObject({ items: [], problems: [{ code, path: '/p/mine.md' }] });
   });
 
-  it('that ships with Muster loads without a problem', async () => {
+  it('that ships with Muster loads without problems', async () => {
     const found = await TEMPLATES.loadBuiltins();
     expect(found.map(({ name, problems }) => [name, problems])).toEqual([
       ['test-file', []],
