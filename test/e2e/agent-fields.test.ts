@@ -214,7 +214,7 @@ describe.concurrent('an agent that cannot be started', () => {
     expect(run.code).toBe(0);
     expect(told(world)).toEqual([
       expect.stringMatching(
-        /^Task: subagent_type: `lost` can't be started: None of the tools it asks for can be used \(Teleport\)\. .*name another agent\.$/,
+        /^Task: subagent_type: `lost` can't be started: None of the tools that it requests can be used \(Teleport\)\. .*name another agent\.$/,
       ),
       expect.stringMatching(
         /^Task: subagent_type: `searcher` can't be started: none of the tools .* Bash: The deny rule `Bash` \(--deny\) forbids it\. .*do the work yourself\.$/,
