@@ -1,9 +1,9 @@
+import { dirname } from 'node:path';
 import { toJson } from './to-json.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { withLineFeeds } from './split-front-matter.ts';
 import { shownMessage } from '../fields/clean-text.ts';
 import type { DefinitionFile, FileDefinitions, ReferencedText } from '../loader/format.ts';
-import { dirname } from 'node:path';
 import { absolutePath } from '../../sys/paths.ts';
 
 /** A top-level field of a front matter or of a data file. */
@@ -33,14 +33,14 @@ export function unreadableFile(code: string, message: string, line?: number): Fi
 }
 
 /** The line of a top-level key. */
-export interface KeyLine {
+export interface LocatedKey {
   readonly key: string;
   readonly line: number;
 }
 
 /** Collects the fields of keys in order. For a key that occurs twice, the last one counts, and a problem is reported. */
 export function collectFields(
-  keys: readonly KeyLine[],
+  keys: readonly LocatedKey[],
   valueOf: (key: string) => unknown,
 ): { readonly fields: Fields; readonly problems: readonly FieldProblem[] } {
   const fields = new Map<string, Field>();

@@ -6,7 +6,7 @@ import {
   normalizeText,
   unreadableFile,
   type FileFields,
-  type KeyLine,
+  type LocatedKey,
 } from './fields.ts';
 import { parseStrict } from './strict-yaml.ts';
 
@@ -62,8 +62,8 @@ function broken({
 }
 
 /** Returns the keys of the top-level object of a valid JSON text. */
-function keyLines(json: string): readonly KeyLine[] {
-  const keys: KeyLine[] = [];
+function keyLines(json: string): readonly LocatedKey[] {
+  const keys: LocatedKey[] = [];
   let depth = 0;
   let line = 1;
   for (let at = 0; at < json.length; at += 1) {

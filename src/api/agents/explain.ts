@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { missingDelegates, unknownDelegateMessage } from '../../agents/lint/delegates.ts';
+import { missingDelegates, unknownDelegateMessage } from '../../agents/lint/lint-agent.ts';
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { PlannedChild } from '../../engine/engine.ts';

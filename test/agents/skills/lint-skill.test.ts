@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { lintSkill, type SkillLintContext } from '../../../src/agents/skills/lint-skill.ts';
-import { findFileReferences } from '../../../src/agents/skills/references.ts';
+import {
+  lintSkill,
+  findFileReferences,
+  type SkillLintContext,
+} from '../../../src/agents/skills/lint-skill.ts';
 import type { SkillDefinition } from '../../../src/protocol/skill.ts';
 import { readOne, skillFile, skillNamed } from './support.ts';
 

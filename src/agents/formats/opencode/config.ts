@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
 import { withLineFeeds } from '../../parsing/split-front-matter.ts';
@@ -8,7 +9,6 @@ import { disabledProblem, isOpencodeBuiltin, opencodeDialect } from './dialect.t
 import type { PermissionEntry } from '../../permissions/entries.ts';
 import { readSharedPermissions } from '../../permissions/permission-fields.ts';
 import { readAgent } from '../../fields/read-agent.ts';
-import { dirname } from 'node:path';
 import { absolutePath } from '../../../sys/paths.ts';
 
 /** The most agents of a file, and the most entries that its shared permissions may have for all of them together. */
