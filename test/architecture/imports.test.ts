@@ -204,15 +204,17 @@ describe('a run', () => {
       'front/cli/run-prompt.ts',
       'front/headless/headless.ts',
     ]);
-    const readers = importsOf('agents/formats/catalogue.ts')
+    const readers = files
+      .filter((file) => /^agents\/formats\/\w+\/vendor\.ts$/.test(file))
+      .flatMap(importsOf)
       .filter(({ kind }) => kind === 'dynamic')
       .map(({ to }) => to);
     expect(readers.length).toBeGreaterThan(10);
     const others = [
       ...readers,
-      'agents/detect.ts',
-      'agents/skills/read.ts',
-      'agents/skills/lint.ts',
+      'agents/formats/detect-format.ts',
+      'agents/skills/read-skill.ts',
+      'agents/skills/lint-skill.ts',
       'agents/write-agent.ts',
       'api/agents/listings.ts',
       'api/agents/skills.ts',

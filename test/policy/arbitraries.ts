@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
-import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
-import type { Rights } from '../../src/protocol/permission.ts';
+import { PERMISSION_MODES, type Rights } from '../../src/protocol/permission.ts';
 import type { JudgedCall } from '../../src/policy/call.ts';
 import { withCallLimits } from '../../src/policy/call-limits.ts';
 import { withDefinitionRules } from '../../src/policy/definition-rules.ts';

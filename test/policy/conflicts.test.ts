@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ToolKind } from '../../src/protocol/tool.ts';
-import { conflicts, schedule } from '../../src/policy/conflicts.ts';
-import type { ScheduledCall } from '../../src/policy/conflicts.ts';
+import { conflicts, schedule, type ScheduledCall } from '../../src/policy/conflicts.ts';
 
 function made(kind: ToolKind, reads: string[] = [], writes: string[] = []): ScheduledCall {
   return { kind, access: { reads, writes } };

@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Decision, PermissionMode, Rights } from '../../src/protocol/permission.ts';
-import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
+import {
+  PERMISSION_MODES,
+  type Decision,
+  type PermissionMode,
+  type Rights,
+} from '../../src/protocol/permission.ts';
 import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
 import { decide, needsShellParser } from '../../src/policy/decide.ts';
 import { refuseUnanswered } from '../../src/policy/refusal.ts';
@@ -22,8 +26,8 @@ import {
   spawn,
   unproved,
   write,
+  type RuleTexts,
 } from './support.ts';
-import type { RuleTexts } from './support.ts';
 
 function judge(made: JudgedCall, texts: RuleTexts = {}, mode: PermissionMode = 'default') {
   return decide(made, rights(mode, texts), FACTS);

@@ -1,8 +1,7 @@
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { PermissionMode, Rights, RuleSet } from '../../src/protocol/permission.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
-import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
-import { isInside } from '../../src/policy/call.ts';
+import { isInside, type JudgedCall, type ResolvedPath } from '../../src/policy/call.ts';
 import type { DecisionFacts } from '../../src/policy/judged.ts';
 import { parseRules } from '../../src/policy/rules.ts';
 import { readShell } from '../../src/policy/shell-grammar.ts';

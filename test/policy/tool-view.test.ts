@@ -8,8 +8,7 @@ import {
 } from '../../src/protocol/tool-names.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
 import { attenuate } from '../../src/policy/attenuate.ts';
-import { toolView } from '../../src/policy/tool-view.ts';
-import type { ToolViewRequest } from '../../src/policy/tool-view.ts';
+import { toolView, type ToolViewRequest } from '../../src/policy/tool-view.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { agent, call, FACTS, path, rights } from './support.ts';
 

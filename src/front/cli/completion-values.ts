@@ -25,13 +25,13 @@ export type FoundSource =
 
 export type Paths = 'files' | 'directories';
 
-export const AGENTS: CompletionValues = { found: 'agents' };
-export const TASKS: CompletionValues = { found: 'tasks' };
+export const AGENT_VALUES: CompletionValues = { found: 'agents' };
+export const TASK_VALUES: CompletionValues = { found: 'tasks' };
 export const TASKS_AT_WORK: CompletionValues = { found: 'tasks at work' };
 export const FILES: CompletionValues = { paths: 'files' };
 export const MODES: CompletionValues = { words: PERMISSION_MODES };
 export const TOOLS: CompletionValues = { words: TOOL_NAMES };
-export const MODELS: CompletionValues = {
+export const MODEL_VALUES: CompletionValues = {
   words: [...TIERS, 'auto', 'offline'],
   found: 'configured models',
 };

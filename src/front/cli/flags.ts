@@ -4,9 +4,9 @@ import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 import {
-  AGENTS,
+  AGENT_VALUES,
   FILES,
-  MODELS,
+  MODEL_VALUES,
   MODES,
   TOOLS,
   type Paths,
@@ -125,16 +125,16 @@ const FLAGS = {
       value: 'MODEL',
       configKey: 'models.default',
       help: 'provider/model, a model id, a tier (fast, balanced, powerful), auto or offline',
-      completes: MODELS,
+      completes: MODEL_VALUES,
     },
     'fallback-model': {
       value: 'MODEL',
       configKey: 'models.fallback',
       joinedBy: ',',
       help: 'a model to use when the chosen one fails; several with commas, or repeated',
-      completes: MODELS,
+      completes: MODEL_VALUES,
     },
-    agent: { value: 'NAME', help: 'the agent that runs as main agent', completes: AGENTS },
+    agent: { value: 'NAME', help: 'the agent that runs as main agent', completes: AGENT_VALUES },
     name: { value: 'NAME', help: 'the name of the agent' },
     description: { value: 'TEXT', help: 'what the agent does and when to use it' },
     tools: {

@@ -50,7 +50,7 @@ describe('agents list', () => {
       '    Studies the code and returns a stepwise plan for a change, touching nothing…',
     ]);
     expect(out.split('\n').slice(-3)).toEqual([
-      'skipped 2 files (.claude/agents/a.md, .claude/agents/b.md): No front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
+      'skipped 2 files (.claude/agents/a.md, .claude/agents/b.md): There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
       '7 agents; 2 not used, for another of the name (--verbose); 1 with warnings (muster agents check)',
       '',
     ]);
@@ -153,7 +153,7 @@ describe('agents show', () => {
       'skills        a, b',
       'not used      hooks',
       'warning       line 4: Unknown tool `Foo`; it is left out.',
-      '              line 9: These fields do nothing yet: hooks.',
+      '              line 9: These fields have no effect yet: hooks.',
       '',
       'description:',
       '  Reviews',
@@ -199,8 +199,8 @@ describe('agents check', () => {
       '  error    line 1: The front matter is not closed. End it with a line `---`. [front-matter-unclosed]',
       '',
       '.muster/agents/r.md',
-      '  warning  line 4: Its description says that it only looks, but it has Write. [too-wide-tools]',
-      '           → List what it needs, as in `tools: Read, Grep, Glob`, or write `permission-mode: plan`.',
+      '  warning  line 4: Its description says that it only looks at things, but its tools include Write. [too-wide-tools]',
+      '           → List the tools that it needs, for example `tools: Read, Grep, Glob`, or write `permission-mode: plan`.',
       '',
       'note: 1 file (.muster/agents/r.md): It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
       '',
@@ -229,11 +229,11 @@ describe('agents check', () => {
     expect(out.split('\n')).toEqual([
       '.claude/agents/gone.md',
       expect.stringMatching(
-        /^ {2}warning {2}It is left out\. The link leads nowhere.* \[broken-link\]$/,
+        /^ {2}warning {2}It is skipped\. The link is broken.* \[broken-link\]$/,
       ),
       '',
       '.claude/agents/out.md',
-      expect.stringMatching(/^ {2}warning {2}It is left out\. A link out of .* \[link-outside\]$/),
+      expect.stringMatching(/^ {2}warning {2}It is skipped\. A link out of .* \[link-outside\]$/),
       '',
       'note: 5 files (.claude/agents/a.md, .claude/agents/b.md, .claude/agents/c.md and 2 more): It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
       '',
@@ -327,7 +327,7 @@ describe('agents import', () => {
     ['one name for several', ['x/a.md', 'x/b.md', '--name', 'n'], /^--name goes with one agent/],
     ['two of one name', ['x/a.md', 'x/c.md'], /would all be written to .*rust-expert\.md/],
     ['no tools', ['x/unusable.md'], /can't be imported: None of the tools/],
-    ['no agent', ['x/text.md'], /No front matter/],
+    ['no agent', ['x/text.md'], /There is no front matter/],
     ['no file', ['x/no.md'], /no\.md: There is no such file\.$/],
     ['a directory', ['./x'], /x is a directory; for all below it: --dir .*x$/],
     ['no directory', ['x/a.md', '--to', 'x/b.md/y'], /^--to .*: can't be made/],
@@ -427,11 +427,11 @@ describe('agents new', () => {
   it.each<[string, readonly string[], RegExp]>([
     ['without a terminal', ['new'], /^a new agent needs NAME, --description, --prompt or/],
     ['with an unknown tool', ['new', 'a', ...FLAGS, '--tools', 'Gerp'], /^Unknown tool `Gerp`/m],
-    ['with an unknown mode', ['new', 'a', ...FLAGS, '--mode', 'yolo'], /is no permission mode/],
+    ['with an unknown mode', ['new', 'a', ...FLAGS, '--mode', 'yolo'], /is not a permission mode/],
     [
       'with a vague description',
       ['new', 'a', '--description', 'Rust', '--prompt', 'x'],
-      /^The description is too vague to choose by: it is very short/,
+      /^The description is too vague: it is very short/,
     ],
     [
       'with a file that is not there',

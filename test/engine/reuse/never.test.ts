@@ -5,8 +5,7 @@ import { createRedactor } from '../../../src/store/redact.ts';
 import type { Inbox } from '../../../src/engine/task/inbox.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { answerAll } from '../support.ts';
-import type { Turn } from '../play.ts';
-import { call, calls } from '../play.ts';
+import { call, calls, type Turn } from '../play.ts';
 import {
   delegate,
   looks,

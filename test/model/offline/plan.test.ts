@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { AssistantMessage, Message, ToolMessage } from '../../../src/protocol/message.ts';
-import { userMessage } from '../../../src/protocol/message.ts';
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolMessage,
+  userMessage,
+} from '../../../src/protocol/message.ts';
 import { nextOfflineStep } from '../../../src/model/offline/plan.ts';
 import { readSituation, type PlannedCall } from '../../../src/model/offline/situation.ts';
 import { requestOf } from './harness.ts';

@@ -7,7 +7,7 @@ import { UsageError } from '../../../base/errors.ts';
 import { defineCommand } from '../command.ts';
 import { columns } from '../layout.ts';
 import { outputOptions } from '../run-options.ts';
-import { TASKS } from '../completion-values.ts';
+import { TASK_VALUES } from '../completion-values.ts';
 import { withTasks } from './tasks/with-tasks.ts';
 import { USAGE_KEYS } from '../../../api/tasks/usage-keys.ts';
 import { quoted } from '../../../config/quote.ts';
@@ -28,7 +28,7 @@ type Since = { readonly day: string } | { readonly days: number };
 export const usageCommand = defineCommand({
   words: 'usage',
   summary: 'tokens and cost: of all tasks, or of one with all below it',
-  operands: [{ name: '[TASK]', completes: TASKS }],
+  operands: [{ name: '[TASK]', completes: TASK_VALUES }],
   flags: ['by', 'since', 'all', 'json', 'data-dir'],
   examples: ['muster usage', 'muster usage --by day --since 7d', 'muster usage 4f2k9x --by task'],
   parse: ({ operands: [task = null], flags }) => ({

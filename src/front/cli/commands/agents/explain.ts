@@ -5,7 +5,7 @@ import type { AgentExplanation, ExplainedLimit } from '../../../../api/explain/e
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
-import { AGENTS } from '../../completion-values.ts';
+import { AGENT_VALUES } from '../../completion-values.ts';
 import { shownOrigin, shownPath } from './format.ts';
 import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
@@ -27,7 +27,7 @@ const PARENT_FLAGS = [
 export const agentsExplainCommand = defineCommand({
   words: 'agents explain',
   summary: 'what an agent becomes when it is delegated to, and why',
-  operands: [{ name: 'NAME', completes: AGENTS }],
+  operands: [{ name: 'NAME', completes: AGENT_VALUES }],
   flags: ['json', ...PARENT_FLAGS, ...PROJECT_FLAGS, 'add-dir', 'data-dir'],
   flagDetails: {
     model: { help: "the main agent's: provider/model, a model id, a tier, auto or offline" },
@@ -60,16 +60,16 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
     ['agent', exactLine(name)],
     ['file', `${shownPath(origin.path, cwd, home)} (${shownOrigin(origin)})`],
     ...callFacts(explained),
-    ...(explained.unlisted ? [['chosen', 'by people alone: models do not see it'] as const] : []),
+    ...(explained.unlisted ? [['chosen', 'by people only: no model sees it'] as const] : []),
     ...toolFacts(explained),
     ...rightsFacts(explained),
     ...modelFacts(explained),
     ...limitFacts(explained),
     ...memoryFacts(explained),
-    ['background', background ? 'unless the call says otherwise' : 'only where the call says so'],
+    ['background', background ? 'unless the call says otherwise' : 'only if the call says so'],
     ['reuse', reuseText(explained)],
     ...contextFacts(explained),
-    ...explained.warnings.map((message): Fact => ['worth knowing', exactLine(message)]),
+    ...explained.warnings.map((message): Fact => ['note', exactLine(message)]),
     ...inactive.map(({ field, consequence }): Fact => {
       const what = consequence ?? 'Muster does not use it.';
       return ['no effect', `${exactLine(field)}: ${exactLine(what)}`];
@@ -79,7 +79,7 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
 
 function reuseText({ reuse: { on, from } }: AgentExplanation): string {
   const by = from === 'definition' ? '`cache` of its definition' : 'task_tool.cache';
-  return on ? `results, while all that they read is the same (${by})` : `none (${by} is false)`;
+  return on ? `results, while everything they read is unchanged (${by})` : `none (${by} is false)`;
 }
 
 function memoryFacts({ memory }: AgentExplanation): readonly Fact[] {
@@ -96,10 +96,10 @@ function toolFacts({ tools, delegatesTo }: AgentExplanation): readonly Fact[] {
   return [
     ['tools', exactLine(tools.names.join(', ')) || 'none'],
     ...tools.dropped.map(({ name, reason }): Fact => [
-      'not given',
+      'not available',
       `${exactLine(name)}: ${exactLine(reason)}`,
     ]),
-    ...tools.unknown.map((message): Fact => ['not known', exactLine(message)]),
+    ...tools.unknown.map((message): Fact => ['unknown', exactLine(message)]),
     ['delegates to', exactLine(delegatesTo.join(', ')) || 'nobody'],
   ];
 }
@@ -112,10 +112,10 @@ function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
   const { asked, mode, parentMode, refusesQuestions, disallowedTools, rules, roots } = rights;
   const { callLimits } = rights;
   const request =
-    asked === null ? 'its file asks for none' : `its file asks for ${exactLine(asked)}`;
+    asked === null ? 'its file requests none' : `its file requests ${exactLine(asked)}`;
   return [
     ['mode', `${mode} (${request}; its parent has ${parentMode}${grantedText(rights)})`],
-    ...(refusesQuestions ? [['asks', 'nobody: what would be asked is refused'] as const] : []),
+    ...(refusesQuestions ? [['asks', 'nobody: calls that would ask are refused'] as const] : []),
     ...(disallowedTools.length === 0
       ? []
       : [['denied', exactLine(disallowedTools.join(', '))] as const]),
@@ -130,7 +130,7 @@ function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
       ]),
     ),
     ...roots.map((root): Fact => ['works in', exactLine(root)]),
-    ['network', rights.network ? 'commands reach it' : 'not for commands'],
+    ['network', rights.network ? 'available to commands' : 'not available to commands'],
     ['depth', `${rights.depth} of at most ${rights.maxDepth}`],
   ];
 }
@@ -152,11 +152,11 @@ function limitFacts({ limits }: AgentExplanation): readonly Fact[] {
   const seconds = { ...wallMs, value: wallMs.value === null ? null : wallMs.value / 1000 };
   return [
     ['limits', shownLimit('turns', maxTurns)],
-    ['limits', shownLimit('tokens, with all below it', maxTokens)],
-    ...setLimit('US dollars, with all below it', maxCostUsd),
-    ...setLimit('bytes of tool results, with all below it', maxToolBytes),
+    ['limits', shownLimit('tokens, including its subagents', maxTokens)],
+    ...setLimit('US dollars, including its subagents', maxCostUsd),
+    ...setLimit('bytes of tool results, including its subagents', maxToolBytes),
     ['limits', shownLimit('seconds', seconds)],
-    ['limits', shownLimit('tokens of its answer reach its parent', resultMaxTokens)],
+    ['limits', shownLimit('tokens of its answer for its parent', resultMaxTokens)],
   ];
 }
 

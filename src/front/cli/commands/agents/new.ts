@@ -8,7 +8,7 @@ import { TIERS } from '../../../../protocol/model.ts';
 import { defineCommand, type CommandArguments, type CommandContext } from '../../command.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
 import type { Questions } from '../../terminal.ts';
-import { MODELS } from '../../completion-values.ts';
+import { MODEL_VALUES } from '../../completion-values.ts';
 import { shownPath } from './format.ts';
 import {
   AGENT_DIRECTORIES,
@@ -44,7 +44,7 @@ export const agentsNewCommand = defineCommand({
   flagDetails: {
     model: {
       help: 'what its file asks for: a tier (fast, balanced, powerful), provider/model, a model id, auto, or inherit (the default)',
-      completes: { ...MODELS, words: ['inherit', ...TIERS] },
+      completes: { ...MODEL_VALUES, words: ['inherit', ...TIERS] },
     },
     from: {
       value: 'NAME',

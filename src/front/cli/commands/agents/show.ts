@@ -5,7 +5,7 @@ import { plural } from '../../../../base/text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import { factLines, type Fact } from '../../layout.ts';
 import { PROJECT_FLAGS } from '../../run-options.ts';
-import { AGENTS } from '../../completion-values.ts';
+import { AGENT_VALUES } from '../../completion-values.ts';
 import { shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
 import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
@@ -13,7 +13,7 @@ import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 export const agentsShowCommand = defineCommand({
   words: 'agents show',
   summary: 'one agent with all that its file says, its prompt too',
-  operands: [{ name: 'NAME', completes: AGENTS }],
+  operands: [{ name: 'NAME', completes: AGENT_VALUES }],
   flags: ['json', ...PROJECT_FLAGS, 'data-dir'],
   flagDetails: { 'data-dir': TRUST_DATA_DIR },
   examples: ['muster agents show Explore'],

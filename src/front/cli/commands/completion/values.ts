@@ -85,7 +85,7 @@ async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
 /** Returns values of `--agent-mode`. */
 async function agentModes(place: CompletionPlace): Promise<readonly Candidate[]> {
   const { found } = await agentsHere(place);
-  return found.agents.flatMap((agent) =>
+  return found.items.flatMap((agent) =>
     agentModesOf(agent).map((text) => ({ text, about: agent.description })),
   );
 }

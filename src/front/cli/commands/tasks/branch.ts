@@ -1,13 +1,13 @@
 import { UsageError } from '../../../../base/errors.ts';
 import { defineCommand } from '../../command.ts';
-import { TASKS } from '../../completion-values.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
 import { continuedRun, MESSAGE_FLAGS } from './message.ts';
 
 /** `muster tasks branch` */
 export const tasksBranchCommand = defineCommand({
   words: 'tasks branch',
   summary: 'continue a task from one of its events, in a new task',
-  operands: [{ name: 'ID', completes: TASKS }],
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
   flags: ['at', 'prompt', ...MESSAGE_FLAGS],
   flagDetails: { prompt: { help: 'the next message' } },
   examples: [

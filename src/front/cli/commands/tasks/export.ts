@@ -3,7 +3,7 @@ import { plural } from '../../../../base/text.ts';
 import { absolutePath } from '../../../../sys/paths.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { FILES, TASKS } from '../../completion-values.ts';
+import { FILES, TASK_VALUES } from '../../completion-values.ts';
 import { PRIVATE, writeNewFile } from '../../new-file.ts';
 import { printJsonDocument, printLines, printPieces } from './print.ts';
 import { withTasks } from './with-tasks.ts';
@@ -13,7 +13,7 @@ export const tasksExportCommand = defineCommand({
   words: 'tasks export',
   summary: 'a task and all below it as one file, or on stdout',
   operands: [
-    { name: 'ID', completes: TASKS },
+    { name: 'ID', completes: TASK_VALUES },
     { name: '[FILE]', completes: FILES },
   ],
   flags: ['force', 'json', 'data-dir'],

@@ -4,7 +4,7 @@ import { terminalText } from '../../../../base/terminal-text.ts';
 import { truncate } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS } from '../../completion-values.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
 import { printPieces } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
@@ -14,7 +14,7 @@ const SHOWN_DETAIL = 200;
 export const tasksLogCommand = defineCommand({
   words: 'tasks log',
   summary: 'the events of one task',
-  operands: [{ name: 'ID', completes: TASKS }],
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
   flags: ['from', 'json', 'data-dir'],
   flagDetails: { from: { value: 'N', help: 'the number of the first event' } },
   examples: ['muster tasks log 4f2k9x --json', 'muster tasks log 4f2k9x --from 120'],

@@ -5,7 +5,7 @@ import type { FlagReader } from '../../flag-reader.ts';
 import type { FlagName } from '../../flags.ts';
 import { runOptions, SESSION_FLAGS, type RunOptions } from '../../run-options.ts';
 import { readMessage } from '../../stdin.ts';
-import { TASKS } from '../../completion-values.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
 import { printProcessReport } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 import { quoted } from '../../../../config/quote.ts';
@@ -14,7 +14,7 @@ import { quoted } from '../../../../config/quote.ts';
 export const MESSAGE_FLAGS: readonly FlagName[] = ['output-format', 'json', ...SESSION_FLAGS];
 
 export const MESSAGE_OPERANDS: readonly Operand[] = [
-  { name: 'ID', completes: TASKS },
+  { name: 'ID', completes: TASK_VALUES },
   { name: '[TEXT]' },
 ];
 

@@ -2,7 +2,7 @@ import type { Tasks } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS } from '../../completion-values.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
 import { printJsonDocument, printLines } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
@@ -10,7 +10,7 @@ import { withTasks } from './with-tasks.ts';
 export const tasksRerunCommand = defineCommand({
   words: 'tasks rerun',
   summary: 'run a task again from its log, asking nobody, and compare',
-  operands: [{ name: 'ID', completes: TASKS }],
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
   flags: ['json', 'data-dir'],
   examples: ['muster tasks rerun 4f2k9x'],
   parse: ({ operands: [id = ''], flags }) => ({ id, ...outputOptions(flags) }),

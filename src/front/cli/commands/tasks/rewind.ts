@@ -6,7 +6,7 @@ import { displayPath } from '../../../../sys/paths.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import { outputOptions, type DataOptions } from '../../run-options.ts';
-import { TASKS } from '../../completion-values.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
 import { printJsonDocument, printLines } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
@@ -24,7 +24,7 @@ interface RewindOptions extends DataOptions {
 export const tasksRewindCommand = defineCommand<RewindOptions>({
   words: 'tasks rewind',
   summary: 'put files and conversation of a task back to one of its events',
-  operands: [{ name: 'ID', completes: TASKS }],
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
   flags: ['to', 'undo', 'yes', 'json', 'data-dir'],
   flagDetails: {
     to: {

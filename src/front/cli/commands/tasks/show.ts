@@ -5,7 +5,7 @@ import { plural } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { checkNewFile, PRIVATE, writeNewFile } from '../../new-file.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS } from '../../completion-values.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
 import { printJsonDocument, printLines, printPieces } from './print.ts';
 import { withTasks } from './with-tasks.ts';
 
@@ -16,7 +16,7 @@ import { withTasks } from './with-tasks.ts';
 export const tasksShowCommand = defineCommand({
   words: 'tasks show',
   summary: 'a task and all below it: where the time went, turns, receipt, answer',
-  operands: [{ name: 'ID', completes: TASKS }],
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
   flags: ['html', 'force', 'json', 'data-dir'],
   examples: ['muster tasks show 4f2k9x', 'muster tasks show 4f2k9x --html report.html'],
   parse: ({ operands: [id = ''], flags }) => {

@@ -11,7 +11,7 @@ import { printJson } from '../../../../sys/print.ts';
 import { defineCommand } from '../../command.ts';
 import { printNotice } from '../../output.ts';
 import { outputOptions } from '../../run-options.ts';
-import { TASKS } from '../../completion-values.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
 import { printLines, printProse } from './print.ts';
 import type { TaskState } from '../../../../protocol/state/task-state.ts';
 import { withTasks } from './with-tasks.ts';
@@ -26,7 +26,7 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 export const tasksWatchCommand = defineCommand({
   words: 'tasks watch',
   summary: 'what a task and all below it do, as they do it; without ID all tasks',
-  operands: [{ name: '[ID]', completes: TASKS }],
+  operands: [{ name: '[ID]', completes: TASK_VALUES }],
   flags: ['json', 'data-dir'],
   examples: ['muster tasks watch', 'muster tasks watch 4f2k9x --json'],
   parse: ({ operands: [id = null], flags }) => ({ id, ...outputOptions(flags) }),
