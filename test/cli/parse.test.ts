@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import type { PromptOptions } from '../../src/front/cli/commands/prompt.ts';
 import { FLAG_NAMES, flagSpec } from '../../src/front/cli/flags.ts';
-import type { RunOptions } from '../../src/front/cli/run-options.ts';
+import type { RunOptions, PromptOptions } from '../../src/front/cli/run-options.ts';
 import { parse } from './parse.ts';
 
 const RUN: RunOptions = {

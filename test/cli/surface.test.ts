@@ -13,10 +13,11 @@ import {
   type FlagSpec,
 } from '../../src/front/cli/flags.ts';
 import { flagSyntax } from '../../src/front/cli/help.ts';
-import { promptCommand, type PromptOptions } from '../../src/front/cli/commands/prompt.ts';
+import { promptCommand } from '../../src/front/cli/commands/prompt.ts';
 import { parseCommandLine } from '../../src/front/cli/parse.ts';
 import { exitCode, SIGNAL_EXIT_CODES } from '../../src/front/headless/exit-code.ts';
 import { TASK_STATUSES } from '../../src/protocol/result.ts';
+import type { PromptOptions } from '../../src/front/cli/run-options.ts';
 
 const GOLDEN = join(import.meta.dirname, 'golden/commands.json');
 

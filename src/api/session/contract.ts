@@ -21,11 +21,7 @@ import type { QuotedItems, QuoteRequest } from '../../engine/quote/quote.ts';
 import type { QuestionAnswer } from '../../engine/requests.ts';
 import type { DiscoveredAgents, DiscoveredSkills } from '../setup/definitions.ts';
 
-export type {
-  CommandOutput,
-  QuotedItems as Enclosed,
-  ShownImage,
-} from '../../engine/quote/quote.ts';
+export type { CommandOutput, QuotedItems, ShownImage } from '../../engine/quote/quote.ts';
 
 /** The files, images and command outputs that a person sends along with the next message. */
 export interface MessageQuoteRequest extends QuoteRequest {

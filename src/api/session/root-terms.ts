@@ -1,6 +1,6 @@
 import type { SessionParts } from './session-parts.ts';
 import { UsageError } from '../../base/errors.ts';
-import { type RootGrant } from '../../policy/attenuate.ts';
+import type { RootGrant } from '../../policy/attenuate.ts';
 import { grantFor } from '../../policy/mode-grants.ts';
 import type { ModelSetup } from '../../model/choose.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';

@@ -23,7 +23,7 @@ import type {
   ImageDescription,
 } from './contract.ts';
 import type { SignalListener } from './signal-router.ts';
-import { type TemplateRequest } from '../templates/fan-out.ts';
+import type { TemplateRequest } from '../templates/fan-out.ts';
 import { templateReport, templateRunLeft } from '../templates/report.ts';
 import type { SessionParts } from './session-parts.ts';
 import type { QuotedItems } from '../../engine/quote/quote.ts';

@@ -57,6 +57,8 @@ export interface CommandContext {
   readonly questions: (() => Promise<Questions>) | null;
   /** Loads all commands with words. */
   readonly commands: LoadCommands;
+  /** Returns the help of the program. */
+  readonly help: () => Promise<string>;
 }
 
 export type LoadCommands = () => Promise<readonly Command[]>;

@@ -2,22 +2,20 @@ import { createMuster } from '../../api/muster.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { CommandContext } from './command.ts';
-import { NO_PROMPT, type PromptOptions } from './commands/prompt.ts';
-import type { RunOptions } from './run-options.ts';
+import { type RunOptions, type PromptOptions, NO_PROMPT } from './run-options.ts';
 import { musterOptions, runPrompt } from './run-prompt.ts';
 
 /** Opens the terminal UI. Without a terminal it continues a conversation, or prints the help. */
 export async function runInteractive(
   { run, hasFlags }: PromptOptions,
-  { commands, environment, out }: CommandContext,
+  { environment, help, out }: CommandContext,
 ): Promise<number> {
   if (process.stdin.isTTY === true && process.stdout.isTTY === true) {
     return openUi(run, environment);
   }
   if (run.resume !== null) return runPrompt(run);
   if (hasFlags) throw new UsageError(NO_PROMPT);
-  const { helpText } = await import('./help.ts');
-  out(helpText([], await commands()));
+  out(await help());
   return 0;
 }
 

@@ -47,6 +47,7 @@ function processContext(): CommandContext {
       return terminalQuestions();
     },
     commands: loadCommands,
+    help: async () => (await import('./help.ts')).helpText([], await loadCommands()),
   };
 }
 

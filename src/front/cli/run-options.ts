@@ -141,3 +141,13 @@ function agentsArgument(text: string | null): AgentsArgument | null {
   }
   return { kind: 'json', text };
 }
+
+/** The arguments of the program without a command. */
+export interface PromptOptions {
+  /** Whether the terminal UI is wanted; without a terminal, the same arguments mean something else. */
+  readonly isInteractive: boolean;
+  readonly hasFlags: boolean;
+  readonly run: RunOptions;
+}
+
+export const NO_PROMPT = 'a run needs -p and a prompt: muster -p "…"';

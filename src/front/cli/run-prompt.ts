@@ -8,7 +8,7 @@ import { printNotice } from './output.ts';
 import type { RunOptions, SessionOptions } from './run-options.ts';
 import { readMessage, readPrompt } from './stdin.ts';
 import type { MessageQuoteRequest } from '../../api/session/contract.ts';
-import type { QuotedItems } from '../../engine/quote/quote.ts';
+import type { QuotedItems } from '../../api/session/contract.ts';
 
 const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';

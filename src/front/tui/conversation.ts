@@ -1,12 +1,12 @@
 import type { EventListener, Muster, ResumeRequest, Run } from '../../api/index.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
-import type { Enclosed } from '../../api/session/contract.ts';
+import type { QuotedItems } from '../../api/session/contract.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 
 /** What is said, with what goes along. */
 interface Said {
   readonly text: string;
-  readonly enclosed?: Enclosed | undefined;
+  readonly enclosed?: QuotedItems | undefined;
 }
 
 type ConversationMuster = Pick<Muster, 'resume' | 'resumeBelow' | 'send' | 'start'>;
@@ -21,7 +21,7 @@ export interface ConversationPort {
   readonly isWatched: boolean;
   /** `mode`: that of the conversation by its log, which may have been put back. */
   continue(id: string | null, mode?: PermissionMode): void;
-  say(text: string, enclosed?: Enclosed): void;
+  say(text: string, enclosed?: QuotedItems): void;
   /** One that was cut off at work goes on where it was. Nothing, where it is at work. */
   goOn(): void;
   /** An ended task below it goes on; `text`: its next message, null: it is told to go on. */
@@ -84,7 +84,7 @@ export class Conversation implements ConversationPort {
   }
 
   /** Says something: the first message, one that steers it, or one that makes it go on. */
-  say(text: string, enclosed?: Enclosed): void {
+  say(text: string, enclosed?: QuotedItems): void {
     if (this.isBeginning) {
       this.unsaid.push({ text, enclosed });
       return;

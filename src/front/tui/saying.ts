@@ -1,5 +1,5 @@
 import type { Muster } from '../../api/index.ts';
-import type { Enclosed } from '../../api/session/contract.ts';
+import type { QuotedItems } from '../../api/session/contract.ts';
 import { errorMessage } from '../../base/errors.ts';
 import type { PastedImages } from './images/pasted-images.ts';
 import type { OwnCommands } from './shell/own-commands.ts';
@@ -17,7 +17,7 @@ interface Parts {
 export interface Listener {
   /** Asked once it is their turn. Null: a conversation that is about to begin. */
   readonly to: () => string | null;
-  readonly hear: (text: string, enclosed?: Enclosed) => void;
+  readonly hear: (text: string, enclosed?: QuotedItems) => void;
 }
 
 /** Says what a person types, with what goes along; in the order in which it was typed, however long that takes. */
@@ -60,7 +60,7 @@ export class Saying {
   /** What can't go along is told, and the words are said without it. */
   private async gather(
     wish: Pick<Parameters<Muster['enclose']>[0], 'words' | 'outputs' | 'images' | 'to'>,
-  ): Promise<Enclosed | undefined> {
+  ): Promise<QuotedItems | undefined> {
     const { muster, agent, note } = this.parts;
     try {
       const enclosed = await muster.enclose({ ...wish, ...(agent === null ? {} : { agent }) });

@@ -1,4 +1,4 @@
-import type { Enclosed } from '../../api/session/contract.ts';
+import type { QuotedItems } from '../../api/session/contract.ts';
 import { contextLines } from '../../api/tasks/context-lines.ts';
 import { errorMessage, MusterError, UsageError } from '../../base/errors.ts';
 import type { Actions } from './actions.ts';
@@ -78,12 +78,12 @@ export class Submission {
   private say(text: string): void {
     const { look, ui, conversation, editor, saying } = this.parts;
     if (look.openTask === null) {
-      const hear = (words: string, enclosed?: Enclosed) => conversation.say(words, enclosed);
+      const hear = (words: string, enclosed?: QuotedItems) => conversation.say(words, enclosed);
       saying.say(text, { to: () => conversation.id, hear });
       return;
     }
     const { openTask } = look;
-    const hear = (words: string, enclosed?: Enclosed) => {
+    const hear = (words: string, enclosed?: QuotedItems) => {
       try {
         const row = ui.rows.get(openTask);
         if (row !== undefined && hasEnded(row)) conversation.wake(openTask, words);
@@ -113,7 +113,7 @@ export class Submission {
   }
 
   /** One that is about to end would not read it: it goes on with it instead. */
-  private tell(task: string, text: string, enclosed?: Enclosed): void {
+  private tell(task: string, text: string, enclosed?: QuotedItems): void {
     const { muster, conversation } = this.parts;
     try {
       muster.send(task, text, enclosed);

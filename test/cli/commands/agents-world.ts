@@ -48,6 +48,7 @@ export function makeWorld(
             }),
     confirm: null,
     commands: () => Promise.resolve(CLI_COMMANDS),
+    help: async () => '',
   };
   /** `muster agents …` */
   const run = async (...argv: readonly string[]) => {

@@ -31,6 +31,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     confirm: null,
     questions: null,
     commands: () => Promise.resolve([]),
+    help: async () => '',
   };
   const probes: DoctorProbes = {
     models: (loaded) => configuredModels(loaded, environment),

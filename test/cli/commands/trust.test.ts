@@ -28,6 +28,7 @@ async function run(project: Project, args: readonly string[], asking: Asking = {
     confirm: asking.confirm ?? null,
     questions: null,
     commands,
+    help: async () => '',
   });
   return { code, printed };
 }

@@ -1,9 +1,7 @@
 import { UsageError } from '../../../base/errors.ts';
 import { defineCommand } from '../command.ts';
 import { quoted } from '../../../config/quote.ts';
-
-export const COMPLETED_SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type CompletedShell = (typeof COMPLETED_SHELLS)[number];
+import { COMPLETED_SHELLS } from './completion/shell-names.ts';
 
 /** `muster completion`: prints the script of a shell; with words, prints what the last of them could become. */
 export const completionCommand = defineCommand({

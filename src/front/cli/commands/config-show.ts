@@ -1,4 +1,4 @@
-import { type ConfigEntry } from '../../../config/show.ts';
+import type { ConfigEntry } from '../../../config/show.ts';
 import { jsonText } from '../../../base/json-text.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
 import { defineCommand } from '../command.ts';

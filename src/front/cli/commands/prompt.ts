@@ -1,17 +1,14 @@
 import { UsageError } from '../../../base/errors.ts';
 import { defineCommand, type CommandArguments } from '../command.ts';
 import type { FlagReader } from '../flag-reader.ts';
-import { runOptions, SESSION_FLAGS, type RunOptions } from '../run-options.ts';
+import {
+  runOptions,
+  SESSION_FLAGS,
+  type RunOptions,
+  type PromptOptions,
+  NO_PROMPT,
+} from '../run-options.ts';
 import { quoted } from '../../../config/quote.ts';
-
-export interface PromptOptions {
-  /** Whether the terminal UI is wanted; without a terminal, the same arguments mean something else. */
-  readonly isInteractive: boolean;
-  readonly hasFlags: boolean;
-  readonly run: RunOptions;
-}
-
-export const NO_PROMPT = 'a run needs -p and a prompt: muster -p "…"';
 
 /** The program without the words of a command: the terminal UI, or a run of one prompt (`muster -p`). */
 export const promptCommand = defineCommand<PromptOptions>({

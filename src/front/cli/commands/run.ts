@@ -2,32 +2,12 @@ import { UsageError } from '../../../base/errors.ts';
 import { defineCommand, type CommandArguments } from '../command.ts';
 import type { FlagReader } from '../flag-reader.ts';
 import type { FlagName } from '../flags.ts';
-import { SESSION_FLAGS, sessionOptions, type SessionOptions } from '../run-options.ts';
-
-export const TEMPLATE_FORMATS = ['text', 'json', 'csv'] as const;
-export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number];
-
-export interface TemplateRunOptions extends SessionOptions {
-  readonly action: TemplateAction;
-  readonly format: TemplateFormat;
-  /** The file for the results; null: stdout. */
-  readonly out: string | null;
-  readonly force: boolean;
-}
-
-export type TemplateAction =
-  | { readonly kind: 'list' }
-  | {
-      readonly kind: 'start';
-      readonly template: string;
-      /** A file, a glob, or `-` for stdin. */
-      readonly items: string;
-      /** The agent for each item; null for the one of the template. */
-      readonly agent: string | null;
-      readonly maxTurns: number | null;
-    }
-  /** Continues a run; null: the newest of the directory. */
-  | { readonly kind: 'continue'; readonly id: string | null; readonly retryFailed: boolean };
+import { SESSION_FLAGS, sessionOptions } from '../run-options.ts';
+import {
+  type TemplateRunOptions,
+  TEMPLATE_FORMATS,
+  type TemplateAction,
+} from './templates/run-options.ts';
 
 /** `muster run`. The exit code is that of the run, as for `muster -p`. */
 export const runCommand = defineCommand<TemplateRunOptions>({

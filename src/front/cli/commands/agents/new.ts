@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type AgentRequest } from '../../../../api/agents/create.ts';
+import type { AgentRequest } from '../../../../api/agents/create.ts';
 import { EXAMPLE_AGENTS } from '../../../../api/agents/examples.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';

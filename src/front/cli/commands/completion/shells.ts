@@ -1,6 +1,6 @@
 import { oneLine } from '../../../../base/text.ts';
-import type { CompletedShell } from '../completion.ts';
 import type { Offer } from './candidates.ts';
+import type { CompletedShell } from './shell-names.ts';
 
 /**
  * Returns the script that a shell runs at its start. It calls `muster completion SHELL -- WORDS…` with the words

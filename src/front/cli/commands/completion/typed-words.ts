@@ -1,4 +1,4 @@
-import type { CompletedShell } from '../completion.ts';
+import type { CompletedShell } from './shell-names.ts';
 
 /** Removes the quotes that a shell leaves in the words: bash leaves all, fish those of the last word. */
 export function typedWords(shell: CompletedShell, words: readonly string[]): readonly string[] {

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { systemClock } from '../../../../base/clock.ts';
 import { steadyNow } from '../../../../protocol/state/steady-time.ts';
-import { type TaskEvent, type Tasks } from '../../../../api/index.ts';
+import type { TaskEvent, Tasks } from '../../../../api/index.ts';
 import { systemErrorCode } from '../../../../base/errors.ts';
 import { resultLine } from '../../../../protocol/stream-line.ts';
 import { TASK_VARIABLE } from '../../../../sys/command-environment.ts';

@@ -8,8 +8,8 @@ import { checkNewFile, SHARED, writeNewFile, type OutputFile } from '../../new-f
 import { printNotice } from '../../output.ts';
 import { musterOptions, reportOffline } from '../../run-prompt.ts';
 import { readAll } from '../../stdin.ts';
-import type { TemplateAction, TemplateRunOptions } from '../run.ts';
 import { reportText } from './table.ts';
+import type { TemplateAction, TemplateRunOptions } from './run-options.ts';
 
 type Start = Extract<TemplateAction, { readonly kind: 'start' }>;
 type Continue = Extract<TemplateAction, { readonly kind: 'continue' }>;

@@ -4,7 +4,7 @@ import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine, terminalText } from '../../../../base/terminal-text.ts';
 import { formatDuration, oneLine, truncate } from '../../../../base/text.ts';
 import { columns } from '../../layout.ts';
-import type { TemplateFormat } from '../run.ts';
+import type { TemplateFormat } from './run-options.ts';
 
 /** Code points of an item and of its outcome in the table for people. */
 const SHOWN_ITEM = 40;

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { isInside } from '../../../../sys/paths.ts';
 import type { CommandContext } from '../../command.ts';
 import type { DataOptions } from '../../run-options.ts';
-import { Approvals } from '../../../../trust/approvals.ts';
+import type { Approvals } from '../../../../trust/approvals.ts';
 import { oneLine } from '../../../../config/quote.ts';
 
 /** Opens the record of what the user trusts. Throws UsageError for a `--cwd` that is no directory. */

@@ -1,6 +1,6 @@
 import type { ListedFile } from '../../../../trust/listing.ts';
 import { oneLine } from '../../../../config/quote.ts';
-import { type SavedMode } from '../../../../trust/saved-modes.ts';
+import type { SavedMode } from '../../../../trust/saved-modes.ts';
 import type { SavedAnswer } from '../../../../trust/saved-answers.ts';
 import { defineCommand } from '../../command.ts';
 import { columns } from '../../layout.ts';
