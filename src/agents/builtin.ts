@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { muster } from './formats/muster/vendor.ts';
+import { EXAMPLE_AGENTS } from './example-agents.ts';
 
 /** The names of the files that ship with Muster, in the order in which they are listed. */
 const BUILTIN_FILES = {
   agents: ['explore', 'plan', 'bash', 'review', 'summary', 'general-purpose'],
   templates: ['templates/test-file', 'templates/refactor-module'],
 } as const;
-
-/** Agents that ship as example files and are not loaded by themselves. */
-export const EXAMPLE_AGENTS = ['deepresearch', 'code'] as const;
 
 interface BuiltinFile {
   /** `builtin:` and the name of the file without `.md`. */
