@@ -1,4 +1,4 @@
-import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
+import type { TerminalDevice } from '../../src/front/tui/terminal/screen.ts';
 
 /** A terminal that draws nothing: what is written to it costs its writer alone. */
 export class BareTerminal implements TerminalDevice {

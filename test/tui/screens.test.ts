@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PLAIN, themeFor } from '../../src/front/tui/render/theme.ts';
+import { PLAIN, themeFor } from '../../src/front/tui/view/theme.ts';
 import { KEYS } from './emulator.ts';
 import { children, question, SCENES, SIZES, streaming, streamOn } from './scenes.ts';
 import { shotOf } from './shot.ts';

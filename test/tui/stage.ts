@@ -3,13 +3,13 @@ import type { EventListener, QuestionAnswer, Run, TaskSignal } from '../../src/a
 import type { CommandOutput } from '../../src/api/enclosing.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { App } from '../../src/front/tui/app.ts';
-import type { ConversationPort } from '../../src/front/tui/conversation.ts';
-import { callerOf, type Caller } from '../../src/front/tui/notification.ts';
+import type { ConversationPort } from '../../src/front/tui/terminal/conversation.ts';
+import { callerOf, type Caller } from '../../src/front/tui/terminal/notification.ts';
 import type { LineStreams } from '../../src/front/tui/plain/line-terminal.ts';
 import { PlainApp } from '../../src/front/tui/plain/plain-app.ts';
 import type { Face } from '../../src/front/tui/tui.ts';
-import type { UiMuster } from '../../src/front/tui/ui-muster.ts';
-import { themeFor, type Theme } from '../../src/front/tui/render/theme.ts';
+import type { UiMuster } from '../../src/front/tui/model/ui-library.ts';
+import { themeFor, type Theme } from '../../src/front/tui/view/theme.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
 import type { EndStatus } from '../../src/protocol/result.ts';
 import type { PermissionMode } from '../../src/protocol/permission.ts';
@@ -19,7 +19,7 @@ import { applyEvent, initialState, type TaskState } from '../../src/protocol/sta
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskSpec } from '../store/fixture-data.ts';
-import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
+import type { TerminalDevice } from '../../src/front/tui/terminal/screen.ts';
 import { Emulator, KEYS } from './emulator.ts';
 
 const START = Date.UTC(2026, 0, 1);

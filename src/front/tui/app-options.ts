@@ -1,8 +1,8 @@
-import type { ConversationPort } from './conversation.ts';
-import type { Caller } from './notification.ts';
-import type { TerminalDevice } from './pi/screen.ts';
-import type { Theme } from './render/theme.ts';
-import type { UiMuster } from './ui-muster.ts';
+import type { ConversationPort } from './terminal/conversation.ts';
+import type { Caller } from './terminal/notification.ts';
+import type { TerminalDevice } from './terminal/screen.ts';
+import type { Theme } from './view/theme.ts';
+import type { UiMuster } from './model/ui-library.ts';
 
 /** What the terminal UI is opened with. */
 export interface AppOptions {

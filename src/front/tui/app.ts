@@ -1,37 +1,39 @@
 import type { SandboxState, TaskEvent } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
 import type { TaskState } from '../../protocol/state.ts';
-import { Actions } from './actions.ts';
+import { Actions } from './update/actions.ts';
 import type { AppOptions } from './app-options.ts';
-import { Answering } from './answering.ts';
-import { Browsing } from './browsing.ts';
-import { Conversation, type ConversationPort } from './conversation.ts';
-import { ownBindings } from './keys/own-bindings.ts';
-import type { Bindings } from './keys/bindings.ts';
-import { keyAction } from './keys/key-action.ts';
-import { keyContext } from './keys/key-context.ts';
-import { Highlighter } from './highlight/highlighter.ts';
-import { freshLook } from './look.ts';
-import { callText } from './notification.ts';
-import { pastedText } from './pi/pasted-text.ts';
-import { Screen, type ScreenClient, type ScreenSize } from './pi/screen.ts';
-import { paneHeight, picture } from './render/frame.ts';
-import { Redraw } from './redraw.ts';
-import { LineCache } from './render/line-cache.ts';
-import { Pen } from './render/pen.ts';
-import { PLAIN, THEMES, type Theme } from './render/theme.ts';
-import { sceneOf, shownParts } from './scene.ts';
-import { startFacts } from './start-facts.ts';
-import { Editing } from './editing.ts';
-import { WordSource } from './word-source.ts';
-import { showLog } from './view/show-log.ts';
-import { Submission } from './submission.ts';
-import { suspend } from './suspend.ts';
-import { callsForAttention } from './view/attention.ts';
-import { placeTask } from './view/placed-task.ts';
-import { addBlock, leaveCalls } from './view/transcript.ts';
-import { currentRows, isAtWork, treeRows } from './view/tree-rows.ts';
-import { applySignal, applyToUi, emptyUiState } from './view/ui-state.ts';
+import { Answering } from './update/question-controller.ts';
+import { Browsing } from './update/scroll-and-search.ts';
+import { Conversation, type ConversationPort } from './terminal/conversation.ts';
+import { ownBindings } from './model/user-bindings.ts';
+import type { Bindings } from './model/key-bindings.ts';
+import { keyAction, keyContext } from './update/key-action.ts';
+import { Highlighter } from './view/highlighter.ts';
+import { freshLook } from './model/view-state.ts';
+import { callText } from './terminal/notification.ts';
+import { pastedText, Screen, type ScreenClient, type ScreenSize } from './terminal/screen.ts';
+import { paneHeight, picture } from './view/frame.ts';
+import { Redraw } from './terminal/redraw.ts';
+import { LineCache } from './view/line-cache.ts';
+import { Pen } from './view/pen.ts';
+import { PLAIN, THEMES } from './view/theme.ts';
+import { sceneOf, shownParts } from './view/view-model.ts';
+import { startFacts } from './view/start-screen.ts';
+import { Editing } from './update/editing.ts';
+import { WordSource } from './terminal/autocomplete-source.ts';
+import { showLog } from './model/show-log.ts';
+import { Submission } from './update/submission.ts';
+import { suspend } from './terminal/suspend.ts';
+import {
+  callsForAttention,
+  placeTask,
+  applySignal,
+  applyToUi,
+  emptyUiState,
+} from './model/task-tree.ts';
+import { addBlock, leaveCalls } from './model/transcript.ts';
+import { currentRows, isAtWork, treeRows } from './model/tree-rows.ts';
 
 /** After the first picture, which does not wait for it. */
 const SANDBOX_MS = 60;
@@ -90,7 +92,7 @@ export class App implements ScreenClient {
       pen: this.tools.pen,
       bindings: this.bindings,
       cleanPaste: (text) => this.editing.images.takePaste(pastedText(text)),
-      onBackground: (background) => this.paintOn(THEMES[background]),
+      onBackground: (background) => this.paintOn(background),
       completions: this.words.completions,
     });
     this.redraw = new Redraw({ draw: () => this.screen.draw(), isAtWork: () => isAtWork(ui) });
@@ -209,7 +211,7 @@ export class App implements ScreenClient {
   private async placeEarlier(root: string): Promise<void> {
     const { muster } = this.options;
     try {
-      const { placeEarlier } = await import('./earlier.ts');
+      const { placeEarlier } = await import('./terminal/earlier-tasks.ts');
       await placeEarlier(this.ui, muster.store, { root, changed: () => this.changed() });
     } catch (thrown) {
       this.note('error', `what was done before can't be read: ${errorMessage(thrown)}`);
@@ -299,9 +301,7 @@ export class App implements ScreenClient {
     return true;
   }
 
-  onWheel(lines: number): void {
-    this.browsing.scroll(lines);
-  }
+  readonly onWheel = (lines: number): void => this.browsing.scroll(lines);
 
   onSubmit(text: string): void {
     this.submission.submit(text);
@@ -318,8 +318,8 @@ export class App implements ScreenClient {
     this.changed();
   };
 
-  private paintOn(theme: Theme): void {
-    this.tools.pen.use(theme);
+  private paintOn(background: keyof typeof THEMES): void {
+    this.tools.pen.use(THEMES[background]);
     this.tools.cache.forget();
     this.screen.redraw();
   }

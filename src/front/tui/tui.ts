@@ -7,8 +7,8 @@ import { printText } from '../../sys/print.ts';
 import { killAllProcesses } from '../../sys/processes.ts';
 import { App } from './app.ts';
 import type { AppOptions } from './app-options.ts';
-import { callerOf } from './notification.ts';
-import { themeFor } from './render/theme.ts';
+import { callerOf } from './terminal/notification.ts';
+import { themeFor } from './view/theme.ts';
 
 export interface TuiRequest {
   /** The definition that the conversation runs as; null: the main agent. */

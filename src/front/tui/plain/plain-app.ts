@@ -2,33 +2,36 @@ import { terminalText } from '../../../base/terminal-text.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { TaskEvent } from '../../../protocol/event.ts';
 import { foldEvents, type TaskState } from '../../../protocol/state.ts';
-import { Answering } from '../answering.ts';
-import { Conversation } from '../conversation.ts';
-import { interrupt } from '../keys/interrupt.ts';
-import { freshLook } from '../look.ts';
-import { callText, type Caller } from '../notification.ts';
-import { Redraw } from '../redraw.ts';
-import { shortCost, shortCount } from '../render/numbers.ts';
-import { Pen } from '../render/pen.ts';
-import { startScreen } from '../render/start-screen.ts';
-import { PLAIN } from '../render/theme.ts';
-import { startFacts } from '../start-facts.ts';
-import { ownBindings } from '../keys/own-bindings.ts';
-import { Saying } from '../saying.ts';
-import { OwnCommands } from '../shell/own-commands.ts';
-import { Undo } from '../undo.ts';
-import { isOfTask } from '../view/confirmation.ts';
-import { placeTask } from '../view/placed-task.ts';
-import { Submission } from '../submission.ts';
-import type { UiMuster } from '../ui-muster.ts';
-import { callsForAttention } from '../view/attention.ts';
-import { addBlock } from '../view/transcript.ts';
-import { treeUse } from '../view/tree-use.ts';
-import { applySignal, applyToUi, emptyUiState, isCutOff } from '../view/ui-state.ts';
+import { Answering } from '../update/question-controller.ts';
+import { Conversation } from '../terminal/conversation.ts';
+import { interrupt } from '../update/interrupt.ts';
+import { freshLook } from '../model/view-state.ts';
+import { callText, type Caller } from '../terminal/notification.ts';
+import { Redraw } from '../terminal/redraw.ts';
+import { shortCost, shortCount } from '../view/numbers.ts';
+import { Pen } from '../view/pen.ts';
+import { startScreen, startFacts } from '../view/start-screen.ts';
+import { PLAIN } from '../view/theme.ts';
+import { ownBindings } from '../model/user-bindings.ts';
+import { Saying } from '../terminal/message-sender.ts';
+import { OwnCommands } from '../terminal/shell-commands.ts';
+import { Undo } from '../update/undo.ts';
+import { isOfTask } from '../model/asked.ts';
+import {
+  placeTask,
+  callsForAttention,
+  applySignal,
+  applyToUi,
+  emptyUiState,
+  isCutOff,
+} from '../model/task-tree.ts';
+import { Submission } from '../update/submission.ts';
+import type { UiMuster } from '../model/ui-library.ts';
+import { addBlock } from '../model/transcript.ts';
+import { treeUse } from '../model/tree-rows.ts';
 import { LineTerminal, type LineClient, type LineStreams } from './line-terminal.ts';
-import { readAnswer } from './plain-answer.ts';
+import { readAnswer, questionText } from './plain-question.ts';
 import { PlainConversation } from './plain-conversation.ts';
-import { questionText } from './plain-question.ts';
 import { PlainTasks } from './plain-tasks.ts';
 
 export interface PlainAppOptions {

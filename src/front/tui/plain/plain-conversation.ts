@@ -1,7 +1,7 @@
 import { formatDuration, plural } from '../../../base/text.ts';
-import { plainLines, type Pen } from '../render/pen.ts';
-import type { Block, CallBlock, CallState } from '../view/block.ts';
-import type { Transcript } from '../view/transcript.ts';
+import { plainLines, type Pen } from '../view/pen.ts';
+import type { Block, CallBlock, CallState } from '../model/block.ts';
+import type { Transcript } from '../model/transcript.ts';
 
 /** A call that took this long is told of when it ends, too. */
 const LONG_CALL_MS = 5_000;

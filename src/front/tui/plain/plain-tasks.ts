@@ -1,8 +1,8 @@
 import { plural } from '../../../base/text.ts';
-import { shortTime } from '../render/numbers.ts';
-import type { Pen } from '../render/pen.ts';
-import { hasEnded, type TaskRow } from '../view/task-row.ts';
-import type { UiState } from '../view/ui-state.ts';
+import { shortTime } from '../view/numbers.ts';
+import type { Pen } from '../view/pen.ts';
+import { hasEnded, type TaskRow } from '../model/task-row.ts';
+import type { UiState } from '../model/task-tree.ts';
 
 /** A task that waits no longer than this for its turn begins at once, for a person. */
 const SHORT_WAIT_MS = 1_000;

@@ -1,6 +1,6 @@
 import type { Muster } from '../../../api/index.ts';
 import { readEnvironment } from '../../../sys/env.ts';
-import { callerOf } from '../notification.ts';
+import { callerOf } from '../terminal/notification.ts';
 import { runFace, type TuiRequest } from '../tui.ts';
 import { PlainApp } from './plain-app.ts';
 

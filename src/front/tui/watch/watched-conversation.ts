@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../base/errors.ts';
-import type { ConversationPort } from '../conversation.ts';
-import type { UiMuster } from '../ui-muster.ts';
+import type { ConversationPort } from '../terminal/conversation.ts';
+import type { UiMuster } from '../model/ui-library.ts';
 import type { Tell } from './watched-muster.ts';
 
 /** The conversation of another process: what is said goes there. */

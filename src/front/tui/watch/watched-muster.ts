@@ -1,6 +1,6 @@
 import type { Tasks } from '../../../api/index.ts';
 import { errorMessage, MusterError } from '../../../base/errors.ts';
-import type { UiMuster } from '../ui-muster.ts';
+import type { UiMuster } from '../model/ui-library.ts';
 
 /** Says why something was not done that another process was asked for. */
 export type Tell = (text: string) => void;

@@ -1,0 +1,85 @@
+import type { Action, Bindings } from './key-bindings.ts';
+
+/** Keys by the names that the library gives them: what it says first is what a terminal sends. */
+const MODIFIERS = ['shift', 'ctrl', 'alt', 'super'] as const;
+type Modifier = (typeof MODIFIERS)[number];
+
+/** In lower case, with how they are called on the screen where that is something else. */
+const NAMED: ReadonlyMap<string, { readonly key: string; readonly shown?: string }> = new Map(
+  Object.entries({
+    escape: { key: 'escape', shown: 'esc' },
+    esc: { key: 'escape', shown: 'esc' },
+    enter: { key: 'enter' },
+    return: { key: 'enter' },
+    tab: { key: 'tab' },
+    space: { key: 'space' },
+    backspace: { key: 'backspace' },
+    delete: { key: 'delete' },
+    insert: { key: 'insert' },
+    home: { key: 'home' },
+    end: { key: 'end' },
+    pageup: { key: 'pageUp', shown: 'pgup' },
+    pgup: { key: 'pageUp', shown: 'pgup' },
+    pagedown: { key: 'pageDown', shown: 'pgdn' },
+    pgdn: { key: 'pageDown', shown: 'pgdn' },
+    up: { key: 'up', shown: '↑' },
+    down: { key: 'down', shown: '↓' },
+    left: { key: 'left', shown: '←' },
+    right: { key: 'right', shown: '→' },
+    ...Object.fromEntries(
+      Array.from({ length: 12 }, (_, index) => [`f${index + 1}`, { key: `f${index + 1}` }]),
+    ),
+  }),
+);
+
+/** A key as a person writes it (`Ctrl+G`, `esc`, `shift+pgup`) by the library's name; null: there is none. */
+export function readKey(written: string): string | null {
+  const word = written.trim();
+  // The plus sign is a key itself.
+  const parts =
+    word.endsWith('++') || word === '+' ? [...word.slice(0, -2).split('+'), '+'] : word.split('+');
+  const name = parts.pop() ?? '';
+  const key = NAMED.get(name.toLowerCase())?.key ?? plainKey(name);
+  const modifiers = parts.filter((part) => part !== '').map((part) => part.toLowerCase());
+  if (key === null || !modifiers.every(isModifier)) return null;
+  return [...MODIFIERS.filter((modifier) => modifiers.includes(modifier)), key].join('+');
+}
+
+function isModifier(word: string): word is Modifier {
+  return MODIFIERS.some((modifier) => modifier === word);
+}
+
+/** A letter, a digit or a sign. */
+function plainKey(name: string): string | null {
+  return /^[!-~]$/.test(name) ? name.toLowerCase() : null;
+}
+
+/** Whether a key writes something. */
+export function isText(key: string): boolean {
+  const bare = key.replace(/^shift\+/, '');
+  return bare.length === 1 || bare === 'space';
+}
+
+/** Whether it does, or is what every editor does with a text. */
+export function isTyped(key: string): boolean {
+  const bare = key.replace(/^shift\+/, '');
+  return isText(key) || ['enter', 'backspace', 'delete'].includes(bare);
+}
+
+/** As it is called on the screen: `esc`, `ctrl+t`, `shift+↑`. */
+export function keyName(key: string): string {
+  const parts = key.split('+');
+  const last = parts.pop() ?? '';
+  return [...parts, NAMED.get(last.toLowerCase())?.shown ?? last].join('+');
+}
+
+/** The keys of an action as they are called; empty: it has none. */
+export function keysOf(bindings: Bindings, action: Action): readonly string[] {
+  return bindings[action].keys.map(keyName);
+}
+
+/** `KEY WORDS` for the first key of an action; nothing where it has none. */
+export function keyHint(bindings: Bindings, action: Action, words: string): readonly string[] {
+  const [key] = keysOf(bindings, action);
+  return key === undefined ? [] : [`${key} ${words}`];
+}

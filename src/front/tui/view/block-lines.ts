@@ -1,0 +1,202 @@
+import { formatDuration, plural } from '../../../base/text.ts';
+import { markdownLines } from './markdown.ts';
+import type { Block, CallBlock, CallState, ShellBlock } from '../model/block.ts';
+import { diffLines, diffSize } from './diff-lines.ts';
+import { linesIn } from '../model/cut-text.ts';
+import { between, fit, wrapped } from './fit.ts';
+import { plainLines, type Pen } from './pen.ts';
+import type { Role } from './theme.ts';
+
+export interface BlockLook {
+  readonly width: number;
+  /** Whether calls and thoughts show more than a line. */
+  readonly isExpanded: boolean;
+}
+
+const INDENT = '  ';
+
+/** Lines of words that are longer can't be read, and what stands at the end of a longer one is too far away. */
+const MOST_WIDTH = 120;
+
+/** Lines of what came of a call. */
+const UNFOLDED_OUTPUT = 40;
+
+/** Whether there is more of it than the line that it is folded to. */
+export function isFoldable({ kind }: Block): boolean {
+  return kind === 'call' || kind === 'thinking';
+}
+
+/** A block of a conversation, with an empty line above it where it begins something. */
+export function blockLines(block: Block, look: BlockLook, pen: Pen): readonly string[] {
+  const { width } = look;
+  switch (block.kind) {
+    case 'said':
+      return ['', ...saidLines(block, width, pen)];
+    case 'answer':
+      return ['', ...answerLines(block.text, { width, isOpen: false }, pen)];
+    case 'thinking':
+      return thinkingLines(block.text, look, pen);
+    case 'call':
+      return callLines(block, look, pen);
+    case 'shell':
+      return ['', ...shellLines(block, look, pen)];
+    case 'note':
+      return wrapped(noteText(block, pen), width, '');
+    case 'ended':
+      return ['', ...wrapped(pen.prose('bad', endText(block)), width, '')];
+    case 'page':
+      return [
+        '',
+        fit(pen.prose('strong', block.title), width),
+        ...block.lines.flatMap((line) => pageLines(line, width, pen)),
+      ];
+    default:
+      return block satisfies never;
+  }
+}
+
+/** Behind a name and a gap, what is said of it stays in its column, where there is room for one. */
+function pageLines(line: string, width: number, pen: Pen): readonly string[] {
+  const name = /^ *\S.*? {2,}(?=\S)/.exec(line)?.[0] ?? '';
+  const isColumn = name !== '' && name.length <= width / 2;
+  const indent = isColumn ? INDENT + ' '.repeat(name.length) : INDENT;
+  const text = isColumn ? line.slice(name.length) : line;
+  const [first = '', ...rest] = wrapped(pen.exact('text', text), width, indent);
+  if (!isColumn) return [first, ...rest];
+  return [INDENT + pen.exact('text', name) + first.slice(indent.length), ...rest];
+}
+
+/** `isOpen`: more of it comes. */
+export function answerLines(
+  text: string,
+  { width, isOpen }: { readonly width: number; readonly isOpen: boolean },
+  pen: Pen,
+): readonly string[] {
+  return markdownLines(plainLines(text), { width: Math.min(width, MOST_WIDTH), isOpen }, pen);
+}
+
+function saidLines(
+  { text, unread, beside = [] }: Extract<Block, { kind: 'said' }>,
+  width: number,
+  pen: Pen,
+): readonly string[] {
+  const lines = plainLines(text)
+    .split('\n')
+    .flatMap((line) => wrapped(pen.paint('said', line), Math.min(width, MOST_WIDTH) - 2, ''));
+  const marked = lines.map(
+    (line, index) => `${pen.paint('said', index === 0 ? '>' : ' ')} ${line}`,
+  );
+  const all = [...marked, ...beside.map((line) => fit(pen.exact('dim', `  + ${line}`), width))];
+  return unread ? [...all, pen.prose('dim', '  … waits for the next turn')] : all;
+}
+
+/** Of a folded output its last lines. */
+const FOLDED_OUTPUT = 8;
+
+function shellLines(
+  { command, isShared, output, outputLines: all, outcome }: ShellBlock,
+  { width, isExpanded }: BlockLook,
+  pen: Pen,
+): readonly string[] {
+  const lines = output === '' ? [] : output.trimEnd().split('\n');
+  const shown = lines.slice(isExpanded ? -UNFOLDED_OUTPUT : -FOLDED_OUTPUT);
+  const left = all - shown.length;
+  const state = outcome ?? 'running';
+  const end = isShared || outcome === null ? state : `${state} · shown only`;
+  const head = `${pen.paint('accent', isShared ? '!' : '!!')} ${pen.exact('strong', command)}`;
+  return [
+    between(
+      head,
+      pen.prose(outcome === null || outcome.startsWith('exit code 0') ? 'dim' : 'bad', end),
+      width,
+    ),
+    ...(left <= 0
+      ? []
+      : [fit(pen.prose('dim', `${INDENT}… ${plural(left, 'line')} before`), width)]),
+    ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
+  ];
+}
+
+export function thinkingLines(
+  text: string,
+  { width, isExpanded }: BlockLook,
+  pen: Pen,
+): readonly string[] {
+  if (isExpanded) return wrapped(pen.paint('dim', plainLines(text)), width, INDENT);
+  const all = text.trim();
+  const words = `${pen.paint('dim', '∴')} ${pen.prose('dim', all.slice(0, width * 4))}`;
+  return [
+    between(words, pen.prose('dim', plural(linesIn(all), 'line')), Math.min(width, MOST_WIDTH)),
+  ];
+}
+
+const NOTE_MARKS = { info: '·', warning: '! warning:', error: '✗ error:' } as const;
+const NOTE_ROLES = { info: 'dim', warning: 'warn', error: 'bad' } as const;
+
+function noteText({ level, text }: Extract<Block, { kind: 'note' }>, pen: Pen): string {
+  return pen.prose(NOTE_ROLES[level], `${NOTE_MARKS[level]} ${text}`);
+}
+
+const CALL_SIGNS: Readonly<Record<CallState, readonly [string, Role]>> = {
+  made: ['○', 'dim'],
+  running: ['●', 'accent'],
+  done: ['✓', 'good'],
+  failed: ['✗', 'bad'],
+  stopped: ['■', 'dim'],
+  refused: ['⊘', 'bad'],
+};
+
+function callLines(call: CallBlock, look: BlockLook, pen: Pen): readonly string[] {
+  const { width, isExpanded } = look;
+  const [sign, role] = CALL_SIGNS[call.state];
+  const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', call.subject)}`;
+  return [
+    between(head, pen.prose('dim', outcome(call)), Math.min(width, MOST_WIDTH)),
+    ...(isExpanded
+      ? [...changeLines(call, width, pen), ...outputLines(call, width, pen)]
+      : failureLine(call, width, pen)),
+  ];
+}
+
+function endText({ status, because }: Extract<Block, { kind: 'ended' }>): string {
+  return because === null ? `■ ${status}` : `■ ${status}: ${because}`;
+}
+
+function outcome({ state, ms, outputLines, edits }: CallBlock): string {
+  const size = edits.length === 0 ? [] : [diffSize(edits)];
+  if (state === 'made') return size.join('');
+  if (state === 'running' || state === 'refused') return [...size, state].join(', ');
+  const isDone = state === 'done';
+  const came = isDone ? plural(outputLines, 'line') : state;
+  const took = ms === null ? [] : [formatDuration(ms)];
+  return [...(size.length === 0 || !isDone ? [...size, came] : size), ...took].join(', ');
+}
+
+/** Why a call did not do what it was to do is not folded away. */
+function failureLine({ state, output }: CallBlock, width: number, pen: Pen): readonly string[] {
+  if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
+  const [first = ''] = output.trimStart().split('\n', 1);
+  return [fit(`${INDENT}${pen.prose(state === 'stopped' ? 'dim' : 'bad', first)}`, width)];
+}
+
+function outputLines(
+  { output, outputLines: all }: CallBlock,
+  width: number,
+  pen: Pen,
+): readonly string[] {
+  if (output === '') return [];
+  const shown = output.trimEnd().split('\n').slice(0, UNFOLDED_OUTPUT);
+  const left = all - shown.length;
+  return [
+    ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
+    ...(left <= 0 ? [] : [pen.prose('dim', `${INDENT}… ${plural(left, 'more line')}, in the log`)]),
+  ];
+}
+
+function changeLines({ edits }: CallBlock, width: number, pen: Pen): readonly string[] {
+  const left = edits.reduce((all, each) => all + each.left, 0);
+  return [
+    ...edits.flatMap((edit) => diffLines(edit, pen)),
+    ...(left === 0 ? [] : [pen.prose('dim', `… ${plural(left, 'more line')}, in the log`)]),
+  ].map((line) => fit(`${INDENT}${line}`, width));
+}

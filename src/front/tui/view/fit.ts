@@ -1,0 +1,38 @@
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from './text-width.ts';
+
+/** Cut to `width` columns, with an ellipsis where something is left out. */
+export function fit(line: string, width: number): string {
+  if (width <= 0) return '';
+  return visibleWidth(line) <= width ? line : truncateToWidth(line, width, '…');
+}
+
+/** `left`, and `right` at the other end of the line. Of the two, the left one is cut. */
+export function between(left: string, right: string, width: number): string {
+  const rightWidth = visibleWidth(right);
+  if (right === '' || rightWidth + 2 > width) return fit(left, width);
+  const room = width - rightWidth - 1;
+  const cut = fit(left, room);
+  return `${cut}${' '.repeat(room - visibleWidth(cut) + 1)}${right}`;
+}
+
+/** As many of the facts as fit beside at least `least` columns; the first ones are the last to go. */
+export function factsThatFit(
+  facts: readonly string[],
+  {
+    width,
+    least,
+    separator,
+  }: { readonly width: number; readonly least: number; readonly separator: string },
+): string {
+  for (let count = facts.length; count > 0; count -= 1) {
+    const text = facts.slice(0, count).join(separator);
+    if (visibleWidth(text) + 1 + least <= width) return text;
+  }
+  return '';
+}
+
+/** Over as many lines as it takes, all but the first with the indent. */
+export function wrapped(text: string, width: number, indent: string): readonly string[] {
+  const room = Math.max(1, width - visibleWidth(indent));
+  return wrapTextWithAnsi(text, room).map((line) => `${indent}${line}`);
+}

@@ -1,0 +1,160 @@
+import { errorMessage } from '../../../base/errors.ts';
+import type { Role } from './theme.ts';
+
+type Library = typeof import('highlight.js/lib/common').default;
+
+/**
+ * Grammars look at some texts in time that grows with the square of their length. Within these bounds,
+ * in UTF-16 units, the worst text that was found takes a quarter of a second, and common code 5 ms.
+ */
+const MOST_CODE = 8_000;
+const MOST_LINE = 300;
+/** Blocks of which it is remembered what they are: those of an answer that grows are drawn again and again. */
+const MOST_KEPT = 32;
+
+/** Tells what code consists of. The library is loaded when the first code is seen; until then it tells nothing. */
+export class Highlighter {
+  private readonly onLoaded: () => void;
+  private readonly onFailed: (why: string) => void;
+  private library: Library | null = null;
+  private isAsked = false;
+  private readonly kept = new Map<string, readonly CodeRun[] | null>();
+
+  constructor({
+    onLoaded,
+    onFailed,
+  }: {
+    /** What was drawn before can be drawn better. */
+    readonly onLoaded: () => void;
+    readonly onFailed: (why: string) => void;
+  }) {
+    this.onLoaded = onLoaded;
+    this.onFailed = onFailed;
+  }
+
+  get isLoaded(): boolean {
+    return this.library !== null;
+  }
+
+  /** Null: nothing is known of it, by now or at all. `language`: as written behind the fence. */
+  runs(code: string, language: string): readonly CodeRun[] | null {
+    if (language === '' || code.length > MOST_CODE || hasLongLine(code)) return null;
+    if (this.library === null) {
+      if (!this.isAsked) void this.load();
+      return null;
+    }
+    const key = `${language}\n${code}`;
+    const known = this.kept.get(key);
+    if (known !== undefined) return known;
+    const runs = runsOf(this.library, code, language);
+    this.kept.set(key, runs);
+    for (const oldest of this.kept.keys()) {
+      if (this.kept.size <= MOST_KEPT) break;
+      this.kept.delete(oldest);
+    }
+    return runs;
+  }
+
+  private async load(): Promise<void> {
+    this.isAsked = true;
+    try {
+      this.library = (await import('highlight.js/lib/common')).default;
+    } catch (thrown) {
+      this.onFailed(`code is shown without colours: ${errorMessage(thrown)}`);
+      return;
+    }
+    this.onLoaded();
+  }
+}
+
+function runsOf(library: Library, code: string, language: string): readonly CodeRun[] | null {
+  if (library.getLanguage(language) === undefined) return null;
+  return codeRuns(library.highlight(code, { language, ignoreIllegals: true }).value, code);
+}
+
+function hasLongLine(code: string): boolean {
+  return code.split('\n').some((line) => line.length > MOST_LINE);
+}
+
+/** A piece of code, and what it is. */
+export interface CodeRun {
+  readonly role: Role;
+  readonly text: string;
+}
+
+/** Classes of the library, by the first part of their names; all others are drawn as code is. */
+const ROLES: Readonly<Record<string, Role>> = {
+  keyword: 'keyword',
+  literal: 'literal',
+  number: 'literal',
+  symbol: 'literal',
+  string: 'string',
+  regexp: 'string',
+  'meta-string': 'string',
+  comment: 'dim',
+  quote: 'dim',
+  meta: 'dim',
+  doctag: 'dim',
+  title: 'name',
+  type: 'name',
+  built_in: 'name',
+  class: 'name',
+  section: 'name',
+  tag: 'name',
+  name: 'name',
+  attr: 'name',
+  attribute: 'name',
+  'selector-tag': 'name',
+  'selector-class': 'name',
+  'selector-id': 'name',
+  addition: 'added',
+  deletion: 'removed',
+};
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#x27;': "'",
+};
+
+const TAG = /<span class="hljs-([\w-]+)[^"]*">|<span [^>]*>|<\/span>/g;
+
+/**
+ * What the library says of `code`, in HTML, as runs that give the code again. Null: they would not, and
+ * what is shown must be what was written.
+ */
+export function codeRuns(html: string, code: string): readonly CodeRun[] | null {
+  const runs: CodeRun[] = [];
+  const open: Role[] = [];
+  let at = 0;
+  const add = (end: number) => {
+    const text = html.slice(at, end).replaceAll(/&(?:amp|lt|gt|quot|#x27);/g, unescaped);
+    if (text !== '') runs.push({ role: open.at(-1) ?? 'text', text });
+  };
+  for (const tag of html.matchAll(TAG)) {
+    add(tag.index);
+    at = tag.index + tag[0].length;
+    if (tag[0] === '</span>') open.pop();
+    else open.push(ROLES[tag[1] ?? ''] ?? open.at(-1) ?? 'text');
+  }
+  add(html.length);
+  return runs.map(({ text }) => text).join('') === code ? runs : null;
+}
+
+function unescaped(entity: string): string {
+  return ENTITIES[entity] ?? entity;
+}
+
+/** The runs of each line. */
+export function runLines(runs: readonly CodeRun[]): readonly (readonly CodeRun[])[] {
+  const lines: CodeRun[][] = [[]];
+  for (const { role, text } of runs) {
+    for (const [index, piece] of text.split('\n').entries()) {
+      if (index > 0) lines.push([]);
+      if (piece !== '') lines.at(-1)?.push({ role, text: piece });
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,195 @@
+import { exactLine } from '../../../base/terminal-text.ts';
+import type { PermissionQuestion, Question } from '../../../protocol/question.ts';
+import type { Action, Bindings } from '../model/key-bindings.ts';
+import { keyHint, keysOf } from '../model/key-names.ts';
+import { visibleWidth } from './text-width.ts';
+import type { Asked } from '../model/asked.ts';
+import { askedLines } from './question-lines.ts';
+import { between, fit } from './fit.ts';
+import type { LineCache } from './line-cache.ts';
+import type { Pen } from './pen.ts';
+
+export interface QuestionLook {
+  readonly width: number;
+  /** At most so many lines; at least 4. */
+  readonly height: number;
+  /** Whether keys are for it. */
+  readonly isFocused: boolean;
+  /** How many wait, this one counted. */
+  readonly waiting: number;
+  /** Which line of what is asked is the first that is shown. */
+  readonly scroll: number;
+  /** The keys in force. */
+  readonly bindings: Bindings;
+}
+
+export interface QuestionBox {
+  readonly lines: readonly string[];
+  /** How many lines of what is asked are shown, and the first of them. */
+  readonly shown: number;
+  readonly scroll: number;
+}
+
+/** However many keys there are: of what is asked something is seen. */
+const LEAST_BODY = 2;
+const TITLE_AT = 4;
+const BORDER_WIDTH = 2;
+
+/** The oldest question that waits: who asks, for exactly what, and which keys answer. */
+export function questionBox(
+  question: Asked,
+  look: QuestionLook,
+  { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
+): QuestionBox {
+  const { width, height, isFocused } = look;
+  const border = (sign: string) => pen.paint(isFocused ? 'warn' : 'dim', sign);
+  const rule = longRule(question, look);
+  const body = cache.get(question, `${width} ${isFocused} ${rule} ${pen.coloursCode}`, () =>
+    askedLines(question, { width: width - BORDER_WIDTH, rule }, pen).map(
+      // A line of its own has another border than the rest of one: no text can look like either.
+      ({ text, isRest }) => fit(`${border(isRest ? '┊' : '│')} ${text}`, width),
+    ),
+  );
+  const keys = keyLines(question, look, rule);
+  const room = Math.max(LEAST_BODY, height - 1 - keys.length);
+  const shown = body.length > room ? room - 1 : body.length;
+  const scroll = Math.min(look.scroll, body.length - shown);
+  const cut = { above: scroll, below: body.length - scroll - shown };
+  const count = look.waiting > 1 ? `1 of ${look.waiting}` : '';
+  const title = questionTitle(question, width - TITLE_AT - (count === '' ? 0 : count.length + 1));
+  const lines = [
+    between(`${border('┌─')} ${pen.prose('warn', title)}`, pen.prose('warn', count), width),
+    ...body.slice(scroll, scroll + shown),
+    ...(shown < body.length ? [`${border('│')} ${pen.prose('warn', cutText(cut, look))}`] : []),
+    ...keys.map((line) => `${border('└')} ${pen.prose('warn', line)}`),
+  ];
+  return { lines: lines.slice(0, height).map((line) => fit(line, width)), shown, scroll };
+}
+
+/** What is out of sight, and how it comes into it. */
+function cutText(
+  { above, below }: { readonly above: number; readonly below: number },
+  { isFocused, bindings }: QuestionLook,
+): string {
+  if (!isFocused) return `… ${above + below} more lines`;
+  const keys = SCROLL_KEYS.flatMap((action) => keysOf(bindings, action).slice(0, 1)).join(' ');
+  const where = [
+    ...(below > 0 ? [`${below} more below`] : []),
+    ...(above > 0 ? [`${above} above`] : []),
+  ];
+  return `… ${where.join(', ')}: ${keys}`;
+}
+
+const SCROLL_KEYS = ['ask-up', 'ask-down', 'page-up', 'page-down'] as const;
+
+/** The rule that "always" gives, where it does not fit beside its key; null: it does, or there is none. */
+function longRule(question: Asked, { width, bindings }: QuestionLook): string | null {
+  if (!mayBeAlways(question) || question.rule === null) return null;
+  const [hint = ''] = keyHint(bindings, 'answer-always', `always: ${exactLine(question.rule)}`);
+  return visibleWidth(hint) > width - BORDER_WIDTH ? question.rule : null;
+}
+
+function mayBeAlways(question: Asked): question is Extract<Asked, { kind: 'permission' }> {
+  return question.kind === 'permission' && question.rule !== null && question.scopes.length > 0;
+}
+
+function keyLines(
+  question: Asked,
+  { isFocused, bindings, width }: QuestionLook,
+  rule: string | null,
+): readonly string[] {
+  const hint = (action: Action, words: string) => keyHint(bindings, action, words);
+  const line = (...hints: readonly (readonly string[])[]) =>
+    joined(hints.flat(), width - BORDER_WIDTH);
+  if (!isFocused) return line(hint('focus-question', 'to answer'));
+  const later = hint('interrupt', 'later');
+  if (question.kind === 'input') {
+    return line(
+      optionKeys(question.options.length, bindings),
+      hint('answer-text', 'type an answer'),
+      later,
+    );
+  }
+  const why = hint('answer-reason', 'no, and say why');
+  const no = hint('answer-no', 'no');
+  if (question.kind === 'plan') {
+    const unasked = hint('answer-always', 'the same, and edits run unasked');
+    const change = hint('answer-edit', 'change it');
+    return [...line(hint('answer-once', 'carry it out'), unasked, change), ...line(no, why, later)];
+  }
+  if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
+  const once = hint('answer-once', 'once');
+  const mode = modeHints(question, hint);
+  if (rule !== null)
+    return [
+      ...line(once, hint('answer-always', 'always, as said above'), no, why, later),
+      ...line(...mode),
+    ];
+  const always = mayBeAlways(question)
+    ? hint('answer-always', `always: ${exactLine(question.rule ?? '')}`)
+    : [];
+  return [...line(once, no, why, later), ...always, ...line(...mode)];
+}
+
+/** The keys that give the agent the mode that its definition asks for. */
+function modeHints(
+  { modeToGrant }: PermissionQuestion,
+  hint: (action: Action, words: string) => readonly string[],
+): readonly (readonly string[])[] {
+  if (modeToGrant === undefined) return [];
+  const { agent, mode, scopes } = modeToGrant;
+  return [
+    hint('answer-mode', `let ${exactLine(agent)} run in its mode, ${mode}, in this conversation`),
+    ...(scopes.includes('user')
+      ? [hint('answer-mode-user', 'the same in every conversation')]
+      : []),
+  ];
+}
+
+/** Beside each other, over as many lines as it takes: none is cut. */
+function joined(hints: readonly string[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const hint of hints) {
+    const last = lines.at(-1);
+    const longer = `${last} · ${hint}`;
+    if (last !== undefined && visibleWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(hint);
+  }
+  return lines;
+}
+
+function optionKeys(count: number, bindings: Bindings): readonly string[] {
+  const keys = OPTIONS.slice(0, count).flatMap((action) => keysOf(bindings, action).slice(0, 1));
+  const [first, last] = [keys[0], keys.at(-1)];
+  if (first === undefined) return [];
+  return [first === last ? first : `${first}–${last} choose`];
+}
+
+const OPTIONS = ['option-1', 'option-2', 'option-3', 'option-4'] as const;
+
+/** Where there is no room for the whole chain, who asks for what goes before those above it, and what before who. */
+function questionTitle(question: Asked, room: number): string {
+  if (question.kind === 'confirm') return `? ${question.title}`;
+  const { chain } = question;
+  const who = chain.at(-1) ?? '';
+  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${wishOf(question)}`;
+  const titles = [`? ${chain.join(' > ')} ${wishOf(question)}`, `? ${who} ${wishOf(question)}`];
+  const fitting = titles.find((title) => visibleWidth(title) <= room);
+  return fitting ?? `? ${fit(who, Math.max(LEAST_WHO, room - visibleWidth(what) - 2))}${what}`;
+}
+
+const LEAST_WHO = 6;
+
+/** What whoever asks would do, after its name. */
+export function wishOf(question: Question): string {
+  switch (question.kind) {
+    case 'input':
+      return 'asks';
+    case 'plan':
+      return 'asks to carry out this plan';
+    case 'permission':
+      return `asks to run ${question.tool}`;
+    default:
+      return question satisfies never;
+  }
+}

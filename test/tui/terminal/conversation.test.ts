@@ -1,0 +1,274 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { EventListener, ResultEnvelope, Run } from '../../../src/api/index.ts';
+import { MusterError } from '../../../src/base/errors.ts';
+import type { PermissionMode } from '../../../src/protocol/permission.ts';
+import { Conversation } from '../../../src/front/tui/terminal/conversation.ts';
+
+/** A conversation with a library that says what it was asked for. */
+function open({
+  failure,
+  mode,
+  refused,
+  chosen = null,
+}: {
+  readonly failure?: MusterError;
+  readonly mode?: PermissionMode;
+  /** Why a log that was opened is not gone on with, the first time. */
+  readonly refused?: MusterError;
+  /** The mode that the person has chosen. */
+  chosen?: PermissionMode | null;
+} = {}) {
+  let isRefused = refused !== undefined;
+  const tell = (listener: EventListener | undefined) => {
+    if (mode === undefined) return;
+    const spec = { id: 'mainmain', parent: null, rights: { mode } };
+    listener?.({ type: 'task.started' } as never, { spec } as never);
+  };
+  const asked: string[] = [];
+  const notes: string[] = [];
+  let end = (_text: string): void => {};
+  let isEnding = false;
+  const run = (): Run => {
+    isEnding = false;
+    const ended = Promise.withResolvers<ResultEnvelope>();
+    end = (text) => ended.resolve({ text } as never);
+    return {
+      id: 'mainmain',
+      model: { provider: 'scripted', id: 'one', chain: [] },
+      result: ended.promise,
+      parkedOn: () => [],
+      stop: () => {},
+    };
+  };
+  const conversation = new Conversation(
+    {
+      start: ({ prompt = '', agent }, onEvent) => {
+        if (failure !== undefined) throw failure;
+        tell(onEvent);
+        asked.push(`start ${prompt}${agent === undefined ? '' : ` as ${agent}`}`);
+        return run();
+      },
+      resume: async ({ id, prompt = '', below, mode: wanted }, onEvent) => {
+        await nextTurn();
+        if (refused !== undefined && isRefused) {
+          isRefused = false;
+          tell(onEvent);
+          throw refused;
+        }
+        const woken = below === undefined ? '' : `with ${below.id} ${below.prompt ?? '-'}`;
+        const inMode = wanted === undefined ? '' : ` in ${wanted}`;
+        asked.push(`resume ${id} ${prompt}${woken}${inMode}`);
+        return run();
+      },
+      resumeBelow: async (id, { prompt = '-' } = {}) => {
+        if (isEnding) throw new MusterError('NOT_FOUND', 'nobody above it is at work');
+        asked.push(`wake ${id} ${prompt}`);
+      },
+      send: (id, text) => {
+        if (isEnding) throw new MusterError('NOT_FOUND', 'it is about to end');
+        asked.push(`send ${id} ${text}`);
+      },
+    },
+    {
+      agent: 'Plan',
+      onEvent: () => {},
+      onNote: (level, text) => notes.push(`${level}: ${text}`),
+      chosenMode: () => chosen,
+      onModeTaken: () => {
+        chosen = null;
+      },
+      onIdle: () => asked.push('idle'),
+    },
+  );
+  return {
+    conversation,
+    asked,
+    notes,
+    end: async (text = '') => {
+      end(text);
+      await nextTurn();
+      await nextTurn();
+    },
+    decideEnd: () => {
+      isEnding = true;
+    },
+  };
+}
+
+it('begins, is steered, ends, and goes on', async () => {
+  const { conversation, asked, end } = open();
+  conversation.say('one');
+  await nextTurn();
+  conversation.say('two');
+  expect([conversation.id, conversation.isAtWork]).toEqual(['mainmain', true]);
+  await end();
+  expect(conversation.isAtWork).toBe(false);
+  conversation.say('three');
+  await nextTurn();
+  expect(asked).toEqual([
+    'start one as Plan',
+    'send mainmain two',
+    'idle',
+    'resume mainmain three',
+  ]);
+});
+
+it('goes on in the mode that it had here at last, whatever the start asks for', async () => {
+  const { conversation, asked, end } = open({ mode: 'acceptEdits' });
+  conversation.say('one');
+  await end();
+  conversation.say('two');
+  await nextTurn();
+  await end();
+  conversation.wake('child', null);
+  await nextTurn();
+  await end();
+  conversation.continue('another');
+  conversation.say('three');
+  await nextTurn();
+  expect(asked).toEqual([
+    'start one as Plan',
+    'idle',
+    'resume mainmain two in acceptEdits',
+    'idle',
+    'resume mainmain with child - in acceptEdits',
+    'idle',
+    'resume another three',
+  ]);
+});
+
+it('goes on without a message, but not what is at work or was never begun', async () => {
+  const { conversation, asked } = open();
+  conversation.goOn();
+  conversation.continue('mainmain');
+  conversation.goOn();
+  conversation.goOn();
+  await nextTurn();
+  conversation.goOn();
+  await nextTurn();
+  expect(asked).toEqual(['resume mainmain ']);
+});
+
+it('takes no mode from a log that was opened and not gone on with', async () => {
+  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
+  const { conversation, asked, notes } = open({ mode: 'autonomous', refused });
+  conversation.continue('mainmain');
+  conversation.say('/compact');
+  await nextTurn();
+  await nextTurn();
+  conversation.say('one');
+  await nextTurn();
+  expect(notes).toEqual(['error: there is nothing to summarise']);
+  expect(asked).toEqual(['idle', 'resume mainmain one']);
+});
+
+it('keeps the mode that was chosen for what is said next until it goes on in it', async () => {
+  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
+  const { conversation, asked, end } = open({ refused, chosen: 'plan' });
+  conversation.continue('mainmain');
+  conversation.say('/compact');
+  await nextTurn();
+  await nextTurn();
+  conversation.say('one');
+  await nextTurn();
+  await end();
+  conversation.say('two');
+  await nextTurn();
+  expect(asked).toEqual(['idle', 'resume mainmain one in plan', 'idle', 'resume mainmain two']);
+});
+
+it('goes on in no wider mode than it was put back to, nor than it had here', async () => {
+  const { conversation, asked, end } = open({ mode: 'acceptEdits' });
+  conversation.say('one');
+  await end();
+  conversation.continue('mainmain', 'plan');
+  conversation.say('two');
+  await nextTurn();
+  await end();
+  conversation.continue('mainmain', 'autonomous');
+  conversation.say('three');
+  await nextTurn();
+  expect(asked.filter((each) => each !== 'idle')).toEqual([
+    'start one as Plan',
+    'resume mainmain two in plan',
+    'resume mainmain three in plan',
+  ]);
+});
+
+it('is told what was said while it was about to begin', async () => {
+  const { conversation, asked } = open();
+  conversation.continue('mainmain');
+  conversation.say('one');
+  conversation.say('two');
+  await nextTurn();
+  await nextTurn();
+  expect(asked).toEqual(['resume mainmain one', 'send mainmain two']);
+});
+
+it('goes on with what was said while it was about to end', async () => {
+  const { conversation, asked, decideEnd, end } = open();
+  conversation.say('one');
+  await nextTurn();
+  decideEnd();
+  conversation.say('two');
+  conversation.say('three');
+  await end();
+  expect(asked).toEqual(['start one as Plan', 'resume mainmain two\n\nthree']);
+});
+
+it('says what kept it from beginning, and can be begun again', async () => {
+  const failure = new MusterError('INVALID_PARAM', 'there is no such model');
+  const { conversation, asked, notes } = open({ failure });
+  conversation.say('one');
+  await nextTurn();
+  expect([notes, asked, conversation.isAtWork]).toEqual([
+    ['error: there is no such model'],
+    ['idle'],
+    false,
+  ]);
+});
+
+it('tells what came of a compaction, which no answer does', async () => {
+  const { conversation, notes, end } = open();
+  conversation.continue('mainmain');
+  conversation.say('/compact the goal');
+  await nextTurn();
+  await nextTurn();
+  await end('context summarised: about 900 tokens → 300');
+  expect(notes).toEqual(['info: context summarised: about 900 tokens → 300']);
+});
+
+it('makes a task go on below it: while it is at work, while it is about to end, and while it is idle', async () => {
+  const { conversation, asked, decideEnd, end, notes } = open();
+  conversation.wake('child1xx', null);
+  await nextTurn();
+  // There is none yet, and nothing below it.
+  expect(asked).toEqual([]);
+  conversation.say('one');
+  await nextTurn();
+  conversation.wake('child1xx', 'and more');
+  await nextTurn();
+  decideEnd();
+  conversation.wake('child1xx', null);
+  await nextTurn();
+  await end();
+  await nextTurn();
+  expect(asked).toEqual([
+    'start one as Plan',
+    'wake child1xx and more',
+    'idle',
+    'resume mainmain with child1xx -',
+  ]);
+  expect(notes).toEqual([]);
+});
+
+it('makes several go on that are woken one right after the other while it is idle', async () => {
+  const { conversation, asked } = open();
+  conversation.continue('mainmain');
+  conversation.wake('child1xx', null);
+  conversation.wake('child2xx', 'and more');
+  await nextTurn();
+  await nextTurn();
+  expect(asked).toEqual(['resume mainmain with child1xx -', 'wake child2xx and more']);
+});
