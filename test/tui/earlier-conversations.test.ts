@@ -30,7 +30,7 @@ async function loaded(stage: Stage): Promise<void> {
 describe('a conversation of earlier', () => {
   it('shows what was said, and its children in the tree, each with how it ended', async () => {
     await using stage = earlier();
-    stage.app.continue('mainmain');
+    stage.app.open('mainmain');
     await loaded(stage);
     const screen = await stage.screen();
     expect(screen).toContain('> Look at it');
@@ -42,7 +42,7 @@ describe('a conversation of earlier', () => {
 
   it('opens what a child of it said', async () => {
     await using stage = earlier();
-    stage.app.continue('mainmain');
+    stage.app.open('mainmain');
     await loaded(stage);
     await stage.emulator.press(KEYS.down, KEYS.enter);
     const screen = await stage.screen();
@@ -63,7 +63,7 @@ describe('one that was cut off', () => {
   /** What was done before is known. */
   async function shown(stage: Stage, hint: string): Promise<void> {
     stage.release('mainmain');
-    stage.app.continue('mainmain');
+    stage.app.open('mainmain');
     while (!(await stage.screen()).includes(hint)) {
       // It is read after the first picture.
     }
@@ -93,7 +93,7 @@ describe('one that was cut off', () => {
 
   it('one that came to rest does not go on by enter alone', async () => {
     await using stage = earlier();
-    stage.app.continue('mainmain');
+    stage.app.open('mainmain');
     await loaded(stage);
     await stage.emulator.press(KEYS.escape, KEYS.enter);
     expect(stage.asked.resumed).toEqual([]);
@@ -103,7 +103,7 @@ describe('one that was cut off', () => {
 describe('an ended task', () => {
   it('goes on with what is typed while it is open; an idle conversation waits for it', async () => {
     await using stage = earlier();
-    stage.app.continue('mainmain');
+    stage.app.open('mainmain');
     await loaded(stage);
     await stage.emulator.press(KEYS.down, KEYS.enter);
     await stage.say('and the tests?');
@@ -115,7 +115,7 @@ describe('an ended task', () => {
 
   it('goes on by r in the tree', async () => {
     await using stage = earlier();
-    stage.app.continue('mainmain');
+    stage.app.open('mainmain');
     await loaded(stage);
     await stage.emulator.press(KEYS.down, 'r');
     expect(stage.asked.woken).toEqual([['child1xx', null, 'idle']]);
@@ -164,7 +164,7 @@ describe('/resume', () => {
     await using stage = earlier();
     stage.begin('otherone', { agent: 'main', prompt: 'Something else', description: 'other' });
     stage.release('otherone', 'mainmain');
-    stage.app.continue('otherone');
+    stage.app.open('otherone');
     const screen = await command(stage, '/resume main');
     expect(screen).toContain('All looked at.');
     expect(screen).toContain('/resume otherone goes back to the one before');
@@ -184,15 +184,15 @@ describe('what is watched', () => {
     id: 'mainmain',
     isAtWork: false,
     isWatched: true,
-    continue: () => {},
-    say: () => {},
-    goOn: () => {},
-    wake: () => {},
+    select: () => {},
+    send: () => {},
+    continueWork: () => {},
+    resumeTask: () => {},
   };
 
   it('says so, and that it goes on when it is left', async () => {
     await using stage = earlier({ columns: 100, watched });
-    stage.app.watch('mainmain');
+    stage.app.open('mainmain');
     expect(await stage.screen()).toContain('watching');
     await stage.emulator.press(KEYS.ctrlC);
     expect(await stage.screen()).toContain('press it again to leave; what is watched goes on');
@@ -204,7 +204,7 @@ describe('what is watched', () => {
   it('is stopped by esc pressed twice alone', async () => {
     await using stage = new Stage({ columns: 100, watched });
     stage.begin('mainmain', { agent: 'main', prompt: 'Look at it' });
-    stage.app.watch('mainmain');
+    stage.app.open('mainmain');
     stage.place('mainmain');
     await stage.emulator.press(KEYS.escape);
     expect(await stage.screen()).toContain('esc again stops it with all below it');
@@ -215,7 +215,7 @@ describe('what is watched', () => {
 
   it.each(['/new', '/compact', '/resume'])('has no %s', async (name) => {
     await using stage = earlier({ columns: 100, watched });
-    stage.app.watch('mainmain');
+    stage.app.open('mainmain');
     await stage.emulator.type(name);
     await stage.emulator.press(KEYS.escape, KEYS.enter);
     expect(await stage.screen()).toContain(`${name} is not for what is watched`);

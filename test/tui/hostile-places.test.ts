@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_BINDINGS } from '../../src/front/tui/model/key-bindings.ts';
 import { Highlighter } from '../../src/front/tui/view/highlighter.ts';
-import { visibleWidth } from '../../src/front/tui/view/text-width.ts';
+import { visibleWidth } from '../../src/front/tui/view/fit.ts';
 import { conversationParts } from '../../src/front/tui/view/conversation-parts.ts';
 import { diffSize } from '../../src/front/tui/view/diff-lines.ts';
 import { LineCache } from '../../src/front/tui/view/line-cache.ts';
@@ -106,7 +106,7 @@ function conversationIn(
   const transcript = emptyTranscript('mainmain');
   for (const block of blocks) addBlock(transcript, block);
   const searches = [null, searchPattern('a'), searchPattern('word'), searchPattern(text)].map(
-    (pattern) => (pattern === null ? null : { pattern, here: { key: 1_024, line: 1 } }),
+    (pattern) => (pattern === null ? null : { pattern, current: { key: 1_024, line: 1 } }),
   );
   const tools = { pen, cache: new LineCache() };
   const look = { width: WIDTH, above: [], toggled: new Set<number>(), chosen: null };

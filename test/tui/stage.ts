@@ -3,12 +3,12 @@ import type { EventListener, QuestionAnswer, Run, TaskSignal } from '../../src/a
 import type { CommandOutput } from '../../src/api/enclosing.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { App } from '../../src/front/tui/app.ts';
-import type { ConversationPort } from '../../src/front/tui/terminal/conversation.ts';
+import type { ConversationPort } from '../../src/front/tui/terminal/conversation-runner.ts';
 import { callerOf, type Caller } from '../../src/front/tui/terminal/notification.ts';
 import type { LineStreams } from '../../src/front/tui/plain/line-terminal.ts';
 import { PlainApp } from '../../src/front/tui/plain/plain-app.ts';
-import type { Face } from '../../src/front/tui/tui.ts';
-import type { UiMuster } from '../../src/front/tui/model/ui-library.ts';
+import type { TerminalInterface } from '../../src/front/tui/tui.ts';
+import type { UiLibrary } from '../../src/front/tui/model/ui-library.ts';
 import { themeFor, type Theme } from '../../src/front/tui/view/theme.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
 import type { EndStatus } from '../../src/protocol/result.ts';
@@ -29,7 +29,7 @@ export interface StageOptions {
   readonly rows?: number;
   readonly theme?: Theme;
   readonly notices?: readonly string[];
-  readonly keyBindings?: UiMuster['keyBindings'];
+  readonly keyBindings?: UiLibrary['keyBindings'];
   /** In earlier sessions. */
   readonly typed?: readonly string[];
   readonly watched?: ConversationPort;
@@ -70,7 +70,7 @@ export interface Asked {
  */
 export class Stage implements AsyncDisposable {
   readonly emulator: Emulator;
-  private readonly face: Face;
+  private readonly face: TerminalInterface;
   readonly asked: Asked = {
     answers: [],
     sent: [],
@@ -88,7 +88,7 @@ export class Stage implements AsyncDisposable {
   whyNoImage: string | null = null;
   hasLeft = false;
   mode: PermissionMode = 'default';
-  private readonly keyBindings: UiMuster['keyBindings'];
+  private readonly keyBindings: UiLibrary['keyBindings'];
   readonly store: TaskStore = openMemoryStore();
   private readonly isKept: boolean;
   /** Milliseconds since the beginning. */
@@ -120,7 +120,7 @@ export class Stage implements AsyncDisposable {
     this.isKept = isKept;
     this.emulator = new Emulator(columns, rows);
     const options = {
-      muster: this.muster(),
+      library: this.library(),
       caller,
       agent: null,
       notices,
@@ -236,7 +236,7 @@ export class Stage implements AsyncDisposable {
 
   /** A task that is watched stands as its events told. */
   place(id: string): void {
-    this.app.place(this.stateOf(id));
+    this.app.placeTask(this.stateOf(id));
   }
 
   /** The run is over, as far as the library is concerned. */
@@ -354,7 +354,7 @@ export class Stage implements AsyncDisposable {
     this.listener(event, state);
   }
 
-  private muster(): UiMuster {
+  private library(): UiLibrary {
     // oxlint-disable-next-line typescript/no-this-alias -- a getter below has its own
     const stage = this;
     const { asked, store } = this;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/clock.ts';
-import { placeTask, beginTree, emptyUiState } from '../../../src/front/tui/model/task-tree.ts';
+import { placeTask, beginTree, emptyTaskTree } from '../../../src/front/tui/model/task-tree.ts';
 import { isAtWork } from '../../../src/front/tui/model/tree-rows.ts';
 import type { TaskStatus } from '../../../src/protocol/result.ts';
 import { type TaskState, foldEvents } from '../../../src/protocol/state.ts';
@@ -38,7 +38,7 @@ describe('a task that no event tells', () => {
   it.each(['interrupted', 'parked'] as const)(
     'and that is %s counts as ended when its log did',
     (status) => {
-      const ui = emptyUiState(CLOCK);
+      const ui = emptyTaskTree(CLOCK);
       beginTree(ui, 'mainmain');
       const state = asking(status);
       placeTask(ui, state, { isAsking: false });
@@ -52,7 +52,7 @@ describe('a task that no event tells', () => {
   );
 
   it('and that is at work goes on, and its question can be answered', () => {
-    const ui = emptyUiState();
+    const ui = emptyTaskTree();
     beginTree(ui, 'mainmain');
     placeTask(ui, asking('running'), { isAsking: true });
     expect([isAtWork(ui), [...ui.questions.keys()]]).toEqual([true, ['mainmainq1']]);

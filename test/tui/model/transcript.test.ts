@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { callSubject } from '../../../src/front/tui/model/call-details.ts';
 import {
-  applySignal,
-  applyToUi,
-  emptyUiState,
-  openTranscript,
+  applySignalToTree,
+  applyToTree,
+  emptyTaskTree,
 } from '../../../src/front/tui/model/task-tree.ts';
 import { applyToTranscript, emptyTranscript } from '../../../src/front/tui/model/transcript.ts';
 import { currentRows, paneRows, treeRows } from '../../../src/front/tui/model/tree-rows.ts';
@@ -137,7 +136,7 @@ it('keeps as much after ten times as many events: the rest is in the log', () =>
 
 /** A tree in view: a main task and children that come and go. */
 function tree(children: number, { ended }: { readonly ended: number }) {
-  const ui = emptyUiState();
+  const ui = emptyTaskTree();
   const states = new Map<string, TaskState>();
   const logs = new Map<string, Log>();
   const write = (id: string, body: EventBody) => {
@@ -147,7 +146,7 @@ function tree(children: number, { ended }: { readonly ended: number }) {
     const state = states.get(id) ?? initialState(event);
     if (states.has(id)) applyEvent(state, event);
     states.set(id, state);
-    applyToUi(ui, event, state);
+    applyToTree(ui, event, state);
   };
   write('mainmain', { type: 'task.created', spec: taskSpec('mainmain') });
   for (let index = 0; index < children; index += 1) {
@@ -188,10 +187,11 @@ it('keeps a bounded number of tasks that have ended, and all that are at work', 
 
 it('what streams in is kept for what is looked at alone, and no more of it than can be looked at', () => {
   const ui = tree(2, { ended: 0 });
-  const opened = openTranscript(ui, 'child00000');
+  const opened = emptyTranscript('child00000');
+  ui.opened = opened;
   for (let index = 0; index < 100; index += 1) {
     for (const task of ['mainmain', 'child00000', 'child00001']) {
-      applySignal(ui, { type: 'text_delta', task, text: 'y'.repeat(10_000) });
+      applySignalToTree(ui, { type: 'text_delta', task, text: 'y'.repeat(10_000) });
     }
   }
   expect([ui.main.stream.text.length, opened.stream.text.length]).toEqual([65_536, 65_536]);

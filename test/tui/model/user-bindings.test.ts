@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
 import { DEFAULT_BINDINGS } from '../../../src/front/tui/model/key-bindings.ts';
 import { keyName, readKey } from '../../../src/front/tui/model/key-names.ts';
-import { ownBindings, type WrittenBindings } from '../../../src/front/tui/model/user-bindings.ts';
+import { userBindings, type WrittenBindings } from '../../../src/front/tui/model/user-bindings.ts';
 import { KEYS } from '../emulator.ts';
 import { Stage } from '../stage.ts';
 
@@ -17,7 +17,7 @@ function written(table: Readonly<Record<string, readonly string[]>>): WrittenBin
 
 function mistake(table: Readonly<Record<string, readonly string[]>>): string {
   try {
-    ownBindings(written(table));
+    userBindings(written(table));
   } catch (thrown) {
     if (thrown instanceof UsageError) return thrown.message;
   }
@@ -47,7 +47,7 @@ it.each(['', 'ctrl+', 'strg+g', 'f13', 'control g', 'ctrl+enterr', 'ä'])('%j is
 
 describe('keys of the configuration', () => {
   it('are in force instead of the default ones of that action alone', () => {
-    const bindings = ownBindings(written({ background: ['ctrl+y', 'f2', 'F2'] }));
+    const bindings = userBindings(written({ background: ['ctrl+y', 'f2', 'F2'] }));
     expect(bindings).toEqual({
       ...DEFAULT_BINDINGS,
       background: { ...DEFAULT_BINDINGS.background, keys: ['ctrl+y', 'f2'] },

@@ -254,7 +254,7 @@ it('a conversation that was cut off goes on by an empty line', async () => {
   stage.begin('mainmain', { agent: 'main', prompt: 'Look at it' });
   stage.ask('mainmain');
   stage.release('mainmain');
-  stage.plain.continue('mainmain');
+  stage.plain.open('mainmain');
   expect(await stage.heard()).toContain('It was cut off at work: an empty line goes on.');
   await stage.say('');
   expect(stage.asked.resumed).toEqual([['mainmain', null]]);

@@ -7,7 +7,7 @@ import {
   rankFiles,
 } from '../../../src/front/tui/terminal/project-files.ts';
 import { droppedImage } from '../../../src/front/tui/terminal/pasted-images.ts';
-import { OutputKeeper } from '../../../src/front/tui/terminal/shell-process.ts';
+import { OutputBuffer } from '../../../src/front/tui/terminal/shell-process.ts';
 import { fileMentions } from '../../../src/engine/enclose/file-mentions.ts';
 
 it.each([
@@ -64,7 +64,7 @@ describe('the output of a command', () => {
   it('is whole where it is not too much, whatever the pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array()), (pieces) => {
-        const keeper = new OutputKeeper();
+        const keeper = new OutputBuffer();
         for (const piece of pieces) keeper.add(Buffer.from(piece));
         keeper.end();
         const whole = Buffer.concat(pieces).toString('utf8');
@@ -75,7 +75,7 @@ describe('the output of a command', () => {
   });
 
   it('of very much is its beginning and its end', () => {
-    const keeper = new OutputKeeper();
+    const keeper = new OutputBuffer();
     keeper.add(Buffer.from('begin\n'));
     for (let at = 0; at < 100; at += 1) keeper.add(Buffer.alloc(100_000, 'x'));
     keeper.add(Buffer.from('\nend\n'));

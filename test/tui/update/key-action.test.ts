@@ -74,7 +74,7 @@ describe('while keys are for the editor', () => {
       fc.property(CONTEXT, fc.constantFrom(...KEYS), (context, key) => {
         const meaning = keyAction(key, context, DEFAULT_BINDINGS);
         const isQuestions = ACTIONS.some(
-          (action) => action === meaning && DEFAULT_BINDINGS[action].place === 'question',
+          (action) => action === meaning && DEFAULT_BINDINGS[action].scope === 'question',
         );
         expect(isQuestions).toBe(false);
       }),
@@ -116,10 +116,10 @@ describe('while keys are for the editor', () => {
   });
 });
 
-it('two actions of one place have no key in common', () => {
+it('two actions of one scope have no key in common', () => {
   const taken = ACTIONS.flatMap((action) => {
-    const { keys, place, needsEmptyEditor } = DEFAULT_BINDINGS[action];
-    return keys.map((key) => `${place} ${key} ${needsEmptyEditor === true}`);
+    const { keys, scope, needsEmptyEditor } = DEFAULT_BINDINGS[action];
+    return keys.map((key) => `${scope} ${key} ${needsEmptyEditor === true}`);
   });
   expect(new Set(taken).size).toBe(taken.length);
 });

@@ -1,5 +1,28 @@
-/** What keys do to the text that is typed: as in a shell, less what the screen's own keys take. */
-const KEYS = {
+/** Where a key has its meaning: anywhere, or only while this part of the screen has the focus. */
+export type KeyScope =
+  | 'anywhere'
+  | 'editor'
+  | 'completion'
+  | 'question'
+  | 'tasks'
+  | 'entries'
+  | 'search';
+
+/** The keys of one action. */
+export interface KeyBinding {
+  /** Names as the terminal library has them: `ctrl+b`, `shift+tab`, `escape`. */
+  readonly keys: readonly string[];
+  readonly scope: KeyScope;
+  /** Set if the key works only while nothing is typed, so that it is not taken from a text. */
+  readonly needsEmptyEditor?: true;
+  /** Set if the editor itself handles the key. */
+  readonly isEditors?: true;
+  /** The line of the help; `{ACTION}` stands for the keys of another action. Absent if the key is not listed. */
+  readonly help?: string;
+}
+
+/** Keys that edit the text, as in a shell, without those that the screen uses itself. */
+const EDITING_KEYS = {
   'cursor-up': ['up'],
   'cursor-down': ['down'],
   'cursor-left': ['left'],
@@ -24,7 +47,7 @@ const KEYS = {
   complete: ['tab'],
 } as const;
 
-/** While completions are offered. */
+/** Keys that work while the editor offers completions. */
 const COMPLETION_KEYS = {
   'completion-up': ['up'],
   'completion-down': ['down'],
@@ -32,23 +55,24 @@ const COMPLETION_KEYS = {
   'completion-close': ['escape', 'ctrl+c'],
 } as const;
 
-export type EditingAction = keyof typeof KEYS | keyof typeof COMPLETION_KEYS;
+/** An action of the editor. */
+export type EditingAction = keyof typeof EDITING_KEYS | keyof typeof COMPLETION_KEYS;
 
 const EDITING_BINDINGS = {
-  ...editing(KEYS, 'editor'),
-  ...editing(COMPLETION_KEYS, 'completion'),
+  ...editorBindings(EDITING_KEYS, 'editor'),
+  ...editorBindings(COMPLETION_KEYS, 'completion'),
 };
 
-function editing<Name extends string>(
+function editorBindings<Name extends string>(
   keys: Readonly<Record<Name, readonly string[]>>,
-  place: Place,
-): Readonly<Record<Name, Binding>>;
-function editing(
+  scope: KeyScope,
+): Readonly<Record<Name, KeyBinding>>;
+function editorBindings(
   keys: Readonly<Record<string, readonly string[]>>,
-  place: Place,
-): Readonly<Record<string, Binding>> {
+  scope: KeyScope,
+): Readonly<Record<string, KeyBinding>> {
   return Object.fromEntries(
-    Object.entries(keys).map(([name, own]) => [name, { keys: own, place, isEditors: true }]),
+    Object.entries(keys).map(([name, each]) => [name, { keys: each, scope, isEditors: true }]),
   );
 }
 
@@ -105,146 +129,126 @@ const OWN_ACTIONS = [
   'option-3',
   'option-4',
 ] as const;
-export type Action = (typeof OWN_ACTIONS)[number] | EditingAction;
+/** An action of the UI, as opposed to the editor. */
+export type OwnAction = (typeof OWN_ACTIONS)[number];
+export type Action = OwnAction | EditingAction;
 
-/** What a key can do. Keys that are bound to nothing are the editor's. */
+/** All actions. A key that belongs to none of them goes to the editor. */
 export const ACTIONS: readonly Action[] = [
   ...OWN_ACTIONS,
   ...Object.keys(EDITING_BINDINGS).filter(isEditingAction),
 ];
 
-export type Bindings = Readonly<Record<Action, Binding>>;
+export type Bindings = Readonly<Record<Action, KeyBinding>>;
 
 export const DEFAULT_BINDINGS: Bindings = {
   send: {
     keys: ['enter'],
-    place: 'editor',
+    scope: 'editor',
     isEditors: true,
     help: 'send; while it works, the message steers its next turn',
   },
   'new-line': {
     keys: ['shift+enter', 'ctrl+j'],
-    place: 'editor',
+    scope: 'editor',
     isEditors: true,
     help: 'a new line',
   },
   'paste-image': {
     keys: ['ctrl+v'],
-    place: 'editor',
+    scope: 'editor',
     help: 'show the image of the clipboard (or drop an image file)',
   },
   interrupt: {
     keys: ['escape'],
-    place: 'anywhere',
+    scope: 'anywhere',
     help: 'stop what is looked at, with all below it; twice: the whole tree',
   },
   leave: {
     keys: ['ctrl+c'],
-    place: 'anywhere',
+    scope: 'anywhere',
     help: 'clear what is typed; twice: leave, with everything stopped and resumable',
   },
-  'leave-empty': { keys: ['ctrl+d'], place: 'anywhere', needsEmptyEditor: true },
+  'leave-empty': { keys: ['ctrl+d'], scope: 'anywhere', needsEmptyEditor: true },
   background: {
-    // tmux takes the first one.
+    // tmux uses the first one itself.
     keys: ['ctrl+b', 'ctrl+g'],
-    place: 'anywhere',
+    scope: 'anywhere',
     help: 'send what is waited for to the background',
   },
   'cycle-mode': {
     keys: ['shift+tab'],
-    place: 'anywhere',
+    scope: 'anywhere',
     help: 'next permission mode: plan, default, acceptEdits, autonomous',
   },
   'focus-question': {
     keys: ['tab'],
-    place: 'editor',
+    scope: 'editor',
     needsEmptyEditor: true,
     help: 'answer the question that waits (with an empty editor)',
   },
   'focus-tasks': {
     keys: ['ctrl+t'],
-    place: 'anywhere',
+    scope: 'anywhere',
     help: 'choose a task: {choose-up} {choose-down}, {open-task} opens, {stop-task} stops, {background-task} to the background, {resume-task} resumes',
   },
   back: {
     keys: ['left'],
-    place: 'editor',
+    scope: 'editor',
     needsEmptyEditor: true,
     help: 'from a task back to the conversation (with an empty editor)',
   },
-  expand: { keys: ['ctrl+o'], place: 'anywhere', help: 'fold and unfold results and thoughts' },
+  expand: { keys: ['ctrl+o'], scope: 'anywhere', help: 'fold and unfold results and thoughts' },
   'focus-entries': {
     keys: ['ctrl+r'],
-    place: 'anywhere',
+    scope: 'anywhere',
     help: 'unfold one of them: {entry-up} {entry-down} choose, {unfold-entry} unfolds',
   },
-  'entry-up': { keys: ['up'], place: 'entries' },
-  'entry-down': { keys: ['down'], place: 'entries' },
-  'unfold-entry': { keys: ['enter'], place: 'entries' },
+  'entry-up': { keys: ['up'], scope: 'entries' },
+  'entry-down': { keys: ['down'], scope: 'entries' },
+  'unfold-entry': { keys: ['enter'], scope: 'entries' },
   search: {
     keys: ['ctrl+f'],
-    place: 'anywhere',
+    scope: 'anywhere',
     help: 'search: {search-next} next, {search-previous} previous',
   },
-  'search-here': { keys: ['/'], place: 'entries' },
-  'search-next': { keys: ['enter', 'ctrl+n', 'down'], place: 'search' },
-  'search-previous': { keys: ['ctrl+p', 'up'], place: 'search' },
+  'search-here': { keys: ['/'], scope: 'entries' },
+  'search-next': { keys: ['enter', 'ctrl+n', 'down'], scope: 'search' },
+  'search-previous': { keys: ['ctrl+p', 'up'], scope: 'search' },
   'page-up': {
     keys: ['pageUp'],
-    place: 'anywhere',
+    scope: 'anywhere',
     help: 'scroll up; {page-down} down; {line-up} {line-down} by a line',
   },
-  'page-down': { keys: ['pageDown'], place: 'anywhere' },
-  'line-up': { keys: ['shift+up'], place: 'anywhere' },
-  'line-down': { keys: ['shift+down'], place: 'anywhere' },
-  'to-end': { keys: ['ctrl+end'], place: 'anywhere', help: 'to the end, and follow it' },
-  redraw: { keys: ['ctrl+l'], place: 'anywhere', help: 'draw everything anew' },
+  'page-down': { keys: ['pageDown'], scope: 'anywhere' },
+  'line-up': { keys: ['shift+up'], scope: 'anywhere' },
+  'line-down': { keys: ['shift+down'], scope: 'anywhere' },
+  'to-end': { keys: ['ctrl+end'], scope: 'anywhere', help: 'to the end, and follow it' },
+  redraw: { keys: ['ctrl+l'], scope: 'anywhere', help: 'draw everything anew' },
   suspend: {
     keys: ['ctrl+z'],
-    place: 'anywhere',
+    scope: 'anywhere',
     help: 'suspend Muster and all its tasks; `fg` in the shell goes on',
   },
-  'choose-up': { keys: ['up'], place: 'tasks' },
-  'choose-down': { keys: ['down'], place: 'tasks' },
-  'open-task': { keys: ['enter'], place: 'tasks' },
-  'stop-task': { keys: ['s'], place: 'tasks' },
-  'background-task': { keys: ['b'], place: 'tasks' },
-  'resume-task': { keys: ['r'], place: 'tasks' },
-  'ask-up': { keys: ['up'], place: 'question' },
-  'ask-down': { keys: ['down'], place: 'question' },
-  'answer-once': { keys: ['y'], place: 'question' },
-  'answer-always': { keys: ['a'], place: 'question' },
-  'answer-mode': { keys: ['m'], place: 'question' },
-  'answer-mode-user': { keys: ['u'], place: 'question' },
-  'answer-no': { keys: ['n'], place: 'question' },
-  'answer-reason': { keys: ['r'], place: 'question' },
-  'answer-text': { keys: ['t'], place: 'question' },
-  'answer-edit': { keys: ['e'], place: 'question' },
-  'option-1': { keys: ['1'], place: 'question' },
-  'option-2': { keys: ['2'], place: 'question' },
-  'option-3': { keys: ['3'], place: 'question' },
-  'option-4': { keys: ['4'], place: 'question' },
+  'choose-up': { keys: ['up'], scope: 'tasks' },
+  'choose-down': { keys: ['down'], scope: 'tasks' },
+  'open-task': { keys: ['enter'], scope: 'tasks' },
+  'stop-task': { keys: ['s'], scope: 'tasks' },
+  'background-task': { keys: ['b'], scope: 'tasks' },
+  'resume-task': { keys: ['r'], scope: 'tasks' },
+  'ask-up': { keys: ['up'], scope: 'question' },
+  'ask-down': { keys: ['down'], scope: 'question' },
+  'answer-once': { keys: ['y'], scope: 'question' },
+  'answer-always': { keys: ['a'], scope: 'question' },
+  'answer-mode': { keys: ['m'], scope: 'question' },
+  'answer-mode-user': { keys: ['u'], scope: 'question' },
+  'answer-no': { keys: ['n'], scope: 'question' },
+  'answer-reason': { keys: ['r'], scope: 'question' },
+  'answer-text': { keys: ['t'], scope: 'question' },
+  'answer-edit': { keys: ['e'], scope: 'question' },
+  'option-1': { keys: ['1'], scope: 'question' },
+  'option-2': { keys: ['2'], scope: 'question' },
+  'option-3': { keys: ['3'], scope: 'question' },
+  'option-4': { keys: ['4'], scope: 'question' },
   ...EDITING_BINDINGS,
 };
-
-/** Where a key has its meaning: whatever keys are for, or only while they are for one of these. */
-export type Place =
-  | 'anywhere'
-  | 'editor'
-  | 'completion'
-  | 'question'
-  | 'tasks'
-  | 'entries'
-  | 'search';
-
-export interface Binding {
-  /** As the library names them: `ctrl+b`, `shift+tab`, `escape`. */
-  readonly keys: readonly string[];
-  readonly place: Place;
-  /** Only while nothing is typed, so that no key is taken from a text. */
-  readonly needsEmptyEditor?: true;
-  /** The editor does it. */
-  readonly isEditors?: true;
-  /** For the help, `{ACTION}` for the keys of another one; absent: it goes without saying, or its place says it. */
-  readonly help?: string;
-}

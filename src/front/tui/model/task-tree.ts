@@ -3,40 +3,44 @@ import type { TaskEvent } from '../../../protocol/event.ts';
 import { openQuestions } from '../../../protocol/inbox-state.ts';
 import type { TaskSignal } from '../../../protocol/signal.ts';
 import type { TaskState } from '../../../protocol/state.ts';
-import type { Asked } from './asked.ts';
+import type { PendingQuestion } from './pending-question.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
 import {
   addStreamed,
   applyToTranscript,
   beginTask,
+  copyTranscript,
   emptyTranscript,
   type Transcript,
 } from './transcript.ts';
 
-/** Tasks that are kept in view: of more, those that ended longest ago give way. */
-const MOST_ROWS = 600;
+/** The number of tasks kept in the tree. Beyond it, the tasks that ended first are only counted. */
+const MAX_ROWS = 600;
 
-/** What there is to see of a tree of tasks: a fold of their events, and of what streams in. */
-export interface UiState {
+/**
+ * A tree of tasks: the fold of their events and of the text that streams in. The functions of this file change a
+ * tree in place, since a log can hold very many events; `update` gives them a copy.
+ */
+export interface TaskTree {
   /** The clock of this process. */
   readonly clock: Clock;
-  /** The main task; null: the conversation has not begun. */
+  /** The main task; null before the conversation has started. */
   root: string | null;
-  /** By id, in the order in which they were made. */
+  /** By id, in the order in which the tasks were created. */
   readonly rows: Map<string, TaskRow>;
-  /** Ended ones that gave way. */
+  /** The number of ended tasks that are only counted. */
   droppedRows: number;
-  /** Ids of those that nobody waits for. */
+  /** Ids of the tasks that nobody waits for. */
   readonly background: Set<string>;
-  /** What waits for a person, by id, the oldest first. */
-  readonly questions: Map<string, Asked>;
-  /** Of the main task; before it has begun, what was said of the start. */
-  readonly main: Transcript;
-  /** Of another one that is looked into. */
+  /** Questions that wait for the user, by id, the oldest first. */
+  readonly questions: Map<string, PendingQuestion>;
+  /** The conversation of the main task; before it has started, the notes of the start. */
+  main: Transcript;
+  /** The conversation of another task that is open. */
   opened: Transcript | null;
 }
 
-export function emptyUiState(clock: Clock = systemClock): UiState {
+export function emptyTaskTree(clock: Clock = systemClock): TaskTree {
   return {
     clock,
     root: null,
@@ -49,27 +53,36 @@ export function emptyUiState(clock: Clock = systemClock): UiState {
   };
 }
 
-/** `state`: the fold of the task's log with the event. */
-export function applyToUi(ui: UiState, event: TaskEvent, state: TaskState): void {
+/** A copy that can be changed without an effect on the original. */
+export function copyTree(tree: TaskTree): TaskTree {
+  return {
+    ...tree,
+    rows: new Map(tree.rows),
+    background: new Set(tree.background),
+    questions: new Map(tree.questions),
+    main: copyTranscript(tree.main),
+    opened: tree.opened === null ? null : copyTranscript(tree.opened),
+  };
+}
+
+/** Adds one event. `state` is the fold of the task's log, this event included. */
+export function applyToTree(tree: TaskTree, event: TaskEvent, state: TaskState): void {
   const { id } = state.spec;
-  if (ui.root === null) {
-    ui.root = id;
-    ui.main.task = id;
-  }
-  ui.rows.set(id, taskRow(state, clockShift(ui.clock)));
-  const transcript = transcriptOf(ui, id);
+  if (tree.root === null) beginTree(tree, id);
+  tree.rows.set(id, taskRow(state, clockShift(tree.clock)));
+  const transcript = transcriptOf(tree, id);
   if (transcript !== null) applyToTranscript(transcript, event);
   switch (event.type) {
     case 'task.created':
-      dropOldRows(ui);
+      dropOldRows(tree);
       return;
     case 'child.created':
     case 'child.resumed':
-      if (event.background) ui.background.add(event.child);
-      else ui.background.delete(event.child);
+      if (event.background) tree.background.add(event.child);
+      else tree.background.delete(event.child);
       return;
     case 'child.detached':
-      ui.background.add(event.child);
+      tree.background.add(event.child);
       return;
     case 'question.asked':
     case 'question.answered':
@@ -77,32 +90,54 @@ export function applyToUi(ui: UiState, event: TaskEvent, state: TaskState): void
     case 'call.refused':
     case 'task.ended':
     case 'task.claimed':
-      updateQuestions(ui, state);
+      updateQuestions(tree, state);
       return;
     default:
   }
 }
 
-export function applySignal(ui: UiState, signal: TaskSignal): void {
-  const transcript = transcriptOf(ui, signal.task);
+/** Adds a piece of an answer that is being written. */
+export function applySignalToTree(tree: TaskTree, signal: TaskSignal): void {
+  const transcript = transcriptOf(tree, signal.task);
   if (transcript === null) return;
   if (signal.type === 'text_delta') addStreamed(transcript, 'text', signal.text);
   if (signal.type === 'reasoning_delta') addStreamed(transcript, 'thinking', signal.text);
 }
 
-/** Another conversation is about to begin: what was said stays in sight, and its tasks do not. */
-export function forgetTree(ui: UiState): void {
-  ui.root = null;
-  ui.rows.clear();
-  ui.droppedRows = 0;
-  ui.background.clear();
-  ui.questions.clear();
-  ui.opened = null;
-  beginTask(ui.main);
+/**
+ * Adds a task by its log, where no event reports it: a task of an earlier run, or one that its process has left.
+ * `isAsking` says whether its open questions can be answered.
+ */
+export function placeTask(
+  tree: TaskTree,
+  state: TaskState,
+  { isAsking }: { readonly isAsking: boolean },
+): void {
+  const shift = clockShift(tree.clock);
+  const row = taskRow(state, shift);
+  const { id, status } = row;
+  const wasLeft = row.endedAt === null && (status === 'interrupted' || status === 'parked');
+  tree.rows.set(id, wasLeft ? { ...row, endedAt: state.lifetime.newest.ts - shift } : row);
+  for (const [child, { background }] of state.children) {
+    if (background) tree.background.add(child);
+    else tree.background.delete(child);
+  }
+  if (isAsking) updateQuestions(tree, state);
 }
 
-/** Of an earlier conversation all is about to be shown, and nothing of another one. */
-export function emptyMain({ main }: UiState): void {
+/** Removes all tasks, for another conversation. The transcript stays in view. */
+export function forgetTree(tree: TaskTree): void {
+  tree.root = null;
+  tree.rows.clear();
+  tree.droppedRows = 0;
+  tree.background.clear();
+  tree.questions.clear();
+  tree.opened = null;
+  beginTask(tree.main);
+}
+
+/** Removes all entries of the main transcript, before another conversation is shown in full. */
+export function emptyMain({ main }: TaskTree): void {
   main.blocks.length = 0;
   main.waiting.length = 0;
   main.dropped = 0;
@@ -110,91 +145,69 @@ export function emptyMain({ main }: UiState): void {
   main.stream.thinking = '';
 }
 
-/** Another conversation than a new one: what events and logs tell of it is shown from here on. */
-export function beginTree(ui: UiState, root: string): void {
-  ui.root = root;
-  ui.main.task = root;
+/** Makes this task the main task: its events and its log are shown from now on. */
+export function beginTree(tree: TaskTree, root: string): void {
+  tree.root = root;
+  tree.main.task = root;
 }
 
-/** From here on its conversation is kept, too, in the place of another one. */
-export function openTranscript(ui: UiState, task: string): Transcript {
-  ui.opened = emptyTranscript(task);
-  return ui.opened;
-}
-
-/** What is looked at: the conversation, or the task that is open. */
-export function shownTranscript({ main, opened }: UiState, openTask: string | null): Transcript {
+/** The transcript in view: that of the open task, or the conversation. */
+export function shownTranscript({ main, opened }: TaskTree, openTask: string | null): Transcript {
   return openTask === null || opened === null ? main : opened;
 }
 
-function transcriptOf({ main, opened }: UiState, task: string): Transcript | null {
+function transcriptOf({ main, opened }: TaskTree, task: string): Transcript | null {
   if (main.task === task) return main;
   return opened?.task === task ? opened : null;
 }
 
-/** Those of a task that are open by now. */
-function updateQuestions(ui: UiState, state: TaskState): void {
+/** Replaces the questions of one task by those that are open now. */
+function updateQuestions(tree: TaskTree, state: TaskState): void {
   const open = openQuestions(state);
-  for (const [id, { task }] of ui.questions) {
-    if (task === state.spec.id && !open.some((each) => each.id === id)) ui.questions.delete(id);
+  for (const [id, { task }] of tree.questions) {
+    if (task === state.spec.id && !open.some((each) => each.id === id)) tree.questions.delete(id);
   }
   for (const question of open) {
-    if (!ui.questions.has(question.id)) ui.questions.set(question.id, question);
+    if (!tree.questions.has(question.id)) tree.questions.set(question.id, question);
   }
 }
 
-function dropOldRows(ui: UiState): void {
-  if (ui.rows.size < MOST_ROWS * 1.25) return;
-  const parents = new Set([...ui.rows.values()].map(({ parent }) => parent));
-  for (const [id, row] of ui.rows) {
-    if (ui.rows.size <= MOST_ROWS) return;
-    if (!hasEnded(row) || parents.has(id) || id === ui.root) continue;
-    ui.rows.delete(id);
-    ui.background.delete(id);
-    ui.droppedRows += 1;
+function dropOldRows(tree: TaskTree): void {
+  if (tree.rows.size < MAX_ROWS * 1.25) return;
+  const parents = new Set([...tree.rows.values()].map(({ parent }) => parent));
+  for (const [id, row] of tree.rows) {
+    if (tree.rows.size <= MAX_ROWS) return;
+    if (!hasEnded(row) || parents.has(id) || id === tree.root) continue;
+    tree.rows.delete(id);
+    tree.background.delete(id);
+    tree.droppedRows += 1;
   }
 }
 
-/** Whether the conversation had not come to rest when the process that it was in ended, or waits for an answer. */
-export function isCutOff(ui: UiState): boolean {
-  const status = ui.root === null ? undefined : ui.rows.get(ui.root)?.status;
+/** The row of the main task. */
+export function rootRow({ root, rows }: TaskTree): TaskRow | undefined {
+  return root === null ? undefined : rows.get(root);
+}
+
+/** Whether the conversation's process ended while it was at work, or while it waited for an answer. */
+export function isCutOff(tree: TaskTree): boolean {
+  const status = rootRow(tree)?.status;
   return status === 'interrupted' || status === 'parked';
 }
 
 /**
- * A task as it stands by its log, where no event tells it: one of earlier, or one that its process has left.
- * `isAsking`: whether its open questions can be answered.
+ * The text that calls a user who looks elsewhere: a task asks something, or a background task has ended. Null for
+ * every other event.
  */
-export function placeTask(
-  ui: UiState,
-  state: TaskState,
-  { isAsking }: { readonly isAsking: boolean },
-): void {
-  const shift = clockShift(ui.clock);
-  const row = taskRow(state, shift);
-  const { id, status } = row;
-  const isLeft = row.endedAt === null && (status === 'interrupted' || status === 'parked');
-  ui.rows.set(id, isLeft ? { ...row, endedAt: state.lifetime.newest.ts - shift } : row);
-  for (const [child, { background }] of state.children) {
-    if (background) ui.background.add(child);
-    else ui.background.delete(child);
-  }
-  if (isAsking) updateQuestions(ui, state);
-}
-
-/**
- * Why somebody who looks elsewhere is to be called: a task asks, or one that nobody waits for has ended. Null:
- * there is no need.
- */
-export function callsForAttention(
-  ui: Pick<UiState, 'background' | 'rows'>,
+export function attentionText(
+  tree: Pick<TaskTree, 'background' | 'rows'>,
   event: TaskEvent,
 ): string | null {
   if (event.type === 'question.asked') {
     const { chain, kind, tool } = event.question;
     return `${chain.at(-1) ?? ''} asks${kind === 'permission' ? ` to run ${tool}` : ''}`;
   }
-  if (event.type !== 'child.ended' || !ui.background.has(event.child)) return null;
-  const row = ui.rows.get(event.child);
+  if (event.type !== 'child.ended' || !tree.background.has(event.child)) return null;
+  const row = tree.rows.get(event.child);
   return `${row?.agent ?? 'a task'} ${event.status}${row === undefined ? '' : `: ${row.description}`}`;
 }

@@ -336,3 +336,13 @@ function cut(text: string): string {
   const left = text.length - beginning.length;
   return left === 0 ? text : `${beginning}\n\n… ${plural(left, 'character')} more, in the log`;
 }
+
+/** A copy that can be changed without an effect on the original. */
+export function copyTranscript(transcript: Transcript): Transcript {
+  return {
+    ...transcript,
+    blocks: [...transcript.blocks],
+    waiting: [...transcript.waiting],
+    stream: { ...transcript.stream },
+  };
+}

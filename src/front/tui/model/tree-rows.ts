@@ -1,5 +1,5 @@
 import { hasEnded, type TaskRow } from './task-row.ts';
-import type { UiState } from './task-tree.ts';
+import type { TaskTree } from './task-tree.ts';
 
 /** A task where it stands in the tree. */
 export interface TreeRow {
@@ -10,7 +10,7 @@ export interface TreeRow {
 }
 
 /** The main task and all below it, each below its parent, those of one parent as they were made. */
-export function treeRows(ui: UiState): readonly TreeRow[] {
+export function treeRows(ui: TaskTree): readonly TreeRow[] {
   const below = Map.groupBy(ui.rows.values(), ({ parent }) => parent);
   const rows: TreeRow[] = [];
   const visit = (row: TaskRow, level: number): void => {
@@ -23,7 +23,7 @@ export function treeRows(ui: UiState): readonly TreeRow[] {
 }
 
 /** Those that have to do with what the main task works on now: not what ended before it began with that. */
-export function currentRows(ui: UiState): readonly TreeRow[] {
+export function currentRows(ui: TaskTree): readonly TreeRow[] {
   const root = ui.root === null ? undefined : ui.rows.get(ui.root);
   if (root === undefined) return [];
   return treeRows(ui).filter(
@@ -32,7 +32,7 @@ export function currentRows(ui: UiState): readonly TreeRow[] {
 }
 
 /** Whether anything of the tree is at work. */
-export function isAtWork(ui: UiState): boolean {
+export function isAtWork(ui: TaskTree): boolean {
   for (const row of ui.rows.values()) if (!hasEnded(row)) return true;
   return false;
 }
@@ -80,7 +80,7 @@ export interface TreeUse {
 }
 
 /** Of the tasks that are kept in view. */
-export function treeUse({ rows }: Pick<UiState, 'rows'>): TreeUse {
+export function treeUse({ rows }: Pick<TaskTree, 'rows'>): TreeUse {
   let [turns, tokens] = [0, 0];
   let costUsd: number | null = 0;
   for (const row of rows.values()) {

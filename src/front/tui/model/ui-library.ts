@@ -1,34 +1,34 @@
 import type { Muster } from '../../../api/index.ts';
 
-/** What the UI needs of the library. */
-export type UiMuster = Pick<
+/** What pages, the start screen and the status line show of the library. Reading it has no effect. */
+export type LibraryInfo = Pick<
   Muster,
-  | 'agents'
-  | 'answer'
-  | 'background'
-  | 'contextOf'
-  | 'enclose'
-  | 'interrupt'
-  | 'listFiles'
-  | 'lookAtImage'
-  | 'planRewind'
-  | 'rewind'
-  | 'setModel'
-  | 'typed'
-  | 'cwd'
-  | 'keyBindings'
-  | 'mainModel'
-  | 'mode'
-  | 'models'
-  | 'offlineByDefault'
-  | 'resume'
-  | 'resumeBelow'
-  | 'rules'
-  | 'sandboxState'
-  | 'send'
-  | 'setMode'
-  | 'start'
-  | 'stopTask'
-  | 'store'
-  | 'watchSignals'
+  'agents' | 'cwd' | 'mainModel' | 'mode' | 'models' | 'offlineByDefault' | 'rules'
 >;
+
+/** The part of the library that the terminal UI uses. */
+export type UiLibrary = LibraryInfo &
+  Pick<
+    Muster,
+    | 'answer'
+    | 'background'
+    | 'contextOf'
+    | 'enclose'
+    | 'interrupt'
+    | 'keyBindings'
+    | 'listFiles'
+    | 'lookAtImage'
+    | 'planRewind'
+    | 'resume'
+    | 'resumeBelow'
+    | 'rewind'
+    | 'sandboxState'
+    | 'send'
+    | 'setMode'
+    | 'setModel'
+    | 'start'
+    | 'stopTask'
+    | 'store'
+    | 'typed'
+    | 'watchSignals'
+  >;

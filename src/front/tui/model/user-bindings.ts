@@ -2,33 +2,33 @@ import { UsageError } from '../../../base/errors.ts';
 import { nearestFirst } from '../../../base/near-names.ts';
 import { exactLine } from '../../../base/terminal-text.ts';
 import {
-  type Binding,
-  type Place,
   ACTIONS,
   DEFAULT_BINDINGS,
+  isEditingAction,
   type Action,
   type Bindings,
-  isEditingAction,
+  type KeyBinding,
+  type KeyScope,
 } from './key-bindings.ts';
 import { isText, isTyped, keyName, readKey } from './key-names.ts';
 
-/** `[keys]` as it is written, by action. */
+/** The `[keys]` section of the configuration by action; `where` is the file and line. */
 export type WrittenBindings = ReadonlyMap<
   string,
   { readonly keys: readonly string[]; readonly where: string }
 >;
 
-/** Without these nobody could say or stop anything, or get out. */
+/** Without a key for these, nobody could send or stop anything, or leave. */
 const NEEDED: ReadonlySet<Action> = new Set(['interrupt', 'leave', 'send']);
 
 /**
- * The keys in force: the user's, and for what they say nothing of the default ones. Throws UsageError with a
- * line for each thing that is wrong.
+ * The keys in force: for each action that the user configured, their keys replace the default ones. Throws
+ * UsageError with a line for each problem.
  */
-export function ownBindings(written: WrittenBindings): Bindings {
+export function userBindings(written: WrittenBindings): Bindings {
   if (written.size === 0) return DEFAULT_BINDINGS;
   const problems: string[] = [];
-  const bindings: Record<Action, Binding> = { ...DEFAULT_BINDINGS };
+  const bindings: Record<Action, KeyBinding> = { ...DEFAULT_BINDINGS };
   for (const [name, { keys, where }] of written) {
     const action = ACTIONS.find((each) => each === name);
     if (action === undefined) {
@@ -43,8 +43,7 @@ export function ownBindings(written: WrittenBindings): Bindings {
     if (keys.length === 0 && NEEDED.has(action)) {
       problems.push(`${where}: keys.${action} needs at least one key`);
     }
-    const own = [...new Set(read.flatMap(({ key }) => key ?? []))];
-    bindings[action] = { ...binding, keys: own };
+    bindings[action] = { ...binding, keys: [...new Set(read.flatMap(({ key }) => key ?? []))] };
   }
   const yielded = yieldKeys(bindings, written);
   problems.push(...clashes(yielded, written));
@@ -52,36 +51,31 @@ export function ownBindings(written: WrittenBindings): Bindings {
   return yielded;
 }
 
-/** What the editor does by default gives way to what the user has said. */
+/** Takes the keys that the user configured from the editor's own actions. */
 function yieldKeys(bindings: Bindings, written: WrittenBindings): Bindings {
-  const said = ACTIONS.filter((action) => written.has(action));
+  const configured = ACTIONS.filter((action) => written.has(action));
   const yielding = ACTIONS.filter((action) => isEditingAction(action) && !written.has(action));
-  const left = yielding.map((action) => {
+  const changed = yielding.map((action) => {
     const binding = bindings[action];
-    const taken = said.filter((each) => overlap(bindings[each], binding));
+    const taking = configured.filter((each) => overlap(bindings[each], binding));
     const keys = binding.keys.filter(
-      (key) => !taken.some((each) => bindings[each].keys.includes(key)),
+      (key) => !taking.some((each) => bindings[each].keys.includes(key)),
     );
     return [action, { ...binding, keys }] as const;
   });
-  return { ...bindings, ...Object.fromEntries(left) };
-}
-
-interface ReadBinding {
-  readonly key: string | null;
-  readonly problem: string | null;
+  return { ...bindings, ...Object.fromEntries(changed) };
 }
 
 function readBinding(
   written: string,
-  { action, binding }: { readonly action: Action; readonly binding: Binding },
-): ReadBinding {
+  { action, binding }: { readonly action: Action; readonly binding: KeyBinding },
+): { readonly key: string | null; readonly problem: string | null } {
   const key = readKey(written);
   if (key === null) {
     const problem = `keys.${action}: "${exactLine(written)}" is no key; keys are written like "ctrl+g", "alt+enter", "shift+tab", "pgup", "f5", "esc", "x"`;
     return { key, problem };
   }
-  const isForEditor = binding.place === 'anywhere' || binding.place === 'editor';
+  const isForEditor = binding.scope === 'anywhere' || binding.scope === 'editor';
   const isTaken = binding.isEditors === true ? isText : isTyped;
   if (isForEditor && isTaken(key)) {
     const problem = `keys.${action}: "${keyName(key)}" types text; add ctrl or alt, or take another key`;
@@ -95,7 +89,7 @@ function unknownAction(name: string): string {
   return `unknown action "${exactLine(name)}" in [keys]; valid: ${valid}`;
 }
 
-/** Two actions that one key would have at the same place. Told where the user has given it to one of them. */
+/** Reports keys with two actions in the same scope, where the user gave the key to one of them. */
 function clashes(bindings: Bindings, written: WrittenBindings): readonly string[] {
   return ACTIONS.flatMap((action, at) =>
     ACTIONS.slice(at + 1).flatMap((other) => {
@@ -111,16 +105,16 @@ function clashes(bindings: Bindings, written: WrittenBindings): readonly string[
   );
 }
 
-/** Whether a key of both would have two meanings at a time. */
-function overlap(one: Binding, other: Binding): boolean {
-  if (!meet(one.place, other.place)) return false;
-  // With nothing typed there is nothing to do to a text.
+/** Whether a key of both bindings would have two meanings at the same time. */
+function overlap(one: KeyBinding, other: KeyBinding): boolean {
+  if (!scopesMeet(one.scope, other.scope)) return false;
+  // An empty editor has no text to edit.
   const isEmptyOnly = one.needsEmptyEditor === true || other.needsEmptyEditor === true;
   return !(isEmptyOnly && (one.isEditors === true || other.isEditors === true));
 }
 
-function meet(one: Place, other: Place): boolean {
-  // While completions are offered, the keys for them are theirs.
+function scopesMeet(one: KeyScope, other: KeyScope): boolean {
+  // Completions take their keys from everything else while they are offered.
   if (one === 'completion' || other === 'completion') return one === other;
   return one === other || one === 'anywhere' || other === 'anywhere';
 }

@@ -2,7 +2,7 @@ import { plural } from '../../../base/text.ts';
 import { shortTime } from '../view/numbers.ts';
 import type { Pen } from '../view/pen.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
-import type { UiState } from '../model/task-tree.ts';
+import type { TaskTree } from '../model/task-tree.ts';
 
 /** A task that waits no longer than this for its turn begins at once, for a person. */
 const SHORT_WAIT_MS = 1_000;
@@ -20,7 +20,7 @@ export class PlainTasks {
   }
 
   /** What there is to tell since the last time. */
-  news(ui: UiState, now: number): readonly string[] {
+  news(ui: TaskTree, now: number): readonly string[] {
     const lines: string[] = [];
     for (const row of ui.rows.values()) {
       if (row.id === ui.root) continue;
@@ -35,7 +35,7 @@ export class PlainTasks {
     return lines;
   }
 
-  private forgetGone({ rows }: UiState): void {
+  private forgetGone({ rows }: TaskTree): void {
     if (this.told.size <= MOST_KNOWN) return;
     for (const id of this.told.keys()) if (!rows.has(id)) this.told.delete(id);
   }
@@ -45,7 +45,7 @@ function stateOf({ status, activity }: TaskRow): string {
   return status === 'running' && activity.kind === 'held' ? 'held' : status;
 }
 
-function beginText(row: TaskRow, ui: UiState): string {
+function beginText(row: TaskRow, ui: TaskTree): string {
   const where = ui.background.has(row.id) ? ' in the background' : '';
   const below = row.depth > 1 ? ` below ${row.parent?.slice(0, 6) ?? ''}` : '';
   const how = row.status === 'queued' ? 'waits for its turn' : 'begins';

@@ -2,72 +2,79 @@ import type { Muster } from '../../../api/index.ts';
 import type { Enclosed } from '../../../api/enclosing.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import type { PastedImages } from './pasted-images.ts';
-import type { OwnCommands } from './shell-commands.ts';
+import type { ShellCommands } from './shell-commands.ts';
 
-interface Parts {
-  readonly muster: Pick<Muster, 'enclose'>;
-  /** The definition that a conversation runs as; null: the main agent. */
+interface SenderOptions {
+  readonly library: Pick<Muster, 'enclose'>;
+  /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
-  readonly commands: Pick<OwnCommands, 'take'>;
-  readonly images: Pick<PastedImages, 'in'>;
-  readonly note: (level: 'warning', text: string) => void;
+  readonly shell: Pick<ShellCommands, 'takeOutputs'>;
+  readonly images: Pick<PastedImages, 'shownIn'>;
+  readonly onWarning: (text: string) => void;
+  /** Called when `isSending` has changed. */
+  readonly onChange: () => void;
 }
 
-/** Whom words are for, and how they get there. */
-export interface Listener {
-  /** Asked once it is their turn. Null: a conversation that is about to begin. */
+/** The receiver of a message. */
+export interface Recipient {
+  /** The id of the task, read when the attachments are gathered; null for a conversation that is about to start. */
   readonly to: () => string | null;
-  readonly hear: (text: string, enclosed?: Enclosed) => void;
+  readonly deliver: (text: string, enclosed?: Enclosed) => void;
 }
 
-/** Says what a person types, with what goes along; in the order in which it was typed, however long that takes. */
-export class Saying {
-  private readonly parts: Parts;
+/** Sends the user's messages with their attachments, in the order in which they were typed, however long that takes. */
+export class MessageSender {
+  private readonly options: SenderOptions;
   private latest: Promise<void> | null = null;
 
-  constructor(parts: Parts) {
-    this.parts = parts;
+  constructor(options: SenderOptions) {
+    this.options = options;
   }
 
-  /** Whether something is not said yet. */
-  get isGathering(): boolean {
+  /** Whether a message still waits for its attachments. */
+  get isSending(): boolean {
     return this.latest !== null;
   }
 
-  say(text: string, listener: Listener): void {
-    const outputs = this.parts.commands.take();
-    const images = this.parts.images.in(text);
+  send(text: string, recipient: Recipient): void {
+    const outputs = this.options.shell.takeOutputs();
+    const images = this.options.images.shownIn(text);
     const isBare = outputs.length === 0 && images.length === 0 && !text.includes('@');
-    if (isBare && this.latest === null) {
-      listener.hear(text);
+    const { latest } = this;
+    if (isBare && latest === null) {
+      recipient.deliver(text);
       return;
     }
-    const { latest } = this;
-    const sayLater = async (): Promise<void> => {
+    const sendLater = async (): Promise<void> => {
       await latest;
-      const enclosed = await this.gather({ words: text, outputs, images, to: listener.to() });
-      if (this.latest === said) this.latest = null;
+      const request = { words: text, outputs, images, to: recipient.to() };
+      const enclosed = await this.gather(request);
+      if (this.latest === sending) {
+        this.latest = null;
+        this.options.onChange();
+      }
       try {
-        listener.hear(text, enclosed);
+        recipient.deliver(text, enclosed);
       } catch (thrown) {
-        this.parts.note('warning', errorMessage(thrown));
+        this.options.onWarning(errorMessage(thrown));
       }
     };
-    const said = sayLater();
-    this.latest = said;
+    const sending = sendLater();
+    this.latest = sending;
+    this.options.onChange();
   }
 
-  /** What can't go along is told, and the words are said without it. */
+  /** Warns of what can't be attached; the message is sent without it. */
   private async gather(
-    wish: Pick<Parameters<Muster['enclose']>[0], 'words' | 'outputs' | 'images' | 'to'>,
+    request: Pick<Parameters<Muster['enclose']>[0], 'words' | 'outputs' | 'images' | 'to'>,
   ): Promise<Enclosed | undefined> {
-    const { muster, agent, note } = this.parts;
+    const { library, agent, onWarning } = this.options;
     try {
-      const enclosed = await muster.enclose({ ...wish, ...(agent === null ? {} : { agent }) });
-      for (const problem of enclosed.problems) note('warning', problem);
+      const enclosed = await library.enclose({ ...request, ...(agent === null ? {} : { agent }) });
+      for (const problem of enclosed.problems) onWarning(problem);
       return enclosed.enclosures.length === 0 ? undefined : enclosed;
     } catch (thrown) {
-      note('warning', `nothing goes along: ${errorMessage(thrown)}`);
+      onWarning(`nothing goes along: ${errorMessage(thrown)}`);
       return undefined;
     }
   }

@@ -1,34 +1,36 @@
 import { readFile, stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import type { ImageLook, ShownImage } from '../../../api/enclosing.ts';
 import { errorMessage } from '../../../base/errors.ts';
-import { fileURLToPath } from 'node:url';
 import { absolutePath } from '../../../sys/paths.ts';
 
-/** That are kept for messages to come, those of earlier ones too: a message can be sent again. */
-const MOST_IMAGES = 20;
-const MOST_BYTES = 32 * 1024 * 1024;
+/** The limits of the images that are kept. Those of sent messages count too, since a message can be sent again. */
+const MAX_IMAGES = 20;
+const MAX_BYTES = 32 * 1024 * 1024;
 const MARK = /\[image #(\d+)\]/g;
 
-interface Parts {
+interface ImageOptions {
   readonly cwd: string;
+  /** Reads what an image is, and whether the model can be shown it. */
   readonly lookAtImage: (bytes: Buffer) => Promise<ImageLook>;
+  /** Inserts text into the editor. */
   readonly insert: (text: string) => void;
   readonly hint: (text: string) => void;
 }
 
-/** Images that stand in what is typed as `[image #1]`. */
+/** The images that a message shows; in the text they are `[image #1]`. */
 export class PastedImages {
-  private readonly parts: Parts;
+  private readonly options: ImageOptions;
   private readonly images = new Map<number, Buffer>();
   private last = 0;
 
-  constructor(parts: Parts) {
-    this.parts = parts;
+  constructor(options: ImageOptions) {
+    this.options = options;
   }
 
-  /** What of a paste goes into the text at once: the path of an image is looked at first. */
+  /** Returns the text to insert at once. The path of an image file is read first, and inserted later. */
   takePaste(pasted: string): string {
-    const path = droppedImage(pasted, this.parts.cwd);
+    const path = droppedImage(pasted, this.options.cwd);
     if (path === null) return pasted;
     void this.takeFile(path, pasted);
     return '';
@@ -37,12 +39,12 @@ export class PastedImages {
   async takeClipboard(): Promise<void> {
     const { clipboardImage } = await import('./clipboard.ts');
     const image = await clipboardImage();
-    if (typeof image === 'string') this.parts.hint(image);
+    if (typeof image === 'string') this.options.hint(image);
     else await this.take(image, null);
   }
 
-  /** Those that a text shows. */
-  in(text: string): readonly ShownImage[] {
+  /** The images whose marks a text holds. */
+  shownIn(text: string): readonly ShownImage[] {
     const numbers = new Set([...text.matchAll(MARK)].map(([, digits]) => Number(digits)));
     return [...numbers].flatMap((number) => {
       const bytes = this.images.get(number);
@@ -53,18 +55,18 @@ export class PastedImages {
   private async takeFile(path: string, pasted: string): Promise<void> {
     try {
       const { size } = await stat(path);
-      if (size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
+      if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
       await this.take(await readFile(path), pasted);
     } catch (thrown) {
-      // It may have been meant as text: no such file, for one.
-      this.parts.insert(pasted);
-      this.parts.hint(`taken as text: ${errorMessage(thrown)}`);
+      // The paste may have been meant as text: there may be no such file, for example.
+      this.options.insert(pasted);
+      this.options.hint(`taken as text: ${errorMessage(thrown)}`);
     }
   }
 
-  /** `otherwise`: what stands in the text where it can't be shown. */
+  /** `otherwise` is the text to insert if the image can't be shown. */
   private async take(bytes: Buffer, otherwise: string | null): Promise<void> {
-    const { lookAtImage, insert, hint } = this.parts;
+    const { lookAtImage, insert, hint } = this.options;
     const { facts, why } = await lookAtImage(bytes);
     if (why !== null) {
       if (otherwise !== null) insert(otherwise);
@@ -74,14 +76,14 @@ export class PastedImages {
     this.last += 1;
     this.images.set(this.last, bytes);
     for (const [number] of this.images) {
-      if (this.images.size <= MOST_IMAGES && this.bytes() <= MOST_BYTES) break;
+      if (this.images.size <= MAX_IMAGES && this.byteCount() <= MAX_BYTES) break;
       this.images.delete(number);
     }
     insert(`${markOf(this.last)} `);
     hint(`${markOf(this.last)}: ${facts ?? ''}`);
   }
 
-  private bytes(): number {
+  private byteCount(): number {
     return [...this.images.values()].reduce((sum, { length }) => sum + length, 0);
   }
 }
@@ -93,25 +95,24 @@ function markOf(number: number): string {
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 
 /**
- * The path of an image file that was pasted, or dropped onto the terminal, which writes it in quotes, with
- * backslashes before what a shell would take, or as a `file:` address; null: it is some other text.
+ * The path of an image file that was pasted or dropped onto the terminal; null for other text. Terminals write a
+ * dropped path in quotes, with backslashes as for a shell, or as a `file:` URL.
  */
 export function droppedImage(pasted: string, cwd: string): string | null {
   const text = pasted.trim();
   if (text === '' || text.includes('\n') || !IMAGE.test(text.replace(/['"]$/, ''))) return null;
-  const path = barePath(text);
-  if (path === null) return null;
-  return absolutePath(path, cwd);
+  const path = unquotedPath(text);
+  return path === null ? null : absolutePath(path, cwd);
 }
 
-function barePath(text: string): string | null {
+function unquotedPath(text: string): string | null {
   const [, , quoted] = /^(['"])(.*)\1$/.exec(text) ?? [];
   if (quoted !== undefined) return quoted;
   if (!text.startsWith('file://')) return text.replaceAll(/\\(.)/g, '$1');
   try {
     return fileURLToPath(text);
   } catch {
-    // Of another machine, or no address at all: text.
+    // A URL of another machine, or no URL at all, is text.
     return null;
   }
 }

@@ -1,14 +1,16 @@
 import { exactLine } from '../../../base/terminal-text.ts';
 
-/** After so long the directory is looked at again. */
+/** The directory is listed again after this long. */
 const FRESH_MS = 10_000;
+/** The number of files that are offered at a time. */
+const MAX_OFFERED = 20;
 
 interface Listing {
   readonly at: number;
   readonly paths: Promise<readonly string[]>;
 }
 
-/** The files that can be named: listed when the first is asked for, and nobody waits for it but who asks. */
+/** The files that a message can name. They are listed when they are first asked for. */
 export class ProjectFiles {
   private readonly list: (signal: AbortSignal) => Promise<readonly string[]>;
   private readonly now: () => number;
@@ -23,7 +25,7 @@ export class ProjectFiles {
     this.now = now;
   }
 
-  /** Never rejects: a directory that can't be listed has none to offer. */
+  /** Never rejects: a directory that can't be listed offers no files. */
   async find(typed: string): Promise<readonly string[]> {
     return rankFiles(await this.paths(), typed);
   }
@@ -37,7 +39,7 @@ export class ProjectFiles {
     if (listing !== null && this.now() - listing.at < FRESH_MS) return listing.paths;
     const paths = this.list(this.stopped.signal).then(
       (found) => found.filter(isPlainText),
-      // Gone, or not to be looked into: what is typed is text all the same.
+      // The directory is gone or can't be read: what is typed is text all the same.
       () => [],
     );
     this.listing = { at: this.now(), paths };
@@ -45,10 +47,10 @@ export class ProjectFiles {
   }
 }
 
-/** Files that are offered at a time. */
-const MOST_OFFERED = 20;
-
-/** The paths that fit what is typed, the best first: by name, then anywhere in the path, then letter by letter. */
+/**
+ * The paths that match what is typed, the best first: by the start of the file's name or path, then by a part of
+ * them, then letter by letter.
+ */
 export function rankFiles(paths: readonly string[], typed: string): readonly string[] {
   const query = typed.toLowerCase();
   const ranked: { readonly path: string; readonly rank: number }[] = [];
@@ -58,50 +60,46 @@ export function rankFiles(paths: readonly string[], typed: string): readonly str
   }
   return ranked
     .toSorted((a, b) => a.rank - b.rank || a.path.length - b.path.length)
-    .slice(0, MOST_OFFERED)
+    .slice(0, MAX_OFFERED)
     .map(({ path }) => path);
 }
 
-/** The lower the better; null: it does not fit. */
+/** A lower rank is a better match; null is none. */
 function rankOf(path: string, query: string): number | null {
-  if (query === '') return depthOf(path);
-  const low = path.toLowerCase();
-  const name = low.lastIndexOf('/') + 1;
-  if (low.startsWith(query, name)) return 0;
-  if (low.startsWith(query)) return 1;
-  if (low.includes(query, name)) return 2;
-  if (low.includes(query)) return 3;
-  const spread = spreadOf(low, query);
+  if (query === '') return path.split('/').length;
+  const lower = path.toLowerCase();
+  const name = lower.lastIndexOf('/') + 1;
+  if (lower.startsWith(query, name)) return 0;
+  if (lower.startsWith(query)) return 1;
+  if (lower.includes(query, name)) return 2;
+  if (lower.includes(query)) return 3;
+  const spread = spreadOf(lower, query);
   return spread === null ? null : 4 + spread;
 }
 
-function depthOf(path: string): number {
-  return path.split('/').length;
-}
-
-/** How many letters stand between those of the query, where they come in their order. */
-function spreadOf(low: string, query: string): number | null {
+/** The number of letters between those of the query; null if the text does not hold them in this order. */
+function spreadOf(text: string, query: string): number | null {
   let at = -1;
   let first = -1;
   for (const letter of query) {
-    at = low.indexOf(letter, at + 1);
+    at = text.indexOf(letter, at + 1);
     if (at === -1) return null;
     if (first === -1) first = at;
   }
   return at - first + 1 - query.length;
 }
 
-/** Whether a path can stand in a message as it is: no quote would end it, and nothing in it steers a terminal. */
+/** Whether a message can hold a path as it is: it ends no quote and controls no terminal. */
 export function isPlainText(path: string): boolean {
   return !path.includes('"') && exactLine(path) === path;
 }
 
-/** How a file is named in a message: `@src/a.ts`, `@"my notes.md"`. */
+/** The way in which a message names a file: `@src/a.ts`, `@"my notes.md"`. */
 export function mentionOf(path: string): string {
   return /^[\w./\\:~+,=#%()[\]-]*[\w/\\]$/.test(path) ? `@${path}` : `@"${path}"`;
 }
 
-/** What is typed of a name before the cursor, from its `@`; null: none is. */
+/** The name that is being typed before the cursor, from its `@`; null if there is none. */
 export function typedMention(
   before: string,
 ): { readonly prefix: string; readonly typed: string } | null {

@@ -1,13 +1,13 @@
-/** Events come by the thousand: for them the picture is drawn at most so often. For keys it is drawn at once. */
+/** Thousands of events can arrive: for these a frame is drawn at most this often. Keys draw one at once. */
 const DRAW_MS = 60;
-/** Times on the screen go on. */
+/** While tasks are at work, the times on the screen are updated this often. */
 const TICK_MS = 1_000;
 
-/** When the picture is drawn anew by itself: soon after something has changed, and while anything is at work. */
+/** Draws a frame soon after a change, and regularly while anything is at work. */
 export class Redraw {
   private readonly draw: () => void;
   private readonly isAtWork: () => boolean;
-  private soon: NodeJS.Timeout | null = null;
+  private pending: NodeJS.Timeout | null = null;
   private ticker: NodeJS.Timeout | null = null;
   private isStopped = false;
 
@@ -18,22 +18,18 @@ export class Redraw {
 
   changed(): void {
     if (this.isStopped) return;
-    this.soon ??= setTimeout(() => {
-      this.soon = null;
-      this.keepTime();
+    this.pending ??= setTimeout(() => {
+      this.pending = null;
+      if (this.isAtWork()) this.ticker ??= setInterval(() => this.draw(), TICK_MS);
+      else this.stopTicking();
       this.draw();
     }, DRAW_MS);
   }
 
   stop(): void {
     this.isStopped = true;
-    if (this.soon !== null) clearTimeout(this.soon);
+    if (this.pending !== null) clearTimeout(this.pending);
     this.stopTicking();
-  }
-
-  private keepTime(): void {
-    if (this.isAtWork()) this.ticker ??= setInterval(() => this.draw(), TICK_MS);
-    else this.stopTicking();
   }
 
   private stopTicking(): void {

@@ -1,11 +1,3 @@
-import { standStill } from '../../../base/clock.ts';
-import type { Bindings, Action } from '../model/key-bindings.ts';
-import { readKey } from '../model/key-names.ts';
-import type { Pen } from '../view/pen.ts';
-import type { Background } from './terminal-replies.ts';
-import { ListeningTerminal } from './listening-terminal.ts';
-import { terminalText } from '../../../base/terminal-text.ts';
-
 import {
   Editor,
   KeybindingsManager,
@@ -21,34 +13,53 @@ import {
   type TuiMouseEvent,
   type TuiMouseEventResult,
 } from '@earendil-works/pi-tui';
+import { standStill } from '../../../base/clock.ts';
+import { terminalText } from '../../../base/terminal-text.ts';
+import { printText } from '../../../sys/print.ts';
+import type { Action, Bindings } from '../model/key-bindings.ts';
+import { readKey } from '../model/key-names.ts';
+import type { Pen } from '../view/pen.ts';
+import { ListeningTerminal } from './listening-terminal.ts';
+import type { Background } from './terminal-replies.ts';
 
 export type { Terminal as TerminalDevice } from '@earendil-works/pi-tui';
 
 export interface ScreenSize {
   readonly width: number;
   readonly height: number;
+  /** The lines of the editor, as it draws itself. */
   readonly editor: readonly string[];
 }
 
-/** What a screen shows, and whom its keys are for. */
-export interface ScreenClient {
-  /** Exactly `height` lines, none wider than `width`. `editor`: as it draws itself. */
-  draw(size: ScreenSize): readonly string[];
-  /** A key, by name. True: it is taken, and not the editor's. */
-  onKey(key: string): boolean;
-  /** Lines, down where that is above 0. */
-  onWheel(lines: number): void;
-  onSubmit(text: string): void;
+export interface ScreenOptions {
+  readonly pen: Pen;
+  readonly bindings: Bindings;
+  readonly completions: AutocompleteProvider;
+  /** Returns exactly `height` lines, none wider than `width`. */
+  readonly draw: (size: ScreenSize) => readonly string[];
+  /** Handles a key by its name. Returns false if the key is the editor's. */
+  readonly onKey: (key: string) => boolean;
+  /** Called with the number of lines to scroll, down for a positive number. */
+  readonly onWheel: (lines: number) => void;
+  /** Called with each new text of the editor. */
+  readonly onTyped: (text: string) => void;
+  readonly onSubmit: (text: string) => void;
+  /** Returns the text to insert for a paste. */
+  readonly onPaste: (text: string) => string;
+  /** Called with the background that the terminal reports after `askBackground`. */
+  readonly onBackground: (background: Background) => void;
 }
 
-/** The lines that a turn of the mouse wheel moves. */
+/** The number of lines that one turn of the mouse wheel scrolls. */
 const WHEEL_LINES = 3;
-const PASTE_BEGINS = '\u001b[200~';
-const PASTE_ENDS = '\u001b[201~';
+const PASTE_START = '\u001b[200~';
+const PASTE_END = '\u001b[201~';
+/** A process that can be suspended is suspended within this time. */
+const SUSPENDED_WITHIN_MS = 100;
 
 /**
- * The port around the library that draws: a full screen, of which only lines that have changed are written,
- * and an editor. Nothing else of Muster knows of it.
+ * The adapter to the library that draws: a full screen of which only the changed lines are written, and an editor.
+ * The rest of Muster does not depend on that library.
  */
 export class Screen {
   readonly editor: Editor;
@@ -56,42 +67,27 @@ export class Screen {
   private readonly terminal: ListeningTerminal;
   private hasStopped = false;
 
-  constructor(
-    terminal: Terminal,
-    client: ScreenClient,
-    {
-      pen,
-      bindings,
-      cleanPaste,
-      completions,
-      onBackground,
-    }: {
-      readonly pen: Pen;
-      readonly bindings: Bindings;
-      /** Makes what is pasted harmless. */
-      readonly cleanPaste: (text: string) => string;
-      readonly completions: AutocompleteProvider;
-      /** What the terminal says of its background, once it was asked. */
-      readonly onBackground: (background: Background) => void;
-    },
-  ) {
-    leaveKeysToUs(bindings);
+  constructor(terminal: Terminal, options: ScreenOptions) {
+    const { pen, bindings, completions, onKey, onPaste, onBackground } = options;
+    takeKeysFromLibrary(bindings);
     this.terminal = new ListeningTerminal(terminal, onBackground);
     this.tui = new TuiAltScreen(this.terminal, false, undefined, { wheelScrollLines: WHEEL_LINES });
     this.editor = new Editor(this.tui, editorTheme(pen), { autocompleteMaxVisible: 6 });
-    this.editor.onSubmit = (text) => client.onSubmit(text);
+    this.editor.onSubmit = options.onSubmit;
+    this.editor.onChange = options.onTyped;
     this.editor.setAutocompleteProvider(completions);
-    const root = new Root(this.editor, client, () => ({ height: terminal.rows }));
+    const root = new Root(this.editor, options, () => terminal.rows);
     this.tui.addChild(root);
     this.tui.setFocus(root);
     this.tui.addInputListener((data) => {
-      if (data.startsWith(PASTE_BEGINS)) {
-        const end = data.endsWith(PASTE_ENDS) ? -PASTE_ENDS.length : undefined;
-        const pasted = cleanPaste(data.slice(PASTE_BEGINS.length, end));
-        return { data: `${PASTE_BEGINS}${pasted}${PASTE_ENDS}` };
+      if (data.startsWith(PASTE_START)) {
+        const end = data.endsWith(PASTE_END) ? -PASTE_END.length : undefined;
+        return {
+          data: `${PASTE_START}${onPaste(data.slice(PASTE_START.length, end))}${PASTE_END}`,
+        };
       }
       const key = parseKey(data);
-      if (key === undefined || !client.onKey(key)) return { data: withoutControls(data) };
+      if (key === undefined || !onKey(key)) return { data: withoutControls(data) };
       this.draw();
       return { consume: true };
     });
@@ -101,42 +97,57 @@ export class Screen {
     this.tui.start();
   }
 
-  /** Gives the terminal back for a while, see `resume`. */
+  /**
+   * Gives the terminal to the shell until `fg`: the process is suspended with all its tasks. Without a shell that
+   * has job control nobody can suspend it, and the screen returns at once.
+   */
   suspend(): void {
     this.tui.stop({ preserveScreen: true });
+    printText('Muster and all its tasks are suspended: fg goes on.\n');
+    const resume = (): void => {
+      clearTimeout(timer);
+      process.off('SIGCONT', resume);
+      // A signal that ends the process may come with this one (`kill %1`) and has to be handled first.
+      setImmediate(() => this.resume());
+    };
+    process.once('SIGCONT', resume);
+    const timer = setTimeout(resume, SUSPENDED_WITHIN_MS);
+    // The signal goes to the complete job, as from a terminal: a program that started this one (npm) waits as well.
+    // No time limit runs out meanwhile, so that all calls and tasks are still at work afterwards.
+    standStill(() => process.kill(0, 'SIGTSTP'));
   }
 
-  /** Takes the terminal again, and draws everything anew; nothing once it was given back for good. */
-  resume(): void {
+  private resume(): void {
     if (this.hasStopped) return;
-    // In the background it is stopped there once more.
+    // A process in the background (`bg`) is suspended here once more.
     standStill(awaitForeground);
     this.tui.start();
     this.redraw();
   }
 
-  /** Soon, and once for all that asked for it. */
+  /** Asks for a frame soon; several requests make one frame. */
   draw(): void {
     this.tui.requestRender();
   }
 
-  /** Asks the terminal how bright it is; nothing waits for that. */
+  /** Writes all lines again. */
+  redraw(): void {
+    this.tui.requestRender(true);
+  }
+
+  /** Asks the terminal how bright its background is, without waiting for the reply. */
   askBackground(): void {
     this.terminal.askBackground();
   }
 
-  /** Whether somebody looks at the terminal; null: it does not tell. */
+  /** Whether the user looks at the terminal; null if the terminal does not say. */
   get isFocused(): boolean | null {
     return this.terminal.isFocused;
   }
 
-  /** To the terminal itself, and not onto the screen. */
+  /** Sends a control sequence to the terminal itself. */
   call(sequence: string): void {
     if (sequence !== '') this.terminal.write(sequence);
-  }
-
-  redraw(): void {
-    this.tui.requestRender(true);
   }
 
   /** Gives the terminal back as it was, with nothing of the screen left on it. */
@@ -146,7 +157,7 @@ export class Screen {
     this.tui.stop({ preserveScreen: true });
   }
 
-  /** At once, where the process is about to end. */
+  /** Gives the terminal back at once, because the process is about to end. */
   stopNow(): void {
     this.hasStopped = true;
     this.tui.stop({ preserveScreen: true });
@@ -154,8 +165,8 @@ export class Screen {
 }
 
 /**
- * In the background (`bg`) the system stops whoever sets up the terminal, until `fg`: better before anything is
- * drawn where the shell writes.
+ * Waits until the process is in the foreground. The system suspends a background process that sets up the terminal,
+ * which must happen before anything is drawn where the shell writes.
  */
 function awaitForeground(): void {
   const { stdin } = process;
@@ -164,17 +175,21 @@ function awaitForeground(): void {
   stdin.setRawMode(false);
 }
 
-/** The picture as a component; what it does not take of the keys, the editor gets. */
+/** The one component on the screen. The keys that it does not take go to the editor. */
 class Root implements Component {
   private isFocused = false;
   private readonly editor: Editor;
-  private readonly client: ScreenClient;
-  private readonly size: () => { readonly height: number };
+  private readonly options: Pick<ScreenOptions, 'draw' | 'onWheel'>;
+  private readonly height: () => number;
 
-  constructor(editor: Editor, client: ScreenClient, size: () => { readonly height: number }) {
+  constructor(
+    editor: Editor,
+    options: Pick<ScreenOptions, 'draw' | 'onWheel'>,
+    height: () => number,
+  ) {
     this.editor = editor;
-    this.client = client;
-    this.size = size;
+    this.options = options;
+    this.height = height;
   }
 
   get focused(): boolean {
@@ -187,8 +202,8 @@ class Root implements Component {
   }
 
   render(width: number): string[] {
-    const { height } = this.size();
-    return [...this.client.draw({ width, height, editor: this.editor.render(width) })];
+    const editor = this.editor.render(width);
+    return [...this.options.draw({ width, height: this.height(), editor })];
   }
 
   handleInput(data: string): void {
@@ -197,7 +212,7 @@ class Root implements Component {
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
     if (event.type !== 'wheel') return undefined;
-    this.client.onWheel(event.wheelDelta ?? 0);
+    this.options.onWheel(event.wheelDelta ?? 0);
     return { handled: true };
   }
 
@@ -206,42 +221,28 @@ class Root implements Component {
   }
 }
 
-/** What is typed without being a key: the editor shows it as it is, and some of these steer a terminal. */
+/** Removes characters that are no key and control a terminal; the editor would show them as they are. */
 function withoutControls(data: string): string {
   return data.replaceAll(/[\u0080-\u009f]/g, '');
 }
 
-/** Its own keys for scrolling and searching would be taken before ours, and the user's are its, too. */
-function leaveKeysToUs(bindings: Bindings): void {
-  const ours = Object.keys(TUI_KEYBINDINGS).filter((name) => name.startsWith('tui.altScreen.'));
-  const none = Object.fromEntries(ours.map((name) => [name, []]));
-  const own = Object.entries(LIBRARY_NAMES).map(([name, action]) => [
-    name,
-    bindings[action].keys.filter(isKeyId),
-  ]);
-  setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, { ...none, ...Object.fromEntries(own) }));
+// oxlint-disable-next-line no-control-regex -- this is the sequence to decode
+const CONTROL_KEY = /\u001b\[(\d{2,3});5u/g;
+
+/**
+ * The text of a paste with its lines. Most terminals send a carriage return for the end of a line, and some write
+ * control characters as keys (`ESC [ 106 ; 5 u` for a newline).
+ */
+export function pastedText(sent: string): string {
+  const decoded = sent.replaceAll(CONTROL_KEY, (sequence, digits: string) => {
+    const letter = String.fromCodePoint(Number(digits)).toLowerCase();
+    return /^[a-z]$/.test(letter) ? String.fromCodePoint(letter.charCodeAt(0) - 0x60) : sequence;
+  });
+  return terminalText(decoded.replaceAll(/\r\n?/g, '\n'), 'prose');
 }
 
-function isKeyId(key: string): key is KeyId {
-  return readKey(key) === key;
-}
-
-function editorTheme(pen: Pen) {
-  const as = (role: Parameters<Pen['paint']>[0]) => (text: string) => pen.paint(role, text);
-  return {
-    borderColor: as('dim'),
-    selectList: {
-      selectedPrefix: as('accent'),
-      selectedText: as('accent'),
-      description: as('dim'),
-      scrollInfo: as('dim'),
-      noMatch: as('dim'),
-    },
-  };
-}
-
-/** What the library's editor does, by its names, and our name for it. */
-const LIBRARY_NAMES: Readonly<Partial<Record<Keybinding, Action>>> = {
+/** The library's names of what its editor does, and the actions of our key bindings. */
+const EDITOR_ACTIONS: Readonly<Partial<Record<Keybinding, Action>>> = {
   'tui.input.submit': 'send',
   'tui.input.newLine': 'new-line',
   'tui.input.tab': 'complete',
@@ -272,17 +273,32 @@ const LIBRARY_NAMES: Readonly<Partial<Record<Keybinding, Action>>> = {
   'tui.select.cancel': 'completion-close',
 };
 
-/**
- * What a terminal hands over as pasted, as text with its lines: most terminals send a carriage return for the
- * end of a line, and some write control characters as keys (`ESC [ 106 ; 5 u` for a newline).
- */
-export function pastedText(sent: string): string {
-  const decoded = sent.replaceAll(KEY_OF_CONTROL, (whole, digits: string) => {
-    const letter = String.fromCodePoint(Number(digits)).toLowerCase();
-    return /^[a-z]$/.test(letter) ? String.fromCodePoint(letter.charCodeAt(0) - 0x60) : whole;
-  });
-  return terminalText(decoded.replaceAll(/\r\n?/g, '\n'), 'prose');
+/** Removes the library's own keys for scrolling and searching, and gives its editor the keys of our bindings. */
+function takeKeysFromLibrary(bindings: Bindings): void {
+  const removed = Object.keys(TUI_KEYBINDINGS)
+    .filter((name) => name.startsWith('tui.altScreen.'))
+    .map((name) => [name, []]);
+  const own = Object.entries(EDITOR_ACTIONS).map(([name, action]) => [
+    name,
+    bindings[action].keys.filter(isKeyId),
+  ]);
+  setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, Object.fromEntries([...removed, ...own])));
 }
 
-// oxlint-disable-next-line no-control-regex -- what is decoded
-const KEY_OF_CONTROL = /\u001b\[(\d{2,3});5u/g;
+function isKeyId(key: string): key is KeyId {
+  return readKey(key) === key;
+}
+
+function editorTheme(pen: Pen) {
+  const as = (role: Parameters<Pen['paint']>[0]) => (text: string) => pen.paint(role, text);
+  return {
+    borderColor: as('dim'),
+    selectList: {
+      selectedPrefix: as('accent'),
+      selectedText: as('accent'),
+      description: as('dim'),
+      scrollInfo: as('dim'),
+      noMatch: as('dim'),
+    },
+  };
+}

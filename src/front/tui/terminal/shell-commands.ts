@@ -1,114 +1,97 @@
 import type { CommandOutput } from '../../../api/enclosing.ts';
 import { plural } from '../../../base/text.ts';
-import { addShell, updateShell, type Transcript } from '../model/transcript.ts';
-import type { ShellCommand } from './shell-process.ts';
+import type { ShellBlock } from '../model/block.ts';
+import type { ShellProcess } from './shell-process.ts';
 
-/** On the screen; more of it goes along with the message. */
+/** The output that the screen shows; the message gets more of it. */
 const SHOWN_CHARACTERS = 4_096;
-/** Outputs that wait for a message: of more, the oldest are left behind, and told. */
-const MOST_WAITING = 8;
+/** Outputs that wait for the next message. Beyond that, the oldest are dropped with a hint. */
+const MAX_WAITING = 8;
+/** Output arrives in very many pieces; they are shown together. */
+const SHOW_MS = 60;
 
-interface Parts {
+interface ShellOptions {
   readonly cwd: string;
-  readonly transcript: Transcript;
-  readonly changed: () => void;
-  readonly hint: (text: string) => void;
-  /** For who tells of it in another way than by its block. */
-  readonly onEnded?: (output: CommandOutput) => void;
+  readonly onOutput: (
+    key: number,
+    change: Pick<ShellBlock, 'output' | 'outputLines' | 'outcome'>,
+  ) => void;
+  readonly onEnded: (output: CommandOutput) => void;
+  readonly onHint: (text: string) => void;
 }
 
-/** Commands that a person runs themselves, one at a time; what they came to waits for the next message. */
-export class OwnCommands {
-  private readonly parts: Parts;
-  private running: ShellCommand | null = null;
-  private isStarting = false;
+/** Runs the user's own shell commands, one at a time. Their outputs wait for the next message. */
+export class ShellCommands {
+  private readonly options: ShellOptions;
+  private running: ShellProcess | null = null;
+  private isStopped = false;
   private waiting: readonly CommandOutput[] = [];
+  private isShowing = false;
 
-  constructor(parts: Parts) {
-    this.parts = parts;
+  constructor(options: ShellOptions) {
+    this.options = options;
   }
 
-  get isRunning(): boolean {
-    return this.running !== null;
+  /** `key` names the entry that shows the command. If `isShared`, the output goes with the next message. */
+  async run(
+    command: string,
+    { key, isShared }: { readonly key: number; readonly isShared: boolean },
+  ): Promise<void> {
+    const { cwd, onOutput, onEnded } = this.options;
+    this.isStopped = false;
+    const { startShellProcess } = await import('./shell-process.ts');
+    const show = (outcome: string | null) =>
+      onOutput(key, {
+        output: running.output.lastOf(SHOWN_CHARACTERS),
+        outputLines: running.output.lines,
+        outcome,
+      });
+    const running = startShellProcess(command, {
+      cwd,
+      onOutput: () => {
+        if (this.isShowing) return;
+        this.isShowing = true;
+        setTimeout(() => {
+          this.isShowing = false;
+          if (this.running === running) show(null);
+        }, SHOW_MS).unref();
+      },
+    });
+    this.running = running;
+    if (this.isStopped) void running.end();
+    const outcome = await running.ended;
+    this.running = null;
+    show(outcome);
+    const ended = { command, outcome, text: running.output.text };
+    onEnded(ended);
+    if (isShared) this.keep(ended);
   }
 
-  /** `isShared`: what it came to goes along with the next message. False where one runs already. */
-  start(command: string, { isShared }: { readonly isShared: boolean }): boolean {
-    if (this.running !== null || this.isStarting) return false;
-    this.isStarting = true;
-    void this.run(command, { isShared });
-    return true;
-  }
-
-  /** Asks what runs to end, and kills what does not within 2 s. */
+  /** Asks the running command to end, and kills it if it does not within 2 s. */
   async stop(): Promise<void> {
+    this.isStopped = true;
     await this.running?.end();
   }
 
-  /** At once, where the process is about to end. */
+  /** Kills the running command at once, because the process is about to end. */
   kill(): void {
     void this.running?.end(0);
   }
 
-  /** What has come of those that ended, once. */
-  take(): readonly CommandOutput[] {
+  /** Returns the outputs that wait for a message, once. */
+  takeOutputs(): readonly CommandOutput[] {
     const { waiting } = this;
     this.waiting = [];
     return waiting;
   }
 
-  private async run(command: string, { isShared }: { readonly isShared: boolean }): Promise<void> {
-    const { cwd, transcript, changed } = this.parts;
-    const key = addShell(transcript, { command, isShared });
-    changed();
-    const { startShellCommand } = await import('./shell-process.ts');
-    const show = (outcome: string | null) => {
-      updateShell(transcript, key, {
-        output: running.output.lastOf(SHOWN_CHARACTERS),
-        outputLines: running.output.lines,
-        outcome,
-      });
-      changed();
-    };
-    const running = startShellCommand(command, {
-      cwd,
-      onOutput: () => this.soon(() => show(null)),
-    });
-    this.running = running;
-    this.isStarting = false;
-    const outcome = await running.ended;
-    this.running = null;
-    this.pending = null;
-    show(outcome);
-    const ended = { command, outcome, text: running.output.text };
-    this.parts.onEnded?.(ended);
-    if (isShared) this.keep(ended);
-  }
-
-  private pending: (() => void) | null = null;
-
-  /** Output comes in thousands of pieces: they are shown together. */
-  private soon(show: () => void): void {
-    const isAsked = this.pending !== null;
-    this.pending = show;
-    if (isAsked) return;
-    setTimeout(() => {
-      const { pending } = this;
-      this.pending = null;
-      pending?.();
-    }, SHOW_MS).unref();
-  }
-
   private keep(output: CommandOutput): void {
     const all = [...this.waiting, output];
-    this.waiting = all.slice(-MOST_WAITING);
-    const left = all.length - this.waiting.length;
-    if (left > 0) {
-      this.parts.hint(
-        `${plural(left, 'earlier output')} will not go along: a message takes ${MOST_WAITING}`,
-      );
-    }
+    this.waiting = all.slice(-MAX_WAITING);
+    const dropped = all.length - this.waiting.length;
+    if (dropped === 0) return;
+    this.options.onHint(
+      `${plural(dropped, 'earlier output')} will not go along: a message takes ${MAX_WAITING}`,
+    );
   }
 }
-
-const SHOW_MS = 60;

@@ -1,31 +1,31 @@
 import { isAbsolute } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { errorMessage } from '../../../base/errors.ts';
 import { formatDuration } from '../../../base/text.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { spawnGroup } from '../../../sys/processes.ts';
-import { StringDecoder } from 'node:string_decoder';
 
-/** From asking it to end to killing it. */
+/** The time from asking a command to end to killing it. */
 const GRACE_MS = 2_000;
 
-/** A command of the person's own that runs. */
-export interface ShellCommand {
-  readonly output: OutputKeeper;
-  /** How it ended: "exit code 0". Never rejects. */
+/** A running shell command of the user's. */
+export interface ShellProcess {
+  readonly output: OutputBuffer;
+  /** Resolves to the outcome, such as "exit code 0". Never rejects. */
   readonly ended: Promise<string>;
-  /** It and all that it started; killed after `graceMs`, and with 0 before this returns. */
+  /** Ends the command and everything that it started. What does not end is killed after `graceMs`; with 0 at once. */
   end(graceMs?: number): Promise<void>;
 }
 
-/** In the person's own shell, with their whole environment: it is they who run it. */
-export function startShellCommand(
+/** Starts a command in the user's own shell with their full environment, since it is they who run it. */
+export function startShellProcess(
   command: string,
   { cwd, onOutput }: { readonly cwd: string; readonly onOutput: () => void },
-): ShellCommand {
+): ShellProcess {
   const environment = readEnvironment();
   const shell = environment['SHELL'] ?? '';
-  const output = new OutputKeeper();
-  const began = performance.now();
+  const output = new OutputBuffer();
+  const startedAt = performance.now();
   const group = spawnGroup(isAbsolute(shell) ? shell : '/bin/sh', ['-c', command], {
     cwd,
     env: environment,
@@ -37,22 +37,22 @@ export function startShellCommand(
     });
   }
   let isStopped = false;
-  const exited = async () => {
+  const outcome = async () => {
     try {
       const { code, signal } = await group.exited;
-      // What it left in the background would hold its pipes open, and goes with it.
+      // Processes that it left in the background would keep its pipes open, and end with it.
       await group.end({ graceMs: GRACE_MS });
       output.end();
-      const how = code === null ? `ended by ${signal ?? 'a signal'}` : `exit code ${code}`;
+      const exit = code === null ? `ended by ${signal ?? 'a signal'}` : `exit code ${code}`;
       const by = isStopped ? 'stopped by the user, ' : '';
-      return `${by}${how}, ${formatDuration(Math.round(performance.now() - began))}`;
+      return `${by}${exit}, ${formatDuration(Math.round(performance.now() - startedAt))}`;
     } catch (thrown) {
       return `not started: ${errorMessage(thrown)}`;
     }
   };
   return {
     output,
-    ended: exited(),
+    ended: outcome(),
     async end(graceMs = GRACE_MS) {
       isStopped = true;
       await group.end({ graceMs });
@@ -60,57 +60,57 @@ export function startShellCommand(
   };
 }
 
-/** Characters of an output that are kept from its beginning and from its end. */
-const MOST_HEAD = 1024 * 1024;
-const MOST_TAIL = 3 * 1024 * 1024;
+/** The number of characters that are kept from the start and from the end of an output. */
+const MAX_HEAD = 1024 * 1024;
+const MAX_TAIL = 3 * 1024 * 1024;
 
-/** What a command prints, as it comes: of very much its beginning and its end. */
-export class OutputKeeper {
+/** The output of a command. Of a very long one, the start and the end are kept. */
+export class OutputBuffer {
   private readonly decoder = new StringDecoder('utf8');
   private head = '';
   private tail = '';
-  private lost = 0;
+  private dropped = 0;
   private lineEnds = 0;
 
   add(bytes: Buffer): void {
-    this.take(this.decoder.write(bytes));
+    this.append(this.decoder.write(bytes));
   }
 
+  /** Adds what is left of an incomplete character. */
   end(): void {
-    this.take(this.decoder.end());
+    this.append(this.decoder.end());
   }
 
-  /** Lines that have come. */
+  /** The number of lines so far. */
   get lines(): number {
     const last = this.tail === '' ? this.head : this.tail;
     return this.lineEnds + (last === '' || last.endsWith('\n') ? 0 : 1);
   }
 
-  /** All that is kept. */
+  /** Everything that is kept, with a note where something was left out. */
   get text(): string {
-    if (this.lost === 0) return this.head + this.tail;
-    const most = MOST_HEAD + MOST_TAIL;
-    return `${this.head}\n[… ${this.lost} characters left out: the limit kept_characters = ${most} …]\n${this.tail}`;
+    if (this.dropped === 0) return this.head + this.tail;
+    const limit = MAX_HEAD + MAX_TAIL;
+    return `${this.head}\n[… ${this.dropped} characters left out: the limit kept_characters = ${limit} …]\n${this.tail}`;
   }
 
-  /** The last of it, for the screen. */
+  /** The last characters, from the start of a line if possible. */
   lastOf(characters: number): string {
     const end = (this.head.slice(-characters) + this.tail.slice(-characters)).slice(-characters);
     const cut = end.indexOf('\n') + 1;
-    // A line that is cut off at its beginning is left out, unless it is all that there is.
     return end.length < characters || cut === end.length ? end : end.slice(cut);
   }
 
-  private take(text: string): void {
+  private append(text: string): void {
     this.lineEnds += text.split('\n').length - 1;
-    const room = MOST_HEAD - this.head.length;
+    const room = MAX_HEAD - this.head.length;
     this.head += text.slice(0, room);
     if (text.length <= room) return;
     this.tail += text.slice(Math.max(0, room));
-    const over = this.tail.length - MOST_TAIL;
-    // Some at a time: each cut copies what is left.
-    if (over < MOST_TAIL / 4) return;
-    this.tail = this.tail.slice(over);
-    this.lost += over;
+    const extra = this.tail.length - MAX_TAIL;
+    // Cut only now and then, because each cut copies the rest.
+    if (extra < MAX_TAIL / 4) return;
+    this.tail = this.tail.slice(extra);
+    this.dropped += extra;
   }
 }

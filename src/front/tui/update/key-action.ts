@@ -1,68 +1,66 @@
-import { type Place, ACTIONS, type Action, type Bindings } from '../model/key-bindings.ts';
-import type { Look } from '../model/view-state.ts';
-import type { UiState } from '../model/task-tree.ts';
+import type { AppState } from '../model/app-state.ts';
+import { ACTIONS, type Action, type Bindings, type KeyScope } from '../model/key-bindings.ts';
 
-/** What decides what a key does. */
+/** What decides the meaning of a key. */
 export interface KeyContext {
-  /** What keys are for. */
-  readonly focus: Exclude<Place, 'anywhere' | 'completion'>;
+  readonly focus: Exclude<KeyScope, 'anywhere' | 'completion'>;
   readonly isEditorEmpty: boolean;
-  /** The editor offers completions, and Esc closes these. */
+  /** Whether the editor offers completions, which Esc closes. */
   readonly isCompleting: boolean;
-  /** What is typed is an answer or a reason, and no message. */
+  /** Whether the editor holds an answer or a reason, and not a message. */
   readonly isAnswering: boolean;
-  /** A task is looked into, and not the conversation. */
+  /** Whether a task is open, and not the conversation. */
   readonly isTaskOpen: boolean;
-  /** What is looked at is at work. */
+  /** Whether the task in view is at work. */
   readonly isAtWork: boolean;
   readonly hasQuestion: boolean;
 }
 
-/** `editor`: the key is the editor's. `nothing`: it does nothing. */
+/** An action; `editor` if the editor handles the key; `nothing` if it has no meaning here. */
 export type KeyMeaning = Action | 'editor' | 'nothing';
 
-/**
- * What a key does. A question never takes a key that may be meant for the editor: keys are for it only once
- * the key for that was pressed, which works with an empty editor alone.
- */
-export function keyAction(key: string, context: KeyContext, bindings: Bindings): KeyMeaning {
-  const own = ACTIONS.find((action) => fits(action, key, context, bindings));
-  if (own === undefined) {
-    return context.focus === 'editor' || context.focus === 'search' ? 'editor' : 'nothing';
-  }
-  return own === 'interrupt' ? interruptIn(context) : own;
+export function keyContext(
+  state: AppState,
+  { isCompleting }: { readonly isCompleting: boolean },
+): KeyContext {
+  const { tree, writing, openTask } = state;
+  const task = openTask ?? tree.root;
+  return {
+    focus: writing.kind === 'search' ? 'search' : state.focus,
+    isEditorEmpty: state.typed === '',
+    isCompleting,
+    isAnswering: writing.kind !== 'message',
+    isTaskOpen: openTask !== null,
+    isAtWork: task !== null && tree.rows.get(task)?.endedAt === null,
+    hasQuestion: tree.questions.size > 0,
+  };
 }
 
-function fits(action: Action, key: string, context: KeyContext, bindings: Bindings): boolean {
-  const { keys, place, needsEmptyEditor, isEditors } = bindings[action];
+/**
+ * The meaning of a key. A question never takes a key that may be meant for the editor: it gets keys only after the
+ * key that focuses it, which needs an empty editor.
+ */
+export function keyAction(key: string, context: KeyContext, bindings: Bindings): KeyMeaning {
+  const action = ACTIONS.find((each) => isMeant(each, key, context, bindings));
+  if (action === undefined) {
+    return context.focus === 'editor' || context.focus === 'search' ? 'editor' : 'nothing';
+  }
+  return action === 'interrupt' ? interruptMeaning(context) : action;
+}
+
+function isMeant(action: Action, key: string, context: KeyContext, bindings: Bindings): boolean {
+  const { keys, scope, needsEmptyEditor, isEditors } = bindings[action];
   if (isEditors === true || !keys.includes(key)) return false;
-  if (place !== 'anywhere' && place !== context.focus) return false;
+  if (scope !== 'anywhere' && scope !== context.focus) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;
   if (action === 'back') return context.isTaskOpen;
   return true;
 }
 
-function interruptIn(context: KeyContext): KeyMeaning {
+function interruptMeaning(context: KeyContext): KeyMeaning {
   if (context.focus !== 'editor' || context.isAnswering) return 'back';
   if (context.isCompleting) return 'editor';
   if (context.isTaskOpen && !context.isAtWork) return 'back';
   return 'interrupt';
-}
-
-/** What of all that there is decides what a key does. */
-export function keyContext(
-  { ui, look }: { readonly ui: UiState; readonly look: Look },
-  editor: { getText(): string; isShowingAutocomplete(): boolean },
-): KeyContext {
-  const shown = look.openTask ?? ui.root;
-  return {
-    focus: look.writing.kind === 'search' ? 'search' : look.focus,
-    isEditorEmpty: editor.getText() === '',
-    isCompleting: editor.isShowingAutocomplete(),
-    isAnswering: look.writing.kind !== 'message',
-    isTaskOpen: look.openTask !== null,
-    isAtWork: shown !== null && ui.rows.get(shown)?.endedAt === null,
-    hasQuestion: ui.questions.size > 0,
-  };
 }

@@ -7,7 +7,7 @@ import { between, fit, wrapped } from './fit.ts';
 import { plainLines, type Pen } from './pen.ts';
 import type { Role } from './theme.ts';
 
-export interface BlockLook {
+export interface BlockStyle {
   readonly width: number;
   /** Whether calls and thoughts show more than a line. */
   readonly isExpanded: boolean;
@@ -27,7 +27,7 @@ export function isFoldable({ kind }: Block): boolean {
 }
 
 /** A block of a conversation, with an empty line above it where it begins something. */
-export function blockLines(block: Block, look: BlockLook, pen: Pen): readonly string[] {
+export function blockLines(block: Block, look: BlockStyle, pen: Pen): readonly string[] {
   const { width } = look;
   switch (block.kind) {
     case 'said':
@@ -95,7 +95,7 @@ const FOLDED_OUTPUT = 8;
 
 function shellLines(
   { command, isShared, output, outputLines: all, outcome }: ShellBlock,
-  { width, isExpanded }: BlockLook,
+  { width, isExpanded }: BlockStyle,
   pen: Pen,
 ): readonly string[] {
   const lines = output === '' ? [] : output.trimEnd().split('\n');
@@ -119,7 +119,7 @@ function shellLines(
 
 export function thinkingLines(
   text: string,
-  { width, isExpanded }: BlockLook,
+  { width, isExpanded }: BlockStyle,
   pen: Pen,
 ): readonly string[] {
   if (isExpanded) return wrapped(pen.paint('dim', plainLines(text)), width, INDENT);
@@ -146,7 +146,7 @@ const CALL_SIGNS: Readonly<Record<CallState, readonly [string, Role]>> = {
   refused: ['⊘', 'bad'],
 };
 
-function callLines(call: CallBlock, look: BlockLook, pen: Pen): readonly string[] {
+function callLines(call: CallBlock, look: BlockStyle, pen: Pen): readonly string[] {
   const { width, isExpanded } = look;
   const [sign, role] = CALL_SIGNS[call.state];
   const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', call.subject)}`;

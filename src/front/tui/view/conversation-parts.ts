@@ -1,154 +1,146 @@
 import { plural } from '../../../base/text.ts';
+import type { Search } from '../model/app-state.ts';
 import type { Block } from '../model/block.ts';
 import { endOf } from '../model/cut-text.ts';
 import { gapOf, olderThan } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
-import { answerLines, blockLines, thinkingLines, type BlockLook } from './block-lines.ts';
+import { answerLines, blockLines, thinkingLines, type BlockStyle } from './block-lines.ts';
 import { fit } from './fit.ts';
-import type { LineCache } from './line-cache.ts';
-import { foundLines } from './search-marks.ts';
+import type { DrawingTools } from './line-cache.ts';
 import type { Pen } from './pen.ts';
+import { markMatches } from './search-marks.ts';
 import type { Parts } from './viewport.ts';
 
-/** Of an answer that is being written: drawn anew with each piece. */
-const MOST_DRAWN = 16 * 1024;
+/** The drawn length of an answer that is being written, which is drawn again with each piece. */
+const MAX_DRAWN = 16 * 1024;
 
-/** What a person has done to a conversation that is looked at. */
-export interface ConversationLook extends BlockLook {
-  /** What stands above the first entry. */
+/** How a conversation is shown. */
+export interface ConversationStyle extends BlockStyle {
+  /** Lines above the first entry. */
   readonly above: readonly string[];
-  /** Keys of entries that are unfolded where the others are folded, or the other way around. */
+  /** Keys of entries for which `isExpanded` is reversed. */
   readonly toggled: ReadonlySet<number>;
-  /** The key of the entry that the next key unfolds; null: keys are for something else. */
+  /** The key of the selected entry; null if entries don't have the focus. */
   readonly chosen: number | null;
-  /** What is looked for; null: nothing is. `here`: the entry, and its line, that was gone to. */
-  readonly search: {
-    readonly pattern: RegExp;
-    readonly here: { readonly key: number; readonly line: number } | null;
-  } | null;
-}
-
-interface Tools {
-  readonly pen: Pen;
-  readonly cache: LineCache;
+  readonly search: Pick<Search, 'pattern' | 'current'> | null;
 }
 
 /**
- * A conversation as parts: what stands above, entries that were read again, those kept, what is being written,
- * and what was said meanwhile.
+ * A conversation as parts: the lines above it, the entries read back from the log, the entries in memory, the answer
+ * that is being written, and the messages that no request holds yet.
  */
 export function conversationParts(
   transcript: Transcript,
-  look: ConversationLook,
-  tools: Tools,
+  style: ConversationStyle,
+  tools: DrawingTools,
 ): Parts {
   const { blocks, earlier, stream, waiting, nextKey } = transcript;
   const read = earlier?.blocks ?? [];
-  const last = read.at(-1);
+  const lastRead = read.at(-1);
   const gap = gapOf(transcript);
   const gapLines =
-    gap === 0 ? [] : [countLine(gap, 'entry between', 'entries between', look, tools)];
-  // Each is drawn once a picture, and only when it is in sight.
-  const drawBefore = once(() => linesAbove(transcript, look, tools));
-  const drawStream = once(() => streamLines(stream, look, tools.pen));
+    gap === 0 ? [] : [countLine(gap, 'entry between', 'entries between', style, tools)];
+  // Each is drawn at most once a frame, and only if it is in view.
+  const drawAbove = once(() => linesAbove(transcript, style, tools));
+  const drawStream = once(() => streamLines(stream, style, tools.pen));
   const between = read.length + 1;
   const end = between + 1 + blocks.length;
   const blockAt = (index: number) =>
     index < between ? read[index - 1] : blocks[index - between - 1];
   const blockBefore = (index: number) => {
     if (index !== between + 1) return blockAt(index - 1);
-    return gap === 0 ? last : undefined;
+    return gap === 0 ? lastRead : undefined;
   };
   return {
     count: end + 1 + waiting.length,
     part: (index) => {
-      if (index === 0) return { key: -1, lines: drawBefore() };
+      if (index === 0) return { key: -1, lines: drawAbove() };
       if (index === end) return { key: nextKey, lines: drawStream() };
-      const said = index > end ? waiting[index - end - 1] : undefined;
-      if (said !== undefined) {
-        return {
-          key: nextKey + index - end,
-          lines: blockLines({ key: 0, ...said }, look, tools.pen),
-        };
+      const message = index > end ? waiting[index - end - 1] : undefined;
+      if (message !== undefined) {
+        const lines = blockLines({ key: 0, ...message }, style, tools.pen);
+        return { key: nextKey + index - end, lines };
       }
-      if (index === between)
-        return { key: last === undefined ? -0.5 : last.key + 0.5, lines: gapLines };
+      if (index === between) {
+        return { key: lastRead === undefined ? -0.5 : lastRead.key + 0.5, lines: gapLines };
+      }
       const block = blockAt(index);
       if (block === undefined) throw new RangeError(`a conversation has no part ${index}`);
       const isReply = blockBefore(index)?.kind === 'said';
-      return { key: block.key, lines: entryLines(block, { ...look, isReply }, tools) };
+      return { key: block.key, lines: entryLines(block, { ...style, isReply }, tools) };
     },
   };
 }
 
-/** Whether an entry shows more than a line. */
+/** Whether an entry shows more than one line. */
 export function isUnfolded(
   key: number,
-  { isExpanded, toggled, search }: Pick<ConversationLook, 'isExpanded' | 'toggled' | 'search'>,
+  { isExpanded, toggled, search }: Pick<ConversationStyle, 'isExpanded' | 'toggled' | 'search'>,
 ): boolean {
-  return search?.here?.key === key || isExpanded !== toggled.has(key);
+  return search?.current?.key === key || isExpanded !== toggled.has(key);
 }
 
-/** The line that was gone to, and the entry that is chosen, have a sign: not every terminal has colours. */
+/** The current match and the selected entry have a sign, because not every terminal has colors. */
 function entryLines(
   block: Block,
-  look: ConversationLook & { readonly isReply: boolean },
-  { pen, cache }: Tools,
+  style: ConversationStyle & { readonly isReply: boolean },
+  { pen, cache }: DrawingTools,
 ): readonly string[] {
   const { key } = block;
-  const { search } = look;
-  const isExpanded = isUnfolded(key, look);
-  const here = search?.here?.key === key ? search.here.line : null;
-  const isSigned = here !== null || look.chosen === key;
-  const width = isSigned ? Math.max(1, look.width - 2) : look.width;
+  const pattern = style.search?.pattern ?? null;
+  const current = style.search?.current ?? null;
+  const isExpanded = isUnfolded(key, style);
+  const line = current?.key === key ? current.line : null;
+  const isSigned = line !== null || style.chosen === key;
+  const width = isSigned ? Math.max(1, style.width - 2) : style.width;
   const how = `${width} ${isExpanded} ${pen.coloursCode}`;
   const own = cache.get(block, how, () => blockLines(block, { width, isExpanded }, pen));
-  // What was said stands apart from what comes of it.
-  const drawn = look.isReply && own[0] !== '' ? ['', ...own] : own;
-  const lines = search === null ? drawn : foundLines(drawn, search.pattern, here, pen);
+  // An empty line separates a message from the reply.
+  const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
+  const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
   if (!isSigned) return lines;
-  const signed = here ?? lines.findIndex((line) => line !== '');
-  return lines.map((line, index) => `${mark(index === signed, pen)}${line}`);
+  const signed = line ?? lines.findIndex((each) => each !== '');
+  return lines.map((each, index) => `${sign(index === signed, pen)}${each}`);
 }
 
-function mark(isHere: boolean, pen: Pen): string {
+function sign(isHere: boolean, pen: Pen): string {
   return isHere ? `${pen.paint('accent', '▶')} ` : '  ';
 }
 
 function linesAbove(
   transcript: Transcript,
-  look: ConversationLook,
-  tools: Tools,
+  style: ConversationStyle,
+  tools: DrawingTools,
 ): readonly string[] {
   const older = olderThan(transcript);
   const { lost } = transcript;
-  if (older > 0) return [countLine(older + lost, 'older entry', 'older entries', look, tools)];
-  if (lost === 0) return look.above;
-  return [countLine(lost, 'older entry, in the logs', 'older entries, in the logs', look, tools)];
+  if (older > 0) return [countLine(older + lost, 'older entry', 'older entries', style, tools)];
+  if (lost === 0) return style.above;
+  return [countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style, tools)];
 }
 
 function countLine(
   count: number,
   one: string,
   many: string,
-  { width }: Pick<ConversationLook, 'width'>,
-  { pen }: Pick<Tools, 'pen'>,
+  { width }: Pick<ConversationStyle, 'width'>,
+  { pen }: Pick<DrawingTools, 'pen'>,
 ): string {
   return fit(pen.prose('dim', `… ${plural(count, one, many)}`), width);
 }
 
 function streamLines(
   { text, thinking }: Transcript['stream'],
-  { width, isExpanded }: BlockLook,
+  { width, isExpanded }: BlockStyle,
   pen: Pen,
 ): readonly string[] {
-  const look = { width, isExpanded };
+  const style = { width, isExpanded };
   const thoughts =
     thinking === '' || text !== ''
       ? []
-      : thinkingLines(isExpanded ? thinking : endOf(thinking, width * 2), look, pen);
+      : thinkingLines(isExpanded ? thinking : endOf(thinking, width * 2), style, pen);
   const answer =
-    text === '' ? [] : ['', ...answerLines(endOf(text, MOST_DRAWN), { width, isOpen: true }, pen)];
+    text === '' ? [] : ['', ...answerLines(endOf(text, MAX_DRAWN), { width, isOpen: true }, pen)];
   return [...thoughts, ...answer];
 }
 

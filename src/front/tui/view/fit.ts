@@ -1,4 +1,6 @@
-import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from './text-width.ts';
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui';
+
+export { visibleWidth };
 
 /** Cut to `width` columns, with an ellipsis where something is left out. */
 export function fit(line: string, width: number): string {

@@ -1,137 +1,182 @@
+import { transcriptInView, type AppState } from '../model/app-state.ts';
 import type { Bindings } from '../model/key-bindings.ts';
-import type { Look } from '../model/view-state.ts';
-import type { TreeRow } from '../model/tree-rows.ts';
-import type { Asked } from '../model/asked.ts';
+import { keysOf } from '../model/key-names.ts';
+import { rootRow } from '../model/task-tree.ts';
+import { currentRows, treeRows, treeUse, type TreeRow } from '../model/tree-rows.ts';
+import type { LibraryInfo } from '../model/ui-library.ts';
+import { conversationParts } from './conversation-parts.ts';
 import { fit } from './fit.ts';
-import type { LineCache } from './line-cache.ts';
-import type { Pen } from './pen.ts';
+import { keyHints } from './hints.ts';
+import type { DrawingTools } from './line-cache.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
-import { statusLine, type StatusFacts } from './status-line.ts';
+import { startFacts, startScreen } from './start-screen.ts';
+import { statusLine } from './status-line.ts';
 import { taskPane } from './task-pane.ts';
 import { viewAt, type Parts } from './viewport.ts';
 
-/** All that one picture of the terminal shows. */
-export interface Scene {
-  readonly width: number;
-  readonly height: number;
-  readonly now: number;
-  readonly look: Look;
-  /** Above the conversation: which task is looked into; null: none. */
-  readonly heading: string | null;
-  readonly parts: Parts;
-  readonly questions: readonly Asked[];
-  readonly tasks: readonly TreeRow[];
-  readonly status: StatusFacts;
+/** Everything that drawing needs beside the state. */
+export interface ViewContext {
+  readonly library: LibraryInfo;
   readonly bindings: Bindings;
-  /** As the editor draws itself, no wider than the terminal. */
-  readonly editor: readonly string[];
+  readonly tools: DrawingTools;
+  /** Milliseconds of the monotonic clock. */
+  readonly now: () => number;
 }
 
-/** How many lines each part of a picture has, from the top. */
+/** The number of lines of each part of a frame, from the top. */
 export interface Layout {
   readonly heading: number;
   readonly conversation: number;
-  /** Empty, between the conversation and what stands below it. */
+  /** Empty lines between the conversation and the parts below it. */
   readonly gap: number;
-  readonly question: number;
   readonly pane: number;
   readonly editor: number;
+  /** The box of the pending question. */
+  readonly question: QuestionBox;
 }
 
-const LEAST_CONVERSATION = 2;
-const LEAST_QUESTION = 4;
-/** Of the tree, beside a question that is read; nothing of it where there are fewer lines for both. */
-const LEAST_TREE = 3;
-const LEAST_FOR_TREE = 12;
-/** On a smaller terminal each line is needed. */
-const LEAST_HEIGHT_FOR_GAP = 20;
+const MIN_CONVERSATION = 2;
+const MIN_QUESTION = 4;
+/** Lines of the tree beside a focused question, and the lines that both need together before the tree is shown. */
+const TREE_BESIDE_QUESTION = 3;
+const MIN_LINES_FOR_TREE = 12;
+/** A smaller terminal has no line to spare for the gap. */
+const MIN_HEIGHT_FOR_GAP = 20;
 
-/** What the editor, the status line and the heading leave of a terminal. */
-function roomOf({ height, heading, editor }: Pick<Scene, 'height' | 'heading' | 'editor'>): {
-  readonly editor: number;
-  readonly left: number;
-} {
-  const lines = Math.min(editor.length, Math.max(3, Math.floor(height / 2)));
-  return { editor: lines, left: Math.max(0, height - 1 - lines - (heading === null ? 0 : 1)) };
-}
-
-/** The lines of a terminal shared out: the editor and the status line first, then who asks, then who works. */
-function layoutOf(
-  scene: Pick<Scene, 'height' | 'heading' | 'editor'>,
-  { question, pane }: { readonly question: number; readonly pane: number },
-): Layout {
-  const { editor, left: all } = roomOf(scene);
-  const left = all - question;
-  const shownPane = Math.min(pane, Math.max(0, left - LEAST_CONVERSATION));
-  const gap = left > shownPane && scene.height >= LEAST_HEIGHT_FOR_GAP && question + shownPane > 0;
-  const conversation = left - shownPane - (gap ? 1 : 0);
-  const heading = scene.heading === null ? 0 : 1;
-  return { heading, question, pane: shownPane, editor, gap: gap ? 1 : 0, conversation };
-}
-
-/** Lines of the tree: as many as it has tasks, within a quarter of the terminal, and never fewer than before. */
-export function paneHeight(
-  before: number,
-  {
-    tasks,
-    height,
-    isAtWork,
-  }: { readonly tasks: number; readonly height: number; readonly isAtWork: boolean },
-): number {
-  if (!isAtWork) return 0;
-  const most = Math.min(10, Math.max(2, Math.floor(height / 4)));
-  return Math.min(most, Math.max(before, tasks));
-}
-
-export interface Picture {
-  /** Exactly as many as the terminal has. */
-  readonly lines: readonly string[];
-  readonly layout: Layout;
-  readonly asked: QuestionBox;
-}
-
-/** The whole terminal, line by line. Pure. */
-export function picture(
-  scene: Scene,
-  tools: { readonly pen: Pen; readonly cache: LineCache },
-): Picture {
-  const { width, look, now, height } = scene;
-  const { pen } = tools;
-  const asked = askedBox(scene, tools);
-  const layout = layoutOf(scene, { question: asked.lines.length, pane: look.paneHeight });
-  const { lines } = viewAt(scene.parts, look.anchor, layout.conversation);
-  const above = Array<string>(Math.max(0, layout.conversation - lines.length)).fill('');
-  const chosen = look.focus === 'tasks' ? look.chosenTask : null;
+/** All lines of the terminal: exactly its height, none wider than its width. `editor` is the drawn editor. */
+export function drawFrame(
+  state: AppState,
+  editor: readonly string[],
+  context: ViewContext,
+): readonly string[] {
+  const { width, height } = state.size;
+  const { pen } = context.tools;
+  const layout = layoutOf(state, context);
+  const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
+  const heading = headingOf(state, context.bindings);
+  const chosen = state.focus === 'tasks' ? state.chosenTask : null;
+  const pane = { width, height: layout.pane, now: context.now(), chosen };
   const all = [
-    ...(scene.heading === null ? [] : [fit(pen.prose('strong', scene.heading), width)]),
+    ...(heading === null ? [] : [fit(pen.prose('strong', heading), width)]),
     ...lines,
-    ...above,
-    ...Array<string>(layout.gap).fill(''),
-    ...asked.lines,
-    ...taskPane(scene.tasks, { width, height: layout.pane, now, chosen }, pen),
-    ...scene.editor.slice(0, layout.editor),
-    statusLine(scene.status, width, pen),
+    ...emptyLines(layout.conversation - lines.length + layout.gap),
+    ...layout.question.lines,
+    ...taskPane(rowsInView(state), pane, pen),
+    ...editor.slice(0, layout.editor),
+    statusOf(state, context),
   ];
-  return { lines: all.slice(0, height).map((line) => fit(line, width)), layout, asked };
+  return all.slice(0, height).map((line) => fit(line, width));
 }
 
-const NOTHING_ASKED: QuestionBox = { lines: [], shown: 0, scroll: 0 };
+function emptyLines(count: number): readonly string[] {
+  return Array<string>(Math.max(0, count)).fill('');
+}
 
-/** Half of what there is; once keys are for it all but a line, and some of the tree: it is read before it is answered. */
-function askedBox(
-  scene: Scene,
-  tools: { readonly pen: Pen; readonly cache: LineCache },
+/** The conversation in view, as parts that are drawn when they are needed. */
+export function partsInView(
+  state: AppState,
+  { library, tools }: Pick<ViewContext, 'library' | 'tools'>,
+): Parts {
+  const { isExpanded, toggled, search, notices, sandbox, size } = state;
+  const { width } = size;
+  const transcript = transcriptInView(state);
+  const above =
+    transcript === state.tree.main
+      ? startScreen(startFacts(library, { sandbox, notices }), width, tools.pen)
+      : [];
+  const chosen = state.focus === 'entries' ? state.chosenEntry : null;
+  return conversationParts(
+    transcript,
+    { width, isExpanded, toggled, chosen, above, search },
+    tools,
+  );
+}
+
+/** The tasks that the pane shows: all of them while they have the focus. */
+export function rowsInView({ tree, focus }: AppState): readonly TreeRow[] {
+  return focus === 'tasks' ? treeRows(tree) : currentRows(tree);
+}
+
+/** The name of the open task; null for the conversation. */
+function headingOf({ tree, openTask }: AppState, bindings: Bindings): string | null {
+  const row = openTask === null ? undefined : tree.rows.get(openTask);
+  if (row === undefined) return null;
+  const key = keysOf(bindings, 'back')[0] ?? '←';
+  return `${key} ${row.agent} ${row.id.slice(0, 6)}: ${row.description}`;
+}
+
+function statusOf(state: AppState, { library, bindings, tools }: ViewContext): string {
+  const { tree, chosenMode, hint, armed, size } = state;
+  const root = rootRow(tree);
+  return statusLine(
+    {
+      mode: root?.mode ?? chosenMode ?? library.mode,
+      nextMode: root === undefined || root.mode === chosenMode ? null : chosenMode,
+      model: root?.model ?? startFacts(library, state).model,
+      use: treeUse(tree),
+      hints: hint === null ? keyHints(state, bindings) : [hint],
+      isUrgent: hint !== null || armed !== null,
+    },
+    size.width,
+    tools.pen,
+  );
+}
+
+/**
+ * Shares out the lines of the terminal: first to the editor and the status line, then to the question, then to the
+ * tree; the conversation gets the rest.
+ */
+export function layoutOf(
+  state: AppState,
+  context: Pick<ViewContext, 'bindings' | 'tools'>,
+): Layout {
+  const { height, editorLines } = state.size;
+  const heading = headingOf(state, context.bindings) === null ? 0 : 1;
+  const editor = Math.min(editorLines, Math.max(3, Math.floor(height / 2)));
+  const room = Math.max(0, height - 1 - editor - heading);
+  const question = questionBoxIn(room, state, context);
+  const belowQuestion = room - question.lines.length;
+  const pane = Math.min(state.paneHeight, Math.max(0, belowQuestion - MIN_CONVERSATION));
+  const hasGap =
+    belowQuestion > pane && height >= MIN_HEIGHT_FOR_GAP && question.lines.length + pane > 0;
+  const gap = hasGap ? 1 : 0;
+  return { heading, question, pane, editor, gap, conversation: belowQuestion - pane - gap };
+}
+
+/**
+ * The height of the tree: one line for each task, at most a quarter of the terminal, and never less than before
+ * while anything is at work.
+ */
+export function paneHeightOf(state: AppState, isAtWork: boolean): number {
+  if (!isAtWork && state.focus !== 'tasks') return 0;
+  const max = Math.min(10, Math.max(2, Math.floor(state.size.height / 4)));
+  return Math.min(max, Math.max(state.paneHeight, rowsInView(state).length));
+}
+
+const NO_QUESTION: QuestionBox = { lines: [], shown: 0, scroll: 0 };
+
+/**
+ * An unfocused question gets half of the room. A focused one gets everything but one line and a part of the tree,
+ * because it is read before it is answered.
+ */
+function questionBoxIn(
+  room: number,
+  state: AppState,
+  { bindings, tools }: Pick<ViewContext, 'bindings' | 'tools'>,
 ): QuestionBox {
-  const { questions, look, width, bindings } = scene;
-  const question = questions.find(({ id }) => id === look.question) ?? questions[0];
-  const { left } = roomOf(scene);
-  const isFocused = look.focus === 'question';
+  const { questions } = state.tree;
+  const [oldest] = questions.values();
+  const question = questions.get(state.question ?? '') ?? oldest;
+  const isFocused = state.focus === 'question';
   const tree =
-    left < LEAST_FOR_TREE ? 0 : Math.min(look.paneHeight, LEAST_TREE) + LEAST_CONVERSATION;
-  const wanted = isFocused ? left - tree : Math.max(LEAST_QUESTION, Math.floor(left / 2));
-  const height = Math.min(wanted, Math.max(0, left - 1));
-  if (question === undefined || height === 0) return NOTHING_ASKED;
-  const waiting = questions.length;
-  const scroll = look.questionScroll;
+    room < MIN_LINES_FOR_TREE
+      ? 0
+      : Math.min(state.paneHeight, TREE_BESIDE_QUESTION) + MIN_CONVERSATION;
+  const wanted = isFocused ? room - tree : Math.max(MIN_QUESTION, Math.floor(room / 2));
+  const height = Math.min(wanted, Math.max(0, room - 1));
+  if (question === undefined || height === 0) return NO_QUESTION;
+  const { width } = state.size;
+  const waiting = questions.size;
+  const scroll = state.questionScroll;
   return questionBox(question, { width, height, isFocused, waiting, scroll, bindings }, tools);
 }

@@ -1,21 +1,29 @@
-/** Lines that were drawn before, for as long as what they show is there and is drawn in the same way. */
+import type { Pen } from './pen.ts';
+
+/** Keeps drawn lines for as long as the object that they show exists and is drawn in the same way. */
 export class LineCache {
   private drawn = new WeakMap<
     object,
     { readonly how: string; readonly lines: readonly string[] }
   >();
 
-  /** All is drawn otherwise from here on. */
+  /** Drops all lines, because everything looks different from now on. */
   forget(): void {
     this.drawn = new WeakMap();
   }
 
-  /** `how`: all that decides how `of`, which never changes, is drawn. */
-  get(of: object, how: string, draw: () => readonly string[]): readonly string[] {
-    const known = this.drawn.get(of);
+  /** Returns the lines of `subject`, which never changes. `how` names everything that decides how it is drawn. */
+  get(subject: object, how: string, draw: () => readonly string[]): readonly string[] {
+    const known = this.drawn.get(subject);
     if (known?.how === how) return known.lines;
     const lines = draw();
-    this.drawn.set(of, { how, lines });
+    this.drawn.set(subject, { how, lines });
     return lines;
   }
+}
+
+/** What turns text into lines. */
+export interface DrawingTools {
+  readonly pen: Pen;
+  readonly cache: LineCache;
 }

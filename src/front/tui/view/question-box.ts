@@ -2,8 +2,8 @@ import { exactLine } from '../../../base/terminal-text.ts';
 import type { PermissionQuestion, Question } from '../../../protocol/question.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
 import { keyHint, keysOf } from '../model/key-names.ts';
-import { visibleWidth } from './text-width.ts';
-import type { Asked } from '../model/asked.ts';
+import { visibleWidth } from './fit.ts';
+import type { PendingQuestion } from '../model/pending-question.ts';
 import { askedLines } from './question-lines.ts';
 import { between, fit } from './fit.ts';
 import type { LineCache } from './line-cache.ts';
@@ -37,7 +37,7 @@ const BORDER_WIDTH = 2;
 
 /** The oldest question that waits: who asks, for exactly what, and which keys answer. */
 export function questionBox(
-  question: Asked,
+  question: PendingQuestion,
   look: QuestionLook,
   { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
 ): QuestionBox {
@@ -83,18 +83,20 @@ function cutText(
 const SCROLL_KEYS = ['ask-up', 'ask-down', 'page-up', 'page-down'] as const;
 
 /** The rule that "always" gives, where it does not fit beside its key; null: it does, or there is none. */
-function longRule(question: Asked, { width, bindings }: QuestionLook): string | null {
+function longRule(question: PendingQuestion, { width, bindings }: QuestionLook): string | null {
   if (!mayBeAlways(question) || question.rule === null) return null;
   const [hint = ''] = keyHint(bindings, 'answer-always', `always: ${exactLine(question.rule)}`);
   return visibleWidth(hint) > width - BORDER_WIDTH ? question.rule : null;
 }
 
-function mayBeAlways(question: Asked): question is Extract<Asked, { kind: 'permission' }> {
+function mayBeAlways(
+  question: PendingQuestion,
+): question is Extract<PendingQuestion, { kind: 'permission' }> {
   return question.kind === 'permission' && question.rule !== null && question.scopes.length > 0;
 }
 
 function keyLines(
-  question: Asked,
+  question: PendingQuestion,
   { isFocused, bindings, width }: QuestionLook,
   rule: string | null,
 ): readonly string[] {
@@ -168,7 +170,7 @@ function optionKeys(count: number, bindings: Bindings): readonly string[] {
 const OPTIONS = ['option-1', 'option-2', 'option-3', 'option-4'] as const;
 
 /** Where there is no room for the whole chain, who asks for what goes before those above it, and what before who. */
-function questionTitle(question: Asked, room: number): string {
+function questionTitle(question: PendingQuestion, room: number): string {
   if (question.kind === 'confirm') return `? ${question.title}`;
   const { chain } = question;
   const who = chain.at(-1) ?? '';

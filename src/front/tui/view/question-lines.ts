@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { exactLine } from '../../../base/terminal-text.ts';
 import type { PermissionQuestion, ProposedEdit } from '../../../protocol/question.ts';
 import { markdownLines } from './markdown.ts';
-import type { Asked } from '../model/asked.ts';
+import type { PendingQuestion } from '../model/pending-question.ts';
 import { textDiff, WHOLE } from '../model/text-diff.ts';
 import { diffLines } from './diff-lines.ts';
 import { wrapped } from './fit.ts';
@@ -17,7 +17,7 @@ export interface AskedLine {
 
 /** All that a question asks, over as many lines as it takes. `rule`: what "always" gives; null: told elsewhere. */
 export function askedLines(
-  question: Asked,
+  question: PendingQuestion,
   { width, rule }: { readonly width: number; readonly rule: string | null },
   pen: Pen,
 ): readonly AskedLine[] {

@@ -13,7 +13,7 @@ interface Range {
 }
 
 /** Drawn lines with all that is found in them marked; `here`: the line that was gone to; null: none. */
-export function foundLines(
+export function markMatches(
   lines: readonly string[],
   pattern: RegExp,
   here: number | null,

@@ -1,5 +1,5 @@
 import type { TreeUse } from '../model/tree-rows.ts';
-import { visibleWidth } from './text-width.ts';
+import { visibleWidth } from './fit.ts';
 import { between, factsThatFit, fit } from './fit.ts';
 import { shortCost, shortCount } from './numbers.ts';
 import type { Pen } from './pen.ts';

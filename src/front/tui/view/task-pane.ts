@@ -2,7 +2,7 @@ import { activityText } from '../../../api/index.ts';
 import { plural } from '../../../base/text.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import { paneRows, type TreeRow } from '../model/tree-rows.ts';
-import { visibleWidth } from './text-width.ts';
+import { visibleWidth } from './fit.ts';
 import { between, fit } from './fit.ts';
 import { shortCost, shortCount, shortTime } from './numbers.ts';
 import type { Pen } from './pen.ts';
@@ -72,7 +72,7 @@ function taskLine(
     ...(isBackground ? [pen.prose('dim', 'bg')] : []),
   ].join(' ');
   const does = [
-    pen.prose(role, doing(row, now)),
+    pen.prose(role, activityLine(row, now)),
     ...(row.lastLine === '' ? [] : [pen.prose('dim', `“${row.lastLine}”`)]),
   ].join(' ');
   const room = width - visibleWidth(right) - 1 - visibleWidth(head) - 1;
@@ -124,8 +124,8 @@ function figures(
   return (fitting ?? '').trimStart();
 }
 
-/** What it does, or why it does nothing. */
-export function doing(row: TaskRow, now: number): string {
+/** What the task is doing, or why it does nothing. */
+export function activityLine(row: TaskRow, now: number): string {
   if (hasEnded(row)) return row.because === null ? row.status : `${row.status}: ${row.because}`;
   const waitedFor = tasksWaitedFor(row);
   if (waitedFor > 0) return `waiting for ${plural(waitedFor, 'task')}`;

@@ -1,3 +1,5 @@
+import type { Anchor } from '../model/app-state.ts';
+
 /** Something of the conversation and the lines that it takes. */
 export interface DrawnPart {
   readonly key: number;
@@ -8,13 +10,6 @@ export interface DrawnPart {
 export interface Parts {
   readonly count: number;
   part(index: number): DrawnPart;
-}
-
-/** The line at the top of a view that does not follow the end. */
-export interface Anchor {
-  /** Of the part. */
-  readonly key: number;
-  readonly line: number;
 }
 
 export interface View {

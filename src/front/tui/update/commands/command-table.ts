@@ -1,44 +1,165 @@
-/** What can be typed after a slash. */
-export const COMMANDS = {
-  help: { args: '', help: 'commands and keys' },
-  tasks: { args: '', help: 'all tasks of this conversation' },
-  'task-status': { args: 'ID', help: 'one task: what it is, does and has used' },
-  agents: { args: '', help: 'agents that can be delegated to' },
-  model: { args: '[NAME]', help: 'which model runs, or another one from the next message on' },
-  undo: { args: '', help: 'take the last message back, with the files that it changed' },
-  redo: { args: '', help: 'take the last /undo back' },
-  usage: { args: '', help: 'tokens and cost of this conversation' },
-  context: { args: '', help: 'what stands in the context of this conversation' },
-  permissions: { args: '', help: 'the mode and the rules that hold' },
-  compact: { args: '[WHAT TO KEEP]', help: 'summarise the conversation to make room' },
-  resume: { args: '[ID]', help: 'go on with an earlier one; without ID: those of here' },
-  new: { args: '', help: 'begin another conversation; this one can be resumed' },
-  quit: { args: '', help: 'leave; everything stopped can be resumed' },
-} as const;
+import type { AppState } from '../../model/app-state.ts';
+import type { UpdateContext } from '../action-handler.ts';
+import { hint, next, type Effect, type Update } from '../effect.ts';
+import { planRewind } from '../rewind.ts';
+import { startNewConversation, switchConversation } from './conversations.ts';
+import {
+  agentsPage,
+  helpPage,
+  modelPage,
+  permissionsPage,
+  showPage,
+  taskPage,
+  tasksPage,
+  usagePage,
+  type Page,
+  type PageSource,
+} from './pages.ts';
+import { modelCompletions, taskCompletions, type Completion } from './completions.ts';
 
-export type CommandName = keyof typeof COMMANDS;
-
-function isCommandName(name: string): name is CommandName {
-  return Object.hasOwn(COMMANDS, name);
+/** A command that is typed after a slash. */
+export interface SlashCommand {
+  readonly name: string;
+  /** The argument as the help shows it; empty if there is none. */
+  readonly argument: string;
+  readonly help: string;
+  /** Set if the command does not work on the conversation of another process. */
+  readonly needsOwnConversation?: true;
+  /** What the argument can be completed to. */
+  readonly completions?: (
+    state: AppState,
+    library: UpdateContext['library'],
+  ) => readonly Completion[];
+  readonly run: (state: AppState, argument: string, context: UpdateContext) => Update;
 }
 
-export type SlashInput =
-  | { readonly kind: 'message' }
-  | { readonly kind: 'command'; readonly name: CommandName; readonly rest: string }
-  | { readonly kind: 'unknown'; readonly word: string }
-  /** `!command`; with a second mark it is shown and goes nowhere. */
-  | { readonly kind: 'shell'; readonly command: string; readonly isShared: boolean };
+/**
+ * All slash commands, in the order of the help. A new command is one row here; a larger one has a file of its own
+ * in this folder. `run` is pure: what a command does to the world is an effect.
+ */
+export const COMMANDS: readonly SlashCommand[] = [
+  {
+    name: 'help',
+    argument: '',
+    help: 'commands and keys',
+    run: page((_argument, { bindings }) => helpPage(bindings, COMMANDS)),
+  },
+  {
+    name: 'tasks',
+    argument: '',
+    help: 'all tasks of this conversation',
+    run: page((_argument, source) => tasksPage(source)),
+  },
+  {
+    name: 'task-status',
+    argument: 'ID',
+    help: 'one task: what it is, does and has used',
+    completions: taskCompletions,
+    run: page(taskPage),
+  },
+  {
+    name: 'agents',
+    argument: '',
+    help: 'agents that can be delegated to',
+    run: page((_argument, source) => agentsPage(source)),
+  },
+  {
+    name: 'model',
+    argument: '[NAME]',
+    help: 'which model runs, or another one from the next message on',
+    needsOwnConversation: true,
+    completions: (_state, library) => modelCompletions(library),
+    run: (state, argument, context) =>
+      argument === ''
+        ? showPage(state, modelPage(sourceOf(state, context)), context)
+        : next(
+            state,
+            { type: 'set-model', name: argument },
+            { type: 'dispatch', message: { type: 'run-command', name: 'model', argument: '' } },
+          ),
+  },
+  {
+    name: 'undo',
+    argument: '',
+    help: 'take the last message back, with the files that it changed',
+    needsOwnConversation: true,
+    run: (state) => planRewind(state, false),
+  },
+  {
+    name: 'redo',
+    argument: '',
+    help: 'take the last /undo back',
+    needsOwnConversation: true,
+    run: (state) => planRewind(state, true),
+  },
+  {
+    name: 'usage',
+    argument: '',
+    help: 'tokens and cost of this conversation',
+    run: page((_argument, source) => usagePage(source)),
+  },
+  {
+    name: 'context',
+    argument: '',
+    help: 'what stands in the context of this conversation',
+    run: (state) => {
+      const task = state.openTask ?? state.conversation.id;
+      if (task === null) return hint(state, 'nothing was said yet');
+      return next(state, { type: 'show-context', task });
+    },
+  },
+  {
+    name: 'permissions',
+    argument: '',
+    help: 'the mode and the rules that hold',
+    run: page((_argument, source) => permissionsPage(source)),
+  },
+  {
+    name: 'compact',
+    argument: '[WHAT TO KEEP]',
+    help: 'summarise the conversation to make room',
+    needsOwnConversation: true,
+    run: (state, argument) => {
+      const { id, isAtWork } = state.conversation;
+      if (id === null || isAtWork) {
+        return hint(state, 'nothing was said yet, or it is at work: stop it first');
+      }
+      return next(state, { type: 'send-command', text: `/compact ${argument}`.trimEnd() });
+    },
+  },
+  {
+    name: 'resume',
+    argument: '[ID]',
+    help: 'go on with an earlier one; without ID: those of here',
+    needsOwnConversation: true,
+    run: switchConversation,
+  },
+  {
+    name: 'new',
+    argument: '',
+    help: 'begin another conversation; this one can be resumed',
+    needsOwnConversation: true,
+    run: startNewConversation,
+  },
+  {
+    name: 'quit',
+    argument: '',
+    help: 'leave; everything stopped can be resumed',
+    run: does({ type: 'leave' }),
+  },
+];
 
-const COMMAND = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
+/** A command that only has an effect. */
+function does(effect: Effect): SlashCommand['run'] {
+  return (state) => next(state, effect);
+}
 
-/** What was typed. A path is a message, since it has a second slash: `/etc/hosts is wrong`. */
-export function readInput(text: string): SlashInput {
-  const [, marks, command = ''] = /^(!!?)([\s\S]*)$/.exec(text) ?? [];
-  if (marks !== undefined)
-    return { kind: 'shell', command: command.trim(), isShared: marks === '!' };
-  const [, word, rest = ''] = COMMAND.exec(text.trim()) ?? [];
-  if (word === undefined) return { kind: 'message' };
-  if (word === 'exit') return { kind: 'command', name: 'quit', rest };
-  if (isCommandName(word)) return { kind: 'command', name: word, rest: rest.trim() };
-  return { kind: 'unknown', word };
+/** A command that shows a page. */
+function page(build: (argument: string, source: PageSource) => Page): SlashCommand['run'] {
+  return (state, argument, context) =>
+    showPage(state, build(argument, sourceOf(state, context)), context);
+}
+
+function sourceOf({ tree }: AppState, { library, bindings, now }: UpdateContext): PageSource {
+  return { tree, library, bindings, now: now() };
 }

@@ -1,69 +1,68 @@
-import type { Muster } from '../../../../api/index.ts';
 import { errorMessage } from '../../../../base/errors.ts';
 import { nearNames } from '../../../../base/near-names.ts';
 import { plural } from '../../../../base/text.ts';
+import type { AppState } from '../../model/app-state.ts';
 import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
 import { keysOf } from '../../model/key-names.ts';
+import type { TaskRow } from '../../model/task-row.ts';
+import { rootRow, type TaskTree } from '../../model/task-tree.ts';
+import { treeRows, treeUse } from '../../model/tree-rows.ts';
+import type { LibraryInfo } from '../../model/ui-library.ts';
 import { shortCost, shortCount, shortTime } from '../../view/numbers.ts';
 import { statusSign } from '../../view/status-sign.ts';
-import { doing } from '../../view/task-pane.ts';
-import type { TaskRow } from '../../model/task-row.ts';
-import { treeRows, treeUse } from '../../model/tree-rows.ts';
-import type { UiState } from '../../model/task-tree.ts';
-import { COMMANDS, type CommandName } from './command-table.ts';
+import { activityLine } from '../../view/task-pane.ts';
+import type { UpdateContext } from '../action-handler.ts';
+import { addEntry } from '../edit-tree.ts';
+import { andThen, next, type Update } from '../effect.ts';
+import { showFromStart } from '../scroll.ts';
+import { closeTask } from '../tasks.ts';
 
-/** What a command has to say. */
+/** The output of a command, which becomes an entry of the conversation. */
 export interface Page {
   readonly title: string;
   readonly lines: readonly string[];
 }
 
 export interface PageSource {
-  readonly muster: Pick<Muster, 'agents' | 'models' | 'mainModel' | 'mode' | 'rules'>;
-  readonly ui: UiState;
+  readonly library: LibraryInfo;
+  readonly tree: TaskTree;
   readonly bindings: Bindings;
-  /** Milliseconds on the monotonic clock. */
+  /** Milliseconds of the monotonic clock. */
   readonly now: number;
 }
 
-/** The page of a command that only tells. `rest`: what was typed behind it. */
-export function pageOf(
-  name: Exclude<CommandName, 'compact' | 'context' | 'new' | 'quit' | 'redo' | 'resume' | 'undo'>,
-  rest: string,
-  source: PageSource,
-): Page {
-  switch (name) {
-    case 'help':
-      return helpPage(source.bindings);
-    case 'tasks':
-      return tasksPage(source);
-    case 'task-status':
-      return taskPage(rest, source);
-    case 'agents':
-      return agentsPage(source);
-    case 'model':
-      return modelPage(source);
-    case 'usage':
-      return usagePage(source);
-    case 'permissions':
-      return permissionsPage(source);
-    default:
-      return name satisfies never;
-  }
+/** The part of a slash command that the help shows. */
+interface CommandHelp {
+  readonly name: string;
+  readonly argument: string;
+  readonly help: string;
 }
 
-export function unknownPage(word: string): Page {
-  const [near] = nearNames(word, Object.keys(COMMANDS));
+/** Adds a page to the conversation and shows it from its beginning. */
+export function showPage(state: AppState, page: Page, context: UpdateContext): Update {
+  return andThen(closeTask(state), (closed) => {
+    const added = addEntry(closed, { kind: 'page', ...page });
+    // A screen reader has no view to scroll.
+    if (state.surface === 'lines') return next(added.state);
+    return next(showFromStart(added.state, added.key, context));
+  });
+}
+
+export function unknownCommandPage(name: string, commands: readonly CommandHelp[]): Page {
+  const [near] = nearNames(
+    name,
+    commands.map((command) => command.name),
+  );
   const meant = near === undefined ? '/help lists them.' : `did you mean /${near}?`;
   return {
-    title: `/${word} is no command`,
+    title: `/${name} is no command`,
     lines: [`${meant} A message that begins with a slash: type a blank before it.`],
   };
 }
 
-function helpPage(bindings: Bindings): Page {
-  const commands = Object.entries(COMMANDS).map(([name, { args, help }]) => [
-    `/${name}${args === '' ? '' : ` ${args}`}`,
+export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): Page {
+  const named = commands.map(({ name, argument, help }) => [
+    `/${name}${argument === '' ? '' : ` ${argument}`}`,
     help,
   ]);
   const keys = ACTIONS.flatMap((action) => {
@@ -73,7 +72,7 @@ function helpPage(bindings: Bindings): Page {
       ? []
       : [[names.join(' or '), withKeys(help, bindings)]];
   });
-  const own = [
+  const always = [
     ['↑ ↓', 'earlier messages, with an empty editor'],
     ['@', 'name an agent, or a file that goes along'],
     [
@@ -83,7 +82,7 @@ function helpPage(bindings: Bindings): Page {
   ];
   return {
     title: 'Commands and keys',
-    lines: [...columns(commands), '', ...columns([...own, ...keys])],
+    lines: [...columns(named), '', ...columns([...always, ...keys])],
   };
 }
 
@@ -99,17 +98,17 @@ function columns(rows: readonly (readonly string[])[]): readonly string[] {
   return rows.map(([name = '', help = '']) => `${name.padEnd(width)}  ${help}`);
 }
 
-function tasksPage({ ui, now }: PageSource): Page {
-  const rows = treeRows(ui);
+export function tasksPage({ tree, now }: PageSource): Page {
+  const rows = treeRows(tree);
   if (rows.length === 0) return { title: 'Tasks', lines: ['none yet'] };
   const more =
-    ui.droppedRows === 0 ? [] : [`and ${ui.droppedRows} that ended before: muster tasks list`];
+    tree.droppedRows === 0 ? [] : [`and ${tree.droppedRows} that ended before: muster tasks list`];
   return {
     title: `Tasks: ${rows.length}`,
     lines: [
       ...rows.map(
         ({ row, level, isBackground }) =>
-          `${'  '.repeat(level)}${statusSign(row).sign} ${row.id.slice(0, 8)} ${row.agent}${isBackground ? ' (background)' : ''}: ${doing(row, now)}: ${row.description} (${used(row, now)})`,
+          `${'  '.repeat(level)}${statusSign(row).sign} ${row.id.slice(0, 8)} ${row.agent}${isBackground ? ' (background)' : ''}: ${activityLine(row, now)}: ${row.description} (${used(row, now)})`,
       ),
       ...more,
     ],
@@ -125,20 +124,20 @@ function used(row: TaskRow, now: number): string {
   ].join(', ');
 }
 
-function taskPage(word: string, { ui, now }: PageSource): Page {
+export function taskPage(typed: string, { tree, now }: PageSource): Page {
   const title = '/task-status';
-  if (word === '') return { title, lines: ['which one? /tasks lists their ids'] };
-  const found = [...ui.rows.values()].filter(({ id }) => id.startsWith(word));
+  if (typed === '') return { title, lines: ['which one? /tasks lists their ids'] };
+  const found = [...tree.rows.values()].filter(({ id }) => id.startsWith(typed));
   const [row] = found;
   if (row === undefined || found.length > 1) {
     const why = row === undefined ? 'no task of this conversation' : plural(found.length, 'task');
-    return { title, lines: [`${word} means ${why}; /tasks lists their ids`] };
+    return { title, lines: [`${typed} means ${why}; /tasks lists their ids`] };
   }
   return {
     title: `Task ${row.id}`,
     lines: [
       `agent    ${row.agent}: ${row.description}`,
-      `status   ${row.status}${row.endedAt === null ? `: ${doing(row, now)}` : ''}`,
+      `status   ${row.status}${row.endedAt === null ? `: ${activityLine(row, now)}` : ''}`,
       `mode     ${row.mode}`,
       `model    ${row.model}`,
       `used     ${used(row, now)}`,
@@ -148,8 +147,8 @@ function taskPage(word: string, { ui, now }: PageSource): Page {
   };
 }
 
-function agentsPage({ muster }: PageSource): Page {
-  const { agents, skipped } = muster.agents;
+export function agentsPage({ library }: PageSource): Page {
+  const { agents, skipped } = library.agents;
   return {
     title: `Agents: ${agents.length}`,
     lines: [
@@ -163,31 +162,31 @@ function agentsPage({ muster }: PageSource): Page {
   };
 }
 
-function modelPage({ muster, ui }: PageSource): Page {
-  const root = ui.root === null ? undefined : ui.rows.get(ui.root);
-  const providers = muster.models.providers.map(({ name }) => name);
+export function modelPage({ library, tree }: PageSource): Page {
+  const root = rootRow(tree);
+  const providers = library.models.providers.map(({ name }) => name);
   return {
     title: 'Model',
     lines: [
       ...(root === undefined ? [] : [`this conversation: ${root.model}`]),
-      ...mainModelLines(muster),
+      ...mainModelLines(library),
       `providers: ${providers.length === 0 ? 'none; see muster models' : providers.join(', ')}`,
       'another one: /model NAME, muster --model NAME, or models.default in the configuration',
     ],
   };
 }
 
-function mainModelLines(muster: Pick<Muster, 'mainModel'>): readonly string[] {
+function mainModelLines(library: Pick<LibraryInfo, 'mainModel'>): readonly string[] {
   try {
-    const { provider, id, chain } = muster.mainModel();
+    const { provider, id, chain } = library.mainModel();
     return [`a new one: ${provider}/${id} (${chain.join(' → ')})`];
   } catch (thrown) {
     return [`a new one: none: ${errorMessage(thrown)}`];
   }
 }
 
-function usagePage({ ui }: PageSource): Page {
-  const byModel = Map.groupBy(ui.rows.values(), ({ model }) => model);
+export function usagePage({ tree }: PageSource): Page {
+  const byModel = Map.groupBy(tree.rows.values(), ({ model }) => model);
   const sum = (rows: readonly TaskRow[]) => {
     const use = treeUse({ rows: new Map(rows.map((row) => [row.id, row])) });
     return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortCount(use.tokens)} paid tokens, ${shortCost(use.costUsd)}`;
@@ -196,22 +195,22 @@ function usagePage({ ui }: PageSource): Page {
     title: 'Usage of this conversation',
     lines: [
       ...[...byModel].map(([model, rows]) => `${model}: ${sum(rows)}`),
-      `together: ${sum([...ui.rows.values()])}`,
+      `together: ${sum([...tree.rows.values()])}`,
       'of all: muster usage',
     ],
   };
 }
 
-function permissionsPage({ muster, ui }: PageSource): Page {
-  const root = ui.root === null ? undefined : ui.rows.get(ui.root);
+export function permissionsPage({ library, tree }: PageSource): Page {
+  const root = rootRow(tree);
   const rules = (['deny', 'ask', 'allow'] as const).flatMap((list) =>
-    muster.rules[list].map(({ text }) => `${list.padEnd(5)} ${text}`),
+    library.rules[list].map(({ text }) => `${list.padEnd(5)} ${text}`),
   );
   return {
     title: 'Permissions',
     lines: [
       ...(root === undefined ? [] : [`this conversation works in mode ${root.mode}`]),
-      `a new one begins in mode ${muster.mode}`,
+      `a new one begins in mode ${library.mode}`,
       ...(rules.length === 0 ? ['no rules'] : rules),
       'rules: [permissions] of the configuration, --allow, --ask, --deny',
     ],

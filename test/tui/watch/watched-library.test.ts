@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Tasks } from '../../../src/api/index.ts';
 import { MusterError } from '../../../src/base/errors.ts';
-import type { UiMuster } from '../../../src/front/tui/model/ui-library.ts';
-import { WatchedConversation } from '../../../src/front/tui/watch/watched-conversation.ts';
-import { watchedMuster } from '../../../src/front/tui/watch/watched-muster.ts';
+import type { UiLibrary } from '../../../src/front/tui/model/ui-library.ts';
+import {
+  WatchedConversation,
+  watchedLibrary,
+} from '../../../src/front/tui/watch/watched-library.ts';
 
 const TASK = 'aaaaaaaaaaaa';
 
@@ -25,17 +27,17 @@ function open({ isGone = false, failure }: { isGone?: boolean; failure?: Error }
     detach: (id) => ask(`detach ${id}`, { id, pid: 7, text: 'sent' }),
     stop: (id, because) => ask(`stop ${id} ${because}`, {} as never),
   };
-  const facts = { cwd: '/work', store: {} } as UiMuster;
-  const muster = watchedMuster(facts, doors as Tasks, (text) => told.push(text));
+  const facts = { cwd: '/work', store: {} } as UiLibrary;
+  const muster = watchedLibrary(facts, doors as Tasks, (text) => told.push(text));
   const conversation = new WatchedConversation(TASK, muster, (text) => told.push(text));
   return { muster, conversation, asked, told };
 }
 
 it('what is asked of a task goes to the process that runs it', async () => {
   const { muster, conversation, asked, told } = open();
-  conversation.say('look here');
-  conversation.wake('bbbbbbbbbbbb', null);
-  conversation.wake('bbbbbbbbbbbb', 'again');
+  conversation.send('look here');
+  conversation.resumeTask('bbbbbbbbbbbb', null);
+  conversation.resumeTask('bbbbbbbbbbbb', 'again');
   muster.answer({ question: `${TASK}q1`, text: 'yes' });
   muster.background('bbbbbbbbbbbb');
   await muster.stopTask(TASK, 'the user stopped it');
@@ -53,8 +55,8 @@ it('what is asked of a task goes to the process that runs it', async () => {
 
 it('where nobody runs it, it says which command makes it go on', async () => {
   const { muster, conversation, told } = open({ isGone: true });
-  conversation.say('look here');
-  conversation.wake('bbbbbbbbbbbb', 'again');
+  conversation.send('look here');
+  conversation.resumeTask('bbbbbbbbbbbb', 'again');
   muster.answer({ question: `${TASK}q1`, text: 'yes' });
   await sleep(0);
   expect(told.toSorted()).toEqual([
@@ -66,8 +68,8 @@ it('where nobody runs it, it says which command makes it go on', async () => {
 
 it('what goes wrong is told, and breaks nothing', async () => {
   const { muster, conversation, told } = open({ failure: new MusterError('TIMEOUT', 'no answer') });
-  conversation.say('look here');
-  conversation.wake('bbbbbbbbbbbb', null);
+  conversation.send('look here');
+  conversation.resumeTask('bbbbbbbbbbbb', null);
   muster.background('bbbbbbbbbbbb');
   await muster.stopTask(TASK, 'x');
   await sleep(0);

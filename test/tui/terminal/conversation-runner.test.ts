@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { EventListener, ResultEnvelope, Run } from '../../../src/api/index.ts';
 import { MusterError } from '../../../src/base/errors.ts';
 import type { PermissionMode } from '../../../src/protocol/permission.ts';
-import { Conversation } from '../../../src/front/tui/terminal/conversation.ts';
+import { ConversationRunner } from '../../../src/front/tui/terminal/conversation-runner.ts';
 
 /** A conversation with a library that says what it was asked for. */
 function open({
@@ -41,7 +41,7 @@ function open({
       stop: () => {},
     };
   };
-  const conversation = new Conversation(
+  const conversation = new ConversationRunner(
     {
       start: ({ prompt = '', agent }, onEvent) => {
         if (failure !== undefined) throw failure;
@@ -78,6 +78,7 @@ function open({
       onModeTaken: () => {
         chosen = null;
       },
+      onChange: () => {},
       onIdle: () => asked.push('idle'),
     },
   );
@@ -98,13 +99,13 @@ function open({
 
 it('begins, is steered, ends, and goes on', async () => {
   const { conversation, asked, end } = open();
-  conversation.say('one');
+  conversation.send('one');
   await nextTurn();
-  conversation.say('two');
+  conversation.send('two');
   expect([conversation.id, conversation.isAtWork]).toEqual(['mainmain', true]);
   await end();
   expect(conversation.isAtWork).toBe(false);
-  conversation.say('three');
+  conversation.send('three');
   await nextTurn();
   expect(asked).toEqual([
     'start one as Plan',
@@ -116,16 +117,16 @@ it('begins, is steered, ends, and goes on', async () => {
 
 it('goes on in the mode that it had here at last, whatever the start asks for', async () => {
   const { conversation, asked, end } = open({ mode: 'acceptEdits' });
-  conversation.say('one');
+  conversation.send('one');
   await end();
-  conversation.say('two');
+  conversation.send('two');
   await nextTurn();
   await end();
-  conversation.wake('child', null);
+  conversation.resumeTask('child', null);
   await nextTurn();
   await end();
-  conversation.continue('another');
-  conversation.say('three');
+  conversation.select('another');
+  conversation.send('three');
   await nextTurn();
   expect(asked).toEqual([
     'start one as Plan',
@@ -140,12 +141,12 @@ it('goes on in the mode that it had here at last, whatever the start asks for', 
 
 it('goes on without a message, but not what is at work or was never begun', async () => {
   const { conversation, asked } = open();
-  conversation.goOn();
-  conversation.continue('mainmain');
-  conversation.goOn();
-  conversation.goOn();
+  conversation.continueWork();
+  conversation.select('mainmain');
+  conversation.continueWork();
+  conversation.continueWork();
   await nextTurn();
-  conversation.goOn();
+  conversation.continueWork();
   await nextTurn();
   expect(asked).toEqual(['resume mainmain ']);
 });
@@ -153,11 +154,11 @@ it('goes on without a message, but not what is at work or was never begun', asyn
 it('takes no mode from a log that was opened and not gone on with', async () => {
   const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
   const { conversation, asked, notes } = open({ mode: 'autonomous', refused });
-  conversation.continue('mainmain');
-  conversation.say('/compact');
+  conversation.select('mainmain');
+  conversation.send('/compact');
   await nextTurn();
   await nextTurn();
-  conversation.say('one');
+  conversation.send('one');
   await nextTurn();
   expect(notes).toEqual(['error: there is nothing to summarise']);
   expect(asked).toEqual(['idle', 'resume mainmain one']);
@@ -166,28 +167,28 @@ it('takes no mode from a log that was opened and not gone on with', async () => 
 it('keeps the mode that was chosen for what is said next until it goes on in it', async () => {
   const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
   const { conversation, asked, end } = open({ refused, chosen: 'plan' });
-  conversation.continue('mainmain');
-  conversation.say('/compact');
+  conversation.select('mainmain');
+  conversation.send('/compact');
   await nextTurn();
   await nextTurn();
-  conversation.say('one');
+  conversation.send('one');
   await nextTurn();
   await end();
-  conversation.say('two');
+  conversation.send('two');
   await nextTurn();
   expect(asked).toEqual(['idle', 'resume mainmain one in plan', 'idle', 'resume mainmain two']);
 });
 
 it('goes on in no wider mode than it was put back to, nor than it had here', async () => {
   const { conversation, asked, end } = open({ mode: 'acceptEdits' });
-  conversation.say('one');
+  conversation.send('one');
   await end();
-  conversation.continue('mainmain', 'plan');
-  conversation.say('two');
+  conversation.select('mainmain', 'plan');
+  conversation.send('two');
   await nextTurn();
   await end();
-  conversation.continue('mainmain', 'autonomous');
-  conversation.say('three');
+  conversation.select('mainmain', 'autonomous');
+  conversation.send('three');
   await nextTurn();
   expect(asked.filter((each) => each !== 'idle')).toEqual([
     'start one as Plan',
@@ -198,9 +199,9 @@ it('goes on in no wider mode than it was put back to, nor than it had here', asy
 
 it('is told what was said while it was about to begin', async () => {
   const { conversation, asked } = open();
-  conversation.continue('mainmain');
-  conversation.say('one');
-  conversation.say('two');
+  conversation.select('mainmain');
+  conversation.send('one');
+  conversation.send('two');
   await nextTurn();
   await nextTurn();
   expect(asked).toEqual(['resume mainmain one', 'send mainmain two']);
@@ -208,11 +209,11 @@ it('is told what was said while it was about to begin', async () => {
 
 it('goes on with what was said while it was about to end', async () => {
   const { conversation, asked, decideEnd, end } = open();
-  conversation.say('one');
+  conversation.send('one');
   await nextTurn();
   decideEnd();
-  conversation.say('two');
-  conversation.say('three');
+  conversation.send('two');
+  conversation.send('three');
   await end();
   expect(asked).toEqual(['start one as Plan', 'resume mainmain two\n\nthree']);
 });
@@ -220,7 +221,7 @@ it('goes on with what was said while it was about to end', async () => {
 it('says what kept it from beginning, and can be begun again', async () => {
   const failure = new MusterError('INVALID_PARAM', 'there is no such model');
   const { conversation, asked, notes } = open({ failure });
-  conversation.say('one');
+  conversation.send('one');
   await nextTurn();
   expect([notes, asked, conversation.isAtWork]).toEqual([
     ['error: there is no such model'],
@@ -231,8 +232,8 @@ it('says what kept it from beginning, and can be begun again', async () => {
 
 it('tells what came of a compaction, which no answer does', async () => {
   const { conversation, notes, end } = open();
-  conversation.continue('mainmain');
-  conversation.say('/compact the goal');
+  conversation.select('mainmain');
+  conversation.send('/compact the goal');
   await nextTurn();
   await nextTurn();
   await end('context summarised: about 900 tokens → 300');
@@ -241,16 +242,16 @@ it('tells what came of a compaction, which no answer does', async () => {
 
 it('makes a task go on below it: while it is at work, while it is about to end, and while it is idle', async () => {
   const { conversation, asked, decideEnd, end, notes } = open();
-  conversation.wake('child1xx', null);
+  conversation.resumeTask('child1xx', null);
   await nextTurn();
   // There is none yet, and nothing below it.
   expect(asked).toEqual([]);
-  conversation.say('one');
+  conversation.send('one');
   await nextTurn();
-  conversation.wake('child1xx', 'and more');
+  conversation.resumeTask('child1xx', 'and more');
   await nextTurn();
   decideEnd();
-  conversation.wake('child1xx', null);
+  conversation.resumeTask('child1xx', null);
   await nextTurn();
   await end();
   await nextTurn();
@@ -265,9 +266,9 @@ it('makes a task go on below it: while it is at work, while it is about to end, 
 
 it('makes several go on that are woken one right after the other while it is idle', async () => {
   const { conversation, asked } = open();
-  conversation.continue('mainmain');
-  conversation.wake('child1xx', null);
-  conversation.wake('child2xx', 'and more');
+  conversation.select('mainmain');
+  conversation.resumeTask('child1xx', null);
+  conversation.resumeTask('child2xx', 'and more');
   await nextTurn();
   await nextTurn();
   expect(asked).toEqual(['resume mainmain with child1xx -', 'wake child2xx and more']);
