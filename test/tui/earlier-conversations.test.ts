@@ -27,8 +27,8 @@ async function loaded(stage: Stage): Promise<void> {
   }
 }
 
-describe('a conversation of earlier', () => {
-  it('shows what was said, and its children in the tree, each with how it ended', async () => {
+describe('an earlier conversation', () => {
+  it('shows its messages, and its children in the tree with their outcomes', async () => {
     await using stage = earlier();
     stage.app.open('mainmain');
     await loaded(stage);
@@ -40,7 +40,7 @@ describe('a conversation of earlier', () => {
     expect(screen).toMatch(/^ {2,3}■ Plan child2 second part · stopped/m);
   });
 
-  it('opens what a child of it said', async () => {
+  it('opens the transcript of a child', async () => {
     await using stage = earlier();
     stage.app.open('mainmain');
     await loaded(stage);
@@ -51,7 +51,7 @@ describe('a conversation of earlier', () => {
   });
 });
 
-describe('one that was cut off', () => {
+describe('a conversation that was cut off', () => {
   /** In the middle of a turn: its process was killed. */
   function cutOff(options: StageOptions = {}): Stage {
     const stage = new Stage({ columns: 120, ...options });
@@ -69,29 +69,29 @@ describe('one that was cut off', () => {
     }
   }
 
-  it('goes on where it was by enter alone', async () => {
+  it('continues where it was when enter is pressed', async () => {
     await using stage = cutOff();
-    await shown(stage, 'enter goes on where it was cut off');
+    await shown(stage, 'enter continues where it was cut off');
     expect(await stage.screen()).toMatch(/^○ Bash npm test$/m);
     await stage.emulator.press(KEYS.enter);
     expect(stage.asked.resumed).toEqual([['mainmain', null]]);
   });
 
-  it('says that it asks something', async () => {
+  it('says that it has a question', async () => {
     await using stage = cutOff();
     stage.question('mainmain', 'c');
     stage.write('mainmain', { type: 'task.parked', questions: ['mainmainq1'] });
-    await shown(stage, 'enter goes on: it asks something');
+    await shown(stage, 'enter continues: it has a question');
   });
 
-  it('goes on with what is typed', async () => {
+  it('continues with a message', async () => {
     await using stage = cutOff();
-    await shown(stage, 'enter goes on where it was cut off');
+    await shown(stage, 'enter continues where it was cut off');
     await stage.say('only the parser');
     expect(stage.asked.resumed).toEqual([['mainmain', 'only the parser']]);
   });
 
-  it('one that came to rest does not go on by enter alone', async () => {
+  it('does not continue on enter if it had come to rest', async () => {
     await using stage = earlier();
     stage.app.open('mainmain');
     await loaded(stage);
@@ -101,7 +101,7 @@ describe('one that was cut off', () => {
 });
 
 describe('an ended task', () => {
-  it('goes on with what is typed while it is open; an idle conversation waits for it', async () => {
+  it('continues with a message while it is open, and an idle conversation waits for it', async () => {
     await using stage = earlier();
     stage.app.open('mainmain');
     await loaded(stage);
@@ -113,16 +113,16 @@ describe('an ended task', () => {
     });
   });
 
-  it('goes on by r in the tree', async () => {
+  it('continues on r in the tree', async () => {
     await using stage = earlier();
     stage.app.open('mainmain');
     await loaded(stage);
     await stage.emulator.press(KEYS.down, 'r');
     expect(stage.asked.woken).toEqual([['child1xx', null, 'idle']]);
-    expect(await stage.screen()).toContain('Explore child1 goes on in the background');
+    expect(await stage.screen()).toContain('Explore child1 continues in the background');
   });
 
-  it('goes on below a conversation at work', async () => {
+  it('continues below a conversation at work', async () => {
     await using stage = new Stage();
     await stage.say('Look at it');
     stage.begin('child1xx', { parent: 'mainmain' });
@@ -132,8 +132,8 @@ describe('an ended task', () => {
   });
 
   it.each([
-    ['the conversation itself', [], 'type a message: the conversation goes on with it'],
-    ['one at work', [KEYS.down], 'it has not ended'],
+    ['the conversation itself', [], 'type a message to continue the conversation'],
+    ['one at work', [KEYS.down], 'the task has not ended'],
   ])('is not %s', async (_, keys, hint) => {
     await using stage = new Stage({ columns: 120 });
     await stage.say('Look at it');
@@ -157,29 +157,31 @@ describe('/resume', () => {
     const screen = await command(stage, '/resume');
     expect(screen).toContain('Conversations here: 1');
     expect(screen).toMatch(/✓ mainmain +\S+.* ago +completed +Look at it/);
-    expect(screen).toContain('/resume ID goes on with one');
+    expect(screen).toContain('/resume ID continues one of them');
   });
 
-  it('takes the place of what was there, and says how to go back', async () => {
+  it('replaces the conversation, and says how to return', async () => {
     await using stage = earlier();
     stage.begin('otherone', { agent: 'main', prompt: 'Something else', description: 'other' });
     stage.release('otherone', 'mainmain');
     stage.app.open('otherone');
     const screen = await command(stage, '/resume main');
     expect(screen).toContain('All looked at.');
-    expect(screen).toContain('/resume otherone goes back to the one before');
+    expect(screen).toContain('/resume otherone returns to the previous conversation');
     expect(screen).not.toContain('Something else');
   });
 
-  it('is refused while it is at work, and for what is no conversation', async () => {
+  it('is refused while the conversation is at work, and for other tasks', async () => {
     await using stage = earlier({ columns: 120 });
     expect(await command(stage, '/resume nothere')).toContain('nothere');
     expect(await command(stage, '/resume child1')).toContain('is a task of conversation mainmain');
-    expect(await command(stage, '/resume mainmain')).toContain('works on it: muster tasks watch');
+    expect(await command(stage, '/resume mainmain')).toContain(
+      'is working on it: muster tasks watch',
+    );
   });
 });
 
-describe('what is watched', () => {
+describe('a watched conversation', () => {
   const watched = {
     id: 'mainmain',
     isAtWork: false,
@@ -190,34 +192,34 @@ describe('what is watched', () => {
     resumeTask: () => {},
   };
 
-  it('says so, and that it goes on when it is left', async () => {
+  it('says that it is watched, and that it continues when the user leaves', async () => {
     await using stage = earlier({ columns: 100, watched });
     stage.app.open('mainmain');
     expect(await stage.screen()).toContain('watching');
     await stage.emulator.press(KEYS.ctrlC);
-    expect(await stage.screen()).toContain('press it again to leave; what is watched goes on');
+    expect(await stage.screen()).toContain('press it again to leave; the watched tasks continue');
     await stage.emulator.press(KEYS.ctrlC);
     expect(stage.hasLeft).toBe(true);
     expect(stage.asked).toMatchObject({ stopped: [], interrupted: [] });
   });
 
-  it('is stopped by esc pressed twice alone', async () => {
+  it('is stopped only by pressing esc twice', async () => {
     await using stage = new Stage({ columns: 100, watched });
     stage.begin('mainmain', { agent: 'main', prompt: 'Look at it' });
     stage.app.open('mainmain');
     stage.place('mainmain');
     await stage.emulator.press(KEYS.escape);
-    expect(await stage.screen()).toContain('esc again stops it with all below it');
+    expect(await stage.screen()).toContain('press esc again to stop it and all tasks below it');
     expect(stage.asked.stopped).toEqual([]);
     await stage.emulator.press(KEYS.escape);
     expect(stage.asked).toMatchObject({ stopped: ['mainmain'], interrupted: [] });
   });
 
-  it.each(['/new', '/compact', '/resume'])('has no %s', async (name) => {
+  it.each(['/new', '/compact', '/resume'])('does not have %s', async (name) => {
     await using stage = earlier({ columns: 100, watched });
     stage.app.open('mainmain');
     await stage.emulator.type(name);
     await stage.emulator.press(KEYS.escape, KEYS.enter);
-    expect(await stage.screen()).toContain(`${name} is not for what is watched`);
+    expect(await stage.screen()).toContain(`${name} does not work while you watch another process`);
   });
 });

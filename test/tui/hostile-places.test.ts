@@ -180,7 +180,7 @@ function letters(lines: readonly string[]): string {
   return lines.join('').replaceAll(/[\s│┊]/g, '');
 }
 
-it('no text steers the terminal, colours a cell, or takes more than its columns', async () => {
+it('no text controls the terminal, colors a cell, or exceeds its columns', async () => {
   const all = await pens();
   const inEach = (draw: (pen: Pen) => readonly (readonly string[])[]): readonly string[][][] =>
     all.map((pen, index) =>
@@ -204,7 +204,7 @@ it('no text steers the terminal, colours a cell, or takes more than its columns'
   );
 });
 
-it('what a terminal draws stays in its columns, wide characters and tabs too', async () => {
+it('drawn text stays in its columns, including wide characters and tabs', async () => {
   const [pen] = await pens();
   if (pen === undefined) throw new Error('there is no pen');
   const text =
@@ -227,7 +227,7 @@ it.each([
   ['one line', 'x'.repeat(1_000_000), '+1'],
   ['escape characters', '\u001b'.repeat(1_000_000), '+1'],
   ['lines', 'a\n'.repeat(500_000), '+500000'],
-])('of a megabyte of %s a call keeps its beginning', (_what, content, size) => {
+])('a call keeps the beginning of a megabyte of %s', (_what, content, size) => {
   const edits = textChanges('Write', { content });
   const kept = edits.flatMap(({ lines }) => lines);
   expect(JSON.stringify(kept).length).toBeLessThan(20_000);

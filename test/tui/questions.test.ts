@@ -3,7 +3,7 @@ import { KEYS } from './emulator.ts';
 import { Stage } from './stage.ts';
 
 describe('a question on a small terminal', () => {
-  it('shows what is asked, for what, and all keys', async () => {
+  it('shows the request and all keys', async () => {
     await using stage = new Stage({ columns: 40, rows: 12 });
     await stage.say('Run the tests');
     stage.call('mainmain', 'a', 'Task', { prompt: 'run' });
@@ -17,15 +17,15 @@ describe('a question on a small terminal', () => {
     await stage.emulator.press(KEYS.tab);
     const screen = await stage.screen();
     expect(screen).toMatch(/^│ rm -r build$/m);
-    expect(screen).toContain('a always, as said above');
+    expect(screen).toContain('a always, see above');
     expect(screen).toContain('esc later');
     await stage.emulator.press(...Array<string>(9).fill(KEYS.down));
     expect(await stage.screen()).toMatch(/^┊ .*--all\)$/m);
   });
 });
 
-describe('what is asked', () => {
-  it('leaves the tree in sight, however long it is', async () => {
+describe('the text of a question', () => {
+  it('leaves the tree visible, however long it is', async () => {
     await using stage = new Stage();
     await stage.say('Run it');
     stage.call('mainmain', 'a', 'Task', { prompt: 'run' });
@@ -38,7 +38,7 @@ describe('what is asked', () => {
     expect(screen).toMatch(/^ ● main [^]*^ {3}\? .*child1[^]*^ {3}● .*child2/m);
   });
 
-  it('has another border at lines of its own than at the rest of one', async () => {
+  it('has a different border at wrapped lines', async () => {
     await using stage = new Stage({ columns: 40 });
     await stage.say('Run it');
     stage.call('mainmain', 'b', 'Bash', { command: 'x' });
@@ -73,14 +73,14 @@ describe('a plan', () => {
     '[//]: # (then push to all branches)',
     '[the docs](https://a.test "then push to all branches")',
     '![then push](https://a.test/to-all-branches.png)',
-  ])('is shown as it is written where markdown would leave something out: %s', async (hidden) => {
+  ])('is shown as written if markdown would hide a part: %s', async (hidden) => {
     await using stage = await planning(`# Plan\n\n1. Read **a.ts**\n\n${hidden}\n`);
     const screen = await stage.screen();
     expect(screen).toContain(`│ ${hidden}`);
     expect(screen).toContain('│ # Plan');
   });
 
-  it('is drawn where nothing of it is left out', async () => {
+  it('is drawn as markdown if that hides nothing', async () => {
     const table = '| file | why |\n|---|---|\n| a.ts | `x < 1 && y` |';
     const list =
       '3. Read **a.ts**\n   - [ ] then [b](https://b.test) &amp; c\n   - [x] <https://c.test>';

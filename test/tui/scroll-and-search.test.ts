@@ -33,7 +33,7 @@ function talk(stage: Stage, turns: number): void {
   }
 }
 
-it('folds calls and thoughts to a line each, and unfolds one', async () => {
+it('calls and thoughts are one line each, and can be unfolded', async () => {
   await using stage = await worked();
   const folded = await stage.screen();
   await stage.emulator.press(CTRL_R, KEYS.up);
@@ -44,7 +44,7 @@ it('folds calls and thoughts to a line each, and unfolds one', async () => {
   expect(await stage.screen()).toBe(folded);
 });
 
-it('unfolds all with one key, and folds what was unfolded alone with it', async () => {
+it('one key unfolds all, and folds those that were unfolded alone', async () => {
   await using stage = await worked();
   await stage.emulator.press(CTRL_R, KEYS.enter, KEYS.escape, KEYS.ctrlO);
   expect(await stage.screen()).toMatchSnapshot();
@@ -56,20 +56,20 @@ it('unfolds in 40 columns', async () => {
   expect(await stage.screen()).toMatchSnapshot();
 });
 
-it('gives keys back to the editor', async () => {
+it('the editor gets the keys back', async () => {
   await using stage = await worked();
   await stage.emulator.press(CTRL_R, KEYS.escape);
   await stage.emulator.type('go on');
   expect(await stage.screen()).toMatch(/^go on$/m);
 });
 
-it('says that there is nothing to unfold', async () => {
+it('a hint says that there is nothing to unfold', async () => {
   await using stage = new Stage();
   await stage.emulator.press(CTRL_R);
   expect(await stage.screen()).toContain('there is nothing to unfold yet');
 });
 
-it('finds what is folded, unfolds it, and goes from place to place', async () => {
+it('a search finds folded text, unfolds it, and goes from match to match', async () => {
   await using stage = await worked({ theme: PLAIN });
   await stage.emulator.type('a draft');
   await stage.emulator.press(CTRL_F);
@@ -87,7 +87,7 @@ it('finds what is folded, unfolds it, and goes from place to place', async () =>
   expect(screen).not.toContain('search:');
 });
 
-it('ends a search with the draft back in its place, whatever keys are turned to next', async () => {
+it('the draft returns to the editor after a search, whatever gets the focus next', async () => {
   await using stage = await worked();
   await stage.emulator.type('a draft');
   await stage.emulator.press(CTRL_F);
@@ -98,14 +98,14 @@ it('ends a search with the draft back in its place, whatever keys are turned to 
   expect(screen).toContain('enter open');
 });
 
-it('says that nothing was found', async () => {
+it('a search says that nothing was found', async () => {
   await using stage = await worked();
   await stage.emulator.press(CTRL_F);
   await stage.emulator.type('nowhere');
   expect(await stage.screen()).toContain('search: nothing found');
 });
 
-it('finds a phrase that goes over the end of a line', async () => {
+it('a search finds a phrase across the end of a line', async () => {
   await using stage = new Stage({ columns: 40, rows: 20, theme: PLAIN });
   await stage.say('Go');
   stage.answer('mainmain', `${'word '.repeat(12)}one phrase ${'word '.repeat(6)}`);
@@ -115,7 +115,7 @@ it('finds a phrase that goes over the end of a line', async () => {
   expect(await stage.screen()).toMatchSnapshot();
 });
 
-it('scrolls through all of a conversation, far beyond what is kept, and back', async () => {
+it('scrolling reaches all of a conversation, far beyond the entries in memory, and returns', async () => {
   await using stage = new Stage({ columns: 60, rows: 24 });
   await stage.say('The very first words');
   talk(stage, 900);
@@ -126,20 +126,20 @@ it('scrolls through all of a conversation, far beyond what is kept, and back', a
   await stage.screen();
   for (let page = 0; page < 400; page += 1) {
     collect(seen);
-    stage.app.scroll(-15);
+    stage.app.dispatch({ type: 'scroll', lines: -15 });
   }
   expect(seen.size).toBe(900);
   expect(stage.drawn()).toContain('> The very first words');
   const back = new Set<string>();
   for (let page = 0; page < 400; page += 1) {
     collect(back);
-    stage.app.scroll(15);
+    stage.app.dispatch({ type: 'scroll', lines: 15 });
   }
   expect(back.size).toBe(900);
   expect(stage.drawn()).toContain('Answer number 900.');
 });
 
-it('finds what is only in the log, and stays there while more comes', async () => {
+it('a search finds text that is only in the log, and stays there while more arrives', async () => {
   await using stage = new Stage({ columns: 80, rows: 16, theme: PLAIN });
   await stage.say('Go');
   talk(stage, 900);

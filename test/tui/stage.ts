@@ -4,7 +4,10 @@ import type { CommandOutput } from '../../src/api/enclosing.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { App } from '../../src/front/tui/app.ts';
 import type { ConversationPort } from '../../src/front/tui/terminal/conversation-runner.ts';
-import { callerOf, type Caller } from '../../src/front/tui/terminal/notification.ts';
+import {
+  attentionMethodOf,
+  type AttentionMethod,
+} from '../../src/front/tui/terminal/notification.ts';
 import type { LineStreams } from '../../src/front/tui/plain/line-terminal.ts';
 import { PlainApp } from '../../src/front/tui/plain/plain-app.ts';
 import type { TerminalInterface } from '../../src/front/tui/tui.ts';
@@ -34,7 +37,7 @@ export interface StageOptions {
   readonly typed?: readonly string[];
   readonly watched?: ConversationPort;
   readonly cwd?: string;
-  readonly caller?: Caller;
+  readonly attention?: AttentionMethod;
   /** What it is drawn on; default: the emulator. */
   readonly terminal?: TerminalDevice;
   /** Whether events are kept to be read again: a transcript is opened from them. Default true. */
@@ -105,7 +108,7 @@ export class Stage implements AsyncDisposable {
     rows = 24,
     theme = themeFor({}),
     notices = [],
-    caller = callerOf('bell', {}),
+    attention = attentionMethodOf('bell', {}),
     watched,
     keyBindings = new Map(),
     cwd = '/home/you/project',
@@ -121,7 +124,7 @@ export class Stage implements AsyncDisposable {
     this.emulator = new Emulator(columns, rows);
     const options = {
       library: this.library(),
-      caller,
+      attention,
       agent: null,
       notices,
       ...(watched === undefined ? {} : { watched }),

@@ -1,12 +1,12 @@
-import type { TaskEvent } from '../../api/index.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import { isAtWork } from './model/tree-rows.ts';
 import { AutocompleteSource } from './terminal/autocomplete.ts';
-import { callText, type Caller } from './terminal/notification.ts';
+import { attentionSequence, type AttentionMethod } from './terminal/notification.ts';
 import { Redraw } from './terminal/redraw.ts';
 import { pastedText, Screen, type ScreenSize, type TerminalDevice } from './terminal/screen.ts';
 import { Session, type SessionOptions } from './terminal/session.ts';
 import { keyAction, keyContext } from './update/key-action.ts';
+import type { Message } from './update/message.ts';
 import { drawFrame } from './view/frame.ts';
 import { Highlighter } from './view/highlighter.ts';
 import { LineCache } from './view/line-cache.ts';
@@ -16,12 +16,15 @@ import { PLAIN, THEMES, type Theme } from './view/theme.ts';
 /** The sandbox is tried out this long after the first frame, which does not wait for it. */
 const SANDBOX_MS = 60;
 
+/** Messages that need no frame later: a key draws one at once. */
+const DRAWN_AT_ONCE: ReadonlySet<Message['type']> = new Set(['frame', 'key-pressed', 'typed']);
+
 /** Everything that the terminal UI is opened with. */
 export interface AppOptions extends SessionOptions {
   readonly terminal: TerminalDevice;
   readonly theme: Theme;
   /** How a user who looks elsewhere is called. */
-  readonly caller: Caller;
+  readonly attention: AttentionMethod;
   /** Called when the user wants to leave. */
   readonly onLeave: () => void;
 }
@@ -38,7 +41,7 @@ export class App {
   private readonly redraw: Redraw;
 
   constructor(options: AppOptions) {
-    const { library, terminal, theme, caller, now, onLeave } = options;
+    const { library, terminal, theme, attention, now, onLeave } = options;
     this.options = options;
     const highlighter = new Highlighter({
       onLoaded: () => this.redraw.changed(),
@@ -54,11 +57,11 @@ export class App {
         redraw: () => this.screen.redraw(),
         suspend: () => this.screen.suspend(),
         callAttention: (text) => {
-          if (this.screen.isFocused !== true) this.screen.call(callText(caller, text));
+          if (this.screen.isFocused !== true) this.screen.call(attentionSequence(attention, text));
         },
         leave: onLeave,
         changed: ({ type }) => {
-          if (type !== 'frame') this.redraw.changed();
+          if (!DRAWN_AT_ONCE.has(type)) this.redraw.changed();
         },
       },
       { tools, kind: 'screen' },
@@ -71,7 +74,7 @@ export class App {
       completions: this.autocomplete.provider,
       draw: (size) => this.draw(size),
       onKey: (key) => this.pressKey(key),
-      onWheel: (lines) => this.scroll(lines),
+      onWheel: (lines) => session.dispatch({ type: 'scroll', lines }),
       onTyped: (text) => session.dispatch({ type: 'typed', text }),
       onSubmit: (text) => session.dispatch({ type: 'submitted', text }),
       onPaste: (text) => session.images.takePaste(pastedText(text)),
@@ -96,7 +99,7 @@ export class App {
 
   private async checkSandbox(): Promise<void> {
     const sandbox = await this.options.library.sandboxState();
-    this.session.dispatch({ type: 'sandbox-checked', sandbox });
+    this.dispatch({ type: 'sandbox-checked', sandbox });
   }
 
   /** The id of the conversation; null before the first message. */
@@ -109,32 +112,23 @@ export class App {
     this.session.open(id);
   }
 
-  /** Adds a task of a watched conversation as it stands; no event reports it. */
+  /** Handles a message from outside, such as an event of a watched task. */
+  get dispatch(): Session['dispatch'] {
+    return this.session.dispatch;
+  }
+
+  /** Adds a task of a watched conversation by its log; no event reports it. */
   readonly placeTask = (task: TaskState): void => {
-    this.session.dispatch({ type: 'task-found', task, isAsking: task.end === null });
+    this.dispatch({ type: 'task-found', task, isAsking: task.end === null });
     // Events between the first frame and the first report are only in the log.
     const { main } = this.session.state.tree;
     const { id } = task.spec;
     if (main.task === id && main.lastSeq < task.lastSeq) this.open(id);
   };
 
-  /** Counts ended tasks that are not shown. */
-  readonly passOver = (count: number): void => {
-    this.session.dispatch({ type: 'tasks-passed-over', count });
-  };
-
-  readonly onEvent = (event: TaskEvent, task: TaskState): void => {
-    this.session.dispatch({ type: 'task-event', event, task });
-  };
-
   /** Adds a note that belongs to no event. */
   note(level: 'info' | 'warning' | 'error', text: string): void {
-    this.session.dispatch({ type: 'note', level, text });
-  }
-
-  /** Says why another process did not do what it was asked for. */
-  reportFailure(text: string): void {
-    this.session.dispatch({ type: 'request-failed', text });
+    this.dispatch({ type: 'note', level, text });
   }
 
   /** Gives the terminal back. */
@@ -157,11 +151,6 @@ export class App {
     const { session } = this;
     session.dispatch({ type: 'frame', size: { width, height, editorLines: editor.length } });
     return drawFrame(session.state, editor, session.context);
-  }
-
-  /** Scrolls the conversation by lines, down for a positive number. */
-  scroll(lines: number): void {
-    this.session.dispatch({ type: 'scroll', lines });
   }
 
   /** Returns false if the key is the editor's. */

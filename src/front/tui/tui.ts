@@ -6,7 +6,7 @@ import { readEnvironment } from '../../sys/env.ts';
 import { printText } from '../../sys/print.ts';
 import { killAllProcesses } from '../../sys/processes.ts';
 import { App } from './app.ts';
-import { callerOf } from './terminal/notification.ts';
+import { attentionMethodOf } from './terminal/notification.ts';
 import type { SessionOptions } from './terminal/session.ts';
 import { themeFor } from './view/theme.ts';
 
@@ -38,7 +38,7 @@ export async function runTui(muster: Muster, request: TuiRequest): Promise<numbe
       ...options,
       terminal: new ProcessTerminal(),
       theme: themeFor(environment),
-      caller: callerOf(muster.notify, environment),
+      attention: attentionMethodOf(muster.notify, environment),
     });
   return runInterface(muster, request, open);
 }
@@ -72,7 +72,7 @@ export async function runInterface(
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
   if (app.id !== null && isLogged) {
-    printText(`To go on with this conversation: muster --resume ${app.id.slice(0, 8)}\n`);
+    printText(`To continue this conversation: muster --resume ${app.id.slice(0, 8)}\n`);
   }
   return code;
 }

@@ -34,7 +34,7 @@ function asking(status: TaskStatus): TaskState {
   return state;
 }
 
-describe('a task that no event tells', () => {
+describe('a task that was read from its log', () => {
   it.each(['interrupted', 'parked'] as const)(
     'and that is %s counts as ended when its log did',
     (status) => {
@@ -51,7 +51,7 @@ describe('a task that no event tells', () => {
     },
   );
 
-  it('and that is at work goes on, and its question can be answered', () => {
+  it('is at work if its process still runs, and its question can be answered', () => {
     const ui = emptyTaskTree();
     beginTree(ui, 'mainmain');
     placeTask(ui, asking('running'), { isAsking: true });

@@ -27,7 +27,7 @@ it.each([
   ['of a process whose clock was set forwards before this one began', 5_000, 0, 11_000],
   ['of a process whose clock was set back before this one began', -5_000, 0, 11_000],
   ['of a process that began after the clock of this one was set', 0, 5_000, 6_000],
-])('the times of a task %s are those of the clock that shows them', (_, writer, viewer, since) => {
+])('task times %s use the clock of the viewing process', (_, writer, viewer, since) => {
   const atWork = rowOf([...BEGUN, called('c1', 'Bash')], writer, viewer);
   expect(atWork).toMatchObject({ since, endedAt: null, activity: { since: since + 2_000 } });
   expect(rowOf([...BEGUN, ended()], writer, viewer)).toMatchObject({

@@ -10,7 +10,7 @@ import { placedChanges, textChanges } from '../../../src/front/tui/model/call-de
 const pen = new Pen(PLAIN);
 const LINES = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
 
-it('leads from one side to the other', () => {
+it('the changes turn one side into the other', () => {
   fc.assert(
     fc.property(LINES, LINES, (before, after) => {
       const changes = lineChanges(before, after);
@@ -23,7 +23,7 @@ it('leads from one side to the other', () => {
   );
 });
 
-it('exchanges the whole of what is too long to compare', () => {
+it('texts that are too long to compare are replaced as a whole', () => {
   const side = (name: string) => Array.from({ length: 600 }, (_, line) => `${name} ${line}`);
   const changes = lineChanges(['top', ...side('a'), 'end'], ['top', ...side('b'), 'end']);
   expect(changes.length).toBe(1_202);
@@ -57,7 +57,7 @@ it.each([
   expect(drawn(before, after)).toEqual(lines);
 });
 
-it('numbers the lines of the file, each side its own', () => {
+it('each side has its own line numbers', () => {
   expect(drawn('a\nb\nc\n', 'a\nx\ny\nz\nc\n', 98)).toEqual([
     ' 98   a',
     ' 99 - b',
@@ -68,15 +68,15 @@ it('numbers the lines of the file, each side its own', () => {
   ]);
 });
 
-it('keeps no more than it is to keep, and counts the rest', () => {
+it('lines beyond the limit are counted', () => {
   const diff = textDiff(null, `${'x'.repeat(1_000)}\n`.repeat(500), {
     lines: 20,
     lineLength: 30,
     around: 3,
   });
-  expect([diff.lines.length, diff.left, diff.added]).toEqual([20, 480, 500]);
+  expect([diff.lines.length, diff.dropped, diff.added]).toEqual([20, 480, 500]);
   expect(diff.lines[0]).toEqual({ sign: '+', text: 'x'.repeat(30), number: 1, words: null });
-  expect(textDiff('a\n', 'b\n'.repeat(300), WHOLE).left).toBe(0);
+  expect(textDiff('a\n', 'b\n'.repeat(300), WHOLE).dropped).toBe(0);
 });
 
 it.each([
@@ -96,7 +96,7 @@ it.each([
   ).toEqual(words);
 });
 
-it('tells how large the changes of a call are, and where, once the tool has said so', () => {
+it('the changes of a call have a size, and line numbers once the tool has reported them', () => {
   const edits = textChanges('MultiEdit', {
     file_path: 'a',
     edits: [
@@ -116,13 +116,13 @@ it('tells how large the changes of a call are, and where, once the tool has said
   expect(textChanges('Edit', 'no object')).toEqual([]);
 });
 
-it('counts alone the changes behind the first twenty of a call', () => {
+it('only the size of changes after the first twenty is kept', () => {
   const edit = { old_string: 'a', new_string: 'b' };
   const edits = textChanges('MultiEdit', {
     file_path: 'a',
     edits: Array.from({ length: 25 }, () => edit),
   });
-  expect(edits.map(({ lines, left }) => lines.length + left)).toEqual(Array(25).fill(2));
-  expect(edits.filter(({ left }) => left > 0).length).toBe(5);
+  expect(edits.map(({ lines, dropped }) => lines.length + dropped)).toEqual(Array(25).fill(2));
+  expect(edits.filter(({ dropped }) => dropped > 0).length).toBe(5);
   expect(diffSize(edits)).toBe('+25 -25');
 });

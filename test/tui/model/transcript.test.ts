@@ -33,7 +33,7 @@ function answer(...content: readonly AssistantPart[]): EventBody {
   return turnEnded({ message: { role: 'assistant', content } });
 }
 
-it('is what was said, thought, called and answered, in order', () => {
+it('a transcript lists messages, thoughts, calls and answers in order', () => {
   const log = new Log('mainmain');
   const transcript = emptyTranscript('mainmain');
   log.add({ type: 'task.created', spec: taskSpec('mainmain', { prompt: 'Where?' }) });
@@ -59,7 +59,7 @@ it('is what was said, thought, called and answered, in order', () => {
   // What was seen already changes nothing.
   for (const event of log.events) applyToTranscript(transcript, event);
   expect(transcript.blocks).toEqual([
-    { key: 1_024, kind: 'said', id: 'prompt', text: 'Where?', unread: false },
+    { key: 1_024, kind: 'message', id: 'prompt', text: 'Where?', unread: false },
     { key: 2_048, kind: 'thinking', text: 'Let me see.' },
     {
       key: 2_049,
@@ -75,7 +75,7 @@ it('is what was said, thought, called and answered, in order', () => {
       outputLines: 2,
     },
     { key: 5_120, kind: 'answer', text: 'There.' },
-    { key: 6_144, kind: 'ended', status: 'stopped', because: 'it answered' },
+    { key: 6_144, kind: 'ended', status: 'stopped', reason: 'it answered' },
   ]);
 });
 
@@ -109,7 +109,7 @@ it.each<readonly [string, Parameters<typeof callSubject>[1], string]>([
   expect(callSubject(tool, input)).toBe(subject);
 });
 
-it('keeps as much after ten times as many events: the rest is in the log', () => {
+it('a transcript keeps a bounded number of entries', () => {
   const big = 'x'.repeat(100_000);
   const sizes = [2_000, 20_000].map((turns) => {
     const transcript = emptyTranscript('mainmain');
@@ -161,7 +161,7 @@ function tree(children: number, { ended }: { readonly ended: number }) {
   return ui;
 }
 
-it('shows those at work first, and counts the rest', () => {
+it('the tree shows tasks at work first and counts the rest', () => {
   const ui = tree(12, { ended: 4 });
   const { shown, hidden } = paneRows(currentRows(ui), 5);
   expect(shown.map(({ row }) => row.id)).toEqual([
@@ -178,14 +178,14 @@ it('shows those at work first, and counts the rest', () => {
   ]);
 });
 
-it('keeps a bounded number of tasks that have ended, and all that are at work', () => {
+it('the tree keeps a bounded number of ended tasks, and all tasks at work', () => {
   const ui = tree(3_000, { ended: 2_990 });
   expect(ui.rows.size).toBeLessThanOrEqual(750);
   expect(ui.rows.size + ui.droppedRows).toBe(3_001);
   expect([...ui.rows.values()].filter(({ endedAt }) => endedAt === null).length).toBe(11);
 });
 
-it('what streams in is kept for what is looked at alone, and no more of it than can be looked at', () => {
+it('streamed text is kept only for transcripts in view, with a limit', () => {
   const ui = tree(2, { ended: 0 });
   const opened = emptyTranscript('child00000');
   ui.opened = opened;

@@ -36,17 +36,20 @@ it.each([
   ['ctrl++', 'ctrl++', 'ctrl++'],
   ['+', '+', '+'],
   ['?', '?', '?'],
-])('%s is the key %s, called %s', (word, key, name) => {
+])('%s is the key %s and shown as %s', (word, key, name) => {
   expect(readKey(word)).toBe(key);
   expect(keyName(key)).toBe(name);
 });
 
-it.each(['', 'ctrl+', 'strg+g', 'f13', 'control g', 'ctrl+enterr', 'ä'])('%j is no key', (word) => {
-  expect(readKey(word)).toBeNull();
-});
+it.each(['', 'ctrl+', 'strg+g', 'f13', 'control g', 'ctrl+enterr', 'ä'])(
+  '%j is not a key',
+  (word) => {
+    expect(readKey(word)).toBeNull();
+  },
+);
 
-describe('keys of the configuration', () => {
-  it('are in force instead of the default ones of that action alone', () => {
+describe('keys from the configuration', () => {
+  it('replace the default keys of that action only', () => {
     const bindings = userBindings(written({ background: ['ctrl+y', 'f2', 'F2'] }));
     expect(bindings).toEqual({
       ...DEFAULT_BINDINGS,
@@ -56,7 +59,7 @@ describe('keys of the configuration', () => {
     });
   });
 
-  it('may be those of the editor, those that delete among them', () => {
+  it('may be keys of the editor, including those that delete', () => {
     const table = { 'delete-word-back': ['backspace'], 'delete-back': ['ctrl+h'], yank: ['alt+v'] };
     expect(mistake(table)).toBe('none');
     // An empty editor has no use for them.
@@ -68,7 +71,7 @@ describe('keys of the configuration', () => {
     expect(mistake({ expand: ['ctrl+t'], 'focus-tasks': ['ctrl+o'] })).toBe('none');
   });
 
-  it('may send with another key, and begin a line with enter', () => {
+  it('may send with another key, and use enter for a new line', () => {
     expect(mistake({ send: ['ctrl+enter'], 'new-line': ['enter'] })).toBe('none');
   });
 
@@ -95,12 +98,12 @@ describe('keys of the configuration', () => {
     expect(mistake(table)).toContain(message);
   });
 
-  it('tells of all mistakes at once', () => {
+  it('report all mistakes at once', () => {
     expect(mistake({ a: ['x'], redraw: ['b'] }).split('\n')).toHaveLength(2);
   });
 });
 
-it('what is on the screen names the keys in force', async () => {
+it('the screen names the keys in force', async () => {
   const keyBindings = written({
     background: ['ctrl+y'],
     interrupt: ['f9'],
@@ -110,8 +113,8 @@ it('what is on the screen names the keys in force', async () => {
   await using stage = new Stage({ keyBindings, rows: 60, columns: 100 });
   await stage.say('/help');
   const help = await stage.screen();
-  expect(help).toMatch(/^ {2}ctrl\+y +send what is waited for to the background$/m);
-  expect(help).toMatch(/^ {2}f9 +stop what is looked at/m);
+  expect(help).toMatch(/^ {2}ctrl\+y +send the running tasks to the background$/m);
+  expect(help).toMatch(/^ {2}f9 +stop the task in view/m);
   expect(help).toContain('choose a task: ↑ ↓, enter opens, s stops, b to the background');
   await stage.say('go');
   expect(await stage.screen()).toContain('f9 stop · ctrl+t tasks · ctrl+y background');
@@ -120,7 +123,7 @@ it('what is on the screen names the keys in force', async () => {
   stage.question('child1xx', 'b');
   expect(await stage.screen()).toContain('f2 to answer');
   await stage.emulator.press('\u001bOQ');
-  expect(await stage.screen()).toContain('o once · n no · r no, and say why · f9 later');
+  expect(await stage.screen()).toContain('o once · n no · r no, with a reason · f9 later');
   await stage.emulator.press('y');
   expect(stage.asked.answers).toEqual([]);
   await stage.emulator.press('o');
@@ -129,7 +132,7 @@ it('what is on the screen names the keys in force', async () => {
   expect(stage.asked.background).toEqual([]);
 });
 
-it('what is typed is edited with the keys in force', async () => {
+it('text is edited with the keys in force', async () => {
   const keyBindings = written({
     'delete-word-back': ['f3'],
     'undo-typing': ['f4'],

@@ -97,7 +97,7 @@ function open({
   };
 }
 
-it('begins, is steered, ends, and goes on', async () => {
+it('starts, is steered, ends, and continues', async () => {
   const { conversation, asked, end } = open();
   conversation.send('one');
   await nextTurn();
@@ -115,7 +115,7 @@ it('begins, is steered, ends, and goes on', async () => {
   ]);
 });
 
-it('goes on in the mode that it had here at last, whatever the start asks for', async () => {
+it('continues in the last mode that it had in this process', async () => {
   const { conversation, asked, end } = open({ mode: 'acceptEdits' });
   conversation.send('one');
   await end();
@@ -139,7 +139,7 @@ it('goes on in the mode that it had here at last, whatever the start asks for', 
   ]);
 });
 
-it('goes on without a message, but not what is at work or was never begun', async () => {
+it('continues without a message only if it is idle and has been started', async () => {
   const { conversation, asked } = open();
   conversation.continueWork();
   conversation.select('mainmain');
@@ -151,7 +151,7 @@ it('goes on without a message, but not what is at work or was never begun', asyn
   expect(asked).toEqual(['resume mainmain ']);
 });
 
-it('takes no mode from a log that was opened and not gone on with', async () => {
+it('takes no mode from a log that was opened but not continued', async () => {
   const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
   const { conversation, asked, notes } = open({ mode: 'autonomous', refused });
   conversation.select('mainmain');
@@ -164,7 +164,7 @@ it('takes no mode from a log that was opened and not gone on with', async () => 
   expect(asked).toEqual(['idle', 'resume mainmain one']);
 });
 
-it('keeps the mode that was chosen for what is said next until it goes on in it', async () => {
+it('keeps the chosen mode until a message is sent in it', async () => {
   const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
   const { conversation, asked, end } = open({ refused, chosen: 'plan' });
   conversation.select('mainmain');
@@ -179,7 +179,7 @@ it('keeps the mode that was chosen for what is said next until it goes on in it'
   expect(asked).toEqual(['idle', 'resume mainmain one in plan', 'idle', 'resume mainmain two']);
 });
 
-it('goes on in no wider mode than it was put back to, nor than it had here', async () => {
+it('continues in the narrower of its modes before and after an undo', async () => {
   const { conversation, asked, end } = open({ mode: 'acceptEdits' });
   conversation.send('one');
   await end();
@@ -197,7 +197,7 @@ it('goes on in no wider mode than it was put back to, nor than it had here', asy
   ]);
 });
 
-it('is told what was said while it was about to begin', async () => {
+it('receives messages that were sent while it was starting', async () => {
   const { conversation, asked } = open();
   conversation.select('mainmain');
   conversation.send('one');
@@ -207,7 +207,7 @@ it('is told what was said while it was about to begin', async () => {
   expect(asked).toEqual(['resume mainmain one', 'send mainmain two']);
 });
 
-it('goes on with what was said while it was about to end', async () => {
+it('continues with messages that were sent while it was ending', async () => {
   const { conversation, asked, decideEnd, end } = open();
   conversation.send('one');
   await nextTurn();
@@ -218,7 +218,7 @@ it('goes on with what was said while it was about to end', async () => {
   expect(asked).toEqual(['start one as Plan', 'resume mainmain two\n\nthree']);
 });
 
-it('says what kept it from beginning, and can be begun again', async () => {
+it('reports why it did not start, and can be started again', async () => {
   const failure = new MusterError('INVALID_PARAM', 'there is no such model');
   const { conversation, asked, notes } = open({ failure });
   conversation.send('one');
@@ -230,7 +230,7 @@ it('says what kept it from beginning, and can be begun again', async () => {
   ]);
 });
 
-it('tells what came of a compaction, which no answer does', async () => {
+it('reports the result of a compaction', async () => {
   const { conversation, notes, end } = open();
   conversation.select('mainmain');
   conversation.send('/compact the goal');
@@ -240,7 +240,7 @@ it('tells what came of a compaction, which no answer does', async () => {
   expect(notes).toEqual(['info: context summarised: about 900 tokens → 300']);
 });
 
-it('makes a task go on below it: while it is at work, while it is about to end, and while it is idle', async () => {
+it('resumes a task below it while it is at work, ending, or idle', async () => {
   const { conversation, asked, decideEnd, end, notes } = open();
   conversation.resumeTask('child1xx', null);
   await nextTurn();
@@ -264,7 +264,7 @@ it('makes a task go on below it: while it is at work, while it is about to end, 
   expect(notes).toEqual([]);
 });
 
-it('makes several go on that are woken one right after the other while it is idle', async () => {
+it('resumes several tasks one after the other while it is idle', async () => {
   const { conversation, asked } = open();
   conversation.select('mainmain');
   conversation.resumeTask('child1xx', null);

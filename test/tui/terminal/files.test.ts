@@ -20,7 +20,7 @@ it.each([
   expect(rankFiles(paths, typed)).toEqual(found);
 });
 
-it('with nothing typed the files that lie highest are offered', () => {
+it('without a query the files of the top directories are offered', () => {
   expect(rankFiles(['a/b/c.ts', 'd.ts', 'a/e.ts'], '')).toEqual(['d.ts', 'a/e.ts', 'a/b/c.ts']);
 });
 
@@ -34,7 +34,7 @@ it.each([
   expect(typedMention(before)).toEqual(mention);
 });
 
-it('whatever a file is called, its mention names it', () => {
+it('every file name can be mentioned', () => {
   const paths = fc.string({ minLength: 1, maxLength: 40, unit: 'binary' }).filter(isPlainText);
   fc.assert(
     fc.property(paths, (path) => {
@@ -56,12 +56,12 @@ it.each([
   ['look at a.txt', null],
   ['/tmp/a.png\n/tmp/b.png', null],
   ['', null],
-])('%j dropped is the image %j', (text, path) => {
+])('%j, dropped, is the image %j', (text, path) => {
   expect(droppedImage(text, '/work')).toBe(path);
 });
 
 describe('the output of a command', () => {
-  it('is whole where it is not too much, whatever the pieces', () => {
+  it('is complete up to the limit, in any pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array()), (pieces) => {
         const keeper = new OutputBuffer();
@@ -74,7 +74,7 @@ describe('the output of a command', () => {
     );
   });
 
-  it('of very much is its beginning and its end', () => {
+  it('keeps its beginning and its end beyond the limit', () => {
     const keeper = new OutputBuffer();
     keeper.add(Buffer.from('begin\n'));
     for (let at = 0; at < 100; at += 1) keeper.add(Buffer.alloc(100_000, 'x'));

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { callerOf, callText } from '../../../src/front/tui/terminal/notification.ts';
+import {
+  attentionMethodOf,
+  attentionSequence,
+} from '../../../src/front/tui/terminal/notification.ts';
 import { Stage } from '../stage.ts';
 
 const BELL = '\u0007';
 const ST = '\u001b\\';
 
-describe('the way to a notification', () => {
+describe('the kind of notification', () => {
   it.each([
     [{ TERM: 'xterm-kitty' }, 'osc99'],
     [{ KITTY_WINDOW_ID: '1', TERM: 'tmux-256color' }, 'osc99'],
@@ -19,12 +22,12 @@ describe('the way to a notification', () => {
     [{ TERM_PROGRAM: 'Apple_Terminal' }, null],
     [{ KITTY_WINDOW_ID: '1', STY: '1.screen' }, null],
     [{ KITTY_WINDOW_ID: '' }, null],
-  ])('of %j is %s', (environment, way) => {
-    expect(callerOf('desktop', environment).way).toBe(way);
+  ])('of %j is %s', (environment, kind) => {
+    expect(attentionMethodOf('desktop', environment).kind).toBe(kind);
   });
 });
 
-describe('a call', () => {
+describe('an attention sequence', () => {
   const desktop = { notify: 'desktop', isInTmux: false } as const;
 
   it.each([
@@ -32,17 +35,17 @@ describe('a call', () => {
     ['osc777', `\u001b]777;notify;Muster;child asks${ST}`],
     ['osc99', `\u001b]99;;Muster: child asks${ST}`],
     [null, BELL],
-  ] as const)('by %s is %j', (way, text) => {
-    expect(callText({ ...desktop, way }, 'child asks')).toBe(text);
+  ] as const)('by %s is %j', (kind, text) => {
+    expect(attentionSequence({ ...desktop, kind }, 'child asks')).toBe(text);
   });
 
-  it('is a bell, or nothing, where that is wished', () => {
-    expect(callText({ ...desktop, notify: 'bell', way: 'osc9' }, 'x')).toBe(BELL);
-    expect(callText({ ...desktop, notify: 'off', way: 'osc9' }, 'x')).toBe('');
+  it('is a bell or nothing if that is configured', () => {
+    expect(attentionSequence({ ...desktop, notify: 'bell', kind: 'osc9' }, 'x')).toBe(BELL);
+    expect(attentionSequence({ ...desktop, notify: 'off', kind: 'osc9' }, 'x')).toBe('');
   });
 
-  it('goes through tmux as one sequence, and rings where tmux lets none through', () => {
-    expect(callText({ ...desktop, way: 'osc9', isInTmux: true }, 'x')).toBe(
+  it('passes through tmux as one sequence, and rings if tmux passes nothing on', () => {
+    expect(attentionSequence({ ...desktop, kind: 'osc9', isInTmux: true }, 'x')).toBe(
       `\u001bPtmux;\u001b\u001b]9;x\u001b\u001b\\${ST}${BELL}`,
     );
   });
@@ -50,7 +53,7 @@ describe('a call', () => {
   it.each(['a\u0007b', 'a\u001b\\b', 'a\u009cb', 'a\nb', 'a;b', '4;3;100', '\u202ea'])(
     'steers nothing with hostile text: %j',
     (text) => {
-      const call = callText({ ...desktop, way: 'osc9' }, text);
+      const call = attentionSequence({ ...desktop, kind: 'osc9' }, text);
       const inner = call.slice('\u001b]9;'.length, -ST.length);
       expect(call).toBe(`\u001b]9;${inner}${ST}`);
       expect(inner).not.toBe('');
@@ -58,13 +61,17 @@ describe('a call', () => {
     },
   );
 
-  it('is bounded', () => {
-    expect(callText({ ...desktop, way: 'osc9' }, 'x'.repeat(10_000)).length).toBeLessThan(300);
+  it('has a limited length', () => {
+    expect(attentionSequence({ ...desktop, kind: 'osc9' }, 'x'.repeat(10_000)).length).toBeLessThan(
+      300,
+    );
   });
 });
 
-it('tells of a question and of an end in the background, unless the terminal is looked at', async () => {
-  await using stage = new Stage({ caller: { notify: 'desktop', way: 'osc9', isInTmux: false } });
+it('calls the user for a question and the end of a background task, unless the terminal has the focus', async () => {
+  await using stage = new Stage({
+    attention: { notify: 'desktop', kind: 'osc9', isInTmux: false },
+  });
   await stage.say('Run the tests');
   const child = { agent: 'tester', parent: 'mainmain', background: true, description: 'the tests' };
   stage.begin('child1xx', child);

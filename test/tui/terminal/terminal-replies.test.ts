@@ -4,7 +4,7 @@ import { backgroundOf, TerminalAnswers } from '../../../src/front/tui/terminal/t
 import { KEYS } from '../emulator.ts';
 import { Stage } from '../stage.ts';
 
-describe('what a terminal says of its background', () => {
+describe('the reported background', () => {
   it.each([
     ['rgb:0000/0000/0000', 'dark'],
     ['rgb:ffff/ffff/ffff', 'light'],
@@ -42,13 +42,13 @@ function heard(answers: TerminalAnswers, pieces: readonly string[]) {
   return { keys: each.flatMap(({ keys }) => keys), background };
 }
 
-describe('an answer of the terminal', () => {
+describe('a reply of the terminal', () => {
   it.each([ANSWER, '\u001b]11;rgb:ffff/ffff/ffff\u001b\\', '\u001b]11;#ffffff\u0007'])(
     'is no key: %j',
     (answer) => expect(asked().answers.hear(answer)).toEqual(LIGHT),
   );
 
-  it('in pieces, wherever they are cut, leaves no key but the Esc that it begins with', () => {
+  it('in pieces of any size leaves no key but its Esc', () => {
     const cuts = uniqueArray(integer({ min: 1, max: ANSWER.length - 1 }));
     assert(
       property(cuts, (at) => {
@@ -61,14 +61,14 @@ describe('an answer of the terminal', () => {
     );
   });
 
-  it('that comes after a minute, and after typing, is no key', () => {
+  it('that comes after a minute, and after typing, is not a key', () => {
     const { answers, clock } = asked();
     expect(heard(answers, ['h', 'i'])).toEqual({ keys: ['h', 'i'], background: null });
     clock.time = 60_000;
     expect(answers.hear(ANSWER)).toEqual(LIGHT);
   });
 
-  it('that comes twice, or unasked, teaches nothing', () => {
+  it('that comes twice, or unasked, is ignored', () => {
     const { answers } = asked();
     expect(answers.hear(ANSWER)).toEqual(LIGHT);
     expect(answers.hear(ANSWER)).toEqual(NOTHING);
@@ -80,11 +80,11 @@ describe('an answer of the terminal', () => {
     '\u001bP>|XTerm(370)\u001b\\',
     '\u001b_Gi=31;OK\u001b\\',
     '\u001b]11;rgb:ff',
-  ])('that is hostile is no key, and teaches nothing: %j', (answer) => {
+  ])('that is hostile is not a key and is ignored: %j', (answer) => {
     expect(asked().answers.hear(answer)).toEqual(NOTHING);
   });
 
-  it('that is cut off takes none of what is typed a second later', () => {
+  it('that is cut off takes no key that is typed a second later', () => {
     const { answers, clock } = asked();
     expect(answers.hear('\u001b]11;rgb:ff')).toEqual(NOTHING);
     clock.time = 1_500;
@@ -92,7 +92,7 @@ describe('an answer of the terminal', () => {
   });
 });
 
-it('loses nothing that is typed, with or without an answer in the middle', () => {
+it('no key is lost, with or without a reply between keys', () => {
   const typed = array(constantFrom('\u001b', ']', '1', ';', 'r', 'x', '\r', '\u001b[A'));
   assert(
     property(typed, typed, (before, after) => {
@@ -113,7 +113,7 @@ function withoutAnswers(text: string): string {
 describe('on the screen', () => {
   const LIGHT_MODE = '\u001b[34m[default]';
 
-  it('a light background is painted on as such, and nothing is typed', async () => {
+  it('a light background changes the colors and types nothing', async () => {
     await using stage = new Stage();
     await stage.screen();
     expect(stage.emulator.written).toContain('\u001b]11;?\u0007');
@@ -123,7 +123,7 @@ describe('on the screen', () => {
     expect(screen).not.toMatch(/rgb|fff/);
   });
 
-  it('an answer in pieces, between keys, leaves what was typed', async () => {
+  it('a reply in pieces between keys leaves the typed text', async () => {
     await using stage = new Stage();
     await stage.emulator.press('a', 'b', '\u001b]11;rgb:ff', 'f', 'f', '/', 'f', 'f', 'f', 'f');
     await stage.emulator.press('/', '0', '0', '0', '0', '\u0007', 'c', KEYS.left);

@@ -53,7 +53,7 @@ it.each<readonly [string, Partial<KeyContext>, string]>([
   ['enter', {}, 'editor'],
   ['s', { focus: 'tasks' }, 'stop-task'],
   ['s', {}, 'editor'],
-])('%s, where %j, is %s', (key, context, meaning) => {
+])('key %s with %j means %s', (key, context, meaning) => {
   expect(keyAction(key, { ...AT_REST, ...context }, DEFAULT_BINDINGS)).toBe(meaning);
 });
 
@@ -68,8 +68,8 @@ const CONTEXT: fc.Arbitrary<KeyContext> = fc.record({
 });
 const KEYS = [...new Set(Object.values(DEFAULT_BINDINGS).flatMap(({ keys }) => keys))];
 
-describe('while keys are for the editor', () => {
-  it('no question gets one, whatever waits', () => {
+describe('while the editor has the focus', () => {
+  it('no question gets a key', () => {
     fc.assert(
       fc.property(CONTEXT, fc.constantFrom(...KEYS), (context, key) => {
         const meaning = keyAction(key, context, DEFAULT_BINDINGS);
@@ -81,7 +81,7 @@ describe('while keys are for the editor', () => {
     );
   });
 
-  it('what prints goes into the text', () => {
+  it('printable keys type text', () => {
     const printable = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789 ?!/@');
     fc.assert(
       fc.property(CONTEXT, printable, (context, key) => {
@@ -90,7 +90,7 @@ describe('while keys are for the editor', () => {
     );
   });
 
-  it('no key does anything to a text that is typed but those that are meant for it', () => {
+  it('only the expected keys do something else than edit text', () => {
     const own = [
       'escape',
       'ctrl+c',

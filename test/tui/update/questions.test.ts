@@ -119,7 +119,7 @@ describe('a focused question', () => {
     expect(framed.state).toMatchObject({
       focus: 'editor',
       question: null,
-      hint: 'that question is settled',
+      hint: 'this question is settled',
     });
   });
 

@@ -36,16 +36,16 @@ const run = (state: AppState, message: Message) => update(state, message, CONTEX
 const planned: Message = { type: 'rewind-planned', plan: PLAN, prompt: PROMPT };
 
 it.each<readonly [string, AppState, string]>([
-  ['nothing was said', stateOf(), 'nothing was said yet'],
+  ['nothing was said', stateOf(), 'there is no conversation yet'],
   [
     'it is at work',
     idle({ conversation: { ...CONVERSATION, isAtWork: true } }),
-    'it is at work: stop it first',
+    'the conversation is at work: stop it first',
   ],
   [
     'a message is on its way',
     idle({ conversation: { ...CONVERSATION, isSending: true } }),
-    'it is at work: stop it first',
+    'the conversation is at work: stop it first',
   ],
 ])('/undo is refused while %s', (_, state, hint) => {
   const { state: after, effects } = run(state, { type: 'run-command', name: 'undo', argument: '' });
@@ -69,7 +69,10 @@ it('/undo does nothing after a yes if work has started since', () => {
   const shown = run(idle(), planned).state;
   const working = { ...shown, conversation: { ...CONVERSATION, isAtWork: true } };
   const agreed = run(working, { type: 'key-pressed', meaning: 'answer-once' });
-  expect([agreed.state.hint, agreed.effects]).toEqual(['it is at work: stop it first', []]);
+  expect([agreed.state.hint, agreed.effects]).toEqual([
+    'the conversation is at work: stop it first',
+    [],
+  ]);
 });
 
 it('does not take the focus from a text that is being typed', () => {
@@ -92,7 +95,7 @@ it.each([
       ...effects,
       {
         type: 'dispatch',
-        message: { type: 'note', level: 'info', text: '1 file put back; /redo takes that back' },
+        message: { type: 'note', level: 'info', text: '1 file put back; /redo reverts that' },
       },
       {
         type: 'dispatch',

@@ -70,7 +70,7 @@ describe('a text that is sent', () => {
     expect(first.state.isShellRunning).toBe(true);
     const second = update(first.state, { type: 'submitted', text: '!pwd' }, CONTEXT);
     expect(second.effects).toEqual([remember('!pwd')]);
-    expect(second.state.hint).toBe('one command at a time: stop the other');
+    expect(second.state.hint).toBe('one command at a time: stop the other one first');
     const [, run] = first.effects;
     const key = run?.type === 'run-shell' ? run.key : -1;
     const change = { output: 'a\n', outputLines: 1, outcome: 'exit code 0' };
@@ -96,7 +96,7 @@ describe('slash commands', () => {
     const watched = { ...IDLE, isWatched: true };
     const refused = COMMANDS.filter(({ name }) =>
       submit(`/${name}`, { conversation: watched }).state.hint?.includes(
-        'is not for what is watched',
+        'does not work while you watch another process',
       ),
     ).map(({ name }) => name);
     expect(refused).toEqual(['model', 'undo', 'redo', 'compact', 'resume', 'new']);

@@ -24,7 +24,7 @@ const interrupting = (hint: string) => ({
   armed: 'stop-tree',
   hint,
 });
-const BACKGROUND_HINT = 'interrupted; again stops 1 background task, too';
+const BACKGROUND_HINT = 'interrupted; press it again to stop 1 background task, too';
 
 it.each<readonly [string, Members, string | null, boolean, object]>([
   ['a main task alone', ALONE, null, false, interrupting('stopping')],
@@ -33,7 +33,7 @@ it.each<readonly [string, Members, string | null, boolean, object]>([
   ['the same, pressed again', MIXED, null, true, stopping('main', 'stopping everything')],
   ['an ended background task', ENDED_BACKGROUND, null, false, interrupting('stopping')],
   ['nothing at work', ENDED, null, false, NOTHING],
-  ['an open task', MIXED, 'b', false, stopping('b', 'stopping it')],
+  ['an open task', MIXED, 'b', false, stopping('b', 'stopping the task')],
   ['an open task that has ended', ENDED, 'a', false, NOTHING],
 ])('esc with %s', (_, members, openTask, isArmed, outcome) => {
   const { state, effects } = interruptTask(stateOf({ openTask }, { members }), isArmed);

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AppState } from '../../../src/front/tui/model/app-state.ts';
 import { ACTIONS } from '../../../src/front/tui/model/key-bindings.ts';
@@ -215,7 +215,10 @@ describe('update', () => {
   });
 
   it('returns to the editor, and to the conversation, by pressing back often enough', () => {
-    const back = Array<Message>(5).fill({ type: 'key-pressed', meaning: 'back' });
+    const back = Array.from({ length: 5 }, (): Message => ({
+      type: 'key-pressed',
+      meaning: 'back',
+    }));
     fc.assert(
       fc.property(fc.array(MESSAGE, { maxLength: 30 }), (messages) => {
         const { state } = play([...messages, ...back]);

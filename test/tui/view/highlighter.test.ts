@@ -18,7 +18,7 @@ async function loaded(): Promise<Highlighter> {
   return highlighter;
 }
 
-it('tells what code consists of, once the grammars are there', async () => {
+it('code has roles once the grammars are loaded', async () => {
   const highlighter = await loaded();
   expect(highlighter.runs('const a = "<b>&"; // 1', 'ts')).toEqual([
     { role: 'keyword', text: 'const' },
@@ -35,7 +35,7 @@ it.each([
   ['a name that objects have', 'x', 'constructor'],
   ['a long line', 'x'.repeat(301), 'js'],
   ['much code', 'x\n'.repeat(5_000), 'js'],
-])('says nothing of %s', async (_what, code, language) => {
+])('%s has no roles', async (_what, code, language) => {
   expect((await loaded()).runs(code, language)).toBe(null);
 });
 
@@ -65,7 +65,7 @@ const HOSTILE = fc.string({
   maxLength: 60,
 });
 
-it('gives all of the code and nothing else, whatever it holds', async () => {
+it('the runs add up to the code, whatever it holds', async () => {
   const highlighter = await loaded();
   fc.assert(
     fc.property(
@@ -81,7 +81,7 @@ it('gives all of the code and nothing else, whatever it holds', async () => {
   );
 });
 
-it('is not believed where its words would not give the code again', () => {
+it('runs that would not add up to the code are not used', () => {
   expect(codeRuns('<span class="hljs-keyword">let</span> b', 'let a')).toBe(null);
   expect(codeRuns('a<span class="hljs-string">b', 'ab')).toEqual([
     { role: 'text', text: 'a' },
@@ -89,7 +89,7 @@ it('is not believed where its words would not give the code again', () => {
   ]);
 });
 
-it('draws code in colours where there are any, and as it is while it grows', async () => {
+it('code is drawn in colors, and without them while it grows', async () => {
   const pen = new Pen(themeFor({}), await loaded());
   expect(pen.code('let a\n/* b\nc */', 'js', { isOpen: false })).toEqual([
     '\u001b[35mlet\u001b[0m a',
@@ -99,7 +99,7 @@ it('draws code in colours where there are any, and as it is while it grows', asy
   expect(pen.code('let a', 'js', { isOpen: true })).toEqual(['\u001b[33mlet a\u001b[0m']);
 });
 
-it('loads nothing where there are no colours', () => {
+it('nothing is loaded for a theme without colors', () => {
   const asked: string[] = [];
   const reader = {
     isLoaded: false,
@@ -112,7 +112,7 @@ it('loads nothing where there are no colours', () => {
   expect(asked).toEqual([]);
 });
 
-it('colours the code of an answer that stood there before the grammars did', async () => {
+it('code of an earlier answer is colored once the grammars are loaded', async () => {
   await using stage = new Stage();
   await stage.say('Show me');
   stage.answer('mainmain', 'Here:\n\n```ts\nexport const a = 1;\n```');

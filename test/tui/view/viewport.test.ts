@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { scrolled, viewAt, type Parts } from '../../../src/front/tui/view/viewport.ts';
+import { anchorAfterScroll, viewAt, type Parts } from '../../../src/front/tui/view/viewport.ts';
 
 function partsOf(lengths: readonly number[]): Parts {
   return {
@@ -25,7 +25,7 @@ function model(lengths: readonly number[], height: number, moves: readonly numbe
   return all.slice(top, top + height);
 }
 
-it('scrolls as over one list of all lines', () => {
+it('scrolling is like scrolling one list of all lines', () => {
   fc.assert(
     fc.property(
       LENGTHS,
@@ -34,23 +34,23 @@ it('scrolls as over one list of all lines', () => {
       (lengths, height, moves) => {
         const parts = partsOf(lengths);
         let anchor = null;
-        for (const by of moves) anchor = scrolled(parts, anchor, { by, height });
+        for (const by of moves) anchor = anchorAfterScroll(parts, anchor, { by, height });
         expect(viewAt(parts, anchor, height).lines).toEqual(model(lengths, height, moves));
       },
     ),
   );
 });
 
-it('stays where it is while more comes at the end, and follows the end from there', () => {
+it('the view stays while more arrives at the end, and follows the end from there', () => {
   const height = 3;
   const before = partsOf([4, 4, 4]);
   const after = partsOf([4, 4, 4, 5]);
-  const up = scrolled(before, null, { by: -4, height });
+  const up = anchorAfterScroll(before, null, { by: -4, height });
   expect(viewAt(before, up, height).lines).toEqual(viewAt(after, up, height).lines);
   expect(viewAt(after, null, height).lines).toEqual(['3.2', '3.3', '3.4']);
 });
 
-it('goes to the end where what it stood at has gone', () => {
+it('the view goes to the end if its anchor is gone', () => {
   const parts = partsOf([4, 4]);
   expect(viewAt(parts, { key: 99, line: 0 }, 2)).toEqual({ lines: ['1.2', '1.3'], anchor: null });
 });

@@ -33,7 +33,7 @@ function open({ isGone = false, failure }: { isGone?: boolean; failure?: Error }
   return { muster, conversation, asked, told };
 }
 
-it('what is asked of a task goes to the process that runs it', async () => {
+it('requests go to the process that runs the task', async () => {
   const { muster, conversation, asked, told } = open();
   conversation.send('look here');
   conversation.resumeTask('bbbbbbbbbbbb', null);
@@ -53,20 +53,20 @@ it('what is asked of a task goes to the process that runs it', async () => {
   expect(told).toEqual([]);
 });
 
-it('where nobody runs it, it says which command makes it go on', async () => {
+it('if no process runs the task, the message names the command that continues it', async () => {
   const { muster, conversation, told } = open({ isGone: true });
   conversation.send('look here');
   conversation.resumeTask('bbbbbbbbbbbb', 'again');
   muster.answer({ question: `${TASK}q1`, text: 'yes' });
   await sleep(0);
   expect(told.toSorted()).toEqual([
-    `not answered: no process waits for it: muster tasks answer ${TASK}q1 ANSWER makes its task go on`,
-    `not sent: “again”: no process has task bbbbbbbbbbbb at work: muster tasks resume bbbbbbbbbbbb makes it go on`,
-    `not sent: “look here”: no process has task ${TASK} at work: muster --resume ${TASK} makes it go on`,
+    `not answered: no process waits for it: muster tasks answer ${TASK}q1 ANSWER continues its task`,
+    `not sent: “again”: no process has task bbbbbbbbbbbb at work: muster tasks resume bbbbbbbbbbbb continues it`,
+    `not sent: “look here”: no process has task ${TASK} at work: muster --resume ${TASK} continues it`,
   ]);
 });
 
-it('what goes wrong is told, and breaks nothing', async () => {
+it('failures are reported and break nothing', async () => {
   const { muster, conversation, told } = open({ failure: new MusterError('TIMEOUT', 'no answer') });
   conversation.send('look here');
   conversation.resumeTask('bbbbbbbbbbbb', null);
@@ -74,7 +74,7 @@ it('what goes wrong is told, and breaks nothing', async () => {
   await muster.stopTask(TASK, 'x');
   await sleep(0);
   expect(told.toSorted()).toEqual([
-    'it does not go on: no answer',
+    'it does not continue: no answer',
     'not sent to the background: no answer',
     'not sent: “look here”: no answer',
     'not stopped: no answer',

@@ -2,29 +2,29 @@ import type { NoticeLevel } from '../../../protocol/event.ts';
 import type { EndStatus } from '../../../protocol/result.ts';
 import type { TextDiff } from './text-diff.ts';
 
-/** One thing in a conversation, as much of it as a view needs. Never changed: another one takes its place. */
+/** An entry of a conversation, with what a view needs of it. It never changes: another block replaces it. */
 export type Block = { readonly key: number } & BlockBody;
 
 export type BlockBody =
-  | SaidBlock
+  | MessageBlock
   | { readonly kind: 'answer'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
   | CallBlock
   | ShellBlock
   | { readonly kind: 'note'; readonly level: NoticeLevel; readonly text: string }
-  /** `because`: null where it stands above. */
-  | { readonly kind: 'ended'; readonly status: EndStatus; readonly because: string | null }
-  /** What a command of the user's has to say. */
+  /** `reason` is null if the entry above says it. */
+  | { readonly kind: 'ended'; readonly status: EndStatus; readonly reason: string | null }
+  /** The output of a slash command. */
   | { readonly kind: 'page'; readonly title: string; readonly lines: readonly string[] };
 
-/** What a person, or the parent, said. `unread`: it stands in no request yet. */
-export interface SaidBlock {
-  readonly kind: 'said';
+/** A message of the user or of the parent task. `unread` is true until a request holds it. */
+export interface MessageBlock {
+  readonly kind: 'message';
   readonly id: string;
   readonly text: string;
   readonly unread: boolean;
-  /** What went along with it, a line each. Absent: nothing. */
-  readonly beside?: readonly string[];
+  /** Attachments, one line each. Absent if there are none. */
+  readonly attachments?: readonly string[];
 }
 
 export type CallState = 'made' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
@@ -33,29 +33,29 @@ export interface CallBlock {
   readonly kind: 'call';
   readonly callId: string;
   readonly tool: string;
-  /** What it is about. */
+  /** The argument that says what the call is about. */
   readonly subject: string;
   readonly state: CallState;
   readonly startedAt: number | null;
   readonly ms: number | null;
-  /** The changes of text that its arguments ask for. */
+  /** The text changes that its arguments request. */
   readonly edits: readonly TextDiff[];
-  /** The beginning of what came of it. */
+  /** The beginning of its result. */
   readonly output: string;
-  /** Lines of all that came of it. */
+  /** The number of lines of the full result. */
   readonly outputLines: number;
 }
 
-/** A command that the person ran themselves. */
+/** A shell command that the user ran. */
 export interface ShellBlock {
   readonly kind: 'shell';
   readonly command: string;
-  /** It goes along with the next message. */
+  /** Whether the output goes with the next message. */
   readonly isShared: boolean;
-  /** The end of what it has printed. */
+  /** The end of its output. */
   readonly output: string;
-  /** Lines of all of it. */
+  /** The number of lines of the full output. */
   readonly outputLines: number;
-  /** How it ended; null: it runs. */
+  /** The outcome; null while it runs. */
   readonly outcome: string | null;
 }

@@ -1,11 +1,11 @@
-/** At most so many UTF-16 units of the beginning; half a character is left out. A copy: the whole can go. */
+/** Cuts a text to its first `most` UTF-16 units, without half a character. Returns a copy, so that the full text can be freed. */
 export function beginningOf(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = isHighHalf(text.charCodeAt(most - 1)) ? most - 1 : most;
   return copied(text.slice(0, end));
 }
 
-/** At most so many UTF-16 units of the end, as `beginningOf`. */
+/** Cuts a text to its last `most` UTF-16 units, as `beginningOf` does. */
 export function endOf(text: string, most: number): string {
   if (text.length <= most) return text;
   const start = text.length - most;
@@ -25,7 +25,7 @@ export function linesIn(text: string): number {
   return lines;
 }
 
-/** A slice keeps all of what it was cut from in memory. */
+/** Copies a slice, which would keep the full text in memory. */
 export function copied(slice: string): string {
   return Buffer.from(slice, 'utf16le').toString('utf16le');
 }

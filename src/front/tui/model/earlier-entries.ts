@@ -5,10 +5,10 @@ import { applyToTranscript, emptyTranscript, type Earlier, type Transcript } fro
 /** Visits the events of a log in order. */
 export type ScanLog = (visit: (event: TaskEvent) => void) => void;
 
-/** On each side of the place that is looked at. */
-const MOST_BESIDE = 500;
+/** The number of entries that are read on each side of the view. */
+const MAX_BESIDE = 500;
 
-/** Visits the entries of a transcript that are only in the log, in order and in bounded memory. */
+/** Visits the entries of a transcript that are only in the log, in order, and with bounded memory. */
 export function visitDropped(
   transcript: Transcript,
   scan: ScanLog,
@@ -24,23 +24,23 @@ export function visitDropped(
   visitAll(again.blocks);
 }
 
-/** Reads the entries around the one of this key. Takes as long as reading the log does. */
+/** Reads the entries around a key from the log, which takes as long as reading the log. */
 export function readEarlier(transcript: Transcript, scan: ScanLog, key: number): Earlier {
   const before: Block[] = [];
   const after: Block[] = [];
   let [older, newer] = [0, 0];
   visitDropped(transcript, scan, (block) => {
     if (block.key >= key) {
-      if (after.length < MOST_BESIDE) after.push(block);
+      if (after.length < MAX_BESIDE) after.push(block);
       else newer += 1;
       return;
     }
     before.push(block);
-    if (before.length < MOST_BESIDE * 2) return;
-    older += MOST_BESIDE;
-    before.splice(0, MOST_BESIDE);
+    if (before.length < MAX_BESIDE * 2) return;
+    older += MAX_BESIDE;
+    before.splice(0, MAX_BESIDE);
   });
-  const extra = Math.max(0, before.length - MOST_BESIDE);
+  const extra = Math.max(0, before.length - MAX_BESIDE);
   return {
     blocks: [...before.slice(extra), ...after],
     older: older + extra,
@@ -49,13 +49,13 @@ export function readEarlier(transcript: Transcript, scan: ScanLog, key: number):
   };
 }
 
-/** Entries between those read again and those kept; 0: the ones follow the others. */
-export function gapOf({ earlier, dropped }: Transcript): number {
+/** The number of entries between those read back and those in memory. */
+export function gapCount({ earlier, dropped }: Transcript): number {
   return earlier === null ? 0 : earlier.newer + dropped - earlier.dropped;
 }
 
-/** Entries of the log before the first one that is at hand. */
-export function olderThan({ earlier, dropped }: Transcript): number {
+/** The number of entries of the log before the first loaded one. */
+export function olderCount({ earlier, dropped }: Transcript): number {
   return earlier === null ? dropped : earlier.older;
 }
 

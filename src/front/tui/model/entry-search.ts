@@ -57,13 +57,13 @@ function matchIn(block: Block, pattern: RegExp): readonly SearchMatch[] {
 /** The text of an unfolded entry. */
 function rawText(block: Block): string {
   switch (block.kind) {
-    case 'said':
+    case 'message':
     case 'answer':
     case 'thinking':
     case 'note':
       return block.text;
     case 'ended':
-      return `${block.status}: ${block.because}`;
+      return `${block.status}: ${block.reason ?? ''}`;
     case 'page':
       return [block.title, ...block.lines].join('\n');
     case 'call': {

@@ -21,127 +21,48 @@ export interface KeyBinding {
   readonly help?: string;
 }
 
+/** A key that the editor handles while a text is typed. */
+function editing(...keys: readonly string[]): KeyBinding {
+  return { keys, scope: 'editor', isEditors: true };
+}
+
+/** A key that the editor handles while it offers completions. */
+function completing(...keys: readonly string[]): KeyBinding {
+  return { keys, scope: 'completion', isEditors: true };
+}
+
 /** Keys that edit the text, as in a shell, without those that the screen uses itself. */
-const EDITING_KEYS = {
-  'cursor-up': ['up'],
-  'cursor-down': ['down'],
-  'cursor-left': ['left'],
-  'cursor-right': ['right'],
-  'word-left': ['alt+left', 'ctrl+left', 'alt+b'],
-  'word-right': ['alt+right', 'ctrl+right', 'alt+f'],
-  'line-start': ['home', 'ctrl+home', 'ctrl+a'],
-  'line-end': ['end', 'ctrl+e'],
-  'jump-forward': ['ctrl+]'],
-  'jump-backward': ['ctrl+alt+]'],
-  'delete-back': ['backspace'],
-  'delete-forward': ['delete', 'ctrl+d'],
-  'delete-word-back': ['ctrl+w', 'alt+backspace'],
-  'delete-word-forward': ['alt+d', 'alt+delete'],
-  'delete-to-start': ['ctrl+u'],
-  'delete-to-end': ['ctrl+k'],
-  yank: ['ctrl+y'],
-  'yank-pop': ['alt+y'],
-  'undo-typing': ['ctrl+-'],
-  'history-previous': [],
-  'history-next': [],
-  complete: ['tab'],
-} as const;
-
-/** Keys that work while the editor offers completions. */
-const COMPLETION_KEYS = {
-  'completion-up': ['up'],
-  'completion-down': ['down'],
-  'completion-take': ['enter'],
-  'completion-close': ['escape', 'ctrl+c'],
-} as const;
-
-/** An action of the editor. */
-export type EditingAction = keyof typeof EDITING_KEYS | keyof typeof COMPLETION_KEYS;
-
 const EDITING_BINDINGS = {
-  ...editorBindings(EDITING_KEYS, 'editor'),
-  ...editorBindings(COMPLETION_KEYS, 'completion'),
-};
+  'cursor-up': editing('up'),
+  'cursor-down': editing('down'),
+  'cursor-left': editing('left'),
+  'cursor-right': editing('right'),
+  'word-left': editing('alt+left', 'ctrl+left', 'alt+b'),
+  'word-right': editing('alt+right', 'ctrl+right', 'alt+f'),
+  'line-start': editing('home', 'ctrl+home', 'ctrl+a'),
+  'line-end': editing('end', 'ctrl+e'),
+  'jump-forward': editing('ctrl+]'),
+  'jump-backward': editing('ctrl+alt+]'),
+  'delete-back': editing('backspace'),
+  'delete-forward': editing('delete', 'ctrl+d'),
+  'delete-word-back': editing('ctrl+w', 'alt+backspace'),
+  'delete-word-forward': editing('alt+d', 'alt+delete'),
+  'delete-to-start': editing('ctrl+u'),
+  'delete-to-end': editing('ctrl+k'),
+  yank: editing('ctrl+y'),
+  'yank-pop': editing('alt+y'),
+  'undo-typing': editing('ctrl+-'),
+  'history-previous': editing(),
+  'history-next': editing(),
+  complete: editing('tab'),
+  'completion-up': completing('up'),
+  'completion-down': completing('down'),
+  'completion-take': completing('enter'),
+  'completion-close': completing('escape', 'ctrl+c'),
+} satisfies Readonly<Record<string, KeyBinding>>;
 
-function editorBindings<Name extends string>(
-  keys: Readonly<Record<Name, readonly string[]>>,
-  scope: KeyScope,
-): Readonly<Record<Name, KeyBinding>>;
-function editorBindings(
-  keys: Readonly<Record<string, readonly string[]>>,
-  scope: KeyScope,
-): Readonly<Record<string, KeyBinding>> {
-  return Object.fromEntries(
-    Object.entries(keys).map(([name, each]) => [name, { keys: each, scope, isEditors: true }]),
-  );
-}
-
-export function isEditingAction(action: string): action is EditingAction {
-  return Object.hasOwn(EDITING_BINDINGS, action);
-}
-
-const OWN_ACTIONS = [
-  'send',
-  'new-line',
-  'paste-image',
-  'interrupt',
-  'leave',
-  'leave-empty',
-  'background',
-  'cycle-mode',
-  'focus-question',
-  'focus-tasks',
-  'back',
-  'expand',
-  'focus-entries',
-  'entry-up',
-  'entry-down',
-  'unfold-entry',
-  'search',
-  'search-here',
-  'search-next',
-  'search-previous',
-  'page-up',
-  'page-down',
-  'line-up',
-  'line-down',
-  'to-end',
-  'redraw',
-  'suspend',
-  'choose-up',
-  'choose-down',
-  'open-task',
-  'stop-task',
-  'background-task',
-  'resume-task',
-  'ask-up',
-  'ask-down',
-  'answer-once',
-  'answer-always',
-  'answer-mode',
-  'answer-mode-user',
-  'answer-no',
-  'answer-reason',
-  'answer-text',
-  'answer-edit',
-  'option-1',
-  'option-2',
-  'option-3',
-  'option-4',
-] as const;
-/** An action of the UI, as opposed to the editor. */
-export type OwnAction = (typeof OWN_ACTIONS)[number];
-export type Action = OwnAction | EditingAction;
-
-/** All actions. A key that belongs to none of them goes to the editor. */
-export const ACTIONS: readonly Action[] = [
-  ...OWN_ACTIONS,
-  ...Object.keys(EDITING_BINDINGS).filter(isEditingAction),
-];
-
-export type Bindings = Readonly<Record<Action, KeyBinding>>;
-
-export const DEFAULT_BINDINGS: Bindings = {
+/** The keys of the UI. A key is one row here and one handler in `update/`. */
+const OWN_BINDINGS = {
   send: {
     keys: ['enter'],
     scope: 'editor',
@@ -157,24 +78,24 @@ export const DEFAULT_BINDINGS: Bindings = {
   'paste-image': {
     keys: ['ctrl+v'],
     scope: 'editor',
-    help: 'show the image of the clipboard (or drop an image file)',
+    help: 'attach the image of the clipboard (or drop an image file)',
   },
   interrupt: {
     keys: ['escape'],
     scope: 'anywhere',
-    help: 'stop what is looked at, with all below it; twice: the whole tree',
+    help: 'stop the task in view and all tasks below it; twice: the complete tree',
   },
   leave: {
     keys: ['ctrl+c'],
     scope: 'anywhere',
-    help: 'clear what is typed; twice: leave, with everything stopped and resumable',
+    help: 'clear the editor; twice: stop everything and leave (it can be resumed)',
   },
   'leave-empty': { keys: ['ctrl+d'], scope: 'anywhere', needsEmptyEditor: true },
   background: {
     // tmux uses the first one itself.
     keys: ['ctrl+b', 'ctrl+g'],
     scope: 'anywhere',
-    help: 'send what is waited for to the background',
+    help: 'send the running tasks to the background',
   },
   'cycle-mode': {
     keys: ['shift+tab'],
@@ -185,7 +106,7 @@ export const DEFAULT_BINDINGS: Bindings = {
     keys: ['tab'],
     scope: 'editor',
     needsEmptyEditor: true,
-    help: 'answer the question that waits (with an empty editor)',
+    help: 'answer the pending question (with an empty editor)',
   },
   'focus-tasks': {
     keys: ['ctrl+t'],
@@ -196,7 +117,7 @@ export const DEFAULT_BINDINGS: Bindings = {
     keys: ['left'],
     scope: 'editor',
     needsEmptyEditor: true,
-    help: 'from a task back to the conversation (with an empty editor)',
+    help: 'return from a task to the conversation (with an empty editor)',
   },
   expand: { keys: ['ctrl+o'], scope: 'anywhere', help: 'fold and unfold results and thoughts' },
   'focus-entries': {
@@ -223,12 +144,12 @@ export const DEFAULT_BINDINGS: Bindings = {
   'page-down': { keys: ['pageDown'], scope: 'anywhere' },
   'line-up': { keys: ['shift+up'], scope: 'anywhere' },
   'line-down': { keys: ['shift+down'], scope: 'anywhere' },
-  'to-end': { keys: ['ctrl+end'], scope: 'anywhere', help: 'to the end, and follow it' },
-  redraw: { keys: ['ctrl+l'], scope: 'anywhere', help: 'draw everything anew' },
+  'to-end': { keys: ['ctrl+end'], scope: 'anywhere', help: 'go to the end and follow it' },
+  redraw: { keys: ['ctrl+l'], scope: 'anywhere', help: 'redraw the screen' },
   suspend: {
     keys: ['ctrl+z'],
     scope: 'anywhere',
-    help: 'suspend Muster and all its tasks; `fg` in the shell goes on',
+    help: 'suspend Muster and all its tasks; type `fg` to continue',
   },
   'choose-up': { keys: ['up'], scope: 'tasks' },
   'choose-down': { keys: ['down'], scope: 'tasks' },
@@ -250,5 +171,23 @@ export const DEFAULT_BINDINGS: Bindings = {
   'option-2': { keys: ['2'], scope: 'question' },
   'option-3': { keys: ['3'], scope: 'question' },
   'option-4': { keys: ['4'], scope: 'question' },
-  ...EDITING_BINDINGS,
-};
+} satisfies Readonly<Record<string, KeyBinding>>;
+
+/** An action of the UI, as opposed to the editor. */
+export type OwnAction = keyof typeof OWN_BINDINGS;
+export type Action = OwnAction | keyof typeof EDITING_BINDINGS;
+export type Bindings = Readonly<Record<Action, KeyBinding>>;
+
+export const DEFAULT_BINDINGS: Bindings = { ...OWN_BINDINGS, ...EDITING_BINDINGS };
+
+/** All actions. A key that belongs to none of them goes to the editor. */
+export const ACTIONS: readonly Action[] = Object.keys(DEFAULT_BINDINGS).filter(isAction);
+
+function isAction(name: string): name is Action {
+  return Object.hasOwn(DEFAULT_BINDINGS, name);
+}
+
+/** Whether the editor itself does it. Its keys give way to those that the user configures for other actions. */
+export function isEditingAction(action: string): action is keyof typeof EDITING_BINDINGS {
+  return Object.hasOwn(EDITING_BINDINGS, action);
+}

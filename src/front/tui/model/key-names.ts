@@ -1,10 +1,10 @@
 import type { Action, Bindings } from './key-bindings.ts';
 
-/** Keys by the names that the library gives them: what it says first is what a terminal sends. */
+/** Modifiers of keys, in the order in which the terminal library names them. */
 const MODIFIERS = ['shift', 'ctrl', 'alt', 'super'] as const;
 type Modifier = (typeof MODIFIERS)[number];
 
-/** In lower case, with how they are called on the screen where that is something else. */
+/** Named keys in lower case, with the name on the screen if that is different. */
 const NAMED: ReadonlyMap<string, { readonly key: string; readonly shown?: string }> = new Map(
   Object.entries({
     escape: { key: 'escape', shown: 'esc' },
@@ -32,10 +32,10 @@ const NAMED: ReadonlyMap<string, { readonly key: string; readonly shown?: string
   }),
 );
 
-/** A key as a person writes it (`Ctrl+G`, `esc`, `shift+pgup`) by the library's name; null: there is none. */
+/** The library's name of a key that a user wrote (`Ctrl+G`, `esc`, `shift+pgup`); null if there is no such key. */
 export function readKey(written: string): string | null {
   const word = written.trim();
-  // The plus sign is a key itself.
+  // The plus sign is also a key.
   const parts =
     word.endsWith('++') || word === '+' ? [...word.slice(0, -2).split('+'), '+'] : word.split('+');
   const name = parts.pop() ?? '';
@@ -49,36 +49,36 @@ function isModifier(word: string): word is Modifier {
   return MODIFIERS.some((modifier) => modifier === word);
 }
 
-/** A letter, a digit or a sign. */
+/** The name of a letter, a digit or a sign. */
 function plainKey(name: string): string | null {
   return /^[!-~]$/.test(name) ? name.toLowerCase() : null;
 }
 
-/** Whether a key writes something. */
+/** Whether a key types text. */
 export function isText(key: string): boolean {
   const bare = key.replace(/^shift\+/, '');
   return bare.length === 1 || bare === 'space';
 }
 
-/** Whether it does, or is what every editor does with a text. */
+/** Whether a key types or deletes text, as in every editor. */
 export function isTyped(key: string): boolean {
   const bare = key.replace(/^shift\+/, '');
   return isText(key) || ['enter', 'backspace', 'delete'].includes(bare);
 }
 
-/** As it is called on the screen: `esc`, `ctrl+t`, `shift+↑`. */
+/** The name of a key on the screen: `esc`, `ctrl+t`, `shift+↑`. */
 export function keyName(key: string): string {
   const parts = key.split('+');
   const last = parts.pop() ?? '';
   return [...parts, NAMED.get(last.toLowerCase())?.shown ?? last].join('+');
 }
 
-/** The keys of an action as they are called; empty: it has none. */
+/** The names of an action's keys on the screen. */
 export function keysOf(bindings: Bindings, action: Action): readonly string[] {
   return bindings[action].keys.map(keyName);
 }
 
-/** `KEY WORDS` for the first key of an action; nothing where it has none. */
+/** A hint such as `esc back` for the first key of an action; empty if it has no key. */
 export function keyHint(bindings: Bindings, action: Action, words: string): readonly string[] {
   const [key] = keysOf(bindings, action);
   return key === undefined ? [] : [`${key} ${words}`];

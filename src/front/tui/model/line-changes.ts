@@ -1,15 +1,15 @@
-/** Cells of the table that finds what two texts share; more, and what lies between is exchanged whole. */
-const MOST_CELLS = 250_000;
+/** The largest table for comparing two texts, in cells. Beyond it, everything that differs counts as replaced. */
+const MAX_CELLS = 250_000;
 
-/** What becomes of a line: it stays, goes, or comes. `at`: its place, from 0, on the side that it is on. */
+/** A line that is kept, removed or added. `at` is its index on its own side. */
 export interface LineChange {
   readonly sign: ' ' | '-' | '+';
   readonly at: number;
 }
 
 /**
- * What leads from one list of lines to the other: as few changes as there can be, what goes before what
- * comes. A line that stays is told by its place in `after`.
+ * The fewest changes that lead from one list of lines to the other, removals before additions. A kept line has its
+ * index in `after`.
  */
 export function lineChanges(
   before: readonly string[],
@@ -41,7 +41,7 @@ function changesBetween(
 ): readonly LineChange[] {
   const shared = sharedLengths(before, after);
   const changes: LineChange[] = [];
-  // What comes waits until nothing goes any more.
+  // Additions wait until all removals are listed.
   let coming: LineChange[] = [];
   let [old, now] = [0, 0];
   while (old < before.length || now < after.length) {
@@ -69,13 +69,13 @@ function changesBetween(
   return [...changes, ...coming];
 }
 
-/** How many lines the rests of both sides, from these places on, have in common. Null: too many to say. */
+/** The number of lines that both sides have in common from two indexes on; null if the table would be too large. */
 function sharedLengths(
   before: readonly string[],
   after: readonly string[],
 ): ((old: number, now: number) => number) | null {
   const row = after.length + 1;
-  if ((before.length + 1) * row > MOST_CELLS) return null;
+  if ((before.length + 1) * row > MAX_CELLS) return null;
   const table = new Uint16Array((before.length + 1) * row);
   const cell = (old: number, now: number) => table[old * row + now] ?? 0;
   for (let old = before.length - 1; old >= 0; old -= 1) {

@@ -6,42 +6,42 @@ import type { TaskStatus } from '../../../protocol/result.ts';
 import type { TaskState } from '../../../protocol/state.ts';
 import { endOf } from './cut-text.ts';
 
-/** What the tree shows of a task. */
+/** A task as the tree shows it. */
 export interface TaskRow {
   readonly id: string;
   readonly parent: string | null;
   readonly depth: number;
-  /** Name of its definition. */
+  /** The name of its agent definition. */
   readonly agent: string;
   readonly description: string;
   readonly status: TaskStatus;
   readonly activity: Activity;
-  /** Those that have not ended. */
+  /** The children that have not ended. */
   readonly openChildren: { readonly size: number };
   readonly parkedOn: readonly string[];
-  /** Questions of it that wait for an answer. */
+  /** The number of its questions that wait for an answer. */
   readonly asks: number;
-  /** Why it ended, where that is no success; null: it is at work, or it was one. */
-  readonly because: string | null;
-  /** The end of what it has said. */
+  /** The reason of its end; null if it is at work or completed. */
+  readonly endReason: string | null;
+  /** The last line of its last answer. */
   readonly lastLine: string;
-  /** `provider/id`, as answered last or decided on. */
+  /** `provider/id` of the last answer, or of its definition before the first one. */
   readonly model: string;
   readonly mode: PermissionMode;
   readonly turns: number;
   readonly tokens: number;
   readonly costUsd: number | null;
-  /** When it began to work on what it works on now, by the monotonic clock of this process. */
+  /** The start of its current work, by the monotonic clock of this process. */
   readonly since: number;
-  /** The same for its end. */
+  /** The time of its end, by the same clock. */
   readonly endedAt: number | null;
 }
 
-const MOST_LAST_LINE = 200;
+const MAX_LAST_LINE = 200;
 
 /**
- * `state`: the fold of the task's log by now. `clockShift`: that of this process, which need not be the
- * one that wrote the log.
+ * Makes the row of a task from the fold of its log. `clockShift` is that of this process, which need not have written
+ * the log.
  */
 export function taskRow(state: TaskState, clockShift: number): TaskRow {
   const { spec } = state;
@@ -57,7 +57,7 @@ export function taskRow(state: TaskState, clockShift: number): TaskRow {
     openChildren: { size: state.openChildren.size },
     parkedOn: state.parkedOn,
     asks: state.questions.size === 0 ? 0 : openQuestions(state).length,
-    because: state.end === null || state.end.status === 'completed' ? null : state.end.because,
+    endReason: state.end === null || state.end.status === 'completed' ? null : state.end.because,
     lastLine: lastLine(state.lastText),
     model: state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`,
     mode: spec.rights.mode,
@@ -74,6 +74,6 @@ export function hasEnded({ endedAt }: Pick<TaskRow, 'endedAt'>): boolean {
 }
 
 function lastLine(text: string): string {
-  const end = endOf(text, MOST_LAST_LINE).trimEnd();
+  const end = endOf(text, MAX_LAST_LINE).trimEnd();
   return end.slice(end.lastIndexOf('\n') + 1).trim();
 }

@@ -1,43 +1,43 @@
 import { beginningOf, copied } from './cut-text.ts';
 import { lineChanges, type LineChange } from './line-changes.ts';
 
-/** A line of a change of text. */
+/** A line of a text change. */
 export type DiffLine =
   | {
       readonly sign: ' ' | '-' | '+';
       readonly text: string;
-      /** From 1, on its own side of the change. */
+      /** The line number on its own side of the change, from 1. */
       readonly number: number;
-      /** What has changed within it; null: all of it, or nothing. */
+      /** The changed part of the line; null if all of it changed, or nothing. */
       readonly words: Span | null;
     }
-  /** Lines that stay, and are not shown. */
+  /** Kept lines that are not shown. */
   | { readonly sign: '…'; readonly count: number };
 
-/** A change of text: what goes, what comes, and the lines around that stay. */
+/** A text change: removed and added lines, with the kept lines around them. */
 export interface TextDiff {
   readonly lines: readonly DiffLine[];
   readonly added: number;
   readonly removed: number;
-  /** Changed lines, and those around, that are not kept. */
-  readonly left: number;
-  /** The line of the file at which both sides begin, from 1; null: not known. */
+  /** The number of lines beyond the limit. */
+  readonly dropped: number;
+  /** The line of the file at which the change begins, from 1; null if that is not known. */
   readonly first: number | null;
 }
 
 export interface DiffBounds {
-  /** Lines that are kept. */
+  /** The number of lines that are kept. */
   readonly lines: number;
-  /** Of a line, in UTF-16 units. */
+  /** The longest line, in UTF-16 units. */
   readonly lineLength: number;
-  /** Lines that stay, before and behind each change. */
+  /** The number of kept lines before and after each change. */
   readonly around: number;
 }
 
-/** Nothing is left out. */
+/** Limits that leave nothing out. */
 export const WHOLE: DiffBounds = { lines: Infinity, lineLength: Infinity, around: Infinity };
 
-/** `before`: null where a whole file is written. */
+/** Compares two texts. `before` is null if a complete file is written. */
 export function textDiff(before: string | null, after: string, bounds: DiffBounds): TextDiff {
   const [old, now] = sides(before ?? '', after);
   const changes = lineChanges(old, now);
@@ -55,12 +55,12 @@ export function textDiff(before: string | null, after: string, bounds: DiffBound
     ),
     added: changes.filter(({ sign }) => sign === '+').length,
     removed: changes.filter(({ sign }) => sign === '-').length,
-    left: shown.length - kept.length,
+    dropped: shown.length - kept.length,
     first: before === null ? 1 : null,
   };
 }
 
-/** The newline at the end makes no line, but where one side alone has it. */
+/** A newline at the end makes no line, unless only one side has it. */
 function sides(before: string, after: string): readonly [readonly string[], readonly string[]] {
   const all = [before, after].filter((text) => text !== '');
   const end = all.every((text) => text.endsWith('\n')) ? -1 : undefined;
@@ -90,7 +90,7 @@ function withGaps(changes: readonly LineChange[], around: number): readonly (Lin
   return count > 0 ? [...lines, { sign: '…', count }] : lines;
 }
 
-/** Where as many lines come as go, each is what has become of one. */
+/** If as many lines are added as removed, each of them replaces one. */
 function withWords(lines: readonly DiffLine[]): readonly DiffLine[] {
   const marked = [...lines];
   const countFrom = (sign: string, from: number) => {
@@ -118,25 +118,25 @@ function markPair(lines: DiffLine[], old: number, now: number): void {
   lines[now] = { ...after, words: words.after };
 }
 
-/** A part of a text, in UTF-16 units. */
+/** A range of a text, in UTF-16 units. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Longer lines are not looked into. */
-const MOST = 400;
-/** Of the longer line, that must be the same: else it is another line, and no change of that one. */
+/** Longer lines are not compared. */
+const MAX_LINE = 400;
+/** The share of the longer line that must be the same; otherwise the lines have nothing to do with each other. */
 const SAME_SHARE = 1 / 3;
 
 let words: Intl.Segmenter | null = null;
 
-/** What two lines differ in, whole words and whole characters; null: in too much to point at. */
+/** The range in which two lines differ, in full words; null if they differ in too much. */
 export function changedWords(
   before: string,
   after: string,
 ): { readonly before: Span; readonly after: Span } | null {
-  if (before.length > MOST || after.length > MOST) return null;
+  if (before.length > MAX_LINE || after.length > MAX_LINE) return null;
   const [old, now] = [wordsOf(before), wordsOf(after)];
   const most = Math.min(old.length, now.length);
   let start = 0;

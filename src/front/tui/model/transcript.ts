@@ -4,54 +4,55 @@ import { compactionText } from '../../../protocol/compaction-text.ts';
 import { enclosureLine, type Enclosure } from '../../../protocol/enclosure.ts';
 import type { TaskEvent } from '../../../protocol/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
-import type { Block, BlockBody, CallBlock, CallState, SaidBlock, ShellBlock } from './block.ts';
+import type { Block, BlockBody, CallBlock, CallState, MessageBlock, ShellBlock } from './block.ts';
 import { beginningOf, endOf, linesIn } from './cut-text.ts';
 import { callSubject, placedChanges, textChanges } from './call-details.ts';
 
-/** What older blocks give way to: all of them stand in the log. */
-const MOST_BLOCKS = 400;
-const MOST_TEXT = 64 * 1024;
-/** An event of more entries than this takes keys of the next ones. */
+/** The number of entries in memory. Older ones are only in the log. */
+const MAX_BLOCKS = 400;
+const MAX_TEXT = 64 * 1024;
+/** The number of keys reserved for the entries of one event. */
 const KEYS_OF_EVENT = 1_024;
-const MOST_OUTPUT = 4 * 1024;
-/** Of what was said and not read. */
-const MOST_WAITING = 100;
-/** Of an answer while it is written: its end is what is looked at. */
-const MOST_STREAMED = 64 * 1024;
+const MAX_OUTPUT = 4 * 1024;
+/** The number of messages that may wait to be read. */
+const MAX_WAITING = 100;
+/** The length of a streamed answer that is kept: its end is in view. */
+const MAX_STREAMED = 64 * 1024;
 
-/** The conversation of one task: a fold of its events, bounded in memory, and what streams in meanwhile. */
+/** The conversation of one task: a fold of its events and of the text that streams in, with bounded memory. The functions
+ * of this file change it in place. */
 export interface Transcript {
-  /** Null: it has not begun. */
+  /** Null before the task has started. */
   task: string | null;
   readonly blocks: Block[];
-  /** Older ones that are only in the log of the task. */
+  /** The number of older entries that are only in the log of the task. */
   dropped: number;
-  /** Older ones of what was said before it: conversations that ended here, and what no log holds. */
+  /** The number of older entries of other conversations, and of entries that no log holds. */
   lost: number;
-  /** The key of what comes next is this one or above: keys rise. */
+  /** The lowest key of the next entry; keys increase. */
   nextKey: number;
-  /** Below which no key of the task's own entries is. */
+  /** The lowest key of the task's own entries. */
   keyBase: number;
-  /** Who gets the entries that give way; null: nobody. */
+  /** Receives the entries that are dropped. */
   readonly onDropped: ((gone: readonly Block[]) => void) | null;
-  /** Older entries that were read again, since somebody looks at them; null: nobody does. */
+  /** Older entries that were read back because they are in view; null if none are. */
   earlier: Earlier | null;
-  /** Number of the newest event; -1: none. */
+  /** The number of the newest event; -1 before the first one. */
   lastSeq: number;
-  /** What was said that stands in no request yet: it comes after what is being written, whatever that takes. */
-  readonly waiting: SaidBlock[];
-  /** Pieces of the answer that is being written. */
+  /** Messages that no request holds yet. They come after the answer that is being written. */
+  readonly waiting: MessageBlock[];
+  /** The answer that is being written. */
   readonly stream: { text: string; thinking: string };
 }
 
-/** Entries of a log that are older than those kept, around a place that somebody looks at. */
+/** Older entries that were read back from the log, around those in view. */
 export interface Earlier {
   readonly blocks: readonly Block[];
-  /** Entries of the log before the first one. */
+  /** The number of entries before the first one. */
   readonly older: number;
-  /** Entries between the last one and those that were kept when they were read. */
+  /** The number of entries between the last one and those in memory at the time of reading. */
   readonly newer: number;
-  /** How many the transcript had dropped then. */
+  /** The number of entries that the transcript had dropped at that time. */
   readonly dropped: number;
 }
 
@@ -75,17 +76,17 @@ export function emptyTranscript(
 }
 
 /**
- * At the end. Its key follows from the event that it comes from, so that an entry which is read from the
- * log again has the same one. Returns its key.
+ * Adds an entry and returns its key. The key follows from the number of the event, so that an entry that is read back
+ * from the log has the same key.
  */
 export function addBlock(transcript: Transcript, body: BlockBody): number {
   const { blocks, keyBase, lastSeq } = transcript;
   const key = Math.max(transcript.nextKey, keyBase + (lastSeq + 1) * KEYS_OF_EVENT);
   blocks.push({ key, ...body });
   transcript.nextKey = key + 1;
-  // Some at a time, since the rest has to move up.
-  if (blocks.length < MOST_BLOCKS * 1.25) return key;
-  const gone = blocks.splice(0, blocks.length - MOST_BLOCKS);
+  // Several are dropped at once, because the others have to move.
+  if (blocks.length < MAX_BLOCKS * 1.25) return key;
+  const gone = blocks.splice(0, blocks.length - MAX_BLOCKS);
   const own = gone.filter((block) => block.key >= keyBase).length;
   transcript.dropped += own;
   transcript.lost += gone.length - own;
@@ -93,7 +94,7 @@ export function addBlock(transcript: Transcript, body: BlockBody): number {
   return key;
 }
 
-/** From here on it is the conversation of another task; what was said before stays above it. */
+/** Continues the transcript with another task. The entries so far stay above it. */
 export function beginTask(transcript: Transcript): void {
   for (const said of transcript.waiting.splice(0)) addBlock(transcript, said);
   transcript.task = null;
@@ -109,31 +110,37 @@ export function addStreamed(
   kind: 'text' | 'thinking',
   piece: string,
 ): void {
-  transcript.stream[kind] = endOf(transcript.stream[kind] + piece, MOST_STREAMED);
+  transcript.stream[kind] = endOf(transcript.stream[kind] + piece, MAX_STREAMED);
 }
 
-/** One more event of its task; one that it has seen changes nothing. */
+/** Adds an event of its task. An event that was added before changes nothing. */
 export function applyToTranscript(transcript: Transcript, event: TaskEvent): void {
   if (event.seq <= transcript.lastSeq) return;
   transcript.lastSeq = event.seq;
   const add = (body: BlockBody) => addBlock(transcript, body);
   const note = (level: 'info' | 'warning' | 'error', text: string) =>
-    add({ kind: 'note', level, text: beginningOf(text, MOST_OUTPUT) });
+    add({ kind: 'note', level, text: beginningOf(text, MAX_OUTPUT) });
   switch (event.type) {
     case 'task.created':
       if (event.spec.prompt !== '') {
         const { prompt, enclosed } = event.spec;
-        add({ kind: 'said', id: 'prompt', text: cut(prompt), unread: false, ...beside(enclosed) });
+        add({
+          kind: 'message',
+          id: 'prompt',
+          text: cut(prompt),
+          unread: false,
+          ...attachments(enclosed),
+        });
       }
       return;
     case 'input.queued': {
       const { input } = event;
       if (input.kind === 'message' || input.kind === 'prompt') {
         const { id, text, enclosed } = input;
-        const said = { id, text: cut(text), unread: true, ...beside(enclosed) };
-        transcript.waiting.push({ kind: 'said', ...said });
-        // Of very many the oldest ones stand where they were said.
-        if (transcript.waiting.length > MOST_WAITING) transcript.waiting.splice(0, 1).forEach(add);
+        const message = { id, text: cut(text), unread: true, ...attachments(enclosed) };
+        transcript.waiting.push({ kind: 'message', ...message });
+        // If very many wait, the oldest take their place now.
+        if (transcript.waiting.length > MAX_WAITING) transcript.waiting.splice(0, 1).forEach(add);
       }
       return;
     }
@@ -177,7 +184,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       note('warning', `the limit ${event.limit} = ${event.value} is reached`);
       return;
     case 'child.detached':
-      note('info', `task ${event.child.slice(0, 6)} goes on in the background`);
+      note('info', `task ${event.child.slice(0, 6)} continues in the background`);
       return;
     case 'context.cleared':
     case 'context.summarised':
@@ -194,36 +201,29 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'task.ended':
       clearStream(transcript);
       if (event.end.status !== 'completed') {
-        const { status, because } = event.end;
+        const { status, because: reason } = event.end;
         const last = transcript.blocks.at(-1);
-        const isSaid = last?.kind === 'note' && last.text === because;
-        add({ kind: 'ended', status, because: isSaid ? null : because });
+        const isSaid = last?.kind === 'note' && last.text === reason;
+        add({ kind: 'ended', status, reason: isSaid ? null : reason });
       }
       return;
     default:
   }
 }
 
-/** What somebody stopped has not failed. */
+/** A call that was stopped has not failed. */
 function stateOf(error: string | null): CallState {
   if (error === null) return 'done';
   return error === 'CANCELLED' ? 'stopped' : 'failed';
 }
 
-function beside(enclosed: readonly Enclosure[] = []): { readonly beside?: readonly string[] } {
-  return enclosed.length === 0 ? {} : { beside: enclosed.map(enclosureLine) };
+function attachments(enclosed: readonly Enclosure[] = []): {
+  readonly attachments?: readonly string[];
+} {
+  return enclosed.length === 0 ? {} : { attachments: enclosed.map(enclosureLine) };
 }
 
-/** A command that the person runs; the key of its block. */
-export function addShell(
-  transcript: Transcript,
-  { command, isShared }: Pick<ShellBlock, 'command' | 'isShared'>,
-): number {
-  const nothing = { output: '', outputLines: 0, outcome: null };
-  return addBlock(transcript, { kind: 'shell', command, isShared, ...nothing });
-}
-
-/** Nothing where it has left the view. */
+/** Updates the entry of a shell command, if it is still in memory. */
 export function updateShell(
   { blocks }: Transcript,
   key: number,
@@ -272,7 +272,7 @@ function newCall({ callId, tool, input }: MadeCall): CallBlock {
 }
 
 function startCall(transcript: Transcript, event: MadeCall & { readonly ts: number }): void {
-  // Its name is canonical by now.
+  // The event has the canonical name of the tool.
   const started: CallBlock = { ...newCall(event), state: 'running', startedAt: event.ts };
   if (!replaceCall(transcript, event.callId, () => started)) addBlock(transcript, started);
 }
@@ -289,7 +289,7 @@ function endCall(
   { callId, tool, text, ms }: EndedCall,
   state: CallBlock['state'],
 ): void {
-  const output = beginningOf(text, MOST_OUTPUT);
+  const output = beginningOf(text, MAX_OUTPUT);
   const outputLines = linesIn(text);
   const end = (call: CallBlock): CallBlock => ({
     ...call,
@@ -303,7 +303,7 @@ function endCall(
   addBlock(transcript, end(newCall({ callId, tool, input: {} })));
 }
 
-/** Nobody works on the task: what was running has been left, and is at work again once it is told to be. */
+/** Marks running calls as not running, because no process works on the task. */
 export function leaveCalls({ blocks }: Transcript): void {
   for (const [at, block] of blocks.entries()) {
     if (block.kind !== 'call' || block.state !== 'running') continue;
@@ -323,7 +323,7 @@ function replaceCall(
   return true;
 }
 
-/** It stands where it was read: above what comes of it, and below what was being written when it was said. */
+/** Puts a message where it was read: after the answer that was being written, and before the next one. */
 function markRead(transcript: Transcript, id: string): void {
   const at = transcript.waiting.findIndex((said) => said.id === id);
   for (const said of at === -1 ? [] : transcript.waiting.splice(at, 1)) {
@@ -332,9 +332,9 @@ function markRead(transcript: Transcript, id: string): void {
 }
 
 function cut(text: string): string {
-  const beginning = beginningOf(text, MOST_TEXT);
-  const left = text.length - beginning.length;
-  return left === 0 ? text : `${beginning}\n\n… ${plural(left, 'character')} more, in the log`;
+  const beginning = beginningOf(text, MAX_TEXT);
+  const cut = text.length - beginning.length;
+  return cut === 0 ? text : `${beginning}\n\n… ${plural(cut, 'character')} more, in the log`;
 }
 
 /** A copy that can be changed without an effect on the original. */

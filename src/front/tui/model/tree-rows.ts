@@ -1,15 +1,15 @@
 import { hasEnded, type TaskRow } from './task-row.ts';
 import type { TaskTree } from './task-tree.ts';
 
-/** A task where it stands in the tree. */
+/** A row of the tree. */
 export interface TreeRow {
   readonly row: TaskRow;
-  /** Levels below the topmost that is shown. */
+  /** The number of levels below the main task. */
   readonly level: number;
   readonly isBackground: boolean;
 }
 
-/** The main task and all below it, each below its parent, those of one parent as they were made. */
+/** The rows of all tasks: each below its parent, and the children of one parent in order of their creation. */
 export function treeRows(ui: TaskTree): readonly TreeRow[] {
   const below = Map.groupBy(ui.rows.values(), ({ parent }) => parent);
   const rows: TreeRow[] = [];
@@ -22,7 +22,7 @@ export function treeRows(ui: TaskTree): readonly TreeRow[] {
   return rows;
 }
 
-/** Those that have to do with what the main task works on now: not what ended before it began with that. */
+/** The rows without the tasks that had ended before the main task began its current work. */
 export function currentRows(ui: TaskTree): readonly TreeRow[] {
   const root = ui.root === null ? undefined : ui.rows.get(ui.root);
   if (root === undefined) return [];
@@ -31,7 +31,7 @@ export function currentRows(ui: TaskTree): readonly TreeRow[] {
   );
 }
 
-/** Whether anything of the tree is at work. */
+/** Whether any task is at work. */
 export function isAtWork(ui: TaskTree): boolean {
   for (const row of ui.rows.values()) if (!hasEnded(row)) return true;
   return false;
@@ -43,8 +43,8 @@ export interface PaneRows {
 }
 
 /**
- * At most `most` of the rows, in their order. Those at work go before those that have ended, of these the
- * last ones; `chosen` is always among them.
+ * Chooses at most `most` rows and keeps their order. Tasks at work are preferred to ended ones, and of these the last
+ * ones. The row of `chosen` is always among them.
  */
 export function paneRows(
   rows: readonly TreeRow[],
@@ -63,7 +63,7 @@ export function paneRows(
   };
 }
 
-/** The smaller, the sooner it is shown. */
+/** Rows with a smaller weight are shown first. */
 function weightOf({ row, level }: TreeRow, chosen: string | null): number {
   if (row.id === chosen) return -3;
   if (level === 0) return -2;
@@ -71,15 +71,15 @@ function weightOf({ row, level }: TreeRow, chosen: string | null): number {
   return row.endedAt === null ? 0 : Number.MAX_SAFE_INTEGER - row.endedAt;
 }
 
-/** What all tasks of a tree have used. */
+/** The total use of all tasks of a tree. */
 export interface TreeUse {
   readonly turns: number;
   readonly tokens: number;
-  /** Null: no price is known for a part. */
+  /** Null if the price of a part is not known. */
   readonly costUsd: number | null;
 }
 
-/** Of the tasks that are kept in view. */
+/** Adds up the use of all tasks in the tree. */
 export function treeUse({ rows }: Pick<TaskTree, 'rows'>): TreeUse {
   let [turns, tokens] = [0, 0];
   let costUsd: number | null = 0;

@@ -1,7 +1,7 @@
 import { terminalText } from '../../../base/terminal-text.ts';
 import { isTaskQuestion, type PendingQuestion } from '../model/pending-question.ts';
 import { treeUse } from '../model/tree-rows.ts';
-import { callText, type Caller } from '../terminal/notification.ts';
+import { attentionSequence, type AttentionMethod } from '../terminal/notification.ts';
 import { Redraw } from '../terminal/redraw.ts';
 import { Session, type SessionOptions } from '../terminal/session.ts';
 import type { Message } from '../update/message.ts';
@@ -18,7 +18,7 @@ import { PlainTasks } from './plain-tasks.ts';
 export interface PlainAppOptions extends Omit<SessionOptions, 'watched'> {
   readonly streams: LineStreams;
   /** How a user who looks elsewhere is called. */
-  readonly caller: Caller;
+  readonly attention: AttentionMethod;
   /** Called when the user wants to leave. */
   readonly onLeave: () => void;
 }
@@ -44,7 +44,7 @@ export class PlainApp {
   private shownHint: string | null = null;
 
   constructor(options: PlainAppOptions) {
-    const { streams, caller, onLeave } = options;
+    const { streams, attention, onLeave } = options;
     const { pen } = this;
     this.options = options;
     this.lines = new PlainConversation(pen);
@@ -64,7 +64,7 @@ export class PlainApp {
         addToHistory: () => {},
         redraw: () => {},
         suspend: () => {},
-        callAttention: (text) => void streams.output.write(callText(caller, text)),
+        callAttention: (text) => void streams.output.write(attentionSequence(attention, text)),
         leave: onLeave,
         changed: (message) => this.onChanged(message),
         shellEnded: ({ outcome, text }) => {
@@ -138,7 +138,7 @@ export class PlainApp {
     session.dispatch({ type: 'key-pressed', meaning: 'nothing' });
     if (!this.answer(line)) {
       const text = terminalText(line, 'prose');
-      this.lines.heard(text);
+      this.lines.noteTyped(text);
       session.dispatch({ type: 'submitted', text });
     }
     this.report();
@@ -179,13 +179,13 @@ export class PlainApp {
   private report(): void {
     const { session, terminal, pen } = this;
     const { tree, hint } = session.state;
-    terminal.write(this.lines.news(tree.main));
-    terminal.write(this.tasks.news(tree, this.options.now()));
+    terminal.write(this.lines.newLines(tree.main));
+    terminal.write(this.tasks.newLines(tree, this.options.now()));
     if (hint !== null && hint !== this.shownHint) terminal.write([pen.prose('text', hint)]);
     this.shownHint = hint;
     if (!terminal.isFree) return;
     if (this.asked !== null && !tree.questions.has(this.asked.id)) {
-      terminal.write(['That question is settled.']);
+      terminal.write(['This question is settled.']);
       this.asked = null;
     }
     const [first] = tree.questions.values();
@@ -196,7 +196,7 @@ export class PlainApp {
         ? questionText(first, { waiting: tree.questions.size, pen })
         : [
             ...[first.title, ...first.lines].map((line) => pen.exact('text', line)),
-            'y does it; anything else leaves it',
+            'Type y to do it, or anything else to leave it.',
           ],
     );
   }

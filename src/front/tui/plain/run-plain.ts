@@ -1,6 +1,6 @@
 import type { Muster } from '../../../api/index.ts';
 import { readEnvironment } from '../../../sys/env.ts';
-import { callerOf } from '../terminal/notification.ts';
+import { attentionMethodOf } from '../terminal/notification.ts';
 import { runInterface, type TuiRequest } from '../tui.ts';
 import { PlainApp } from './plain-app.ts';
 
@@ -9,8 +9,12 @@ export async function runPlain(muster: Muster, request: TuiRequest): Promise<num
   const environment = readEnvironment();
   const { stdin, stdout } = process;
   return runInterface(muster, request, (options) => {
-    const caller = callerOf(muster.notify, environment);
+    const attention = attentionMethodOf(muster.notify, environment);
     const canMove = environment['TERM'] !== 'dumb';
-    return new PlainApp({ ...options, caller, streams: { input: stdin, output: stdout, canMove } });
+    return new PlainApp({
+      ...options,
+      attention,
+      streams: { input: stdin, output: stdout, canMove },
+    });
   });
 }

@@ -1,15 +1,15 @@
 import { readEnvironment } from '../../../sys/env.ts';
 import { spawnGroup } from '../../../sys/processes.ts';
 
-const MOST_BYTES = 32 * 1024 * 1024;
-const MOST_MS = 5_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_MS = 5_000;
 
 interface Reader {
   readonly program: string;
   readonly args: readonly string[];
 }
 
-/** Programs that write the image of the clipboard, as PNG. */
+/** The programs that print the image of the clipboard as PNG. */
 function readers(): readonly Reader[] {
   const environment = readEnvironment();
   if (process.platform === 'darwin') return [{ program: 'pngpaste', args: ['-'] }];
@@ -21,7 +21,7 @@ function readers(): readonly Reader[] {
   ];
 }
 
-/** The image of the clipboard; in words why there is none. */
+/** Reads the image of the clipboard. Returns a text that says why there is none. */
 export async function clipboardImage(): Promise<Buffer | string> {
   const known = readers();
   if (known.length === 0) {
@@ -38,15 +38,15 @@ export async function clipboardImage(): Promise<Buffer | string> {
     : 'the clipboard holds no image';
 }
 
-/** Null: there is no such program. */
+/** Returns the output of a program; null if there is no such program. */
 async function outputOf({ program, args }: Reader): Promise<Buffer | null> {
   const group = spawnGroup(program, args, { cwd: '/', env: readEnvironment() });
-  const timer = setTimeout(() => void group.end({ graceMs: 0 }), MOST_MS);
+  const timer = setTimeout(() => void group.end({ graceMs: 0 }), MAX_MS);
   const chunks: Buffer[] = [];
   let length = 0;
   group.stdout.on('data', (chunk: Buffer) => {
     length += chunk.length;
-    if (length > MOST_BYTES) void group.end({ graceMs: 0 });
+    if (length > MAX_BYTES) void group.end({ graceMs: 0 });
     else chunks.push(chunk);
   });
   group.stderr.resume();
@@ -55,9 +55,9 @@ async function outputOf({ program, args }: Reader): Promise<Buffer | null> {
     await group.started;
     const { code } = await group.exited;
     await read;
-    return code === 0 && length <= MOST_BYTES ? Buffer.concat(chunks) : Buffer.alloc(0);
+    return code === 0 && length <= MAX_BYTES ? Buffer.concat(chunks) : Buffer.alloc(0);
   } catch {
-    // Not there, or not to be run: whoever asked tries the next one, and says which there are.
+    // The program is missing or can't be run: the caller tries the next one, and names them all.
     return null;
   } finally {
     clearTimeout(timer);

@@ -202,7 +202,7 @@ export class EffectRunner {
       // Lines tell only of tasks that are at work, so that earlier ones are not read.
       dispatch({ type: 'task-found', task: readLeftTask(library.store, id), isAsking: false });
       if (isCutOff(state().tree)) {
-        this.note('info', 'It was cut off at work: an empty line goes on.');
+        this.note('info', 'It was interrupted: send an empty line to continue.');
       }
       return;
     }

@@ -5,7 +5,7 @@ const ASK_BACKGROUND = '\u001b]11;?\u0007';
 const FOCUS_IN = '\u001b[I';
 const FOCUS_OUT = '\u001b[O';
 
-/** A terminal of which what it says of itself is heard before the library takes it for keys. */
+/** A terminal whose reports about itself are read before the library takes them for keys. */
 export class ListeningTerminal implements Terminal {
   private readonly terminal: Terminal;
   private readonly onBackground: (background: Background) => void;
@@ -17,7 +17,7 @@ export class ListeningTerminal implements Terminal {
     this.onBackground = onBackground;
   }
 
-  /** Whether somebody looks at it; null: it has not told. */
+  /** Whether the user looks at it; null if the terminal has not said so. */
   get isFocused(): boolean | null {
     return this.hasFocus;
   }
@@ -34,7 +34,7 @@ export class ListeningTerminal implements Terminal {
     return this.terminal.kittyProtocolActive;
   }
 
-  /** Nothing waits for its answer. */
+  /** Asks for the background without waiting for the reply. */
   askBackground(): void {
     this.answers.asked();
     this.terminal.write(ASK_BACKGROUND);

@@ -74,7 +74,7 @@ export class MessageSender {
       for (const problem of enclosed.problems) onWarning(problem);
       return enclosed.enclosures.length === 0 ? undefined : enclosed;
     } catch (thrown) {
-      onWarning(`nothing goes along: ${errorMessage(thrown)}`);
+      onWarning(`sent without attachments: ${errorMessage(thrown)}`);
       return undefined;
     }
   }

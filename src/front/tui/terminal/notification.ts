@@ -3,32 +3,32 @@ import { truncate } from '../../../base/text.ts';
 import type { Notify } from '../../../protocol/notify.ts';
 import type { Environment } from '../../../sys/env.ts';
 
-/** How a terminal is told to show a notification: OSC 9 (iTerm2), OSC 777 (rxvt), OSC 99 (kitty). */
-export type NotificationWay = 'osc9' | 'osc777' | 'osc99';
+/** The sequence that makes a terminal show a notification: OSC 9 (iTerm2), OSC 777 (rxvt), OSC 99 (kitty). */
+export type NotificationKind = 'osc9' | 'osc777' | 'osc99';
 
-export interface Caller {
+export interface AttentionMethod {
   readonly notify: Notify;
-  /** Null: the terminal is not known to show any. */
-  readonly way: NotificationWay | null;
-  /** It has to get through tmux. */
+  /** Null if the terminal is not known to show notifications. */
+  readonly kind: NotificationKind | null;
+  /** Whether the sequence has to pass through tmux. */
   readonly isInTmux: boolean;
 }
 
 const BELL = '\u0007';
 const ST = '\u001b\\';
-/** Of a notification, in code points. */
-const MOST = 200;
+/** The longest notification, in code points. */
+const MAX_LENGTH = 200;
 
-/** By variables that terminals set for what runs in them, also through tmux and in a shell of their own. */
-export function callerOf(notify: Notify, environment: Environment): Caller {
+/** Finds out how the user can be called, by the variables that terminals set; these also pass through tmux. */
+export function attentionMethodOf(notify: Notify, environment: Environment): AttentionMethod {
   const isSet = (name: string) => (environment[name] ?? '') !== '';
-  return { notify, way: wayOf(environment, isSet), isInTmux: isSet('TMUX') };
+  return { notify, kind: kindOf(environment, isSet), isInTmux: isSet('TMUX') };
 }
 
-function wayOf(
+function kindOf(
   { TERM, TERM_PROGRAM, LC_TERMINAL }: Environment,
   isSet: (name: string) => boolean,
-): NotificationWay | null {
+): NotificationKind | null {
   if (isSet('STY')) return null;
   if (isSet('KITTY_WINDOW_ID') || TERM === 'xterm-kitty') return 'osc99';
   const isITerm =
@@ -41,20 +41,23 @@ function wayOf(
 }
 
 /**
- * What is written to call somebody; empty: nothing. A terminal that shows no notifications rings instead, and
- * so does tmux, which passes them on only where its `allow-passthrough` is on.
+ * The text that calls the user when it is written; empty if nothing is to be written. A terminal that shows no
+ * notifications rings its bell instead, and so does tmux, which passes them on only with `allow-passthrough`.
  */
-export function callText({ notify, way, isInTmux }: Caller, text: string): string {
+export function attentionSequence(
+  { notify, kind, isInTmux }: AttentionMethod,
+  text: string,
+): string {
   if (notify === 'off') return '';
-  if (notify === 'bell' || way === null) return BELL;
-  const sequence = sequenceOf(way, truncate(plain(text), MOST));
+  if (notify === 'bell' || kind === null) return BELL;
+  const sequence = sequenceOf(kind, truncate(plain(text), MAX_LENGTH));
   return isInTmux
     ? `\u001bPtmux;${sequence.replaceAll('\u001b', '\u001b\u001b')}${ST}${BELL}`
     : sequence;
 }
 
-function sequenceOf(way: NotificationWay, text: string): string {
-  switch (way) {
+function sequenceOf(kind: NotificationKind, text: string): string {
+  switch (kind) {
     case 'osc9':
       return `\u001b]9;${text}${ST}`;
     case 'osc777':
@@ -62,11 +65,11 @@ function sequenceOf(way: NotificationWay, text: string): string {
     case 'osc99':
       return `\u001b]99;;Muster: ${text}${ST}`;
     default:
-      return way satisfies never;
+      return kind satisfies never;
   }
 }
 
-/** One line; and `;` separates fields, a digit at the beginning of OSC 9 is another command (`9;4`: progress). */
+/** Makes one line without `;`, which separates fields, and without a digit at the start, which makes OSC 9 another command. */
 function plain(text: string): string {
   return exactLine(text).replaceAll(';', ',').replace(/^\d/, ' $&');
 }

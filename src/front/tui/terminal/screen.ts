@@ -103,7 +103,7 @@ export class Screen {
    */
   suspend(): void {
     this.tui.stop({ preserveScreen: true });
-    printText('Muster and all its tasks are suspended: fg goes on.\n');
+    printText('Muster and all its tasks are suspended: type fg to continue.\n');
     const resume = (): void => {
       clearTimeout(timer);
       process.off('SIGCONT', resume);

@@ -91,7 +91,7 @@ export class ShellCommands {
     const dropped = all.length - this.waiting.length;
     if (dropped === 0) return;
     this.options.onHint(
-      `${plural(dropped, 'earlier output')} will not go along: a message takes ${MAX_WAITING}`,
+      `${plural(dropped, 'earlier output')} not attached: a message takes at most ${MAX_WAITING}`,
     );
   }
 }

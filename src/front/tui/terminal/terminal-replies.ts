@@ -1,52 +1,52 @@
 const ESC = '\u001b';
 const BELL = '\u0007';
-/** A terminal's answer to `ESC ] 11 ; ? BEL`, whole. */
+/** A complete reply to `ESC ] 11 ; ? BEL`. */
 const ANSWER = new RegExp(`^${ESC}\\]11;([^${BELL}${ESC}]*)(?:${BELL}|${ESC}\\\\)$`);
-/** The beginning of one, as far as it can be one: a colour is at most `rgba:` and four numbers of four digits. */
+/** The beginning of such a reply. A color is at most `rgba:` and four numbers of four digits. */
 const BEGINNING = new RegExp(`^${ESC}(?:\\](?:1(?:1(?:;[0-9a-f/:rgb#]{0,40}${ESC}?)?)?)?)?$`, 'i');
-/** Strings that terminals send and no key does: OSC, DCS, APC, PM, SOS, whole or cut off. */
+/** Strings that terminals send and no key does: OSC, DCS, APC, PM, SOS, complete or cut off. */
 const STRING = new RegExp(`^${ESC}[\\]P_^X][^]`);
 
-/** From here on it can be nothing that a person has typed. */
+/** A user can't have typed this. */
 const CERTAIN = `${ESC}]11`;
 
-/** How long a terminal may take to begin with its answer; what looks like one later is typed. */
+/** The time until a reply must begin. Whatever looks like one later was typed. */
 const PATIENCE_MS = 5_000;
-/** Between two pieces of one. */
+/** The longest time between two pieces of a reply. */
 const GAP_MS = 1_000;
 
-/** What becomes of input. */
+/** Input after the replies have been removed. */
 export interface Heard {
-  /** Keys, in their order: what was held back that proved to be typed, and the input itself unless it is taken. */
+  /** Keys in their order, including those that were held back and turned out to be typed. */
   readonly keys: readonly string[];
-  /** Null: nothing was learned. */
+  /** The reported background; null if there was no report. */
   readonly background: Background | null;
 }
 
 /**
- * Tells a terminal's answers from keys. An answer may come late, in pieces, never, or wrong: nothing of it is ever
- * taken for something typed, and nothing typed is lost.
+ * Separates the replies of a terminal from keys. A reply may come late, in pieces, never, or wrong: no piece of it is
+ * ever taken for a key, and no key is lost.
  */
 export class TerminalAnswers {
   private readonly now: () => number;
   private askedAt: number | null = null;
-  /** What has come of an answer, or of what may become one. */
+  /** The pieces of a reply, or of what may become one. */
   private begun = '';
   private begunAt = 0;
-  /** What of it was kept from the editor: an Esc by itself is passed on at once. */
+  /** The pieces that the editor did not get. A single Esc is passed on at once. */
   private held: string[] = [];
 
-  /** `now`: milliseconds of any clock. */
+  /** `now` returns the milliseconds of any clock. */
   constructor(now: () => number) {
     this.now = now;
   }
 
-  /** The background is asked for now. */
+  /** Notes that the background was asked for now. */
   asked(): void {
     this.askedAt = this.now();
   }
 
-  /** `data`: a key, or what a terminal has sent, as the library splits its input. */
+  /** Reads a piece of input, as the library splits it. */
   hear(data: string): Heard {
     if (this.begun === '') return this.begin(data);
     const whole = this.begun + data;
@@ -72,18 +72,18 @@ export class TerminalAnswers {
   private hold(data: string, whole: string): Heard {
     this.begun = whole;
     this.begunAt = this.now();
-    // Esc is a key that must act at once; were it no key, all it does at the start is nothing.
+    // Esc is a key that must work at once. If it was no key, it did nothing at the start.
     if (whole === ESC) return { keys: [data], background: null };
     this.held.push(data);
     return { keys: [], background: null };
   }
 
   private answered(whole: string): Heard {
-    const [, colour = ''] = ANSWER.exec(whole) ?? [];
+    const [, color = ''] = ANSWER.exec(whole) ?? [];
     const isAwaited = this.askedAt !== null;
     this.forget();
     this.askedAt = null;
-    return { keys: [], background: isAwaited ? backgroundOf(colour) : null };
+    return { keys: [], background: isAwaited ? backgroundOf(color) : null };
   }
 
   private forget(): void {
@@ -94,25 +94,25 @@ export class TerminalAnswers {
 
 export type Background = 'dark' | 'light';
 
-/** How bright the colours of light make it, by ITU-R BT.709. */
+/** The weights of red, green and blue for the brightness, by ITU-R BT.709. */
 const WEIGHTS = [0.2126, 0.7152, 0.0722] as const;
 
 /**
- * What a terminal says of its background, as `rgb:ffff/ffff/ffff`, `rgba:…` or `#ffffff`, with one to four
- * digits a part. Null: it is none of these.
+ * Reads the color of a background: `rgb:ffff/ffff/ffff`, `rgba:…` or `#ffffff`, with one to four digits a
+ * part. Returns null for any other text.
  */
-export function backgroundOf(colour: string): Background | null {
-  const parts = partsOf(colour.trim());
+export function backgroundOf(color: string): Background | null {
+  const parts = partsOf(color.trim());
   if (parts === null) return null;
   const light = WEIGHTS.reduce((sum, weight, index) => sum + weight * (parts[index] ?? 0), 0);
   return light > 0.5 ? 'light' : 'dark';
 }
 
-/** Red, green and blue, 0 to 1. */
-function partsOf(colour: string): readonly number[] | null {
-  const [, numbers] = /^rgba?:([0-9a-f]{1,4}(?:\/[0-9a-f]{1,4}){2,3})$/i.exec(colour) ?? [];
+/** Red, green and blue, from 0 to 1. */
+function partsOf(color: string): readonly number[] | null {
+  const [, numbers] = /^rgba?:([0-9a-f]{1,4}(?:\/[0-9a-f]{1,4}){2,3})$/i.exec(color) ?? [];
   if (numbers !== undefined) return numbers.split('/').map(share);
-  const [, digits] = /^#((?:[0-9a-f]{3}){1,4})$/i.exec(colour) ?? [];
+  const [, digits] = /^#((?:[0-9a-f]{3}){1,4})$/i.exec(color) ?? [];
   if (digits === undefined) return null;
   const each = digits.length / 3;
   return [0, 1, 2].map((index) => share(digits.slice(index * each, (index + 1) * each)));

@@ -14,7 +14,8 @@ export function askConfirmation(state: AppState, question: Confirmation): AppSta
     questions.delete(question.id);
     questions.set(question.id, question);
   });
-  if (state.typed !== '' || state.focus !== 'editor') return asked;
+  const isFree = state.typed === '' && state.focus === 'editor' && state.writing.kind === 'message';
+  if (!isFree) return asked;
   return { ...asked, focus: 'question', question: question.id, questionScroll: 0 };
 }
 
@@ -29,5 +30,5 @@ export function leaveQuestion(state: AppState): Update {
 /** A question that was settled elsewhere loses the focus. */
 export function leaveSettledQuestion(state: AppState): Update {
   if (state.question === null || focusedQuestion(state) !== undefined) return next(state);
-  return andThen(leaveQuestion(state), (left) => hint(left, 'that question is settled'));
+  return andThen(leaveQuestion(state), (left) => hint(left, 'this question is settled'));
 }

@@ -26,7 +26,7 @@ export function showRewindPlan(
   { plan, prompt }: RewindPlanned,
   { library }: UpdateContext,
 ): Update {
-  if (plan.isThere) return hint(state, 'there is nothing to take back');
+  if (plan.isThere) return hint(state, 'there is nothing to undo');
   const lines = rewindLines(plan, library.cwd);
   if (plan.refused.length > 0) return next(addNote(state, 'warning', lines.join('\n')));
   const quoted = prompt === null ? [] : [`> ${prompt.text.split('\n')[0] ?? ''}`];
@@ -53,7 +53,7 @@ export function answerRewind(state: AppState, isYes: boolean): Update {
 export function showRewound(state: AppState, { files, skipped, prompt }: Rewound): Update {
   const { id } = state.conversation;
   const isEmpty = prompt?.before === null;
-  const again = prompt === null ? '' : '; /redo takes that back';
+  const again = prompt === null ? '' : '; /redo reverts that';
   const notes = [
     note('info', `${plural(files, 'file')} put back${again}`),
     ...skipped.map((each) => note('warning', `not ${each}`)),
@@ -86,7 +86,7 @@ function note(level: 'info' | 'warning', text: string): Effect {
 function whenIdle(state: AppState, step: (conversation: string) => Update): Update {
   const { id, isAtWork: isRunning, isSending } = state.conversation;
   if (isRunning || isSending || isAtWork(state.tree)) {
-    return hint(state, 'it is at work: stop it first');
+    return hint(state, 'the conversation is at work: stop it first');
   }
-  return id === null ? hint(state, 'nothing was said yet') : step(id);
+  return id === null ? hint(state, 'there is no conversation yet') : step(id);
 }

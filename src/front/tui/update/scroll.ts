@@ -1,12 +1,12 @@
 import { transcriptInView, type AppState } from '../model/app-state.ts';
-import { gapOf, olderThan } from '../model/earlier-entries.ts';
+import { gapCount, olderCount } from '../model/earlier-entries.ts';
 import { isFoldable } from '../view/block-lines.ts';
 import { layoutOf, partsInView } from '../view/frame.ts';
 import {
-  broughtInSight,
-  inSight,
+  anchorShowing,
+  visibleRange,
   linesOf,
-  scrolled,
+  anchorAfterScroll,
   viewAt,
   type Parts,
 } from '../view/viewport.ts';
@@ -55,7 +55,7 @@ export function scroll(
     : readAhead(state, lines, { type: 'scroll', lines, isLoaded: true }, context);
   if (reading !== null) return reading;
   const { parts, height } = drawnConversation(state, context);
-  const anchor = scrolled(parts, state.anchor, { by: lines, height });
+  const anchor = anchorAfterScroll(parts, state.anchor, { by: lines, height });
   return next(anchor === null ? followEnd(state) : { ...state, anchor });
 }
 
@@ -85,7 +85,7 @@ export function showFromStart(state: AppState, key: number, context: UpdateConte
 /** Selects the last entry in view that can be unfolded. */
 function focusEntries(state: AppState, context: UpdateContext): Update {
   const { parts, height } = drawnConversation(state, context);
-  const sight = inSight(parts, state.anchor, height);
+  const sight = visibleRange(parts, state.anchor, height);
   const end = sight === null ? Infinity : parts.part(sight.last).key;
   const keys = foldableKeys(state);
   const chosen = keys.findLast((key) => key <= end) ?? keys[0];
@@ -116,17 +116,17 @@ export function chooseEntry(
 
 function selectEntry(state: AppState, key: number, context: UpdateContext): AppState {
   const selected: AppState = { ...state, chosenEntry: key };
-  return bringInSight(selected, { key, line: 0 }, context);
+  return scrollToLine(selected, { key, line: 0 }, context);
 }
 
 /** Scrolls no further than is needed to show a line. */
-export function bringInSight(
+export function scrollToLine(
   state: AppState,
   to: NonNullable<AppState['anchor']>,
   context: UpdateContext,
 ): AppState {
   const { parts, height } = drawnConversation(state, context);
-  return { ...state, anchor: broughtInSight(parts, state.anchor, { to, height }) };
+  return { ...state, anchor: anchorShowing(parts, state.anchor, { to, height }) };
 }
 
 export function leaveEntries(state: AppState): AppState {
@@ -152,11 +152,11 @@ function readAhead(
   context: UpdateContext,
 ): Update | null {
   const transcript = transcriptInView(state);
-  const older = olderThan(transcript);
-  const gap = gapOf(transcript);
+  const older = olderCount(transcript);
+  const gap = gapCount(transcript);
   if (older === 0 && gap === 0) return null;
   const { parts, height } = drawnConversation(state, context);
-  const sight = inSight(parts, state.anchor, height);
+  const sight = visibleRange(parts, state.anchor, height);
   if (sight === null) return null;
   const near = height + Math.abs(by);
   // The part that stands for the entries between those read back and those kept.

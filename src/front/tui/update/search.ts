@@ -2,12 +2,12 @@ import { transcriptInView, type AppState } from '../model/app-state.ts';
 import { searchLoaded, searchPattern, type SearchMatch } from '../model/entry-search.ts';
 import { isUnfolded } from '../view/conversation-parts.ts';
 import { matchedLines } from '../view/search-marks.ts';
-import { inSight, linesOf } from '../view/viewport.ts';
+import { visibleRange, linesOf } from '../view/viewport.ts';
 import type { ActionHandlers, UpdateContext } from './action-handler.ts';
 import { andThen, next, setEditorText, type Update } from './effect.ts';
 import type { Direction } from './message.ts';
 import { leaveQuestion } from './focus.ts';
-import { bringInSight, drawnConversation, toggleEntry } from './scroll.ts';
+import { scrollToLine, drawnConversation, toggleEntry } from './scroll.ts';
 
 export const SEARCH_ACTIONS = {
   search: startSearch,
@@ -61,7 +61,7 @@ export function stepSearch(state: AppState, by: Direction, context: UpdateContex
     const line = by > 0 ? lines.find(isFurther) : lines.findLast(isFurther);
     if (line !== undefined) return next(showMatch(searched, { key: current.key, line }, context));
   }
-  const sight = inSight(parts, state.anchor, height);
+  const sight = visibleRange(parts, state.anchor, height);
   const from = current?.key ?? (sight === null ? -1 : parts.part(sight.first).key - by / 4);
   const match = nextMatch(matches, from, by);
   if (match === undefined) return next(searched);
@@ -105,7 +105,7 @@ function showMatch(
 ): AppState {
   const { search } = state;
   if (search === null) return state;
-  return bringInSight({ ...state, search: { ...search, current } }, current, context);
+  return scrollToLine({ ...state, search: { ...search, current } }, current, context);
 }
 
 /** Ends the search. The last match stays in view, and unfolded. */

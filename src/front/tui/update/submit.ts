@@ -64,7 +64,7 @@ export function runCommand(
   const command = COMMANDS.find((each) => each.name === (name === 'exit' ? 'quit' : name));
   if (command === undefined) return showPage(state, unknownCommandPage(name, COMMANDS), context);
   if (state.conversation.isWatched && command.needsOwnConversation === true) {
-    return hint(state, `/${command.name} is not for what is watched: leave, and begin with muster`);
+    return hint(state, `/${command.name} does not work while you watch another process`);
   }
   return command.run(state, argument, context);
 }
@@ -73,9 +73,11 @@ function runShell(
   state: AppState,
   { command, isShared }: Extract<Input, { kind: 'shell' }>,
 ): Update {
-  if (command === '') return hint(state, 'a command goes behind the mark: !git status');
+  if (command === '')
+    return hint(state, 'type the command after the exclamation mark: !git status');
   return andThen(closeTask(state), (closed) => {
-    if (closed.isShellRunning) return hint(closed, 'one command at a time: stop the other');
+    if (closed.isShellRunning)
+      return hint(closed, 'one command at a time: stop the other one first');
     const nothing = { output: '', outputLines: 0, outcome: null };
     const added = addEntry(closed, { kind: 'shell', command, isShared, ...nothing });
     return next(

@@ -75,25 +75,28 @@ function chosenRow({ tree, chosenTask }: AppState): TaskRow | undefined {
 function stopChosenTask(state: AppState): Update {
   const row = chosenRow(state);
   if (row === undefined) return next(state);
-  if (hasEnded(row)) return hint(state, 'it has ended already');
-  return next({ ...state, hint: 'stopping it' }, { type: 'stop-task', task: row.id });
+  if (hasEnded(row)) return hint(state, 'the task has already ended');
+  return next({ ...state, hint: 'stopping the task' }, { type: 'stop-task', task: row.id });
 }
 
 function resumeChosenTask(state: AppState): Update {
   const row = chosenRow(state);
   if (row === undefined) return next(state);
   if (!hasEnded(row)) {
-    return hint(state, 'it has not ended: enter opens it, and what you type is for it');
+    return hint(
+      state,
+      'the task has not ended: press enter to open it, then type a message for it',
+    );
   }
   if (row.id === state.tree.root) {
-    return hint(state, 'type a message: the conversation goes on with it');
+    return hint(state, 'type a message to continue the conversation');
   }
-  const text = `${row.agent} ${row.id.slice(0, 6)} goes on in the background`;
+  const text = `${row.agent} ${row.id.slice(0, 6)} continues in the background`;
   return next({ ...state, hint: text }, { type: 'resume-task', task: row.id });
 }
 
 function moveToBackground(state: AppState, tasks: readonly string[]): Update {
-  if (tasks.length === 0) return hint(state, 'no task is waited for');
+  if (tasks.length === 0) return hint(state, 'nothing runs in the foreground');
   return next(
     { ...state, hint: `${plural(tasks.length, 'task')} sent to the background` },
     { type: 'move-to-background', tasks },
@@ -113,7 +116,8 @@ export function waitedFor(
 
 /** Changes the permission mode: at once while the conversation is at work, otherwise for the next message. */
 function cycleMode(state: AppState, { library }: UpdateContext): Update {
-  if (state.conversation.isWatched) return hint(state, 'its mode is set where it runs');
+  if (state.conversation.isWatched)
+    return hint(state, 'the mode can be changed only where the conversation runs');
   const row = rootRow(state.tree);
   if (row === undefined || hasEnded(row)) {
     const [mode = null] = modesAfter(state.chosenMode ?? row?.mode ?? library.mode);
@@ -142,11 +146,11 @@ export function interruptTask(state: AppState, isArmed: boolean): Update {
   const row = task === null ? undefined : tree.rows.get(task);
   if (task === null || row === undefined || hasEnded(row)) return next({ ...state, hint: null });
   const stop = { type: 'stop-task', task } as const;
-  if (openTask !== null) return next({ ...state, hint: 'stopping it' }, stop);
+  if (openTask !== null) return next({ ...state, hint: 'stopping the task' }, stop);
   if (isArmed) return next({ ...state, hint: 'stopping everything' }, stop);
   if (conversation.isWatched) {
     // One key must not stop the work of another process.
-    const text = 'esc again stops it with all below it, in the process that runs it';
+    const text = 'press esc again to stop it and all tasks below it, where they run';
     return next({ ...state, armed: 'stop-tree', hint: text });
   }
   const inBackground = [...tree.rows.values()].filter(
@@ -155,7 +159,7 @@ export function interruptTask(state: AppState, isArmed: boolean): Update {
   const text =
     inBackground === 0
       ? 'stopping'
-      : `interrupted; again stops ${plural(inBackground, 'background task')}, too`;
+      : `interrupted; press it again to stop ${plural(inBackground, 'background task')}, too`;
   return next({ ...state, armed: 'stop-tree', hint: text }, { type: 'interrupt-task', task });
 }
 
@@ -164,8 +168,8 @@ function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState[
   if (state.typed === '' && state.isShellRunning) return stopShell(state);
   if (armed === 'leave') return next(state, { type: 'leave' });
   const text = state.conversation.isWatched
-    ? 'press it again to leave; what is watched goes on'
-    : 'press it again to leave; everything is stopped and can be resumed';
+    ? 'press it again to leave; the watched tasks continue'
+    : 'press it again to stop everything and leave; it can be resumed';
   return next(
     { ...state, typed: '', armed: 'leave', hint: text },
     { type: 'set-editor-text', text: '' },

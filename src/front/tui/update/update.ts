@@ -101,7 +101,7 @@ export function update(state: AppState, message: Message, context: UpdateContext
       return next(state.chosenMode === message.mode ? { ...state, chosenMode: null } : state);
     case 'model-set': {
       const when = state.conversation.isAtWork
-        ? 'once what it does now has ended'
+        ? 'once the current turn has ended'
         : 'from the next message on';
       return next(addNote(state, 'info', `${message.name} ${when}`));
     }

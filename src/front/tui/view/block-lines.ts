@@ -9,37 +9,37 @@ import type { Role } from './theme.ts';
 
 export interface BlockStyle {
   readonly width: number;
-  /** Whether calls and thoughts show more than a line. */
+  /** Whether calls and thoughts show more than one line. */
   readonly isExpanded: boolean;
 }
 
 const INDENT = '  ';
 
-/** Lines of words that are longer can't be read, and what stands at the end of a longer one is too far away. */
-const MOST_WIDTH = 120;
+/** The longest line of text: longer ones are hard to read, and their ends are too far away. */
+const MAX_WIDTH = 120;
 
-/** Lines of what came of a call. */
+/** The number of lines of an unfolded result. */
 const UNFOLDED_OUTPUT = 40;
 
-/** Whether there is more of it than the line that it is folded to. */
+/** Whether an entry can be folded to one line. */
 export function isFoldable({ kind }: Block): boolean {
   return kind === 'call' || kind === 'thinking';
 }
 
-/** A block of a conversation, with an empty line above it where it begins something. */
-export function blockLines(block: Block, look: BlockStyle, pen: Pen): readonly string[] {
-  const { width } = look;
+/** Draws an entry, with an empty line above it if it starts something new. */
+export function blockLines(block: Block, style: BlockStyle, pen: Pen): readonly string[] {
+  const { width } = style;
   switch (block.kind) {
-    case 'said':
-      return ['', ...saidLines(block, width, pen)];
+    case 'message':
+      return ['', ...messageLines(block, width, pen)];
     case 'answer':
       return ['', ...answerLines(block.text, { width, isOpen: false }, pen)];
     case 'thinking':
-      return thinkingLines(block.text, look, pen);
+      return thinkingLines(block.text, style, pen);
     case 'call':
-      return callLines(block, look, pen);
+      return callLines(block, style, pen);
     case 'shell':
-      return ['', ...shellLines(block, look, pen)];
+      return ['', ...shellLines(block, style, pen)];
     case 'note':
       return wrapped(noteText(block, pen), width, '');
     case 'ended':
@@ -55,7 +55,7 @@ export function blockLines(block: Block, look: BlockStyle, pen: Pen): readonly s
   }
 }
 
-/** Behind a name and a gap, what is said of it stays in its column, where there is room for one. */
+/** Keeps the text after a name and a gap in its own column, if there is room for one. */
 function pageLines(line: string, width: number, pen: Pen): readonly string[] {
   const name = /^ *\S.*? {2,}(?=\S)/.exec(line)?.[0] ?? '';
   const isColumn = name !== '' && name.length <= width / 2;
@@ -66,31 +66,34 @@ function pageLines(line: string, width: number, pen: Pen): readonly string[] {
   return [INDENT + pen.exact('text', name) + first.slice(indent.length), ...rest];
 }
 
-/** `isOpen`: more of it comes. */
+/** Draws an answer. `isOpen` means that it is still being written. */
 export function answerLines(
   text: string,
   { width, isOpen }: { readonly width: number; readonly isOpen: boolean },
   pen: Pen,
 ): readonly string[] {
-  return markdownLines(plainLines(text), { width: Math.min(width, MOST_WIDTH), isOpen }, pen);
+  return markdownLines(plainLines(text), { width: Math.min(width, MAX_WIDTH), isOpen }, pen);
 }
 
-function saidLines(
-  { text, unread, beside = [] }: Extract<Block, { kind: 'said' }>,
+function messageLines(
+  { text, unread, attachments = [] }: Extract<Block, { kind: 'message' }>,
   width: number,
   pen: Pen,
 ): readonly string[] {
   const lines = plainLines(text)
     .split('\n')
-    .flatMap((line) => wrapped(pen.paint('said', line), Math.min(width, MOST_WIDTH) - 2, ''));
+    .flatMap((line) => wrapped(pen.paint('message', line), Math.min(width, MAX_WIDTH) - 2, ''));
   const marked = lines.map(
-    (line, index) => `${pen.paint('said', index === 0 ? '>' : ' ')} ${line}`,
+    (line, index) => `${pen.paint('message', index === 0 ? '>' : ' ')} ${line}`,
   );
-  const all = [...marked, ...beside.map((line) => fit(pen.exact('dim', `  + ${line}`), width))];
+  const all = [
+    ...marked,
+    ...attachments.map((line) => fit(pen.exact('dim', `  + ${line}`), width)),
+  ];
   return unread ? [...all, pen.prose('dim', '  … waits for the next turn')] : all;
 }
 
-/** Of a folded output its last lines. */
+/** The number of lines of a folded output; these are its last ones. */
 const FOLDED_OUTPUT = 8;
 
 function shellLines(
@@ -100,7 +103,7 @@ function shellLines(
 ): readonly string[] {
   const lines = output === '' ? [] : output.trimEnd().split('\n');
   const shown = lines.slice(isExpanded ? -UNFOLDED_OUTPUT : -FOLDED_OUTPUT);
-  const left = all - shown.length;
+  const more = all - shown.length;
   const state = outcome ?? 'running';
   const end = isShared || outcome === null ? state : `${state} · shown only`;
   const head = `${pen.paint('accent', isShared ? '!' : '!!')} ${pen.exact('strong', command)}`;
@@ -110,9 +113,9 @@ function shellLines(
       pen.prose(outcome === null || outcome.startsWith('exit code 0') ? 'dim' : 'bad', end),
       width,
     ),
-    ...(left <= 0
+    ...(more <= 0
       ? []
-      : [fit(pen.prose('dim', `${INDENT}… ${plural(left, 'line')} before`), width)]),
+      : [fit(pen.prose('dim', `${INDENT}… ${plural(more, 'line')} before`), width)]),
     ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
   ];
 }
@@ -126,7 +129,7 @@ export function thinkingLines(
   const all = text.trim();
   const words = `${pen.paint('dim', '∴')} ${pen.prose('dim', all.slice(0, width * 4))}`;
   return [
-    between(words, pen.prose('dim', plural(linesIn(all), 'line')), Math.min(width, MOST_WIDTH)),
+    between(words, pen.prose('dim', plural(linesIn(all), 'line')), Math.min(width, MAX_WIDTH)),
   ];
 }
 
@@ -146,20 +149,20 @@ const CALL_SIGNS: Readonly<Record<CallState, readonly [string, Role]>> = {
   refused: ['⊘', 'bad'],
 };
 
-function callLines(call: CallBlock, look: BlockStyle, pen: Pen): readonly string[] {
-  const { width, isExpanded } = look;
+function callLines(call: CallBlock, style: BlockStyle, pen: Pen): readonly string[] {
+  const { width, isExpanded } = style;
   const [sign, role] = CALL_SIGNS[call.state];
   const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', call.subject)}`;
   return [
-    between(head, pen.prose('dim', outcome(call)), Math.min(width, MOST_WIDTH)),
+    between(head, pen.prose('dim', outcome(call)), Math.min(width, MAX_WIDTH)),
     ...(isExpanded
       ? [...changeLines(call, width, pen), ...outputLines(call, width, pen)]
       : failureLine(call, width, pen)),
   ];
 }
 
-function endText({ status, because }: Extract<Block, { kind: 'ended' }>): string {
-  return because === null ? `■ ${status}` : `■ ${status}: ${because}`;
+function endText({ status, reason }: Extract<Block, { kind: 'ended' }>): string {
+  return reason === null ? `■ ${status}` : `■ ${status}: ${reason}`;
 }
 
 function outcome({ state, ms, outputLines, edits }: CallBlock): string {
@@ -172,7 +175,7 @@ function outcome({ state, ms, outputLines, edits }: CallBlock): string {
   return [...(size.length === 0 || !isDone ? [...size, came] : size), ...took].join(', ');
 }
 
-/** Why a call did not do what it was to do is not folded away. */
+/** The reason why a call failed is never folded. */
 function failureLine({ state, output }: CallBlock, width: number, pen: Pen): readonly string[] {
   if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
   const [first = ''] = output.trimStart().split('\n', 1);
@@ -186,17 +189,17 @@ function outputLines(
 ): readonly string[] {
   if (output === '') return [];
   const shown = output.trimEnd().split('\n').slice(0, UNFOLDED_OUTPUT);
-  const left = all - shown.length;
+  const more = all - shown.length;
   return [
     ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
-    ...(left <= 0 ? [] : [pen.prose('dim', `${INDENT}… ${plural(left, 'more line')}, in the log`)]),
+    ...(more <= 0 ? [] : [pen.prose('dim', `${INDENT}… ${plural(more, 'more line')}, in the log`)]),
   ];
 }
 
 function changeLines({ edits }: CallBlock, width: number, pen: Pen): readonly string[] {
-  const left = edits.reduce((all, each) => all + each.left, 0);
+  const more = edits.reduce((all, each) => all + each.dropped, 0);
   return [
     ...edits.flatMap((edit) => diffLines(edit, pen)),
-    ...(left === 0 ? [] : [pen.prose('dim', `… ${plural(left, 'more line')}, in the log`)]),
+    ...(more === 0 ? [] : [pen.prose('dim', `… ${plural(more, 'more line')}, in the log`)]),
   ].map((line) => fit(`${INDENT}${line}`, width));
 }

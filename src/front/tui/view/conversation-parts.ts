@@ -2,7 +2,7 @@ import { plural } from '../../../base/text.ts';
 import type { Search } from '../model/app-state.ts';
 import type { Block } from '../model/block.ts';
 import { endOf } from '../model/cut-text.ts';
-import { gapOf, olderThan } from '../model/earlier-entries.ts';
+import { gapCount, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
 import { answerLines, blockLines, thinkingLines, type BlockStyle } from './block-lines.ts';
 import { fit } from './fit.ts';
@@ -37,7 +37,7 @@ export function conversationParts(
   const { blocks, earlier, stream, waiting, nextKey } = transcript;
   const read = earlier?.blocks ?? [];
   const lastRead = read.at(-1);
-  const gap = gapOf(transcript);
+  const gap = gapCount(transcript);
   const gapLines =
     gap === 0 ? [] : [countLine(gap, 'entry between', 'entries between', style, tools)];
   // Each is drawn at most once a frame, and only if it is in view.
@@ -66,7 +66,7 @@ export function conversationParts(
       }
       const block = blockAt(index);
       if (block === undefined) throw new RangeError(`a conversation has no part ${index}`);
-      const isReply = blockBefore(index)?.kind === 'said';
+      const isReply = blockBefore(index)?.kind === 'message';
       return { key: block.key, lines: entryLines(block, { ...style, isReply }, tools) };
     },
   };
@@ -93,7 +93,7 @@ function entryLines(
   const line = current?.key === key ? current.line : null;
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
-  const how = `${width} ${isExpanded} ${pen.coloursCode}`;
+  const how = `${width} ${isExpanded} ${pen.colorsCode}`;
   const own = cache.get(block, how, () => blockLines(block, { width, isExpanded }, pen));
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
@@ -112,7 +112,7 @@ function linesAbove(
   style: ConversationStyle,
   tools: DrawingTools,
 ): readonly string[] {
-  const older = olderThan(transcript);
+  const older = olderCount(transcript);
   const { lost } = transcript;
   if (older > 0) return [countLine(older + lost, 'older entry', 'older entries', style, tools)];
   if (lost === 0) return style.above;

@@ -2,7 +2,7 @@ import { plural } from '../../../base/text.ts';
 import type { DiffLine, TextDiff } from '../model/text-diff.ts';
 import type { Pen } from './pen.ts';
 
-/** A change of text, a line each, as long as they are: numbers where they are known, signs, and what they hold. */
+/** Draws a text change, one uncut line for each: the line number if it is known, a sign, and the text. */
 export function diffLines({ lines, first }: TextDiff, pen: Pen): readonly string[] {
   const largest = lines.reduce(
     (most, line) => Math.max(most, line.sign === '…' ? 0 : line.number),
@@ -17,7 +17,7 @@ export function diffLines({ lines, first }: TextDiff, pen: Pen): readonly string
   });
 }
 
-/** `+12 -3`: read without colour, too. */
+/** The size of changes, which can be read without colors: `+12 -3`. */
 export function diffSize(edits: readonly TextDiff[]): string {
   const sum = (side: 'added' | 'removed') => edits.reduce((all, each) => all + each[side], 0);
   return `+${sum('added')} -${sum('removed')}`;

@@ -2,13 +2,13 @@ import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works
 
 export { visibleWidth };
 
-/** Cut to `width` columns, with an ellipsis where something is left out. */
+/** Cuts a line to `width` columns, with an ellipsis if something is left out. */
 export function fit(line: string, width: number): string {
   if (width <= 0) return '';
   return visibleWidth(line) <= width ? line : truncateToWidth(line, width, '…');
 }
 
-/** `left`, and `right` at the other end of the line. Of the two, the left one is cut. */
+/** Puts two texts at both ends of a line. The left one is cut if there is no room for both. */
 export function between(left: string, right: string, width: number): string {
   const rightWidth = visibleWidth(right);
   if (right === '' || rightWidth + 2 > width) return fit(left, width);
@@ -17,7 +17,7 @@ export function between(left: string, right: string, width: number): string {
   return `${cut}${' '.repeat(room - visibleWidth(cut) + 1)}${right}`;
 }
 
-/** As many of the facts as fit beside at least `least` columns; the first ones are the last to go. */
+/** Joins as many of the first facts as fit beside at least `least` columns. */
 export function factsThatFit(
   facts: readonly string[],
   {
@@ -33,7 +33,7 @@ export function factsThatFit(
   return '';
 }
 
-/** Over as many lines as it takes, all but the first with the indent. */
+/** Wraps a text, and indents each line. */
 export function wrapped(text: string, width: number, indent: string): readonly string[] {
   const room = Math.max(1, width - visibleWidth(indent));
   return wrapTextWithAnsi(text, room).map((line) => `${indent}${line}`);

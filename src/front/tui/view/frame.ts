@@ -93,7 +93,7 @@ export function partsInView(
 }
 
 /** The tasks that the pane shows: all of them while they have the focus. */
-export function rowsInView({ tree, focus }: AppState): readonly TreeRow[] {
+function rowsInView({ tree, focus }: AppState): readonly TreeRow[] {
   return focus === 'tasks' ? treeRows(tree) : currentRows(tree);
 }
 

@@ -4,15 +4,15 @@ import type { Role } from './theme.ts';
 type Library = typeof import('highlight.js/lib/common').default;
 
 /**
- * Grammars look at some texts in time that grows with the square of their length. Within these bounds,
- * in UTF-16 units, the worst text that was found takes a quarter of a second, and common code 5 ms.
+ * The time for some texts grows with the square of their length. Within these limits,
+ * in UTF-16 units, the worst known text takes a quarter of a second, and common code 5 ms.
  */
-const MOST_CODE = 8_000;
-const MOST_LINE = 300;
-/** Blocks of which it is remembered what they are: those of an answer that grows are drawn again and again. */
-const MOST_KEPT = 32;
+const MAX_CODE = 8_000;
+const MAX_LINE = 300;
+/** The number of code blocks whose runs are kept: those of a growing answer are drawn again and again. */
+const MAX_KEPT = 32;
 
-/** Tells what code consists of. The library is loaded when the first code is seen; until then it tells nothing. */
+/** Splits code into runs by their role. The library is loaded with the first code; until then no roles are known. */
 export class Highlighter {
   private readonly onLoaded: () => void;
   private readonly onFailed: (why: string) => void;
@@ -24,7 +24,7 @@ export class Highlighter {
     onLoaded,
     onFailed,
   }: {
-    /** What was drawn before can be drawn better. */
+    /** Called when code can be drawn in colors from now on. */
     readonly onLoaded: () => void;
     readonly onFailed: (why: string) => void;
   }) {
@@ -36,9 +36,9 @@ export class Highlighter {
     return this.library !== null;
   }
 
-  /** Null: nothing is known of it, by now or at all. `language`: as written behind the fence. */
+  /** The runs of a code block; null if they are not known, or not yet. `language` is the word after the fence. */
   runs(code: string, language: string): readonly CodeRun[] | null {
-    if (language === '' || code.length > MOST_CODE || hasLongLine(code)) return null;
+    if (language === '' || code.length > MAX_CODE || hasLongLine(code)) return null;
     if (this.library === null) {
       if (!this.isAsked) void this.load();
       return null;
@@ -49,7 +49,7 @@ export class Highlighter {
     const runs = runsOf(this.library, code, language);
     this.kept.set(key, runs);
     for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= MOST_KEPT) break;
+      if (this.kept.size <= MAX_KEPT) break;
       this.kept.delete(oldest);
     }
     return runs;
@@ -60,7 +60,7 @@ export class Highlighter {
     try {
       this.library = (await import('highlight.js/lib/common')).default;
     } catch (thrown) {
-      this.onFailed(`code is shown without colours: ${errorMessage(thrown)}`);
+      this.onFailed(`code is shown without colors: ${errorMessage(thrown)}`);
       return;
     }
     this.onLoaded();
@@ -73,16 +73,16 @@ function runsOf(library: Library, code: string, language: string): readonly Code
 }
 
 function hasLongLine(code: string): boolean {
-  return code.split('\n').some((line) => line.length > MOST_LINE);
+  return code.split('\n').some((line) => line.length > MAX_LINE);
 }
 
-/** A piece of code, and what it is. */
+/** A piece of code with its role. */
 export interface CodeRun {
   readonly role: Role;
   readonly text: string;
 }
 
-/** Classes of the library, by the first part of their names; all others are drawn as code is. */
+/** The roles of the library's classes, by the first part of their names. All other classes are drawn as plain code. */
 const ROLES: Readonly<Record<string, Role>> = {
   keyword: 'keyword',
   literal: 'literal',
@@ -122,8 +122,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const TAG = /<span class="hljs-([\w-]+)[^"]*">|<span [^>]*>|<\/span>/g;
 
 /**
- * What the library says of `code`, in HTML, as runs that give the code again. Null: they would not, and
- * what is shown must be what was written.
+ * Reads the library's HTML for `code` as runs. Returns null if the runs do not add up to the code, because exactly
+ * what was written must be shown.
  */
 export function codeRuns(html: string, code: string): readonly CodeRun[] | null {
   const runs: CodeRun[] = [];
@@ -147,7 +147,7 @@ function unescaped(entity: string): string {
   return ENTITIES[entity] ?? entity;
 }
 
-/** The runs of each line. */
+/** Splits runs at the ends of lines. */
 export function runLines(runs: readonly CodeRun[]): readonly (readonly CodeRun[])[] {
   const lines: CodeRun[][] = [[]];
   for (const { role, text } of runs) {

@@ -17,7 +17,7 @@ function currentHints(state: AppState, bindings: Bindings): readonly string[] {
   const back = hint('interrupt', 'back');
   if (writing.kind === 'reason') return [`why not? ${send} sends it`, ...back];
   if (writing.kind === 'answer') return [`your answer: ${send} sends it`, ...back];
-  if (writing.kind === 'plan') return [`${send} approves the plan as it stands here`, ...back];
+  if (writing.kind === 'plan') return [`${send} approves the plan as edited`, ...back];
   if (search !== null) return searchHints(search, bindings);
   if (focus === 'entries') {
     return [...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
@@ -31,7 +31,7 @@ function currentHints(state: AppState, bindings: Bindings): readonly string[] {
       ...back,
     ];
   }
-  if (focus === 'question') return hint('interrupt', 'leaves it for later');
+  if (focus === 'question') return hint('interrupt', 'later');
   if (state.anchor !== null) return [...hint('to-end', 'to the end'), ...hint('page-down', 'down')];
   const isStarting = state.conversation.isAtWork && tree.root === null;
   const task = openTask ?? tree.root;
@@ -48,7 +48,7 @@ function currentHints(state: AppState, bindings: Bindings): readonly string[] {
 function continueHint({ tree }: AppState, send: string): readonly string[] {
   if (!isCutOff(tree)) return [];
   const asks = rootRow(tree)?.status === 'parked';
-  return [asks ? `${send} goes on: it asks something` : `${send} goes on where it was cut off`];
+  return [asks ? `${send} continues: it has a question` : `${send} continues where it was cut off`];
 }
 
 function searchHints(
@@ -61,7 +61,7 @@ function searchHints(
   if (matches.length === 0) {
     return isComplete
       ? ['search: nothing found', ...back]
-      : ['search: not near the end', ...hint('search-next', 'looks in all'), ...back];
+      : ['search: not near the end', ...hint('search-next', 'searches all'), ...back];
   }
   const total = matches.reduce((sum, { count }) => sum + count, 0);
   const entries = plural(matches.length, 'entry', 'entries');

@@ -2,8 +2,8 @@ import { Markdown, setCapabilities, type MarkdownTheme } from '@earendil-works/p
 import type { Pen } from './pen.ts';
 
 /**
- * An answer, drawn. `plain`: text that steers no terminal. Links show where they lead, and images stay
- * text, whatever the terminal says that it can do. `isOpen`: more of it comes.
+ * Draws an answer. `plain` is text that controls no terminal. Links show their targets, and images stay
+ * text, whatever the terminal can do. `isOpen` means that it is still being written.
  */
 export function markdownLines(
   plain: string,
@@ -18,7 +18,7 @@ export function markdownLines(
   return drawn.render(width).map((line) => line.trimEnd());
 }
 
-/** `open`: the text whose last block still grows; empty: none does. */
+/** `open` is the text whose last block still grows; empty if none does. */
 function themeOf(pen: Pen, open: string): MarkdownTheme {
   const as = (role: Parameters<Pen['paint']>[0]) => (text: string) => pen.paint(role, text);
   const plain = (text: string) => text;
@@ -44,7 +44,7 @@ function themeOf(pen: Pen, open: string): MarkdownTheme {
   };
 }
 
-/** The first word behind a fence: `ts`, of `ts title="a.ts"` as well. */
+/** The first word after a fence: `ts`, also of `ts title="a.ts"`. */
 function fenceLanguage(info: string): string {
   return /^[\w+#.-]{1,30}/.exec(info)?.[0].toLowerCase() ?? '';
 }

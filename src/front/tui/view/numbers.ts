@@ -1,4 +1,4 @@
-/** `950`, `12.3k`, `123k`, `4.1M`: of tokens. */
+/** Formats a number of tokens: `950`, `12.3k`, `123k`, `4.1M`. */
 export function shortCount(count: number): string {
   if (count < 1_000) return String(Math.round(count));
   if (count < 99_950) return `${(count / 1_000).toFixed(1)}k`;
@@ -6,7 +6,7 @@ export function shortCount(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-/** `7s`, `4:05`, `1:02:33`. */
+/** Formats a duration: `7s`, `4:05`, `1:02:33`. */
 export function shortTime(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 60) return `${seconds}s`;
@@ -16,7 +16,7 @@ export function shortTime(ms: number): string {
   return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
-/** `$0.0123`; null: no price is known. */
+/** Formats a cost: `$0.0123`; `$?` for null, if no price is known. */
 export function shortCost(usd: number | null): string {
   if (usd === null) return '$?';
   return usd >= 10 ? `$${usd.toFixed(2)}` : `$${usd.toFixed(4)}`;

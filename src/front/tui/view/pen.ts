@@ -2,16 +2,16 @@ import { exactLine, terminalText } from '../../../base/terminal-text.ts';
 import { runLines, type CodeRun } from './highlighter.ts';
 import { PLAIN, type Role, type Theme } from './theme.ts';
 
-/** What code consists of; null: not known, or not yet. */
+/** Splits code into runs by their role. */
 export interface CodeReader {
-  /** Whether it could tell more than before. */
+  /** Whether roles are known by now. */
   readonly isLoaded: boolean;
   runs(code: string, language: string): readonly CodeRun[] | null;
 }
 
 /**
- * The one way by which text gets onto the screen: it is made plain first, and coloured then. What it gives
- * stands on one line.
+ * The only way by which text gets onto the screen: it is made plain first and then colored. Every result
+ * is one line.
  */
 export class Pen {
   private theme: Theme;
@@ -19,45 +19,45 @@ export class Pen {
 
   constructor(theme: Theme, reader: CodeReader | null = null) {
     this.theme = theme;
-    // Nothing is loaded to colour what has no colours.
+    // A theme without colors needs no roles of code.
     this.reader = theme === PLAIN ? null : reader;
   }
 
-  /** Whether code is drawn in colours: what was drawn before they were there is drawn anew. */
-  get coloursCode(): boolean {
+  /** Whether code is drawn in colors. Lines that were drawn before that are drawn again. */
+  get colorsCode(): boolean {
     return this.reader?.isLoaded ?? false;
   }
 
-  /** From here on it paints otherwise. */
+  /** Changes the colors from now on. */
   use(theme: Theme): void {
     this.theme = theme;
   }
 
-  /** Words: what steers a terminal is dropped. */
+  /** Draws prose. Characters that control a terminal are dropped. */
   prose(role: Role, text: string): string {
     return this.paint(role, onOneLine(terminalText(text, 'prose')));
   }
 
-  /** Commands, paths: nothing of them is dropped. */
+  /** Draws commands and paths. Nothing of them is dropped. */
   exact(role: Role, text: string): string {
     return this.paint(role, expandTabs(exactLine(text)));
   }
 
-  /** A block of plain code, line by line. `isOpen`: it still grows, and what it is will be told at its end. */
+  /** Draws a block of plain code. `isOpen` means that it still grows; its roles are known at its end. */
   code(plain: string, language: string, { isOpen }: { readonly isOpen: boolean }): string[] {
     const runs = isOpen ? null : (this.reader?.runs(plain, language) ?? null);
     if (runs === null) return plain.split('\n').map((line) => this.paint('code', line));
     return runLines(runs).map((line) => line.map((run) => this.paint(run.role, run.text)).join(''));
   }
 
-  /** Of plain text alone. */
+  /** Colors plain text. */
   paint(role: Role, plain: string): string {
     const codes = this.theme[role];
-    return codes === '' || plain === '' ? plain : `\u001b[${codes}m${plain}\u001b[0m`;
+    return codes === undefined || plain === '' ? plain : `\u001b[${codes}m${plain}\u001b[0m`;
   }
 }
 
-/** What a markdown reader gets: plain text, its lines as they were. */
+/** Makes text plain and keeps its lines. */
 export function plainLines(text: string): string {
   return expandTabs(terminalText(text, 'prose'));
 }
@@ -66,7 +66,7 @@ function onOneLine(text: string): string {
   return text.replaceAll(/\s*[\n\u0085\u2028\u2029]\s*/g, ' ').replaceAll('\t', ' ');
 }
 
-/** How wide a tab is depends on where it stands. */
+/** The width of a tab depends on its position. */
 function expandTabs(text: string): string {
   return text.replaceAll('\t', '    ');
 }

@@ -9,67 +9,67 @@ import { between, fit } from './fit.ts';
 import type { LineCache } from './line-cache.ts';
 import type { Pen } from './pen.ts';
 
-export interface QuestionLook {
+export interface QuestionStyle {
   readonly width: number;
-  /** At most so many lines; at least 4. */
+  /** The largest number of lines, at least 4. */
   readonly height: number;
-  /** Whether keys are for it. */
+  /** Whether it has the focus. */
   readonly isFocused: boolean;
-  /** How many wait, this one counted. */
+  /** The number of waiting questions, including this one. */
   readonly waiting: number;
-  /** Which line of what is asked is the first that is shown. */
+  /** The index of the first line in view. */
   readonly scroll: number;
-  /** The keys in force. */
+  /** The key bindings in force. */
   readonly bindings: Bindings;
 }
 
 export interface QuestionBox {
   readonly lines: readonly string[];
-  /** How many lines of what is asked are shown, and the first of them. */
+  /** The number of lines of the question in view, and the index of the first one. */
   readonly shown: number;
   readonly scroll: number;
 }
 
-/** However many keys there are: of what is asked something is seen. */
-const LEAST_BODY = 2;
+/** The lines of the question that stay in view, however many keys there are. */
+const MIN_BODY = 2;
 const TITLE_AT = 4;
 const BORDER_WIDTH = 2;
 
-/** The oldest question that waits: who asks, for exactly what, and which keys answer. */
+/** Draws a question: who asks, for exactly what, and the keys that answer. */
 export function questionBox(
   question: PendingQuestion,
-  look: QuestionLook,
+  style: QuestionStyle,
   { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
 ): QuestionBox {
-  const { width, height, isFocused } = look;
+  const { width, height, isFocused } = style;
   const border = (sign: string) => pen.paint(isFocused ? 'warn' : 'dim', sign);
-  const rule = longRule(question, look);
-  const body = cache.get(question, `${width} ${isFocused} ${rule} ${pen.coloursCode}`, () =>
+  const rule = longRule(question, style);
+  const body = cache.get(question, `${width} ${isFocused} ${rule} ${pen.colorsCode}`, () =>
     askedLines(question, { width: width - BORDER_WIDTH, rule }, pen).map(
-      // A line of its own has another border than the rest of one: no text can look like either.
+      // A wrapped line has another border than a new one, so that no text can imitate either.
       ({ text, isRest }) => fit(`${border(isRest ? '┊' : '│')} ${text}`, width),
     ),
   );
-  const keys = keyLines(question, look, rule);
-  const room = Math.max(LEAST_BODY, height - 1 - keys.length);
+  const keys = keyLines(question, style, rule);
+  const room = Math.max(MIN_BODY, height - 1 - keys.length);
   const shown = body.length > room ? room - 1 : body.length;
-  const scroll = Math.min(look.scroll, body.length - shown);
+  const scroll = Math.min(style.scroll, body.length - shown);
   const cut = { above: scroll, below: body.length - scroll - shown };
-  const count = look.waiting > 1 ? `1 of ${look.waiting}` : '';
+  const count = style.waiting > 1 ? `1 of ${style.waiting}` : '';
   const title = questionTitle(question, width - TITLE_AT - (count === '' ? 0 : count.length + 1));
   const lines = [
     between(`${border('┌─')} ${pen.prose('warn', title)}`, pen.prose('warn', count), width),
     ...body.slice(scroll, scroll + shown),
-    ...(shown < body.length ? [`${border('│')} ${pen.prose('warn', cutText(cut, look))}`] : []),
+    ...(shown < body.length ? [`${border('│')} ${pen.prose('warn', cutText(cut, style))}`] : []),
     ...keys.map((line) => `${border('└')} ${pen.prose('warn', line)}`),
   ];
   return { lines: lines.slice(0, height).map((line) => fit(line, width)), shown, scroll };
 }
 
-/** What is out of sight, and how it comes into it. */
+/** The number of lines out of view, and the keys that scroll to them. */
 function cutText(
   { above, below }: { readonly above: number; readonly below: number },
-  { isFocused, bindings }: QuestionLook,
+  { isFocused, bindings }: QuestionStyle,
 ): string {
   if (!isFocused) return `… ${above + below} more lines`;
   const keys = SCROLL_KEYS.flatMap((action) => keysOf(bindings, action).slice(0, 1)).join(' ');
@@ -82,14 +82,14 @@ function cutText(
 
 const SCROLL_KEYS = ['ask-up', 'ask-down', 'page-up', 'page-down'] as const;
 
-/** The rule that "always" gives, where it does not fit beside its key; null: it does, or there is none. */
-function longRule(question: PendingQuestion, { width, bindings }: QuestionLook): string | null {
-  if (!mayBeAlways(question) || question.rule === null) return null;
+/** The rule that "always" would add, if it does not fit beside its key; null otherwise. */
+function longRule(question: PendingQuestion, { width, bindings }: QuestionStyle): string | null {
+  if (!offersAlways(question) || question.rule === null) return null;
   const [hint = ''] = keyHint(bindings, 'answer-always', `always: ${exactLine(question.rule)}`);
   return visibleWidth(hint) > width - BORDER_WIDTH ? question.rule : null;
 }
 
-function mayBeAlways(
+function offersAlways(
   question: PendingQuestion,
 ): question is Extract<PendingQuestion, { kind: 'permission' }> {
   return question.kind === 'permission' && question.rule !== null && question.scopes.length > 0;
@@ -97,7 +97,7 @@ function mayBeAlways(
 
 function keyLines(
   question: PendingQuestion,
-  { isFocused, bindings, width }: QuestionLook,
+  { isFocused, bindings, width }: QuestionStyle,
   rule: string | null,
 ): readonly string[] {
   const hint = (action: Action, words: string) => keyHint(bindings, action, words);
@@ -112,28 +112,28 @@ function keyLines(
       later,
     );
   }
-  const why = hint('answer-reason', 'no, and say why');
+  const why = hint('answer-reason', 'no, with a reason');
   const no = hint('answer-no', 'no');
   if (question.kind === 'plan') {
-    const unasked = hint('answer-always', 'the same, and edits run unasked');
+    const unasked = hint('answer-always', 'approve and allow edits');
     const change = hint('answer-edit', 'change it');
-    return [...line(hint('answer-once', 'carry it out'), unasked, change), ...line(no, why, later)];
+    return [...line(hint('answer-once', 'approve'), unasked, change), ...line(no, why, later)];
   }
   if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
   const once = hint('answer-once', 'once');
   const mode = modeHints(question, hint);
   if (rule !== null)
     return [
-      ...line(once, hint('answer-always', 'always, as said above'), no, why, later),
+      ...line(once, hint('answer-always', 'always, see above'), no, why, later),
       ...line(...mode),
     ];
-  const always = mayBeAlways(question)
+  const always = offersAlways(question)
     ? hint('answer-always', `always: ${exactLine(question.rule ?? '')}`)
     : [];
   return [...line(once, no, why, later), ...always, ...line(...mode)];
 }
 
-/** The keys that give the agent the mode that its definition asks for. */
+/** The keys that grant the agent the mode of its definition. */
 function modeHints(
   { modeToGrant }: PermissionQuestion,
   hint: (action: Action, words: string) => readonly string[],
@@ -148,7 +148,7 @@ function modeHints(
   ];
 }
 
-/** Beside each other, over as many lines as it takes: none is cut. */
+/** Joins hints over as many lines as needed, without cutting one. */
 function joined(hints: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
   for (const hint of hints) {
@@ -169,21 +169,24 @@ function optionKeys(count: number, bindings: Bindings): readonly string[] {
 
 const OPTIONS = ['option-1', 'option-2', 'option-3', 'option-4'] as const;
 
-/** Where there is no room for the whole chain, who asks for what goes before those above it, and what before who. */
+/** The title of a question. If there is no room for the full chain of agents, the last agent is kept; then the tool. */
 function questionTitle(question: PendingQuestion, room: number): string {
   if (question.kind === 'confirm') return `? ${question.title}`;
   const { chain } = question;
   const who = chain.at(-1) ?? '';
-  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${wishOf(question)}`;
-  const titles = [`? ${chain.join(' > ')} ${wishOf(question)}`, `? ${who} ${wishOf(question)}`];
+  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${requestText(question)}`;
+  const titles = [
+    `? ${chain.join(' > ')} ${requestText(question)}`,
+    `? ${who} ${requestText(question)}`,
+  ];
   const fitting = titles.find((title) => visibleWidth(title) <= room);
-  return fitting ?? `? ${fit(who, Math.max(LEAST_WHO, room - visibleWidth(what) - 2))}${what}`;
+  return fitting ?? `? ${fit(who, Math.max(MIN_WHO, room - visibleWidth(what) - 2))}${what}`;
 }
 
-const LEAST_WHO = 6;
+const MIN_WHO = 6;
 
-/** What whoever asks would do, after its name. */
-export function wishOf(question: Question): string {
+/** The part of the title after the agent's name. */
+export function requestText(question: Question): string {
   switch (question.kind) {
     case 'input':
       return 'asks';

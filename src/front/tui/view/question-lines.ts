@@ -8,14 +8,14 @@ import { diffLines } from './diff-lines.ts';
 import { wrapped } from './fit.ts';
 import { plainLines, type Pen } from './pen.ts';
 
-/** One line of what is asked. */
+/** A line of a question. */
 export interface AskedLine {
   readonly text: string;
-  /** Whether it is the rest of the line before, and no line of its own. */
+  /** Whether it continues the line before. */
   readonly isRest: boolean;
 }
 
-/** All that a question asks, over as many lines as it takes. `rule`: what "always" gives; null: told elsewhere. */
+/** The full text of a question, wrapped. `rule` is the rule that "always" would add; null if it is shown elsewhere. */
 export function askedLines(
   question: PendingQuestion,
   { width, rule }: { readonly width: number; readonly rule: string | null },
@@ -27,7 +27,7 @@ export function askedLines(
   if (question.kind === 'confirm') return question.lines.flatMap(exact);
   if (question.kind === 'plan') {
     const text = plainLines(question.text);
-    // Whoever approves it approves all of it: what markdown would leave out is shown as it is written.
+    // The user approves all of it, so that a text of which markdown would hide a part is shown as it is written.
     return hidesWords(text, pen)
       ? question.text.split('\n').flatMap((line) => over(pen.exact('text', line)))
       : markdownLines(text, { width, isOpen: false }, pen).map((line) => ({
@@ -53,7 +53,7 @@ function whole({ commands, paths, hosts, input }: PermissionQuestion): readonly 
   return [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
 }
 
-/** All of it: whoever allows it must be able to see it. */
+/** Draws the full edit, because the user must be able to see all of what they allow. */
 function editLines({ before, after, everywhere }: ProposedEdit, pen: Pen): readonly string[] {
   return [
     ...(everywhere ? [pen.prose('dim', 'at every place:')] : []),
@@ -61,10 +61,10 @@ function editLines({ before, after, everywhere }: ProposedEdit, pen: Pen): reado
   ];
 }
 
-/** So wide that nothing is broken over lines, tables included. */
+/** Wide enough that nothing is wrapped, not even a table. */
 const UNBROKEN = 100_000;
 
-/** Whether a letter or digit of it is not to be seen once it is drawn: definitions and titles of links, for two. */
+/** Whether drawing it as markdown hides a letter or digit, such as titles of links. */
 function hidesWords(text: string, pen: Pen): boolean {
   const drawn = markdownLines(text, { width: UNBROKEN, isOpen: false }, pen);
   return lettersOf(stripVTControlCharacters(drawn.join('\n'))) !== lettersOf(text);

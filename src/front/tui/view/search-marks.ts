@@ -1,18 +1,18 @@
 import type { Pen } from './pen.ts';
 
-// oxlint-disable-next-line no-control-regex -- colours, as the pen writes them
-const COLOUR = /\u001b\[[\d;]*m/g;
-/** With what stands between them. */
-const COLOURS_KEPT = new RegExp(`(${COLOUR.source})`);
+// oxlint-disable-next-line no-control-regex -- colors as the pen writes them
+const COLOR = /\u001b\[[\d;]*m/g;
+/** Splits a line and keeps the colors. */
+const COLORS_KEPT = new RegExp(`(${COLOR.source})`);
 const RESET = '\u001b[0m';
 
-/** A part of a line, in UTF-16 units without the colours. */
+/** A range of a line, in UTF-16 units without the colors. */
 interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** Drawn lines with all that is found in them marked; `here`: the line that was gone to; null: none. */
+/** Marks all matches in drawn lines. `here` is the line of the current match; null if there is none. */
 export function markMatches(
   lines: readonly string[],
   pattern: RegExp,
@@ -28,16 +28,16 @@ export function markMatches(
   });
 }
 
-/** Lines in which something that is found begins. */
+/** The indexes of the lines in which a match starts. */
 export function matchedLines(lines: readonly string[], pattern: RegExp): readonly number[] {
-  const starts = lineStarts(lines.map(uncoloured));
+  const starts = lineStarts(lines.map(uncolored));
   const begun = [...joined(lines).matchAll(pattern)].map(({ index }) => lineAt(starts, index));
   return [...new Set(begun)];
 }
 
-/** Of each line. What is found may begin on one line and end on another. */
+/** The matched ranges of each line. A match may start on one line and end on another. */
 function matchedRanges(lines: readonly string[], pattern: RegExp): readonly (readonly Range[])[] {
-  const plain = lines.map(uncoloured);
+  const plain = lines.map(uncolored);
   const starts = lineStarts(plain);
   const ranges: Range[][] = lines.map(() => []);
   for (const match of plain.join('\n').matchAll(pattern)) {
@@ -54,14 +54,14 @@ function matchedRanges(lines: readonly string[], pattern: RegExp): readonly (rea
 }
 
 function joined(lines: readonly string[]): string {
-  return lines.map(uncoloured).join('\n');
+  return lines.map(uncolored).join('\n');
 }
 
-function uncoloured(line: string): string {
-  return line.replaceAll(COLOUR, '');
+function uncolored(line: string): string {
+  return line.replaceAll(COLOR, '');
 }
 
-/** Where each line begins in all of them. */
+/** The offset of each line in the joined lines. */
 function lineStarts(plain: readonly string[]): readonly number[] {
   let at = 0;
   return plain.map(({ length }) => {
@@ -78,18 +78,18 @@ function lineAt(starts: readonly number[], position: number): number {
   );
 }
 
-/** The line with its ranges painted anew; what stands between them keeps its colours. */
+/** Colors the ranges of a line; the text between them keeps its colors. */
 function marked(line: string, ranges: readonly Range[], paint: (text: string) => string): string {
   let drawn = '';
   let at = 0;
-  let colours = '';
-  for (const piece of line.split(COLOURS_KEPT)) {
+  let colors = '';
+  for (const piece of line.split(COLORS_KEPT)) {
     if (piece.startsWith('\u001b[')) {
-      colours = piece === RESET ? '' : colours + piece;
+      colors = piece === RESET ? '' : colors + piece;
       drawn += piece;
       continue;
     }
-    drawn += markedPiece(piece, { at, ranges, colours, paint });
+    drawn += markedPiece(piece, { at, ranges, colors, paint });
     at += piece.length;
   }
   return drawn;
@@ -100,12 +100,12 @@ function markedPiece(
   {
     at,
     ranges,
-    colours,
+    colors,
     paint,
   }: {
     readonly at: number;
     readonly ranges: readonly Range[];
-    readonly colours: string;
+    readonly colors: string;
     readonly paint: (text: string) => string;
   },
 ): string {
@@ -115,8 +115,8 @@ function markedPiece(
     const start = Math.max(done, from - at);
     const end = Math.min(piece.length, to - at);
     if (start >= end) continue;
-    const reset = colours === '' ? '' : RESET;
-    drawn += `${piece.slice(done, start)}${reset}${paint(piece.slice(start, end))}${colours}`;
+    const reset = colors === '' ? '' : RESET;
+    drawn += `${piece.slice(done, start)}${reset}${paint(piece.slice(start, end))}${colors}`;
     done = end;
   }
   return drawn + piece.slice(done);

@@ -4,14 +4,14 @@ import type { Muster, SandboxState } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { VERSION } from '../../../base/version.ts';
 
-/** What was found at the start, and what is missing with the way to get it. */
+/** The facts on the start screen. */
 export interface StartFacts {
   readonly version: string;
   readonly cwd: string;
   readonly model: string;
   readonly sandbox: string;
   readonly agents: string;
-  /** A line each. */
+  /** Missing things with the way to get them, one line each. */
   readonly missing: readonly string[];
 }
 
@@ -53,7 +53,7 @@ type FactsMuster = Pick<Muster, 'agents' | 'cwd' | 'mainModel' | 'models' | 'off
 const NO_MODEL =
   'no model is configured: the offline search engine answers, and writes no code. For a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; muster models lists what is found';
 
-/** `sandbox`: null while it is being tried out. `notices`: what the start had to say. */
+/** Collects the facts on the start screen. `sandbox` is null until it has been tried out. */
 export function startFacts(
   muster: FactsMuster,
   {
@@ -72,7 +72,7 @@ export function startFacts(
       ...model.missing,
       ...(sandbox?.on === false && sandbox.instead === undefined
         ? [
-            `no sandbox: ${sandbox.because}. Shell commands are held back by the permission rules alone. To get one: ${sandbox.hint}`,
+            `no sandbox: ${sandbox.because}. Only the permission rules restrict shell commands. To get one: ${sandbox.hint}`,
           ]
         : []),
       ...notices,
@@ -97,8 +97,8 @@ function mainModel(muster: FactsMuster): {
 
 function sandboxText(state: SandboxState | null): string {
   if (state === null) return 'being tried out …';
-  if (state.on) return `${state.kind}: commands are held by the operating system`;
-  return state.instead === 'container' ? 'this machine, by your word' : 'none';
+  if (state.on) return `${state.kind}: the operating system restricts commands`;
+  return state.instead === 'container' ? 'this machine, as you configured' : 'none';
 }
 
 function agentsText({ agents }: FactsMuster): string {

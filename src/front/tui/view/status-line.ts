@@ -7,22 +7,22 @@ import type { Role } from './theme.ts';
 
 export interface StatusFacts {
   readonly mode: string;
-  /** The mode of the next message, where that is another one. */
+  /** The mode of the next message, if it is a different one. */
   readonly nextMode: string | null;
   readonly model: string;
   readonly use: TreeUse;
-  /** What to know now, or the keys that matter, the most needed first. */
+  /** A message, or the keys that matter now, the most needed first. */
   readonly hints: readonly string[];
   readonly isUrgent: boolean;
 }
 
-/** The last line: how it may act, with which model, what it has used; at its end what keys do now. */
+/** Draws the status line: the mode, the use and the model; at its end the hints. */
 export function statusLine(facts: StatusFacts, width: number, pen: Pen): string {
   const { mode, nextMode, model, use, hints, isUrgent } = facts;
   const role: Role = isUrgent ? 'warn' : 'dim';
   const modeText = nextMode === null ? mode : `${mode} → ${nextMode} next`;
   const room = width - visibleWidth(modeText) - 4;
-  // What is said is cut rather than left out.
+  // A message is cut rather than left out.
   const hint = isUrgent
     ? fit(hints.join(' · '), room)
     : factsThatFit(hints, { width: room, least: 0, separator: ' · ' });
@@ -44,7 +44,7 @@ export function statusLine(facts: StatusFacts, width: number, pen: Pen): string 
   return between(left.join(' '), pen.prose(role, hint), width);
 }
 
-/** The wider a mode is, the more it shows. */
+/** Wider modes have stronger colors. */
 const MODE_ROLES: Readonly<Record<string, Role>> = {
   plan: 'good',
   default: 'accent',

@@ -8,23 +8,23 @@ import { shortCost, shortCount, shortTime } from './numbers.ts';
 import type { Pen } from './pen.ts';
 import { statusSign } from './status-sign.ts';
 
-export interface PaneLook {
+export interface PaneStyle {
   readonly width: number;
-  /** Exactly so many lines. */
+  /** The exact number of lines. */
   readonly height: number;
-  /** Milliseconds on the monotonic clock. */
+  /** Milliseconds of the monotonic clock. */
   readonly now: number;
-  /** The task that keys are for; null: none. */
+  /** The selected task; null if the tree does not have the focus. */
   readonly chosen: string | null;
 }
 
-/** The tree in `height` lines: what does not fit is counted. */
-export function taskPane(rows: readonly TreeRow[], look: PaneLook, pen: Pen): readonly string[] {
-  const { width, height, chosen } = look;
+/** Draws the tree in `height` lines. Tasks that do not fit are counted. */
+export function taskPane(rows: readonly TreeRow[], style: PaneStyle, pen: Pen): readonly string[] {
+  const { width, height, chosen } = style;
   if (height <= 0) return [];
   const isCut = rows.length > height;
   const { shown, hidden } = paneRows(rows, isCut ? height - 1 : height, chosen);
-  const lines = shown.map((each) => taskLine(each, look, pen));
+  const lines = shown.map((each) => taskLine(each, style, pen));
   if (isCut) lines.push(fit(pen.prose('dim', `  … ${hiddenText(hidden)}`), width));
   while (lines.length < height) lines.push('');
   return lines;
@@ -44,31 +44,31 @@ function hiddenText({
   return `${parts.join(', ')}: /tasks`;
 }
 
-/** Below this, what a task is to do needs the columns of its id; /tasks shows that, too. */
-const LEAST_WIDTH_FOR_IDS = 60;
+/** A narrower terminal has no room for ids; /tasks shows them. */
+const MIN_WIDTH_FOR_IDS = 60;
 
-/** On wider terminals figures would stand too far from whose they are. */
-const MOST_WIDTH = 140;
+/** On wider lines the figures would be too far from the name of their task. */
+const MAX_WIDTH = 140;
 
-/** Least columns for what a task is and does: its figures get the rest. */
+/** The columns that are reserved for the name and the activity of a task; its figures get the rest. */
 function leastColumns(width: number): number {
   return Math.min(44, Math.max(20, Math.floor(width * 0.6)));
 }
 
-/** One task: its state, name and type, what it does now, and what it has used. */
+/** Draws a task: its state, agent, id and description, its activity, and its use. */
 function taskLine(
   { row, level, isBackground }: TreeRow,
-  { width: terminalWidth, now, chosen }: Pick<PaneLook, 'width' | 'now' | 'chosen'>,
+  { width: terminalWidth, now, chosen }: Pick<PaneStyle, 'width' | 'now' | 'chosen'>,
   pen: Pen,
 ): string {
-  const width = Math.min(terminalWidth, MOST_WIDTH);
+  const width = Math.min(terminalWidth, MAX_WIDTH);
   const { sign, role } = statusSign(row);
   const isChosen = row.id === chosen;
   const right = figures(row, { now, width });
   const head = [
     `${isChosen ? pen.paint('accent', '▶') : ' '}${'  '.repeat(Math.min(level, 6))}${pen.paint(role, sign)}`,
     pen.prose(isChosen ? 'strong' : 'text', row.agent),
-    ...(level === 0 || width < LEAST_WIDTH_FOR_IDS ? [] : [pen.prose('dim', row.id.slice(0, 6))]),
+    ...(level === 0 || width < MIN_WIDTH_FOR_IDS ? [] : [pen.prose('dim', row.id.slice(0, 6))]),
     ...(isBackground ? [pen.prose('dim', 'bg')] : []),
   ].join(' ');
   const does = [
@@ -77,32 +77,36 @@ function taskLine(
   ].join(' ');
   const room = width - visibleWidth(right) - 1 - visibleWidth(head) - 1;
   const about = level === 0 ? '' : pen.prose('text', row.description);
-  return between(`${head} ${beside(about, does, { room, pen })}`, pen.prose('dim', right), width);
+  return between(
+    `${head} ${joinActivity(about, does, { room, pen })}`,
+    pen.prose('dim', right),
+    width,
+  );
 }
 
-/** Room for less than this says nothing of what a task does. */
-const LEAST_DOING = 6;
+/** In fewer columns an activity can't be understood. */
+const MIN_DOING = 6;
 
-/** What a task is to do and what it does, in `room` columns: of the first at most half where both don't fit. */
-function beside(
+/** Draws the description and the activity in `room` columns. The description gets at most half if both do not fit. */
+function joinActivity(
   about: string,
   does: string,
   { room, pen }: { readonly room: number; readonly pen: Pen },
 ): string {
   if (about === '') return fit(does, room);
   const wanted = Math.min(visibleWidth(does), Math.floor(room / 2));
-  const shown = fit(about, Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, LEAST_ABOUT)));
+  const shown = fit(about, Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT)));
   const left = room - visibleWidth(shown) - SEPARATOR_WIDTH;
-  if (left < Math.min(LEAST_DOING, visibleWidth(does))) return fit(about, room);
+  if (left < Math.min(MIN_DOING, visibleWidth(does))) return fit(about, room);
   return `${shown} ${pen.prose('dim', '·')} ${fit(does, left)}`;
 }
 
 const SEPARATOR_WIDTH = 3;
-const LEAST_ABOUT = 10;
+const MIN_ABOUT = 10;
 
 /**
- * Each in columns of its own, so that those of all tasks stand below each other and don't move as they grow.
- * Time comes last, and is the last to go; what is nothing yet leaves its columns to what the task does.
+ * Draws the figures of a task, each in its own columns, so that they do not move as they grow. On a narrow terminal
+ * the time, which comes last, is kept longest. Figures that are still zero leave their columns to the activity.
  */
 function figures(
   row: TaskRow,
@@ -126,7 +130,7 @@ function figures(
 
 /** What the task is doing, or why it does nothing. */
 export function activityLine(row: TaskRow, now: number): string {
-  if (hasEnded(row)) return row.because === null ? row.status : `${row.status}: ${row.because}`;
+  if (hasEnded(row)) return row.endReason === null ? row.status : `${row.status}: ${row.endReason}`;
   const waitedFor = tasksWaitedFor(row);
   if (waitedFor > 0) return `waiting for ${plural(waitedFor, 'task')}`;
   const text = activityText(row, now);
@@ -134,7 +138,7 @@ export function activityLine(row: TaskRow, now: number): string {
   return text ?? row.status;
 }
 
-/** How many tasks it waits for, where it does nothing else. */
+/** The number of tasks that it waits for, if it does nothing else. */
 function tasksWaitedFor({ activity }: TaskRow): number {
   if (activity.kind !== 'tools' || activity.asking.length > 0) return 0;
   return activity.running.every((tool) => tool === 'Task') ? activity.running.length : 0;

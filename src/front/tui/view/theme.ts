@@ -1,6 +1,6 @@
 import type { Environment } from '../../../sys/env.ts';
 
-/** What a piece of text is, for whoever colours it. */
+/** The meaning of a piece of text, which decides its color. */
 export type Role =
   | 'text'
   | 'dim'
@@ -9,7 +9,7 @@ export type Role =
   | 'good'
   | 'bad'
   | 'warn'
-  | 'said'
+  | 'message'
   | 'code'
   | 'keyword'
   | 'string'
@@ -23,19 +23,18 @@ export type Role =
   | 'found-here'
   | 'chosen';
 
-/** Numbers of SGR, as in `ESC [ 1 ; 36 m`; empty: as the terminal has it. */
-export type Theme = Readonly<Record<Role, string>>;
+/** SGR numbers by role, as in `ESC [ 1 ; 36 m`. A role that is absent has the terminal's own color. */
+export type Theme = Readonly<Partial<Record<Role, string>>>;
 
-/** The terminal's own 16 colours, of which people have chosen what they can read. */
+/** The 16 colors of the terminal, which users have adjusted to what they can read. */
 const DARK: Theme = {
-  text: '',
   dim: '2',
   strong: '1',
   accent: '36',
   good: '32',
   bad: '31',
   warn: '33',
-  said: '1;36',
+  message: '1;36',
   code: '33',
   keyword: '35',
   string: '32',
@@ -55,42 +54,22 @@ const LIGHT: Theme = {
   ...DARK,
   accent: '34',
   warn: '35',
-  said: '1;34',
+  message: '1;34',
   code: '35',
   literal: '31',
   name: '34',
 };
 
-/** No colour and no weight: signs and words alone. What is chosen has a sign, too. */
-export const PLAIN: Theme = {
-  text: '',
-  dim: '',
-  strong: '',
-  accent: '',
-  good: '',
-  bad: '',
-  warn: '',
-  said: '',
-  code: '',
-  keyword: '',
-  string: '',
-  literal: '',
-  name: '',
-  added: '',
-  removed: '',
-  'added-word': '',
-  'removed-word': '',
-  found: '',
-  'found-here': '',
-  chosen: '',
-};
+/** A theme without colors and weights. Everything has a sign or a word as well. */
+export const PLAIN: Theme = {};
 
-/** https://no-color.org; `COLORFGBG` is what some terminals tell of their colours, as `15;0`. */
+/** Chooses the theme by the environment: `NO_COLOR` (https://no-color.org), and `COLORFGBG`, with which some terminals
+ * report their colors, such as `15;0`. */
 export function themeFor(environment: Environment): Theme {
   if ((environment['NO_COLOR'] ?? '') !== '') return PLAIN;
   const background = Number(environment['COLORFGBG']?.split(';').at(-1) ?? Number.NaN);
   return THEMES[background === 7 || background === 15 ? 'light' : 'dark'];
 }
 
-/** By what a terminal says of its background. */
+/** The themes by the background of the terminal. */
 export const THEMES: Readonly<Record<'dark' | 'light', Theme>> = { dark: DARK, light: LIGHT };

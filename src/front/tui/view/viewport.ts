@@ -1,12 +1,12 @@
 import type { Anchor } from '../model/app-state.ts';
 
-/** Something of the conversation and the lines that it takes. */
+/** A part of the conversation with its lines. */
 export interface DrawnPart {
   readonly key: number;
   readonly lines: readonly string[];
 }
 
-/** Parts from the first on; drawn when they are asked for. */
+/** All parts of a conversation, which are drawn when they are needed. */
 export interface Parts {
   readonly count: number;
   part(index: number): DrawnPart;
@@ -14,11 +14,11 @@ export interface Parts {
 
 export interface View {
   readonly lines: readonly string[];
-  /** Where it stands; null: at the end. */
+  /** The position of the view; null if it is at the end. */
   readonly anchor: Anchor | null;
 }
 
-/** `height` lines of what there is: the last ones, or those from the anchor on. Draws no more than these. */
+/** The `height` lines from the anchor on, or the last ones. Draws no others. */
 export function viewAt(parts: Parts, anchor: Anchor | null, height: number): View {
   const at = anchor === null ? null : find(parts, anchor);
   if (at === null) return { lines: lastLines(parts, height), anchor: null };
@@ -28,13 +28,13 @@ export function viewAt(parts: Parts, anchor: Anchor | null, height: number): Vie
     lines.push(...parts.part(index).lines.slice(line, line + height - lines.length));
     line = 0;
   }
-  // What there is ends above the bottom: the end is shown.
+  // The conversation would end above the bottom of the view, so that its end is shown.
   if (lines.length < height) return { lines: lastLines(parts, height), anchor: null };
   return { lines, anchor };
 }
 
-/** The view moved by so many lines, up where that is below 0. */
-export function scrolled(
+/** The anchor after scrolling by lines, up for a negative number. */
+export function anchorAfterScroll(
   parts: Parts,
   anchor: Anchor | null,
   { by, height }: { readonly by: number; readonly height: number },
@@ -68,14 +68,14 @@ function lastLines(parts: Parts, height: number): readonly string[] {
   return pieces.flat();
 }
 
-/** The lines of a part; none: there is no such part. */
+/** The lines of a part; empty if there is no such part. */
 export function linesOf(parts: Parts, key: number): readonly string[] {
   const at = find(parts, { key, line: 0 });
   return at === null ? [] : parts.part(at.index).lines;
 }
 
-/** Which part's line is the first in sight, and the part of the last one. Null: there is nothing to see. */
-export function inSight(
+/** The parts of the first and the last line in view, and the line of the first part; null if there are none. */
+export function visibleRange(
   parts: Parts,
   anchor: Anchor | null,
   height: number,
@@ -92,27 +92,29 @@ export function inSight(
   return { first, last, line };
 }
 
-/** Moved no further than it takes to have a line in sight, with some lines around it. */
-export function broughtInSight(
+/** The anchor after scrolling no further than is needed to show a line and some lines around it. */
+export function anchorShowing(
   parts: Parts,
   anchor: Anchor | null,
   { to, height }: { readonly to: Anchor; readonly height: number },
 ): Anchor | null {
   const at = find(parts, to);
-  const now = inSight(parts, anchor, height);
+  const now = visibleRange(parts, anchor, height);
   if (at === null || now === null) return anchor;
   const around = Math.floor(height / 4);
   if (at.index < now.first || (at.index === now.first && at.line < now.line)) {
-    return scrolled(parts, to, { by: -around, height });
+    return anchorAfterScroll(parts, to, { by: -around, height });
   }
   let below = at.line - now.line;
   for (let index = now.first; index < at.index && below < height; index += 1) {
     below += parts.part(index).lines.length;
   }
-  return below < height ? anchor : scrolled(parts, to, { by: around + 1 - height, height });
+  return below < height
+    ? anchor
+    : anchorAfterScroll(parts, to, { by: around + 1 - height, height });
 }
 
-/** Null: all there is fits. */
+/** The position of the view at the end; null if everything fits. */
 function topOfEnd(parts: Parts, height: number): { index: number; line: number } | null {
   let left = height;
   for (let index = parts.count - 1; index >= 0; index -= 1) {
@@ -123,7 +125,7 @@ function topOfEnd(parts: Parts, height: number): { index: number; line: number }
   return null;
 }
 
-/** Null: it is not there any more. */
+/** The index of a part; null if it does not exist any more. */
 function find(parts: Parts, { key, line }: Anchor): { index: number; line: number } | null {
   let low = 0;
   let high = parts.count - 1;

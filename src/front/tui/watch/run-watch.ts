@@ -1,10 +1,10 @@
 import { ProcessTerminal } from '@earendil-works/pi-tui';
-import type { Muster, Tasks } from '../../../api/index.ts';
+import type { Muster, Tasks, TreeListener } from '../../../api/index.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { App } from '../app.ts';
-import { callerOf } from '../terminal/notification.ts';
+import { attentionMethodOf } from '../terminal/notification.ts';
 import { EXIT_CODES, holdTerminal } from '../tui.ts';
 import { themeFor } from '../view/theme.ts';
 import { WatchedConversation, watchedLibrary } from './watched-library.ts';
@@ -24,13 +24,13 @@ export interface WatchRequest {
 export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<number> {
   const environment = readEnvironment();
   const left = Promise.withResolvers<number>();
-  const reportFailure = (text: string): void => app.reportFailure(text);
+  const reportFailure = (text: string): void => app.dispatch({ type: 'request-failed', text });
   const library = watchedLibrary(muster, tasks, reportFailure);
   const app = new App({
     library,
     terminal: new ProcessTerminal(),
     theme: themeFor(environment),
-    caller: callerOf(muster.notify, environment),
+    attention: attentionMethodOf(muster.notify, environment),
     agent: null,
     watched: new WatchedConversation(id, library, reportFailure),
     notices: [],
@@ -39,11 +39,16 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
   });
   app.open(id);
   const following = new AbortController();
-  const { placeTask, onEvent, passOver } = app;
-  const listener = { found: placeTask, left: placeTask, event: onEvent, passedOver: passOver };
+  const { placeTask, dispatch } = app;
+  const listener: TreeListener = {
+    found: placeTask,
+    left: placeTask,
+    event: (event, task) => dispatch({ type: 'task-event', event, task }),
+    passedOver: (count) => dispatch({ type: 'tasks-passed-over', count }),
+  };
   const followed = tasks
     .follow(id, { listener, signal: following.signal })
-    .catch((thrown: unknown) => reportFailure(`not followed any more: ${errorMessage(thrown)}`));
+    .catch((thrown: unknown) => reportFailure(`no longer following: ${errorMessage(thrown)}`));
   const code = await holdTerminal(app, left.promise, (signal) => left.resolve(EXIT_CODES[signal]));
   following.abort();
   await followed;

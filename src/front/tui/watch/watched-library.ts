@@ -6,7 +6,7 @@ import type { ConversationPort } from '../terminal/conversation-runner.ts';
 /** Reports why another process did not do what it was asked for. */
 export type ReportFailure = (text: string) => void;
 
-const NO_ATTACHMENTS = 'outputs and images go along only where the conversation runs';
+const NO_ATTACHMENTS = 'outputs and images can be attached only where the conversation runs';
 
 /**
  * The library as the screen of another process's tasks needs it. Requests go to the process that runs the task, and
@@ -57,7 +57,7 @@ export function watchedLibrary(
     }),
     lookAtImage: async () => ({ facts: null, why: NO_ATTACHMENTS }),
     setModel: () => {
-      throw new MusterError('CONFLICT', 'the model of what is watched is chosen where it runs');
+      throw new MusterError('CONFLICT', 'the model can be chosen only where the conversation runs');
     },
     setMode: () => {},
     planRewind: async (id) => {
@@ -67,7 +67,7 @@ export function watchedLibrary(
       throw notAtWork(task, `muster tasks rewind ${task}`);
     },
     start: () => {
-      throw new MusterError('CONFLICT', 'what is watched is begun elsewhere');
+      throw new MusterError('CONFLICT', 'the watched conversation is started elsewhere');
     },
     resume: async ({ id }) => {
       throw notAtWork(id, `muster --resume ${id}`);
@@ -86,7 +86,7 @@ export function watchedLibrary(
         const { kind } = await tasks.answer(question, answer);
         return kind === 'told'
           ? null
-          : `no process waits for it: muster tasks answer ${question} ANSWER makes its task go on`;
+          : `no process waits for it: muster tasks answer ${question} ANSWER continues its task`;
       }),
     background: (id) =>
       request('not sent to the background', async () => {
@@ -137,15 +137,12 @@ export class WatchedConversation implements ConversationPort {
   resumeTask(task: string, text: string | null): void {
     const message = text === null ? {} : { prompt: text };
     this.library.resumeBelow(task, message).catch((thrown: unknown) => {
-      const failure = text === null ? 'it does not go on' : `not sent: “${text}”`;
+      const failure = text === null ? 'it does not continue' : `not sent: “${text}”`;
       this.reportFailure(`${failure}: ${errorMessage(thrown)}`);
     });
   }
 }
 
 function notAtWork(id: string, command: string): MusterError {
-  return new MusterError(
-    'NOT_FOUND',
-    `no process has task ${id} at work: ${command} makes it go on`,
-  );
+  return new MusterError('NOT_FOUND', `no process has task ${id} at work: ${command} continues it`);
 }

@@ -20,8 +20,8 @@ import { modelCompletions, taskCompletions, type Completion } from './completion
 /** A command that is typed after a slash. */
 export interface SlashCommand {
   readonly name: string;
-  /** The argument as the help shows it; empty if there is none. */
-  readonly argument: string;
+  /** The argument as the help shows it; absent if there is none. */
+  readonly argument?: string;
   readonly help: string;
   /** Set if the command does not work on the conversation of another process. */
   readonly needsOwnConversation?: true;
@@ -40,33 +40,30 @@ export interface SlashCommand {
 export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'help',
-    argument: '',
     help: 'commands and keys',
     run: page((_argument, { bindings }) => helpPage(bindings, COMMANDS)),
   },
   {
     name: 'tasks',
-    argument: '',
     help: 'all tasks of this conversation',
     run: page((_argument, source) => tasksPage(source)),
   },
   {
     name: 'task-status',
     argument: 'ID',
-    help: 'one task: what it is, does and has used',
+    help: 'one task: what it is, what it does and what it has used',
     completions: taskCompletions,
     run: page(taskPage),
   },
   {
     name: 'agents',
-    argument: '',
-    help: 'agents that can be delegated to',
+    help: 'the agents that tasks can be delegated to',
     run: page((_argument, source) => agentsPage(source)),
   },
   {
     name: 'model',
     argument: '[NAME]',
-    help: 'which model runs, or another one from the next message on',
+    help: 'show the model, or choose another one',
     needsOwnConversation: true,
     completions: (_state, library) => modelCompletions(library),
     run: (state, argument, context) =>
@@ -80,49 +77,44 @@ export const COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: 'undo',
-    argument: '',
-    help: 'take the last message back, with the files that it changed',
+    help: 'undo the last message and its file changes',
     needsOwnConversation: true,
     run: (state) => planRewind(state, false),
   },
   {
     name: 'redo',
-    argument: '',
-    help: 'take the last /undo back',
+    help: 'undo the last /undo',
     needsOwnConversation: true,
     run: (state) => planRewind(state, true),
   },
   {
     name: 'usage',
-    argument: '',
     help: 'tokens and cost of this conversation',
     run: page((_argument, source) => usagePage(source)),
   },
   {
     name: 'context',
-    argument: '',
-    help: 'what stands in the context of this conversation',
+    help: 'what the context of this conversation holds',
     run: (state) => {
       const task = state.openTask ?? state.conversation.id;
-      if (task === null) return hint(state, 'nothing was said yet');
+      if (task === null) return hint(state, 'there is no conversation yet');
       return next(state, { type: 'show-context', task });
     },
   },
   {
     name: 'permissions',
-    argument: '',
-    help: 'the mode and the rules that hold',
+    help: 'the permission mode and the rules',
     run: page((_argument, source) => permissionsPage(source)),
   },
   {
     name: 'compact',
     argument: '[WHAT TO KEEP]',
-    help: 'summarise the conversation to make room',
+    help: 'summarize the conversation to free context',
     needsOwnConversation: true,
     run: (state, argument) => {
       const { id, isAtWork } = state.conversation;
       if (id === null || isAtWork) {
-        return hint(state, 'nothing was said yet, or it is at work: stop it first');
+        return hint(state, 'there is no idle conversation to compact: stop it first');
       }
       return next(state, { type: 'send-command', text: `/compact ${argument}`.trimEnd() });
     },
@@ -130,21 +122,19 @@ export const COMMANDS: readonly SlashCommand[] = [
   {
     name: 'resume',
     argument: '[ID]',
-    help: 'go on with an earlier one; without ID: those of here',
+    help: 'continue an earlier conversation; without ID: list those of this directory',
     needsOwnConversation: true,
     run: switchConversation,
   },
   {
     name: 'new',
-    argument: '',
-    help: 'begin another conversation; this one can be resumed',
+    help: 'start another conversation; this one can be resumed',
     needsOwnConversation: true,
     run: startNewConversation,
   },
   {
     name: 'quit',
-    argument: '',
-    help: 'leave; everything stopped can be resumed',
+    help: 'stop everything and leave; it can be resumed',
     run: does({ type: 'leave' }),
   },
 ];

@@ -15,9 +15,9 @@ const MAX_LISTED = 20;
 /** `/new`: the next message starts another conversation. */
 export function startNewConversation(state: AppState): Update {
   const { id, isAtWork } = state.conversation;
-  if (isAtWork) return hint(state, 'it is at work: stop it first');
+  if (isAtWork) return hint(state, 'the conversation is at work: stop it first');
   return andThen(closeTask(state), (closed) => {
-    const text = `muster --resume ${id === null ? '' : shortId(id)} goes on with the one above`;
+    const text = `muster --resume ${id === null ? '' : shortId(id)} continues the conversation above`;
     const noted = id === null ? closed : addNote(closed, 'info', text);
     const empty = editTree({ ...noted, chosenTask: null }, forgetTree);
     return next(empty, { type: 'start-new-conversation' });
@@ -27,7 +27,7 @@ export function startNewConversation(state: AppState): Update {
 /** `/resume`: lists the conversations of this directory, or continues the one that is named. */
 export function switchConversation(state: AppState, name: string): Update {
   if (name === '') return next(state, { type: 'list-conversations' });
-  if (state.conversation.isAtWork) return hint(state, 'it is at work: stop it first');
+  if (state.conversation.isAtWork) return hint(state, 'the conversation is at work: stop it first');
   return next(state, { type: 'find-conversation', name });
 }
 
@@ -37,14 +37,17 @@ export function openFound(
   { id, parent, root, ownerPid }: ConversationFound,
 ): Update {
   const { id: before } = state.conversation;
-  if (id === before) return hint(state, 'that is this one');
+  if (id === before) return hint(state, 'this conversation is already open');
   if (parent !== null) {
-    return hint(state, `${shortId(id)} is a task of conversation ${shortId(root)}: /resume that`);
+    return hint(
+      state,
+      `${shortId(id)} is a task of conversation ${shortId(root)}: resume that one`,
+    );
   }
   if (ownerPid !== null) {
     return hint(
       state,
-      `process ${ownerPid} works on it: muster tasks watch ${shortId(id)} shows it`,
+      `process ${ownerPid} is working on it: muster tasks watch ${shortId(id)} shows it`,
     );
   }
   return andThen(closeTask(state), (closed) => {
@@ -54,7 +57,7 @@ export function openFound(
     });
     const load = { type: 'load-conversation', id } as const;
     if (before === null) return next(empty, load);
-    const text = `/resume ${shortId(before)} goes back to the one before`;
+    const text = `/resume ${shortId(before)} returns to the previous conversation`;
     return next(empty, load, {
       type: 'dispatch',
       message: { type: 'note', level: 'info', text },
@@ -81,7 +84,7 @@ export function conversationsPage(
     lines: [
       ...all.slice(0, MAX_LISTED).map((task) => conversationLine(task, { current, now })),
       ...(older > 0 ? [`and ${older} older: muster tasks list --all --here`] : []),
-      '/resume ID goes on with one',
+      '/resume ID continues one of them',
     ],
   };
 }

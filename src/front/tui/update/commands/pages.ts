@@ -34,7 +34,7 @@ export interface PageSource {
 /** The part of a slash command that the help shows. */
 interface CommandHelp {
   readonly name: string;
-  readonly argument: string;
+  readonly argument?: string;
   readonly help: string;
 }
 
@@ -56,13 +56,13 @@ export function unknownCommandPage(name: string, commands: readonly CommandHelp[
   const meant = near === undefined ? '/help lists them.' : `did you mean /${near}?`;
   return {
     title: `/${name} is no command`,
-    lines: [`${meant} A message that begins with a slash: type a blank before it.`],
+    lines: [`${meant} To send a message that starts with a slash, type a space before it.`],
   };
 }
 
 export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): Page {
   const named = commands.map(({ name, argument, help }) => [
-    `/${name}${argument === '' ? '' : ` ${argument}`}`,
+    `/${name}${argument === undefined ? '' : ` ${argument}`}`,
     help,
   ]);
   const keys = ACTIONS.flatMap((action) => {
@@ -74,11 +74,8 @@ export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): 
   });
   const always = [
     ['↑ ↓', 'earlier messages, with an empty editor'],
-    ['@', 'name an agent, or a file that goes along'],
-    [
-      '!command',
-      'run it yourself; what it prints goes along with the next message (!! shows it only)',
-    ],
+    ['@', 'name an agent, or attach a file'],
+    ['!command', 'run a shell command; its output goes with the next message (!! only shows it)'],
   ];
   return {
     title: 'Commands and keys',
@@ -210,7 +207,7 @@ export function permissionsPage({ library, tree }: PageSource): Page {
     title: 'Permissions',
     lines: [
       ...(root === undefined ? [] : [`this conversation works in mode ${root.mode}`]),
-      `a new one begins in mode ${library.mode}`,
+      `a new one starts in mode ${library.mode}`,
       ...(rules.length === 0 ? ['no rules'] : rules),
       'rules: [permissions] of the configuration, --allow, --ask, --deny',
     ],
