@@ -10,9 +10,9 @@ import { LineCache } from '../../src/front/tui/view/line-cache.ts';
 import { Pen } from '../../src/front/tui/view/pen.ts';
 import { questionBox } from '../../src/front/tui/view/question-box.ts';
 import { PLAIN, themeFor, type Theme } from '../../src/front/tui/view/theme.ts';
-import type { BlockBody } from '../../src/front/tui/model/block.ts';
+import type { EntryBody } from '../../src/front/tui/model/entry.ts';
 import { textChanges } from '../../src/front/tui/model/call-details.ts';
-import { addBlock, emptyTranscript } from '../../src/front/tui/model/transcript.ts';
+import { addEntry, emptyTranscript } from '../../src/front/tui/model/transcript.ts';
 import { searchPattern } from '../../src/front/tui/model/entry-search.ts';
 import type { PermissionQuestion } from '../../src/protocol/question.ts';
 import { Emulator } from './emulator.ts';
@@ -71,13 +71,13 @@ async function pens(): Promise<readonly Pen[]> {
 }
 
 /** An answer with the text in and around a code block. */
-function answerWith(text: string): readonly BlockBody[] {
+function answerWith(text: string): readonly EntryBody[] {
   return [{ kind: 'answer', text: `\`\`\`ts ${text.replaceAll('\n', ' ')}\n${text}\n\`\`\`` }];
 }
 
 /** Calls and thinking with the text in each place that they have. */
-function callsWith(text: string): readonly BlockBody[] {
-  const call = (tool: string, input: Parameters<typeof textChanges>[1]): BlockBody => ({
+function callsWith(text: string): readonly EntryBody[] {
+  const call = (tool: string, input: Parameters<typeof textChanges>[1]): EntryBody => ({
     kind: 'call',
     callId: 'c',
     tool,
@@ -100,11 +100,11 @@ function callsWith(text: string): readonly BlockBody[] {
 /** A conversation of these blocks, folded and unfolded, with each search that finds some of it. */
 function conversationIn(
   pen: Pen,
-  blocks: readonly BlockBody[],
+  entries: readonly EntryBody[],
   text: string,
 ): readonly (readonly string[])[] {
   const transcript = emptyTranscript('mainmain');
-  for (const block of blocks) addBlock(transcript, block);
+  for (const entry of entries) addEntry(transcript, entry);
   const searches = [null, searchPattern('a'), searchPattern('word'), searchPattern(text)].map(
     (pattern) => (pattern === null ? null : { pattern, current: { key: 1_024, line: 1 } }),
   );
@@ -209,8 +209,8 @@ it('drawn text stays in its columns, including wide characters and tabs', async 
   if (pen === undefined) throw new Error('there is no pen');
   const text =
     'const 変数 = "値";\t// ｗｉｄｅ e\u0301te\u0301\n\tif (変数) {\n\t\treturn "日本語のとても長い文字列がここにあります";\n\t}\n';
-  const blocks = [...answerWith(text), ...callsWith(text)];
-  const drawn = [...conversationIn(pen, blocks, text), questionIn(pen, text)];
+  const entries = [...answerWith(text), ...callsWith(text)];
+  const drawn = [...conversationIn(pen, entries, text), questionIn(pen, text)];
   for (const lines of drawn) {
     const emulator = new Emulator(WIDTH, lines.length);
     emulator.write(lines.join('\r\n'));

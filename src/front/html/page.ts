@@ -10,7 +10,7 @@ import { html } from './escape.ts';
 import type { EventLines } from './event-lines.ts';
 import { axis, laneSvg, legend } from './lane.ts';
 import { STYLE, ZOOMS } from './style.ts';
-import { taskDetails, taskTitle } from './task-details.ts';
+import { taskDetails, detailsTitle } from './task-details.ts';
 
 /** The number of tasks on a page; others are only counted. */
 const SHOWN_TASKS = 2_000;
@@ -60,7 +60,7 @@ function head(title: string): string {
 
 function titleOf({ rows }: TreeReport): string {
   const report = rows[0]?.report;
-  return report ? taskTitle(report) : 'a task';
+  return report ? detailsTitle(report) : 'a task';
 }
 
 function overview({ rows, from, to, reported, estimated }: TreeReport): string {
@@ -108,7 +108,7 @@ function zooms(): string {
 }
 
 function lane({ id, level, report }: TreeRow, at: number, tree: TreeReport): string {
-  const title = report === null ? id : taskTitle(report);
+  const title = report === null ? id : detailsTitle(report);
   const indent = '· '.repeat(Math.min(level, 4));
   const drawing = report === null ? '' : laneSvg(report.spans, tree);
   return `<div class="row"><a href="#t${at}" title="${html(`${title} (${id})`)}">${indent}${html(title)}</a>${drawing}</div>\n`;

@@ -43,7 +43,7 @@ export function taskDetails(
 }
 
 /** The description and the agent of a task, on one line. */
-export function taskTitle({ description, agent }: TaskReport): string {
+export function detailsTitle({ description, agent }: TaskReport): string {
   return oneLine(`${description} (${agent})`);
 }
 
@@ -61,7 +61,7 @@ function summary(report: TaskReport): string {
     claims === 0
       ? ''
       : ` <span class="flag">⚑ ${html(plural(claims, 'claim'))} not borne out</span>`;
-  return `${html(taskTitle(report))} <span class="status">${report.status}</span>${flag} <span class="figures">${html(numbers.join(' · '))} · <span class="id">${html(report.id)}</span></span>`;
+  return `${html(detailsTitle(report))} <span class="status">${report.status}</span>${flag} <span class="figures">${html(numbers.join(' · '))} · <span class="id">${html(report.id)}</span></span>`;
 }
 
 /** A heading and its text; empty if there is no text. */

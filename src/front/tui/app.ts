@@ -1,12 +1,12 @@
 import type { TaskState } from '../../protocol/state.ts';
-import { isAtWork } from './model/tree-rows.ts';
+import { hasWork } from './model/tree-rows.ts';
 import { AutocompleteSource } from './terminal/autocomplete.ts';
 import { attentionSequence, type AttentionMethod } from './terminal/notification.ts';
 import { Redraw } from './terminal/redraw.ts';
 import { pastedText, Screen, type ScreenSize, type TerminalDevice } from './terminal/screen.ts';
-import { Session, type SessionOptions } from './terminal/session.ts';
+import { UiSession, type SessionOptions } from './terminal/session.ts';
 import { keyAction, keyContext } from './update/key-action.ts';
-import type { Message } from './update/message.ts';
+import type { UiMessage } from './update/message.ts';
 import { drawFrame } from './view/frame.ts';
 import { Highlighter } from './view/highlighter.ts';
 import { LineCache } from './view/line-cache.ts';
@@ -17,7 +17,7 @@ import { PLAIN, THEMES, type Theme } from './view/theme.ts';
 const SANDBOX_MS = 60;
 
 /** Messages that need no frame later: a key draws one at once. */
-const DRAWN_AT_ONCE: ReadonlySet<Message['type']> = new Set(['frame', 'key-pressed', 'typed']);
+const DRAWN_AT_ONCE: ReadonlySet<UiMessage['type']> = new Set(['frame', 'key-pressed', 'typed']);
 
 /** Everything that the terminal UI is opened with. */
 export interface AppOptions extends SessionOptions {
@@ -35,7 +35,7 @@ export interface AppOptions extends SessionOptions {
  */
 export class App {
   private readonly options: AppOptions;
-  private readonly session: Session;
+  private readonly session: UiSession;
   private readonly screen: Screen;
   private readonly autocomplete: AutocompleteSource;
   private readonly redraw: Redraw;
@@ -48,7 +48,7 @@ export class App {
       onFailed: (why) => this.note('warning', why),
     });
     const tools = { pen: new Pen(theme, highlighter), cache: new LineCache() };
-    this.session = new Session(
+    this.session = new UiSession(
       options,
       {
         setEditorText: (text) => this.screen.editor.setText(text),
@@ -86,7 +86,7 @@ export class App {
     });
     this.redraw = new Redraw({
       draw: () => this.screen.draw(),
-      isAtWork: () => isAtWork(session.state.tree),
+      isAtWork: () => hasWork(session.state.tree),
     });
     for (const text of library.typed.entries()) this.screen.editor.addToHistory(text);
   }
@@ -113,7 +113,7 @@ export class App {
   }
 
   /** Handles a message from outside, such as an event of a watched task. */
-  get dispatch(): Session['dispatch'] {
+  get dispatch(): UiSession['dispatch'] {
     return this.session.dispatch;
   }
 

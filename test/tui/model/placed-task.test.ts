@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/clock.ts';
 import { placeTask, beginTree, emptyTaskTree } from '../../../src/front/tui/model/task-tree.ts';
-import { isAtWork } from '../../../src/front/tui/model/tree-rows.ts';
+import { hasWork } from '../../../src/front/tui/model/tree-rows.ts';
 import type { TaskStatus } from '../../../src/protocol/result.ts';
 import { type TaskState, foldEvents } from '../../../src/protocol/state.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -43,7 +43,7 @@ describe('a task that was read from its log', () => {
       const state = asking(status);
       placeTask(ui, state, { isAsking: false });
       expect(ui.rows.get('mainmain')).toMatchObject({ status, endedAt: state.lifetime.newest.ts });
-      expect([isAtWork(ui), ui.questions.size, [...ui.background]]).toEqual([
+      expect([hasWork(ui), ui.questions.size, [...ui.background]]).toEqual([
         false,
         0,
         ['child1xx'],
@@ -55,6 +55,6 @@ describe('a task that was read from its log', () => {
     const ui = emptyTaskTree();
     beginTree(ui, 'mainmain');
     placeTask(ui, asking('running'), { isAsking: true });
-    expect([isAtWork(ui), [...ui.questions.keys()]]).toEqual([true, ['mainmainq1']]);
+    expect([hasWork(ui), [...ui.questions.keys()]]).toEqual([true, ['mainmainq1']]);
   });
 });

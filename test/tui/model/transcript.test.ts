@@ -58,7 +58,7 @@ it('a transcript lists messages, thoughts, calls and answers in order', () => {
   for (const event of log.events) applyToTranscript(transcript, event);
   // What was seen already changes nothing.
   for (const event of log.events) applyToTranscript(transcript, event);
-  expect(transcript.blocks).toEqual([
+  expect(transcript.entries).toEqual([
     { key: 1_024, kind: 'message', id: 'prompt', text: 'Where?', unread: false },
     { key: 2_048, kind: 'thinking', text: 'Let me see.' },
     {
@@ -93,7 +93,7 @@ it.each([
   log.add({ type: 'call.ended', callId: 'c', tool: 'Bash', text: '', error, facts: {}, ms: 5 });
   for (const event of log.events) applyToTranscript(transcript, event);
   expect(
-    transcript.blocks.flatMap((block) => (block.kind === 'call' ? [block.state] : [])),
+    transcript.entries.flatMap((entry) => (entry.kind === 'call' ? [entry.state] : [])),
   ).toEqual([state]);
 });
 
@@ -124,11 +124,11 @@ it('a transcript keeps a bounded number of entries', () => {
     }
     return transcript;
   });
-  for (const { blocks, dropped } of sizes) {
-    expect(blocks.length).toBeLessThanOrEqual(500);
+  for (const { entries, dropped } of sizes) {
+    expect(entries.length).toBeLessThanOrEqual(500);
     expect(dropped).toBeGreaterThan(1_000);
     const longest = Math.max(
-      ...blocks.map((block) => (block.kind === 'answer' ? block.text.length : 0)),
+      ...entries.map((entry) => (entry.kind === 'answer' ? entry.text.length : 0)),
     );
     expect(longest).toBeLessThan(66_000);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
 import { DEFAULT_BINDINGS } from '../../../src/front/tui/model/key-bindings.ts';
-import { keyName, readKey } from '../../../src/front/tui/model/key-names.ts';
+import { keyName, keyFromText } from '../../../src/front/tui/model/key-names.ts';
 import { userBindings, type WrittenBindings } from '../../../src/front/tui/model/user-bindings.ts';
 import { KEYS } from '../emulator.ts';
 import { Stage } from '../stage.ts';
@@ -37,14 +37,14 @@ it.each([
   ['+', '+', '+'],
   ['?', '?', '?'],
 ])('%s is the key %s and shown as %s', (word, key, name) => {
-  expect(readKey(word)).toBe(key);
+  expect(keyFromText(word)).toBe(key);
   expect(keyName(key)).toBe(name);
 });
 
 it.each(['', 'ctrl+', 'strg+g', 'f13', 'control g', 'ctrl+enterr', 'ä'])(
   '%j is not a key',
   (word) => {
-    expect(readKey(word)).toBeNull();
+    expect(keyFromText(word)).toBeNull();
   },
 );
 

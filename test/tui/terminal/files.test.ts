@@ -4,7 +4,7 @@ import {
   mentionOf,
   isPlainText,
   typedMention,
-  rankFiles,
+  matchFiles,
 } from '../../../src/front/tui/terminal/project-files.ts';
 import { droppedImage } from '../../../src/front/tui/terminal/pasted-images.ts';
 import { OutputBuffer } from '../../../src/front/tui/terminal/shell-process.ts';
@@ -17,11 +17,11 @@ it.each([
   ['zz', []],
 ])('%s finds %j', (typed, found) => {
   const paths = ['apple/x.ts', 'src/a/p/p.ts', 'src/app.ts', 'src/my-app.ts', 'test/app.test.ts'];
-  expect(rankFiles(paths, typed)).toEqual(found);
+  expect(matchFiles(paths, typed)).toEqual(found);
 });
 
 it('without a query the files of the top directories are offered', () => {
-  expect(rankFiles(['a/b/c.ts', 'd.ts', 'a/e.ts'], '')).toEqual(['d.ts', 'a/e.ts', 'a/b/c.ts']);
+  expect(matchFiles(['a/b/c.ts', 'd.ts', 'a/e.ts'], '')).toEqual(['d.ts', 'a/e.ts', 'a/b/c.ts']);
 });
 
 it.each([

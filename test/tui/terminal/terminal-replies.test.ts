@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property, uniqueArray } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backgroundOf, TerminalAnswers } from '../../../src/front/tui/terminal/terminal-replies.ts';
+import { backgroundOf, TerminalReplies } from '../../../src/front/tui/terminal/terminal-replies.ts';
 import { KEYS } from '../emulator.ts';
 import { Stage } from '../stage.ts';
 
@@ -30,14 +30,14 @@ const NOTHING = { keys: [], background: null };
 
 function asked() {
   const clock = { time: 0 };
-  const answers = new TerminalAnswers(() => clock.time);
+  const answers = new TerminalReplies(() => clock.time);
   answers.asked();
   return { answers, clock };
 }
 
 /** What is left of pieces, and what was learned. */
-function heard(answers: TerminalAnswers, pieces: readonly string[]) {
-  const each = pieces.map((piece) => answers.hear(piece));
+function heard(answers: TerminalReplies, pieces: readonly string[]) {
+  const each = pieces.map((piece) => answers.read(piece));
   const background = each.find((one) => one.background !== null)?.background ?? null;
   return { keys: each.flatMap(({ keys }) => keys), background };
 }
@@ -45,7 +45,7 @@ function heard(answers: TerminalAnswers, pieces: readonly string[]) {
 describe('a reply of the terminal', () => {
   it.each([ANSWER, '\u001b]11;rgb:ffff/ffff/ffff\u001b\\', '\u001b]11;#ffffff\u0007'])(
     'is no key: %j',
-    (answer) => expect(asked().answers.hear(answer)).toEqual(LIGHT),
+    (answer) => expect(asked().answers.read(answer)).toEqual(LIGHT),
   );
 
   it('in pieces of any size leaves no key but its Esc', () => {
@@ -65,13 +65,13 @@ describe('a reply of the terminal', () => {
     const { answers, clock } = asked();
     expect(heard(answers, ['h', 'i'])).toEqual({ keys: ['h', 'i'], background: null });
     clock.time = 60_000;
-    expect(answers.hear(ANSWER)).toEqual(LIGHT);
+    expect(answers.read(ANSWER)).toEqual(LIGHT);
   });
 
   it('that comes twice, or unasked, is ignored', () => {
     const { answers } = asked();
-    expect(answers.hear(ANSWER)).toEqual(LIGHT);
-    expect(answers.hear(ANSWER)).toEqual(NOTHING);
+    expect(answers.read(ANSWER)).toEqual(LIGHT);
+    expect(answers.read(ANSWER)).toEqual(NOTHING);
   });
 
   it.each([
@@ -81,12 +81,12 @@ describe('a reply of the terminal', () => {
     '\u001b_Gi=31;OK\u001b\\',
     '\u001b]11;rgb:ff',
   ])('that is hostile is not a key and is ignored: %j', (answer) => {
-    expect(asked().answers.hear(answer)).toEqual(NOTHING);
+    expect(asked().answers.read(answer)).toEqual(NOTHING);
   });
 
   it('that is cut off takes no key that is typed a second later', () => {
     const { answers, clock } = asked();
-    expect(answers.hear('\u001b]11;rgb:ff')).toEqual(NOTHING);
+    expect(answers.read('\u001b]11;rgb:ff')).toEqual(NOTHING);
     clock.time = 1_500;
     expect(heard(answers, ['f', 'a', 'b'])).toEqual({ keys: ['f', 'a', 'b'], background: null });
   });

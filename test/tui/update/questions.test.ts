@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AppState } from '../../../src/front/tui/model/app-state.ts';
 import type { Action } from '../../../src/front/tui/model/key-bindings.ts';
-import type { Effect } from '../../../src/front/tui/update/effect.ts';
-import type { Message } from '../../../src/front/tui/update/message.ts';
+import type { UiEffect } from '../../../src/front/tui/update/effect.ts';
+import type { UiMessage } from '../../../src/front/tui/update/message.ts';
 import { update } from '../../../src/front/tui/update/update.ts';
 import type { InputQuestion, PlanQuestion, Question } from '../../../src/protocol/question.ts';
 import { CONTEXT, permissionQuestion, stateOf } from './fixtures.ts';
@@ -28,8 +28,8 @@ const GRANT = permissionQuestion('q1', {
   },
 });
 
-function play(state: AppState, ...messages: readonly Message[]) {
-  const effects: Effect[] = [];
+function play(state: AppState, ...messages: readonly UiMessage[]) {
+  const effects: UiEffect[] = [];
   for (const message of messages) {
     const result = update(state, message, CONTEXT);
     ({ state } = result);
@@ -38,7 +38,7 @@ function play(state: AppState, ...messages: readonly Message[]) {
   return { state, effects };
 }
 
-const key = (meaning: Action): Message => ({ type: 'key-pressed', meaning });
+const key = (meaning: Action): UiMessage => ({ type: 'key-pressed', meaning });
 const asking = (question: Question): AppState =>
   play(
     stateOf({ typed: '' }, { members: { main: {} }, questions: [question] }),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AppState } from '../../../src/front/tui/model/app-state.ts';
-import type { Message } from '../../../src/front/tui/update/message.ts';
+import type { UiMessage } from '../../../src/front/tui/update/message.ts';
 import { update } from '../../../src/front/tui/update/update.ts';
 import type { RewindPlan } from '../../../src/api/index.ts';
 import { CONTEXT, stateOf } from './fixtures.ts';
@@ -32,8 +32,8 @@ function idle(change: Partial<AppState> = {}): AppState {
   );
 }
 
-const run = (state: AppState, message: Message) => update(state, message, CONTEXT);
-const planned: Message = { type: 'rewind-planned', plan: PLAN, prompt: PROMPT };
+const run = (state: AppState, message: UiMessage) => update(state, message, CONTEXT);
+const planned: UiMessage = { type: 'rewind-planned', plan: PLAN, prompt: PROMPT };
 
 it.each<readonly [string, AppState, string]>([
   ['nothing was said', stateOf(), 'there is no conversation yet'],
@@ -89,7 +89,7 @@ it.each([
   (_, prompt, effects) => {
     const skipped = ['b.ts: it was changed since'];
     const done = run(idle(), { type: 'rewound', files: 1, skipped, prompt });
-    expect(done.state.tree.main.blocks).toEqual([]);
+    expect(done.state.tree.main.entries).toEqual([]);
     expect(done.effects).toEqual([
       { type: 'set-editor-text', text: 'mend it' },
       ...effects,

@@ -76,7 +76,7 @@ describe('a text that is sent', () => {
     const change = { output: 'a\n', outputLines: 1, outcome: 'exit code 0' };
     const ended = update(first.state, { type: 'shell-output', key, change }, CONTEXT);
     expect(ended.state.isShellRunning).toBe(false);
-    expect(ended.state.tree.main.blocks).toMatchObject([
+    expect(ended.state.tree.main.entries).toMatchObject([
       { kind: 'shell', command: 'ls', ...change },
     ]);
   });
@@ -104,7 +104,7 @@ describe('slash commands', () => {
 
   it('with an unknown name show the nearest one', () => {
     const { state } = submit('/hlep');
-    expect(state.tree.main.blocks).toMatchObject([
+    expect(state.tree.main.entries).toMatchObject([
       { kind: 'page', title: '/hlep is no command', lines: [expect.stringContaining('/help')] },
     ]);
   });

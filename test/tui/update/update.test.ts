@@ -4,8 +4,8 @@ import type { AppState } from '../../../src/front/tui/model/app-state.ts';
 import { ACTIONS } from '../../../src/front/tui/model/key-bindings.ts';
 import { emptyTranscript } from '../../../src/front/tui/model/transcript.ts';
 import { COMMANDS } from '../../../src/front/tui/update/commands/command-table.ts';
-import type { Effect } from '../../../src/front/tui/update/effect.ts';
-import type { Message } from '../../../src/front/tui/update/message.ts';
+import type { UiEffect } from '../../../src/front/tui/update/effect.ts';
+import type { UiMessage } from '../../../src/front/tui/update/message.ts';
 import { update } from '../../../src/front/tui/update/update.ts';
 import { CONTEXT, permissionQuestion, stateOf, type Member } from './fixtures.ts';
 
@@ -36,7 +36,7 @@ const typedLine = fc.oneof(
 );
 
 /** Messages of every kind that a person or the library can cause, in any order. */
-const MESSAGE: fc.Arbitrary<Message> = fc.oneof(
+const MESSAGE: fc.Arbitrary<UiMessage> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
@@ -55,7 +55,7 @@ const MESSAGE: fc.Arbitrary<Message> = fc.oneof(
     }),
   }),
   fc.record({ type: fc.constant('scroll' as const), lines: fc.integer({ min: -50, max: 50 }) }),
-  task.map((id): Message => ({
+  task.map((id): UiMessage => ({
     type: 'task-opened',
     task: id,
     transcript: emptyTranscript(id),
@@ -67,7 +67,7 @@ const MESSAGE: fc.Arbitrary<Message> = fc.oneof(
   }),
   fc.record({ type: fc.constant('hint' as const), text }),
   fc.record({ type: fc.constant('request-failed' as const), text }),
-  fc.constant<Message>({ type: 'page', title: 'Page', lines: ['one', 'two'] }),
+  fc.constant<UiMessage>({ type: 'page', title: 'Page', lines: ['one', 'two'] }),
   fc.record({
     type: fc.constant('conversation-changed' as const),
     status: fc.record({
@@ -76,7 +76,7 @@ const MESSAGE: fc.Arbitrary<Message> = fc.oneof(
       isSending: fc.boolean(),
     }),
   }),
-  fc.constant<Message>({ type: 'conversation-idle' }),
+  fc.constant<UiMessage>({ type: 'conversation-idle' }),
   fc.record({
     type: fc.constant('conversation-found' as const),
     found: fc.record({
@@ -86,7 +86,7 @@ const MESSAGE: fc.Arbitrary<Message> = fc.oneof(
       ownerPid: fc.constantFrom(null, 7),
     }),
   }),
-  fc.constant<Message>({
+  fc.constant<UiMessage>({
     type: 'conversation-loaded',
     id: 'other',
     main: emptyTranscript('other'),
@@ -128,9 +128,9 @@ const START = stateOf(
   { members: MEMBERS, questions: QUESTIONS.map((id) => permissionQuestion(id)) },
 );
 
-function play(messages: readonly Message[], start: AppState = START) {
+function play(messages: readonly UiMessage[], start: AppState = START) {
   let state = start;
-  const effects: Effect[] = [];
+  const effects: UiEffect[] = [];
   for (const message of messages) {
     const result = update(state, message, CONTEXT);
     state = result.state;
@@ -190,7 +190,7 @@ describe('update', () => {
   });
 
   it('can always be left by pressing Ctrl+C three times', () => {
-    const leave: Message = { type: 'key-pressed', meaning: 'leave' };
+    const leave: UiMessage = { type: 'key-pressed', meaning: 'leave' };
     fc.assert(
       fc.property(fc.array(MESSAGE, { maxLength: 30 }), (messages) => {
         // The first Ctrl+C may stop a shell command, which then ends.
@@ -215,7 +215,7 @@ describe('update', () => {
   });
 
   it('returns to the editor, and to the conversation, by pressing back often enough', () => {
-    const back = Array.from({ length: 5 }, (): Message => ({
+    const back = Array.from({ length: 5 }, (): UiMessage => ({
       type: 'key-pressed',
       meaning: 'back',
     }));
@@ -235,11 +235,11 @@ describe('update', () => {
 });
 
 describe('Ctrl+C', () => {
-  const leave: Message = { type: 'key-pressed', meaning: 'leave' };
+  const leave: UiMessage = { type: 'key-pressed', meaning: 'leave' };
   const clear = { type: 'set-editor-text', text: '' };
-  const other: Message = { type: 'key-pressed', meaning: 'editor' };
+  const other: UiMessage = { type: 'key-pressed', meaning: 'editor' };
 
-  it.each<readonly [string, Partial<AppState>, readonly Message[], readonly object[]]>([
+  it.each<readonly [string, Partial<AppState>, readonly UiMessage[], readonly object[]]>([
     ['clears the text first', { typed: 'half' }, [leave], [clear]],
     [
       'leaves when it is pressed twice',

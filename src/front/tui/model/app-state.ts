@@ -8,7 +8,7 @@ import type { Transcript } from './transcript.ts';
 export type Focus = 'editor' | 'question' | 'tasks' | 'entries';
 
 /**
- * What the editor's text will be used for. `draft` is the message that was being typed before; it returns to the
+ * The purpose of the editor's text. `draft` is the message that was being typed before; it returns to the
  * editor afterwards.
  */
 export type Writing =
@@ -47,7 +47,7 @@ export interface PendingRewind {
   readonly prompt: LastPrompt | null;
 }
 
-/** What is known of the conversation beyond its events. */
+/** The status of the conversation beyond its events. */
 export interface ConversationStatus {
   /** The id of its main task; null before the first message. */
   readonly id: string | null;

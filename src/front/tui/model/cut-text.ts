@@ -1,12 +1,12 @@
 /** Cuts a text to its first `most` UTF-16 units, without half a character. Returns a copy, so that the full text can be freed. */
-export function beginningOf(text: string, most: number): string {
+export function textStart(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = isHighHalf(text.charCodeAt(most - 1)) ? most - 1 : most;
   return copied(text.slice(0, end));
 }
 
-/** Cuts a text to its last `most` UTF-16 units, as `beginningOf` does. */
-export function endOf(text: string, most: number): string {
+/** Cuts a text to its last `most` UTF-16 units, as `textStart` does. */
+export function textEnd(text: string, most: number): string {
   if (text.length <= most) return text;
   const start = text.length - most;
   return copied(text.slice(isHighHalf(text.charCodeAt(start - 1)) ? start + 1 : start));

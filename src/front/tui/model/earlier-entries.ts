@@ -1,5 +1,5 @@
 import type { TaskEvent } from '../../../protocol/event.ts';
-import type { Block } from './block.ts';
+import type { Entry } from './entry.ts';
 import { applyToTranscript, emptyTranscript, type Earlier, type Transcript } from './transcript.ts';
 
 /** Visits the events of a log in order. */
@@ -12,37 +12,37 @@ const MAX_BESIDE = 500;
 export function visitDropped(
   transcript: Transcript,
   scan: ScanLog,
-  visit: (block: Block) => void,
+  visit: (entry: Entry) => void,
 ): void {
   const { task, keyBase } = transcript;
   const end = firstKept(transcript);
-  const visitAll = (blocks: readonly Block[]) => {
-    for (const block of blocks) if (block.key < end) visit(block);
+  const visitAll = (entries: readonly Entry[]) => {
+    for (const entry of entries) if (entry.key < end) visit(entry);
   };
   const again = emptyTranscript(task, { keyBase, onDropped: visitAll });
   scan((event) => applyToTranscript(again, event));
-  visitAll(again.blocks);
+  visitAll(again.entries);
 }
 
 /** Reads the entries around a key from the log, which takes as long as reading the log. */
 export function readEarlier(transcript: Transcript, scan: ScanLog, key: number): Earlier {
-  const before: Block[] = [];
-  const after: Block[] = [];
+  const before: Entry[] = [];
+  const after: Entry[] = [];
   let [older, newer] = [0, 0];
-  visitDropped(transcript, scan, (block) => {
-    if (block.key >= key) {
-      if (after.length < MAX_BESIDE) after.push(block);
+  visitDropped(transcript, scan, (entry) => {
+    if (entry.key >= key) {
+      if (after.length < MAX_BESIDE) after.push(entry);
       else newer += 1;
       return;
     }
-    before.push(block);
+    before.push(entry);
     if (before.length < MAX_BESIDE * 2) return;
     older += MAX_BESIDE;
     before.splice(0, MAX_BESIDE);
   });
   const extra = Math.max(0, before.length - MAX_BESIDE);
   return {
-    blocks: [...before.slice(extra), ...after],
+    entries: [...before.slice(extra), ...after],
     older: older + extra,
     newer,
     dropped: transcript.dropped,
@@ -59,6 +59,6 @@ export function olderCount({ earlier, dropped }: Transcript): number {
   return earlier === null ? dropped : earlier.older;
 }
 
-function firstKept({ blocks, keyBase }: Transcript): number {
-  return blocks.find(({ key }) => key >= keyBase)?.key ?? Infinity;
+function firstKept({ entries, keyBase }: Transcript): number {
+  return entries.find(({ key }) => key >= keyBase)?.key ?? Infinity;
 }

@@ -1,5 +1,5 @@
 import { terminalText } from '../../../base/terminal-text.ts';
-import type { Block } from './block.ts';
+import type { Entry } from './entry.ts';
 import { visitDropped, type ScanLog } from './earlier-entries.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -14,10 +14,10 @@ const MAX_SEARCH_LENGTH = 200;
 
 /** Searches the entries in memory, the oldest first. */
 export function searchLoaded(
-  { earlier, blocks }: Transcript,
+  { earlier, entries }: Transcript,
   pattern: RegExp,
 ): readonly SearchMatch[] {
-  return [...(earlier?.blocks ?? []), ...blocks].flatMap((block) => matchIn(block, pattern));
+  return [...(earlier?.entries ?? []), ...entries].flatMap((entry) => matchIn(entry, pattern));
 }
 
 /** Searches all entries. Those that are not in memory are read from the log, which takes as long as reading it. */
@@ -27,8 +27,8 @@ export function searchLog(
   pattern: RegExp,
 ): readonly SearchMatch[] {
   const matches: SearchMatch[] = [];
-  visitDropped(transcript, scan, (block) => matches.push(...matchIn(block, pattern)));
-  return [...matches, ...transcript.blocks.flatMap((block) => matchIn(block, pattern))];
+  visitDropped(transcript, scan, (entry) => matches.push(...matchIn(entry, pattern)));
+  return [...matches, ...transcript.entries.flatMap((entry) => matchIn(entry, pattern))];
 }
 
 /**
@@ -49,32 +49,32 @@ function escaped(word: string): string {
   return word.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
 }
 
-function matchIn(block: Block, pattern: RegExp): readonly SearchMatch[] {
-  const count = [...terminalText(rawText(block), 'prose').matchAll(pattern)].length;
-  return count === 0 ? [] : [{ key: block.key, count }];
+function matchIn(entry: Entry, pattern: RegExp): readonly SearchMatch[] {
+  const count = [...terminalText(rawText(entry), 'prose').matchAll(pattern)].length;
+  return count === 0 ? [] : [{ key: entry.key, count }];
 }
 
 /** The text of an unfolded entry. */
-function rawText(block: Block): string {
-  switch (block.kind) {
+function rawText(entry: Entry): string {
+  switch (entry.kind) {
     case 'message':
     case 'answer':
     case 'thinking':
     case 'note':
-      return block.text;
+      return entry.text;
     case 'ended':
-      return `${block.status}: ${block.reason ?? ''}`;
+      return `${entry.status}: ${entry.reason ?? ''}`;
     case 'page':
-      return [block.title, ...block.lines].join('\n');
+      return [entry.title, ...entry.lines].join('\n');
     case 'call': {
-      const changed = block.edits.flatMap(({ lines }) =>
+      const changed = entry.edits.flatMap(({ lines }) =>
         lines.map((line) => (line.sign === '…' ? '' : line.text)),
       );
-      return [`${block.tool} ${block.subject}`, ...changed, block.output].join('\n');
+      return [`${entry.tool} ${entry.subject}`, ...changed, entry.output].join('\n');
     }
     case 'shell':
-      return `!${block.command}\n${block.output}`;
+      return `!${entry.command}\n${entry.output}`;
     default:
-      return block satisfies never;
+      return entry satisfies never;
   }
 }

@@ -1,4 +1,4 @@
-/** Where a key has its meaning: anywhere, or only while this part of the screen has the focus. */
+/** The part of the screen that must have the focus for a key to have its meaning. */
 export type KeyScope =
   | 'anywhere'
   | 'editor'
@@ -9,7 +9,7 @@ export type KeyScope =
   | 'search';
 
 /** The keys of one action. */
-export interface KeyBinding {
+export interface ActionBinding {
   /** Names as the terminal library has them: `ctrl+b`, `shift+tab`, `escape`. */
   readonly keys: readonly string[];
   readonly scope: KeyScope;
@@ -22,12 +22,12 @@ export interface KeyBinding {
 }
 
 /** A key that the editor handles while a text is typed. */
-function editing(...keys: readonly string[]): KeyBinding {
+function editing(...keys: readonly string[]): ActionBinding {
   return { keys, scope: 'editor', isEditors: true };
 }
 
 /** A key that the editor handles while it offers completions. */
-function completing(...keys: readonly string[]): KeyBinding {
+function completing(...keys: readonly string[]): ActionBinding {
   return { keys, scope: 'completion', isEditors: true };
 }
 
@@ -59,7 +59,7 @@ const EDITING_BINDINGS = {
   'completion-down': completing('down'),
   'completion-take': completing('enter'),
   'completion-close': completing('escape', 'ctrl+c'),
-} satisfies Readonly<Record<string, KeyBinding>>;
+} satisfies Readonly<Record<string, ActionBinding>>;
 
 /** The keys of the UI. A key is one row here and one handler in `update/`. */
 const OWN_BINDINGS = {
@@ -171,12 +171,12 @@ const OWN_BINDINGS = {
   'option-2': { keys: ['2'], scope: 'question' },
   'option-3': { keys: ['3'], scope: 'question' },
   'option-4': { keys: ['4'], scope: 'question' },
-} satisfies Readonly<Record<string, KeyBinding>>;
+} satisfies Readonly<Record<string, ActionBinding>>;
 
 /** An action of the UI, as opposed to the editor. */
 export type OwnAction = keyof typeof OWN_BINDINGS;
 export type Action = OwnAction | keyof typeof EDITING_BINDINGS;
-export type Bindings = Readonly<Record<Action, KeyBinding>>;
+export type Bindings = Readonly<Record<Action, ActionBinding>>;
 
 export const DEFAULT_BINDINGS: Bindings = { ...OWN_BINDINGS, ...EDITING_BINDINGS };
 

@@ -5,35 +5,28 @@ const MODIFIERS = ['shift', 'ctrl', 'alt', 'super'] as const;
 type Modifier = (typeof MODIFIERS)[number];
 
 /** Named keys in lower case, with the name on the screen if that is different. */
-const NAMED: ReadonlyMap<string, { readonly key: string; readonly shown?: string }> = new Map(
-  Object.entries({
-    escape: { key: 'escape', shown: 'esc' },
-    esc: { key: 'escape', shown: 'esc' },
-    enter: { key: 'enter' },
-    return: { key: 'enter' },
-    tab: { key: 'tab' },
-    space: { key: 'space' },
-    backspace: { key: 'backspace' },
-    delete: { key: 'delete' },
-    insert: { key: 'insert' },
-    home: { key: 'home' },
-    end: { key: 'end' },
-    pageup: { key: 'pageUp', shown: 'pgup' },
-    pgup: { key: 'pageUp', shown: 'pgup' },
-    pagedown: { key: 'pageDown', shown: 'pgdn' },
-    pgdn: { key: 'pageDown', shown: 'pgdn' },
-    up: { key: 'up', shown: '↑' },
-    down: { key: 'down', shown: '↓' },
-    left: { key: 'left', shown: '←' },
-    right: { key: 'right', shown: '→' },
-    ...Object.fromEntries(
-      Array.from({ length: 12 }, (_, index) => [`f${index + 1}`, { key: `f${index + 1}` }]),
-    ),
-  }),
-);
+const NAMED = new Map<string, { readonly key: string; readonly shown?: string }>([
+  ...['enter', 'tab', 'space', 'backspace', 'delete', 'insert', 'home', 'end'].map(sameName),
+  ...Array.from({ length: 12 }, (_, index) => sameName(`f${index + 1}`)),
+  ['escape', { key: 'escape', shown: 'esc' }],
+  ['esc', { key: 'escape', shown: 'esc' }],
+  ['return', { key: 'enter' }],
+  ['pageup', { key: 'pageUp', shown: 'pgup' }],
+  ['pgup', { key: 'pageUp', shown: 'pgup' }],
+  ['pagedown', { key: 'pageDown', shown: 'pgdn' }],
+  ['pgdn', { key: 'pageDown', shown: 'pgdn' }],
+  ['up', { key: 'up', shown: '↑' }],
+  ['down', { key: 'down', shown: '↓' }],
+  ['left', { key: 'left', shown: '←' }],
+  ['right', { key: 'right', shown: '→' }],
+]);
+
+function sameName(key: string): readonly [string, { readonly key: string }] {
+  return [key, { key }];
+}
 
 /** The library's name of a key that a user wrote (`Ctrl+G`, `esc`, `shift+pgup`); null if there is no such key. */
-export function readKey(written: string): string | null {
+export function keyFromText(written: string): string | null {
   const word = written.trim();
   // The plus sign is also a key.
   const parts =

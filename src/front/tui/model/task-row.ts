@@ -4,7 +4,7 @@ import { paidTokens } from '../../../protocol/model.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { TaskStatus } from '../../../protocol/result.ts';
 import type { TaskState } from '../../../protocol/state.ts';
-import { endOf } from './cut-text.ts';
+import { textEnd } from './cut-text.ts';
 
 /** A task as the tree shows it. */
 export interface TaskRow {
@@ -74,6 +74,6 @@ export function hasEnded({ endedAt }: Pick<TaskRow, 'endedAt'>): boolean {
 }
 
 function lastLine(text: string): string {
-  const end = endOf(text, MAX_LAST_LINE).trimEnd();
+  const end = textEnd(text, MAX_LAST_LINE).trimEnd();
   return end.slice(end.lastIndexOf('\n') + 1).trim();
 }

@@ -53,15 +53,22 @@ export function emptyTaskTree(clock: Clock = systemClock): TaskTree {
   };
 }
 
-/** A copy that can be changed without an effect on the original. */
-export function copyTree(tree: TaskTree): TaskTree {
+/**
+ * A copy that can be changed without an effect on the original. For a change of one task, only the transcript of that
+ * task is copied: events arrive by the thousand.
+ */
+export function copyTree(tree: TaskTree, task: string | null = null): TaskTree {
+  const copy = (transcript: Transcript): Transcript =>
+    task === null || transcript.task === null || transcript.task === task
+      ? copyTranscript(transcript)
+      : transcript;
   return {
     ...tree,
     rows: new Map(tree.rows),
     background: new Set(tree.background),
     questions: new Map(tree.questions),
-    main: copyTranscript(tree.main),
-    opened: tree.opened === null ? null : copyTranscript(tree.opened),
+    main: copy(tree.main),
+    opened: tree.opened === null ? null : copy(tree.opened),
   };
 }
 
@@ -138,7 +145,7 @@ export function forgetTree(tree: TaskTree): void {
 
 /** Removes all entries of the main transcript, before another conversation is shown in full. */
 export function emptyMain({ main }: TaskTree): void {
-  main.blocks.length = 0;
+  main.entries.length = 0;
   main.waiting.length = 0;
   main.dropped = 0;
   main.stream.text = '';

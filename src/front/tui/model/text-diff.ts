@@ -1,4 +1,4 @@
-import { beginningOf, copied } from './cut-text.ts';
+import { textStart, copied } from './cut-text.ts';
 import { lineChanges, type LineChange } from './line-changes.ts';
 
 /** A line of a text change. */
@@ -9,7 +9,7 @@ export type DiffLine =
       /** The line number on its own side of the change, from 1. */
       readonly number: number;
       /** The changed part of the line; null if all of it changed, or nothing. */
-      readonly words: Span | null;
+      readonly words: TextRange | null;
     }
   /** Kept lines that are not shown. */
   | { readonly sign: '…'; readonly count: number };
@@ -44,7 +44,7 @@ export function textDiff(before: string | null, after: string, bounds: DiffBound
   const shown = withGaps(changes, bounds.around);
   const kept = shown.slice(0, bounds.lines);
   const textOf = ({ sign, at }: LineChange) =>
-    copied(beginningOf((sign === '-' ? old : now)[at] ?? '', bounds.lineLength));
+    copied(textStart((sign === '-' ? old : now)[at] ?? '', bounds.lineLength));
   return {
     lines: withWords(
       kept.map((line) =>
@@ -119,7 +119,7 @@ function markPair(lines: DiffLine[], old: number, now: number): void {
 }
 
 /** A range of a text, in UTF-16 units. */
-export interface Span {
+export interface TextRange {
   readonly from: number;
   readonly to: number;
 }
@@ -135,7 +135,7 @@ let words: Intl.Segmenter | null = null;
 export function changedWords(
   before: string,
   after: string,
-): { readonly before: Span; readonly after: Span } | null {
+): { readonly before: TextRange; readonly after: TextRange } | null {
   if (before.length > MAX_LINE || after.length > MAX_LINE) return null;
   const [old, now] = [wordsOf(before), wordsOf(after)];
   const most = Math.min(old.length, now.length);

@@ -4,8 +4,8 @@ import { compactionText } from '../../../protocol/compaction-text.ts';
 import { enclosureLine, type Enclosure } from '../../../protocol/enclosure.ts';
 import type { TaskEvent } from '../../../protocol/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
-import type { Block, BlockBody, CallBlock, CallState, MessageBlock, ShellBlock } from './block.ts';
-import { beginningOf, endOf, linesIn } from './cut-text.ts';
+import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellEntry } from './entry.ts';
+import { textStart, textEnd, linesIn } from './cut-text.ts';
 import { callSubject, placedChanges, textChanges } from './call-details.ts';
 
 /** The number of entries in memory. Older ones are only in the log. */
@@ -24,7 +24,7 @@ const MAX_STREAMED = 64 * 1024;
 export interface Transcript {
   /** Null before the task has started. */
   task: string | null;
-  readonly blocks: Block[];
+  readonly entries: Entry[];
   /** The number of older entries that are only in the log of the task. */
   dropped: number;
   /** The number of older entries of other conversations, and of entries that no log holds. */
@@ -34,20 +34,20 @@ export interface Transcript {
   /** The lowest key of the task's own entries. */
   keyBase: number;
   /** Receives the entries that are dropped. */
-  readonly onDropped: ((gone: readonly Block[]) => void) | null;
+  readonly onDropped: ((gone: readonly Entry[]) => void) | null;
   /** Older entries that were read back because they are in view; null if none are. */
   earlier: Earlier | null;
   /** The number of the newest event; -1 before the first one. */
   lastSeq: number;
   /** Messages that no request holds yet. They come after the answer that is being written. */
-  readonly waiting: MessageBlock[];
+  readonly waiting: MessageEntry[];
   /** The answer that is being written. */
   readonly stream: { text: string; thinking: string };
 }
 
 /** Older entries that were read back from the log, around those in view. */
 export interface Earlier {
-  readonly blocks: readonly Block[];
+  readonly entries: readonly Entry[];
   /** The number of entries before the first one. */
   readonly older: number;
   /** The number of entries between the last one and those in memory at the time of reading. */
@@ -62,7 +62,7 @@ export function emptyTranscript(
 ): Transcript {
   return {
     task,
-    blocks: [],
+    entries: [],
     dropped: 0,
     lost: 0,
     nextKey: keyBase,
@@ -79,15 +79,15 @@ export function emptyTranscript(
  * Adds an entry and returns its key. The key follows from the number of the event, so that an entry that is read back
  * from the log has the same key.
  */
-export function addBlock(transcript: Transcript, body: BlockBody): number {
-  const { blocks, keyBase, lastSeq } = transcript;
+export function addEntry(transcript: Transcript, body: EntryBody): number {
+  const { entries, keyBase, lastSeq } = transcript;
   const key = Math.max(transcript.nextKey, keyBase + (lastSeq + 1) * KEYS_OF_EVENT);
-  blocks.push({ key, ...body });
+  entries.push({ key, ...body });
   transcript.nextKey = key + 1;
   // Several are dropped at once, because the others have to move.
-  if (blocks.length < MAX_BLOCKS * 1.25) return key;
-  const gone = blocks.splice(0, blocks.length - MAX_BLOCKS);
-  const own = gone.filter((block) => block.key >= keyBase).length;
+  if (entries.length < MAX_BLOCKS * 1.25) return key;
+  const gone = entries.splice(0, entries.length - MAX_BLOCKS);
+  const own = gone.filter((entry) => entry.key >= keyBase).length;
   transcript.dropped += own;
   transcript.lost += gone.length - own;
   transcript.onDropped?.(gone);
@@ -96,7 +96,7 @@ export function addBlock(transcript: Transcript, body: BlockBody): number {
 
 /** Continues the transcript with another task. The entries so far stay above it. */
 export function beginTask(transcript: Transcript): void {
-  for (const said of transcript.waiting.splice(0)) addBlock(transcript, said);
+  for (const said of transcript.waiting.splice(0)) addEntry(transcript, said);
   transcript.task = null;
   transcript.lastSeq = -1;
   transcript.keyBase = transcript.nextKey;
@@ -110,16 +110,16 @@ export function addStreamed(
   kind: 'text' | 'thinking',
   piece: string,
 ): void {
-  transcript.stream[kind] = endOf(transcript.stream[kind] + piece, MAX_STREAMED);
+  transcript.stream[kind] = textEnd(transcript.stream[kind] + piece, MAX_STREAMED);
 }
 
 /** Adds an event of its task. An event that was added before changes nothing. */
 export function applyToTranscript(transcript: Transcript, event: TaskEvent): void {
   if (event.seq <= transcript.lastSeq) return;
   transcript.lastSeq = event.seq;
-  const add = (body: BlockBody) => addBlock(transcript, body);
+  const add = (body: EntryBody) => addEntry(transcript, body);
   const note = (level: 'info' | 'warning' | 'error', text: string) =>
-    add({ kind: 'note', level, text: beginningOf(text, MAX_OUTPUT) });
+    add({ kind: 'note', level, text: textStart(text, MAX_OUTPUT) });
   switch (event.type) {
     case 'task.created':
       if (event.spec.prompt !== '') {
@@ -202,7 +202,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       clearStream(transcript);
       if (event.end.status !== 'completed') {
         const { status, because: reason } = event.end;
-        const last = transcript.blocks.at(-1);
+        const last = transcript.entries.at(-1);
         const isSaid = last?.kind === 'note' && last.text === reason;
         add({ kind: 'ended', status, reason: isSaid ? null : reason });
       }
@@ -225,13 +225,13 @@ function attachments(enclosed: readonly Enclosure[] = []): {
 
 /** Updates the entry of a shell command, if it is still in memory. */
 export function updateShell(
-  { blocks }: Transcript,
+  { entries }: Transcript,
   key: number,
-  change: Pick<ShellBlock, 'output' | 'outputLines' | 'outcome'>,
+  change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>,
 ): void {
-  const at = blocks.findLastIndex((block) => block.key === key);
-  const block = blocks[at];
-  if (block?.kind === 'shell') blocks[at] = { ...block, ...change };
+  const at = entries.findLastIndex((entry) => entry.key === key);
+  const entry = entries[at];
+  if (entry?.kind === 'shell') entries[at] = { ...entry, ...change };
 }
 
 function clearStream({ stream }: Transcript): void {
@@ -242,10 +242,10 @@ function clearStream({ stream }: Transcript): void {
 function addAnswer(transcript: Transcript, message: AssistantMessage): void {
   for (const part of message.content) {
     if (part.type === 'tool_call') {
-      addBlock(transcript, newCall({ callId: part.id, tool: part.name, input: part.input }));
+      addEntry(transcript, newCall({ callId: part.id, tool: part.name, input: part.input }));
     } else if (part.text.trim() !== '') {
       const kind = part.type === 'text' ? 'answer' : 'thinking';
-      addBlock(transcript, { kind, text: cut(part.text) });
+      addEntry(transcript, { kind, text: cut(part.text) });
     }
   }
 }
@@ -256,7 +256,7 @@ interface MadeCall {
   readonly input: JsonValue;
 }
 
-function newCall({ callId, tool, input }: MadeCall): CallBlock {
+function newCall({ callId, tool, input }: MadeCall): CallEntry {
   return {
     kind: 'call',
     callId,
@@ -273,8 +273,8 @@ function newCall({ callId, tool, input }: MadeCall): CallBlock {
 
 function startCall(transcript: Transcript, event: MadeCall & { readonly ts: number }): void {
   // The event has the canonical name of the tool.
-  const started: CallBlock = { ...newCall(event), state: 'running', startedAt: event.ts };
-  if (!replaceCall(transcript, event.callId, () => started)) addBlock(transcript, started);
+  const started: CallEntry = { ...newCall(event), state: 'running', startedAt: event.ts };
+  if (!replaceCall(transcript, event.callId, () => started)) addEntry(transcript, started);
 }
 
 interface EndedCall {
@@ -287,11 +287,11 @@ interface EndedCall {
 function endCall(
   transcript: Transcript,
   { callId, tool, text, ms }: EndedCall,
-  state: CallBlock['state'],
+  state: CallEntry['state'],
 ): void {
-  const output = beginningOf(text, MAX_OUTPUT);
+  const output = textStart(text, MAX_OUTPUT);
   const outputLines = linesIn(text);
-  const end = (call: CallBlock): CallBlock => ({
+  const end = (call: CallEntry): CallEntry => ({
     ...call,
     state,
     ms,
@@ -300,26 +300,26 @@ function endCall(
     outputLines,
   });
   if (replaceCall(transcript, callId, end)) return;
-  addBlock(transcript, end(newCall({ callId, tool, input: {} })));
+  addEntry(transcript, end(newCall({ callId, tool, input: {} })));
 }
 
 /** Marks running calls as not running, because no process works on the task. */
-export function leaveCalls({ blocks }: Transcript): void {
-  for (const [at, block] of blocks.entries()) {
-    if (block.kind !== 'call' || block.state !== 'running') continue;
-    blocks[at] = { ...block, state: 'made', startedAt: null };
+export function leaveCalls({ entries }: Transcript): void {
+  for (const [at, entry] of entries.entries()) {
+    if (entry.kind !== 'call' || entry.state !== 'running') continue;
+    entries[at] = { ...entry, state: 'made', startedAt: null };
   }
 }
 
 function replaceCall(
-  { blocks }: Transcript,
+  { entries }: Transcript,
   callId: string,
-  change: (call: CallBlock) => CallBlock,
+  change: (call: CallEntry) => CallEntry,
 ): boolean {
-  const at = blocks.findLastIndex((block) => block.kind === 'call' && block.callId === callId);
-  const block = blocks[at];
-  if (block?.kind !== 'call') return false;
-  blocks[at] = { ...change(block), key: block.key };
+  const at = entries.findLastIndex((entry) => entry.kind === 'call' && entry.callId === callId);
+  const entry = entries[at];
+  if (entry?.kind !== 'call') return false;
+  entries[at] = { ...change(entry), key: entry.key };
   return true;
 }
 
@@ -327,12 +327,12 @@ function replaceCall(
 function markRead(transcript: Transcript, id: string): void {
   const at = transcript.waiting.findIndex((said) => said.id === id);
   for (const said of at === -1 ? [] : transcript.waiting.splice(at, 1)) {
-    addBlock(transcript, { ...said, unread: false });
+    addEntry(transcript, { ...said, unread: false });
   }
 }
 
 function cut(text: string): string {
-  const beginning = beginningOf(text, MAX_TEXT);
+  const beginning = textStart(text, MAX_TEXT);
   const cut = text.length - beginning.length;
   return cut === 0 ? text : `${beginning}\n\n… ${plural(cut, 'character')} more, in the log`;
 }
@@ -341,7 +341,7 @@ function cut(text: string): string {
 export function copyTranscript(transcript: Transcript): Transcript {
   return {
     ...transcript,
-    blocks: [...transcript.blocks],
+    entries: [...transcript.entries],
     waiting: [...transcript.waiting],
     stream: { ...transcript.stream },
   };

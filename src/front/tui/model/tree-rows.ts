@@ -1,8 +1,8 @@
 import { hasEnded, type TaskRow } from './task-row.ts';
-import type { TaskTree } from './task-tree.ts';
+import { rootRow, type TaskTree } from './task-tree.ts';
 
 /** A row of the tree. */
-export interface TreeRow {
+export interface TaskTreeRow {
   readonly row: TaskRow;
   /** The number of levels below the main task. */
   readonly level: number;
@@ -10,35 +10,35 @@ export interface TreeRow {
 }
 
 /** The rows of all tasks: each below its parent, and the children of one parent in order of their creation. */
-export function treeRows(ui: TaskTree): readonly TreeRow[] {
-  const below = Map.groupBy(ui.rows.values(), ({ parent }) => parent);
-  const rows: TreeRow[] = [];
+export function treeRows(tree: TaskTree): readonly TaskTreeRow[] {
+  const below = Map.groupBy(tree.rows.values(), ({ parent }) => parent);
+  const rows: TaskTreeRow[] = [];
   const visit = (row: TaskRow, level: number): void => {
-    rows.push({ row, level, isBackground: ui.background.has(row.id) });
+    rows.push({ row, level, isBackground: tree.background.has(row.id) });
     for (const child of below.get(row.id) ?? []) visit(child, level + 1);
   };
-  const root = ui.root === null ? undefined : ui.rows.get(ui.root);
+  const root = rootRow(tree);
   if (root !== undefined) visit(root, 0);
   return rows;
 }
 
 /** The rows without the tasks that had ended before the main task began its current work. */
-export function currentRows(ui: TaskTree): readonly TreeRow[] {
-  const root = ui.root === null ? undefined : ui.rows.get(ui.root);
+export function currentRows(tree: TaskTree): readonly TaskTreeRow[] {
+  const root = rootRow(tree);
   if (root === undefined) return [];
-  return treeRows(ui).filter(
+  return treeRows(tree).filter(
     ({ row }) => row === root || row.endedAt === null || row.endedAt >= root.since,
   );
 }
 
 /** Whether any task is at work. */
-export function isAtWork(ui: TaskTree): boolean {
-  for (const row of ui.rows.values()) if (!hasEnded(row)) return true;
+export function hasWork(tree: TaskTree): boolean {
+  for (const row of tree.rows.values()) if (!hasEnded(row)) return true;
   return false;
 }
 
 export interface PaneRows {
-  readonly shown: readonly TreeRow[];
+  readonly shown: readonly TaskTreeRow[];
   readonly hidden: { readonly atWork: number; readonly ended: number };
 }
 
@@ -47,7 +47,7 @@ export interface PaneRows {
  * ones. The row of `chosen` is always among them.
  */
 export function paneRows(
-  rows: readonly TreeRow[],
+  rows: readonly TaskTreeRow[],
   most: number,
   chosen: string | null = null,
 ): PaneRows {
@@ -64,7 +64,7 @@ export function paneRows(
 }
 
 /** Rows with a smaller weight are shown first. */
-function weightOf({ row, level }: TreeRow, chosen: string | null): number {
+function weightOf({ row, level }: TaskTreeRow, chosen: string | null): number {
   if (row.id === chosen) return -3;
   if (level === 0) return -2;
   if (row.asks > 0) return -1;
@@ -72,7 +72,7 @@ function weightOf({ row, level }: TreeRow, chosen: string | null): number {
 }
 
 /** The total use of all tasks of a tree. */
-export interface TreeUse {
+export interface TreeTotals {
   readonly turns: number;
   readonly tokens: number;
   /** Null if the price of a part is not known. */
@@ -80,7 +80,7 @@ export interface TreeUse {
 }
 
 /** Adds up the use of all tasks in the tree. */
-export function treeUse({ rows }: Pick<TaskTree, 'rows'>): TreeUse {
+export function treeTotals({ rows }: Pick<TaskTree, 'rows'>): TreeTotals {
   let [turns, tokens] = [0, 0];
   let costUsd: number | null = 0;
   for (const row of rows.values()) {

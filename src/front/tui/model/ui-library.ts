@@ -1,6 +1,6 @@
 import type { Muster } from '../../../api/index.ts';
 
-/** What pages, the start screen and the status line show of the library. Reading it has no effect. */
+/** The part of the library that pages, the start screen and the status line show. Reading it has no effect. */
 export type LibraryInfo = Pick<
   Muster,
   'agents' | 'cwd' | 'mainModel' | 'mode' | 'models' | 'offlineByDefault' | 'rules'

@@ -7,10 +7,10 @@ import {
   isEditingAction,
   type Action,
   type Bindings,
-  type KeyBinding,
+  type ActionBinding,
   type KeyScope,
 } from './key-bindings.ts';
-import { isText, isTyped, keyName, readKey } from './key-names.ts';
+import { isText, isTyped, keyName, keyFromText } from './key-names.ts';
 
 /** The `[keys]` section of the configuration by action; `where` is the file and line. */
 export type WrittenBindings = ReadonlyMap<
@@ -28,7 +28,7 @@ const NEEDED: ReadonlySet<Action> = new Set(['interrupt', 'leave', 'send']);
 export function userBindings(written: WrittenBindings): Bindings {
   if (written.size === 0) return DEFAULT_BINDINGS;
   const problems: string[] = [];
-  const bindings: Record<Action, KeyBinding> = { ...DEFAULT_BINDINGS };
+  const bindings: Record<Action, ActionBinding> = { ...DEFAULT_BINDINGS };
   for (const [name, { keys, where }] of written) {
     const action = ACTIONS.find((each) => each === name);
     if (action === undefined) {
@@ -68,9 +68,9 @@ function yieldKeys(bindings: Bindings, written: WrittenBindings): Bindings {
 
 function readBinding(
   written: string,
-  { action, binding }: { readonly action: Action; readonly binding: KeyBinding },
+  { action, binding }: { readonly action: Action; readonly binding: ActionBinding },
 ): { readonly key: string | null; readonly problem: string | null } {
-  const key = readKey(written);
+  const key = keyFromText(written);
   if (key === null) {
     const problem = `keys.${action}: "${exactLine(written)}" is no key; keys are written like "ctrl+g", "alt+enter", "shift+tab", "pgup", "f5", "esc", "x"`;
     return { key, problem };
@@ -106,7 +106,7 @@ function clashes(bindings: Bindings, written: WrittenBindings): readonly string[
 }
 
 /** Whether a key of both bindings would have two meanings at the same time. */
-function overlap(one: KeyBinding, other: KeyBinding): boolean {
+function overlap(one: ActionBinding, other: ActionBinding): boolean {
   if (!scopesMeet(one.scope, other.scope)) return false;
   // An empty editor has no text to edit.
   const isEmptyOnly = one.needsEmptyEditor === true || other.needsEmptyEditor === true;

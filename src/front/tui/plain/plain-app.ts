@@ -1,18 +1,18 @@
 import { terminalText } from '../../../base/terminal-text.ts';
 import { isTaskQuestion, type PendingQuestion } from '../model/pending-question.ts';
-import { treeUse } from '../model/tree-rows.ts';
+import { treeTotals } from '../model/tree-rows.ts';
 import { attentionSequence, type AttentionMethod } from '../terminal/notification.ts';
 import { Redraw } from '../terminal/redraw.ts';
-import { Session, type SessionOptions } from '../terminal/session.ts';
-import type { Message } from '../update/message.ts';
+import { UiSession, type SessionOptions } from '../terminal/session.ts';
+import type { UiMessage } from '../update/message.ts';
 import { LineCache } from '../view/line-cache.ts';
-import { shortCost, shortCount } from '../view/numbers.ts';
+import { shortCost, shortTokens } from '../view/numbers.ts';
 import { Pen } from '../view/pen.ts';
-import { startFacts, startScreen } from '../view/start-screen.ts';
+import { startScreen } from '../view/start-screen.ts';
 import { PLAIN } from '../view/theme.ts';
 import { LineTerminal, type LineStreams } from './line-terminal.ts';
 import { PlainConversation } from './plain-conversation.ts';
-import { questionText, readAnswer } from './plain-question.ts';
+import { questionText, parseAnswer } from './plain-question.ts';
 import { PlainTasks } from './plain-tasks.ts';
 
 export interface PlainAppOptions extends Omit<SessionOptions, 'watched'> {
@@ -32,7 +32,7 @@ const MAX_SHELL_LINES = 40;
 export class PlainApp {
   private readonly options: PlainAppOptions;
   private readonly pen = new Pen(PLAIN);
-  private readonly session: Session;
+  private readonly session: UiSession;
   private readonly lines: PlainConversation;
   private readonly tasks: PlainTasks;
   private readonly terminal: LineTerminal;
@@ -56,7 +56,7 @@ export class PlainApp {
       onEnd: onLeave,
     });
     this.redraw = new Redraw({ draw: () => this.report(), isAtWork: () => false });
-    this.session = new Session(
+    this.session = new UiSession(
       options,
       {
         setEditorText: () => {},
@@ -78,11 +78,12 @@ export class PlainApp {
 
   start(): void {
     const { library, notices } = this.options;
-    const facts = {
-      ...startFacts(library, { sandbox: null, notices }),
-      sandbox: 'see muster doctor',
-    };
-    this.terminal.write(startScreen(facts, ANY_WIDTH, this.pen).filter((line) => line !== ''));
+    const start = startScreen(
+      { library, notices, sandbox: 'see muster doctor' },
+      ANY_WIDTH,
+      this.pen,
+    );
+    this.terminal.write(start.filter((line) => line !== ''));
     this.report();
     this.terminal.start();
   }
@@ -154,14 +155,14 @@ export class PlainApp {
       session.dispatch({ type: 'confirmed', isYes });
       return true;
     }
-    const answer = readAnswer(asked, line);
+    const answer = parseAnswer(asked, line);
     if (answer === null) return false;
     this.asked = null;
     session.dispatch({ type: 'answer', answer: { question: asked.id, ...answer } });
     return true;
   }
 
-  private onChanged({ type }: Message): void {
+  private onChanged({ type }: UiMessage): void {
     // Events are reported in the order in which they happened; streamed text is reported now and then.
     if (type === 'task-event') this.report();
     else if (type === 'conversation-idle') this.reportIdle();
@@ -170,8 +171,8 @@ export class PlainApp {
 
   private reportIdle(): void {
     this.report();
-    const { turns, tokens, costUsd } = treeUse(this.session.state.tree);
-    const used = turns === 0 ? '' : ` ${shortCount(tokens)} tokens, ${shortCost(costUsd)}.`;
+    const { turns, tokens, costUsd } = treeTotals(this.session.state.tree);
+    const used = turns === 0 ? '' : ` ${shortTokens(tokens)} tokens, ${shortCost(costUsd)}.`;
     this.terminal.write([`Ready.${used}`]);
   }
 

@@ -1,6 +1,6 @@
 import { formatDuration, plural } from '../../../base/text.ts';
 import { plainLines, type Pen } from '../view/pen.ts';
-import type { Block, CallBlock, CallState } from '../model/block.ts';
+import type { Entry, CallEntry, CallState } from '../model/entry.ts';
 import type { Transcript } from '../model/transcript.ts';
 
 /** A call that took this long is also reported when it ends. */
@@ -31,43 +31,43 @@ export class PlainConversation {
 
   /** Returns the lines that are new since the last call. */
   newLines(transcript: Transcript): readonly string[] {
-    const { blocks, nextKey } = transcript;
-    const lines = this.callLines(blocks);
-    const first = blocks.findLastIndex(({ key }) => key < this.nextKey) + 1;
-    for (const block of blocks.slice(first)) lines.push(...this.blockLines(block));
+    const { entries, nextKey } = transcript;
+    const lines = this.callLines(entries);
+    const first = entries.findLastIndex(({ key }) => key < this.nextKey) + 1;
+    for (const entry of entries.slice(first)) lines.push(...this.entryLines(entry));
     this.nextKey = nextKey;
     lines.push(...this.streamLines(transcript.stream.text));
     return lines;
   }
 
-  private callLines(blocks: readonly Block[]): string[] {
+  private callLines(entries: readonly Entry[]): string[] {
     const lines: string[] = [];
     for (const [key, reported] of this.open) {
-      const block = blocks.findLast((each) => each.key === key);
-      if (block?.kind !== 'call') this.open.delete(key);
-      else if (block.state !== reported) lines.push(...this.reportCall(block));
+      const entry = entries.findLast((each) => each.key === key);
+      if (entry?.kind !== 'call') this.open.delete(key);
+      else if (entry.state !== reported) lines.push(...this.reportCall(entry));
     }
     return lines;
   }
 
-  private blockLines(block: Block): readonly string[] {
+  private entryLines(entry: Entry): readonly string[] {
     const { pen } = this;
-    switch (block.kind) {
+    switch (entry.kind) {
       case 'message':
-        return this.messageLines(block.text);
+        return this.messageLines(entry.text);
       case 'answer':
-        return this.answerLines(block.text);
+        return this.answerLines(entry.text);
       case 'thinking':
         return [];
       case 'call':
-        return this.reportCall(block);
+        return this.reportCall(entry);
       case 'note':
-        return [pen.prose('text', `${NOTE_WORDS[block.level]}${block.text}`)];
+        return [pen.prose('text', `${NOTE_WORDS[entry.level]}${entry.text}`)];
       case 'ended':
         return [
           pen.prose(
             'text',
-            `It ${block.status}${block.reason === null ? '' : `: ${block.reason}`}`,
+            `It ${entry.status}${entry.reason === null ? '' : `: ${entry.reason}`}`,
           ),
         ];
       // The output is written when the command has ended.
@@ -75,11 +75,11 @@ export class PlainConversation {
         return [];
       case 'page':
         return [
-          pen.prose('text', block.title),
-          ...block.lines.map((line) => `  ${pen.exact('text', line)}`),
+          pen.prose('text', entry.title),
+          ...entry.lines.map((line) => `  ${pen.exact('text', line)}`),
         ];
       default:
-        return block satisfies never;
+        return entry satisfies never;
     }
   }
 
@@ -108,7 +108,7 @@ export class PlainConversation {
     return plainLines(more.slice(0, -1)).split('\n');
   }
 
-  private reportCall(call: CallBlock & { readonly key: number }): readonly string[] {
+  private reportCall(call: CallEntry & { readonly key: number }): readonly string[] {
     const isOver = call.state !== 'made' && call.state !== 'running';
     const wasReported = this.open.get(call.key) === 'running';
     if (isOver) this.open.delete(call.key);
@@ -123,7 +123,7 @@ export class PlainConversation {
     return [this.pen.exact('text', `${endWords(call)}: ${name}`), ...this.why(call)];
   }
 
-  private why({ state, output }: CallBlock): readonly string[] {
+  private why({ state, output }: CallEntry): readonly string[] {
     if (state === 'done') return [];
     const [first = ''] = output.trimStart().split('\n', 1);
     return [`  ${this.pen.prose('text', first)}`];
@@ -138,7 +138,7 @@ const END_WORDS: Readonly<Partial<Record<CallState, string>>> = {
   refused: 'Refused',
 };
 
-function endWords({ state, ms, outputLines }: CallBlock): string {
+function endWords({ state, ms, outputLines }: CallEntry): string {
   const word = END_WORDS[state];
   if (word !== undefined) return word;
   return `Done after ${formatDuration(ms ?? 0)}, ${plural(outputLines, 'line')}`;

@@ -3,7 +3,7 @@ import type { AppState } from '../model/app-state.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { COMMANDS } from '../update/commands/command-table.ts';
 import { agentCompletions, type Completion } from '../update/commands/completions.ts';
-import { mentionOf, ProjectFiles, typedMention } from './project-files.ts';
+import { mentionOf, FileCompletions, typedMention } from './project-files.ts';
 
 /**
  * The completions of the editor: slash commands and their arguments at the start of a message, and agents and files
@@ -13,7 +13,7 @@ export class AutocompleteSource {
   readonly provider: AutocompleteProvider;
   private readonly library: UiLibrary;
   private readonly state: () => AppState;
-  private readonly files: ProjectFiles;
+  private readonly files: FileCompletions;
 
   constructor(
     library: UiLibrary,
@@ -21,7 +21,7 @@ export class AutocompleteSource {
   ) {
     this.library = library;
     this.state = state;
-    this.files = new ProjectFiles((signal) => library.listFiles(signal), { now });
+    this.files = new FileCompletions((signal) => library.listFiles(signal), { now });
     this.provider = {
       triggerCharacters: ['@'],
       getSuggestions: (lines, line, column, { signal }) =>

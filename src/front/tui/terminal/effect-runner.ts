@@ -10,8 +10,8 @@ import { hasEnded } from '../model/task-row.ts';
 import type { Transcript } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
 import { conversationsPage } from '../update/commands/conversations.ts';
-import type { Effect } from '../update/effect.ts';
-import type { Message } from '../update/message.ts';
+import type { UiEffect } from '../update/effect.ts';
+import type { UiMessage } from '../update/message.ts';
 import type { ConversationPort } from './conversation-runner.ts';
 import {
   readConversation,
@@ -24,7 +24,7 @@ import type { MessageSender } from './message-sender.ts';
 import type { PastedImages } from './pasted-images.ts';
 import type { ShellCommands } from './shell-commands.ts';
 
-/** What the effects need of the screen, or of the lines that take its place. */
+/** The part of the screen, or of the lines that take its place, that effects use. */
 export interface Surface {
   setEditorText(text: string): void;
   addToHistory(text: string): void;
@@ -43,7 +43,7 @@ export interface EffectRunnerOptions {
   readonly images: Pick<PastedImages, 'takeClipboard'>;
   readonly surface: Surface;
   readonly state: () => AppState;
-  readonly dispatch: (message: Message) => void;
+  readonly dispatch: (message: UiMessage) => void;
 }
 
 /** Carries out the effects that `update` describes. What comes of them returns as messages. */
@@ -55,7 +55,7 @@ export class EffectRunner {
   }
 
   /** Never throws: an error becomes a hint. */
-  run(effect: Effect): void {
+  run(effect: UiEffect): void {
     try {
       this.perform(effect);
     } catch (thrown) {
@@ -63,7 +63,7 @@ export class EffectRunner {
     }
   }
 
-  private perform(effect: Effect): void {
+  private perform(effect: UiEffect): void {
     const { library, conversation, shell, images, surface, dispatch } = this.options;
     switch (effect.type) {
       case 'dispatch':
@@ -254,7 +254,7 @@ export class EffectRunner {
     }
   }
 
-  private answer({ answer, typed }: Extract<Effect, { type: 'answer-question' }>): void {
+  private answer({ answer, typed }: Extract<UiEffect, { type: 'answer-question' }>): void {
     const { library, dispatch } = this.options;
     try {
       library.answer(answer);
@@ -278,7 +278,7 @@ export class EffectRunner {
   private async planRewind({
     conversation,
     isRedo,
-  }: Extract<Effect, { type: 'plan-rewind' }>): Promise<void> {
+  }: Extract<UiEffect, { type: 'plan-rewind' }>): Promise<void> {
     const { library, dispatch } = this.options;
     try {
       const prompt = isRedo ? null : readLastPrompt(library.store, conversation);
@@ -292,7 +292,7 @@ export class EffectRunner {
     }
   }
 
-  private async rewind({ plan, prompt }: Extract<Effect, { type: 'rewind' }>): Promise<void> {
+  private async rewind({ plan, prompt }: Extract<UiEffect, { type: 'rewind' }>): Promise<void> {
     try {
       const { plan: done, left } = await this.options.library.rewind(plan);
       const skipped = left.map(({ path, because }) => `${path}: ${because}`);

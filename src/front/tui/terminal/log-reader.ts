@@ -12,7 +12,7 @@ import {
   type Transcript,
 } from '../model/transcript.ts';
 import type { UiLibrary } from '../model/ui-library.ts';
-import type { Message } from '../update/message.ts';
+import type { UiMessage } from '../update/message.ts';
 
 type Store = UiLibrary['store'];
 
@@ -100,7 +100,7 @@ export async function readEarlierTasks(
     dispatch,
   }: {
     readonly isWanted: (task: TaskState | null) => boolean;
-    readonly dispatch: (message: Message) => void;
+    readonly dispatch: (message: UiMessage) => void;
   },
 ): Promise<void> {
   try {

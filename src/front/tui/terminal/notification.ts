@@ -50,24 +50,17 @@ export function attentionSequence(
 ): string {
   if (notify === 'off') return '';
   if (notify === 'bell' || kind === null) return BELL;
-  const sequence = sequenceOf(kind, truncate(plain(text), MAX_LENGTH));
+  const sequence = SEQUENCES[kind](truncate(plain(text), MAX_LENGTH));
   return isInTmux
     ? `\u001bPtmux;${sequence.replaceAll('\u001b', '\u001b\u001b')}${ST}${BELL}`
     : sequence;
 }
 
-function sequenceOf(kind: NotificationKind, text: string): string {
-  switch (kind) {
-    case 'osc9':
-      return `\u001b]9;${text}${ST}`;
-    case 'osc777':
-      return `\u001b]777;notify;Muster;${text}${ST}`;
-    case 'osc99':
-      return `\u001b]99;;Muster: ${text}${ST}`;
-    default:
-      return kind satisfies never;
-  }
-}
+const SEQUENCES: Readonly<Record<NotificationKind, (text: string) => string>> = {
+  osc9: (text) => `\u001b]9;${text}${ST}`,
+  osc777: (text) => `\u001b]777;notify;Muster;${text}${ST}`,
+  osc99: (text) => `\u001b]99;;Muster: ${text}${ST}`,
+};
 
 /** Makes one line without `;`, which separates fields, and without a digit at the start, which makes OSC 9 another command. */
 function plain(text: string): string {

@@ -11,7 +11,7 @@ interface Listing {
 }
 
 /** The files that a message can name. They are listed when they are first asked for. */
-export class ProjectFiles {
+export class FileCompletions {
   private readonly list: (signal: AbortSignal) => Promise<readonly string[]>;
   private readonly now: () => number;
   private readonly stopped = new AbortController();
@@ -27,7 +27,7 @@ export class ProjectFiles {
 
   /** Never rejects: a directory that can't be listed offers no files. */
   async find(typed: string): Promise<readonly string[]> {
-    return rankFiles(await this.paths(), typed);
+    return matchFiles(await this.paths(), typed);
   }
 
   stop(): void {
@@ -51,7 +51,7 @@ export class ProjectFiles {
  * The paths that match what is typed, the best first: by the start of the file's name or path, then by a part of
  * them, then letter by letter.
  */
-export function rankFiles(paths: readonly string[], typed: string): readonly string[] {
+export function matchFiles(paths: readonly string[], typed: string): readonly string[] {
   const query = typed.toLowerCase();
   const ranked: { readonly path: string; readonly rank: number }[] = [];
   for (const path of paths) {

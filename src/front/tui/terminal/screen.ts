@@ -17,10 +17,9 @@ import { standStill } from '../../../base/clock.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
 import { printText } from '../../../sys/print.ts';
 import type { Action, Bindings } from '../model/key-bindings.ts';
-import { readKey } from '../model/key-names.ts';
+import { keyFromText } from '../model/key-names.ts';
 import type { Pen } from '../view/pen.ts';
-import { ListeningTerminal } from './listening-terminal.ts';
-import type { Background } from './terminal-replies.ts';
+import { TerminalReports, type Background } from './terminal-replies.ts';
 
 export type { Terminal as TerminalDevice } from '@earendil-works/pi-tui';
 
@@ -64,14 +63,16 @@ const SUSPENDED_WITHIN_MS = 100;
 export class Screen {
   readonly editor: Editor;
   private readonly tui: TuiAltScreen;
-  private readonly terminal: ListeningTerminal;
+  private readonly reports: TerminalReports;
   private hasStopped = false;
 
   constructor(terminal: Terminal, options: ScreenOptions) {
     const { pen, bindings, completions, onKey, onPaste, onBackground } = options;
     takeKeysFromLibrary(bindings);
-    this.terminal = new ListeningTerminal(terminal, onBackground);
-    this.tui = new TuiAltScreen(this.terminal, false, undefined, { wheelScrollLines: WHEEL_LINES });
+    this.reports = new TerminalReports(terminal, onBackground);
+    this.tui = new TuiAltScreen(this.reports.terminal, false, undefined, {
+      wheelScrollLines: WHEEL_LINES,
+    });
     this.editor = new Editor(this.tui, editorTheme(pen), { autocompleteMaxVisible: 6 });
     this.editor.onSubmit = options.onSubmit;
     this.editor.onChange = options.onTyped;
@@ -137,23 +138,23 @@ export class Screen {
 
   /** Asks the terminal how bright its background is, without waiting for the reply. */
   askBackground(): void {
-    this.terminal.askBackground();
+    this.reports.askBackground();
   }
 
   /** Whether the user looks at the terminal; null if the terminal does not say. */
   get isFocused(): boolean | null {
-    return this.terminal.isFocused;
+    return this.reports.isFocused;
   }
 
   /** Sends a control sequence to the terminal itself. */
   call(sequence: string): void {
-    if (sequence !== '') this.terminal.write(sequence);
+    if (sequence !== '') this.reports.terminal.write(sequence);
   }
 
   /** Gives the terminal back as it was, with nothing of the screen left on it. */
   async stop(): Promise<void> {
     this.hasStopped = true;
-    await this.terminal.drainInput(200, 20);
+    await this.reports.terminal.drainInput(200, 20);
     this.tui.stop({ preserveScreen: true });
   }
 
@@ -286,7 +287,7 @@ function takeKeysFromLibrary(bindings: Bindings): void {
 }
 
 function isKeyId(key: string): key is KeyId {
-  return readKey(key) === key;
+  return keyFromText(key) === key;
 }
 
 function editorTheme(pen: Pen) {

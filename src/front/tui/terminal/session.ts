@@ -4,7 +4,7 @@ import type { UiLibrary } from '../model/ui-library.ts';
 import { userBindings } from '../model/user-bindings.ts';
 import type { DrawingTools } from '../view/line-cache.ts';
 import type { UpdateContext } from '../update/action-handler.ts';
-import type { Message } from '../update/message.ts';
+import type { UiMessage } from '../update/message.ts';
 import { update } from '../update/update.ts';
 import { ConversationRunner, type ConversationPort } from './conversation-runner.ts';
 import { EffectRunner, type Surface } from './effect-runner.ts';
@@ -24,11 +24,11 @@ export interface SessionOptions {
   readonly now: () => number;
 }
 
-/** What a session reports to the surface that shows it. */
+/** The surface that shows a session, with the calls that only a session makes. */
 interface SessionSurface extends Surface {
   insertIntoEditor(text: string): void;
   /** Called after each message. */
-  changed(message: Message): void;
+  changed(message: UiMessage): void;
   /** Called with the full output of one of the user's shell commands. */
   shellEnded?(output: CommandOutput): void;
 }
@@ -37,7 +37,7 @@ interface SessionSurface extends Surface {
  * The running UI: it holds the state, updates it with each message, and carries out the effects. Messages are
  * handled one after the other, and the effects of one before the next.
  */
-export class Session {
+export class UiSession {
   readonly context: UpdateContext;
   readonly conversation: ConversationPort;
   readonly images: PastedImages;
@@ -45,7 +45,7 @@ export class Session {
   private readonly surface: SessionSurface;
   private readonly effects: EffectRunner;
   private readonly stopSignals: () => void;
-  private readonly waiting: Message[] = [];
+  private readonly waiting: UiMessage[] = [];
   private isBusy = false;
   private current: AppState;
 
@@ -113,7 +113,7 @@ export class Session {
   }
 
   /** Handles a message, or puts it behind the one that is being handled. */
-  readonly dispatch = (message: Message): void => {
+  readonly dispatch = (message: UiMessage): void => {
     this.waiting.push(message);
     if (this.isBusy) return;
     this.isBusy = true;

@@ -1,6 +1,6 @@
 import type { CommandOutput } from '../../../api/enclosing.ts';
 import { plural } from '../../../base/text.ts';
-import type { ShellBlock } from '../model/block.ts';
+import type { ShellEntry } from '../model/entry.ts';
 import type { ShellProcess } from './shell-process.ts';
 
 /** The output that the screen shows; the message gets more of it. */
@@ -14,7 +14,7 @@ interface ShellOptions {
   readonly cwd: string;
   readonly onOutput: (
     key: number,
-    change: Pick<ShellBlock, 'output' | 'outputLines' | 'outcome'>,
+    change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>,
   ) => void;
   readonly onEnded: (output: CommandOutput) => void;
   readonly onHint: (text: string) => void;

@@ -1,3 +1,5 @@
+import type { Terminal } from '@earendil-works/pi-tui';
+
 const ESC = '\u001b';
 const BELL = '\u0007';
 /** A complete reply to `ESC ] 11 ; ? BEL`. */
@@ -16,7 +18,7 @@ const PATIENCE_MS = 5_000;
 const GAP_MS = 1_000;
 
 /** Input after the replies have been removed. */
-export interface Heard {
+export interface TerminalInput {
   /** Keys in their order, including those that were held back and turned out to be typed. */
   readonly keys: readonly string[];
   /** The reported background; null if there was no report. */
@@ -27,7 +29,7 @@ export interface Heard {
  * Separates the replies of a terminal from keys. A reply may come late, in pieces, never, or wrong: no piece of it is
  * ever taken for a key, and no key is lost.
  */
-export class TerminalAnswers {
+export class TerminalReplies {
   private readonly now: () => number;
   private askedAt: number | null = null;
   /** The pieces of a reply, or of what may become one. */
@@ -47,7 +49,7 @@ export class TerminalAnswers {
   }
 
   /** Reads a piece of input, as the library splits it. */
-  hear(data: string): Heard {
+  read(data: string): TerminalInput {
     if (this.begun === '') return this.begin(data);
     const whole = this.begun + data;
     const isLate = this.now() - this.begunAt > GAP_MS;
@@ -59,7 +61,7 @@ export class TerminalAnswers {
     return { ...next, keys: [...typed, ...next.keys] };
   }
 
-  private begin(data: string): Heard {
+  private begin(data: string): TerminalInput {
     if (ANSWER.test(data)) return this.answered(data);
     if (this.awaits && BEGINNING.test(data)) return this.hold(data, data);
     return { keys: STRING.test(data) ? [] : [data], background: null };
@@ -69,7 +71,7 @@ export class TerminalAnswers {
     return this.askedAt !== null && this.now() - this.askedAt < PATIENCE_MS;
   }
 
-  private hold(data: string, whole: string): Heard {
+  private hold(data: string, whole: string): TerminalInput {
     this.begun = whole;
     this.begunAt = this.now();
     // Esc is a key that must work at once. If it was no key, it did nothing at the start.
@@ -78,7 +80,7 @@ export class TerminalAnswers {
     return { keys: [], background: null };
   }
 
-  private answered(whole: string): Heard {
+  private answered(whole: string): TerminalInput {
     const [, color = ''] = ANSWER.exec(whole) ?? [];
     const isAwaited = this.askedAt !== null;
     this.forget();
@@ -120,4 +122,44 @@ function partsOf(color: string): readonly number[] | null {
 
 function share(digits: string): number {
   return Number.parseInt(digits, 16) / (16 ** digits.length - 1);
+}
+
+const ASK_BACKGROUND = '\u001b]11;?\u0007';
+const FOCUS_IN = '\u001b[I';
+const FOCUS_OUT = '\u001b[O';
+
+/** Reads what a terminal reports about itself before the library takes it for keys. */
+export class TerminalReports {
+  /** The terminal, whose input comes without its reports. */
+  readonly terminal: Terminal;
+  private readonly replies = new TerminalReplies(() => performance.now());
+  private hasFocus: boolean | null = null;
+
+  constructor(device: Terminal, onBackground: (background: Background) => void) {
+    const start: Terminal['start'] = (onInput, onResize) =>
+      device.start((data) => {
+        if (data === FOCUS_IN || data === FOCUS_OUT) this.hasFocus = data === FOCUS_IN;
+        const { keys, background } = this.replies.read(data);
+        if (background !== null) onBackground(background);
+        for (const key of keys) onInput(key);
+      }, onResize);
+    this.terminal = new Proxy(device, {
+      get(target, name) {
+        if (name === 'start') return start;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+
+  /** Whether the user looks at the terminal; null if the terminal has not said so. */
+  get isFocused(): boolean | null {
+    return this.hasFocus;
+  }
+
+  /** Asks for the background without waiting for the reply. */
+  askBackground(): void {
+    this.replies.asked();
+    this.terminal.write(ASK_BACKGROUND);
+  }
 }

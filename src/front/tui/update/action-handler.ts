@@ -6,7 +6,7 @@ import type { Update } from './effect.ts';
 /** Everything that an update reads beside the state and the message. */
 export type UpdateContext = ViewContext;
 
-/** What a key does. `armed` is the action that the previous key has prepared. */
+/** Handles a key. `armed` is the action that the previous key has prepared. */
 export type ActionHandler = (
   state: AppState,
   context: UpdateContext,

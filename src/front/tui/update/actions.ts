@@ -9,7 +9,7 @@ import { SEARCH_ACTIONS } from './search.ts';
 import { TASK_ACTIONS } from './tasks.ts';
 
 /**
- * What each key does. To add one, add a row to `key-bindings.ts` and a handler to the table of its concern; the
+ * The handler of each key. To add one, add a row to `key-bindings.ts` and a handler to the table of its concern; the
  * compiler reports an action without a handler.
  */
 const HANDLERS: Readonly<Record<OwnAction, ActionHandler>> = {

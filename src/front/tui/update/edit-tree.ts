@@ -1,23 +1,27 @@
 import type { AppState } from '../model/app-state.ts';
-import type { BlockBody } from '../model/block.ts';
+import type { EntryBody } from '../model/entry.ts';
 import { copyTree, type TaskTree } from '../model/task-tree.ts';
-import { addBlock } from '../model/transcript.ts';
+import { addEntry } from '../model/transcript.ts';
 
-/** The state with a changed copy of its task tree. */
-export function editTree(state: AppState, change: (tree: TaskTree) => void): AppState {
-  const tree = copyTree(state.tree);
+/** The state with a changed copy of its task tree. `task` is set if the change concerns only this task. */
+export function editTree(
+  state: AppState,
+  change: (tree: TaskTree) => void,
+  task: string | null = null,
+): AppState {
+  const tree = copyTree(state.tree, task);
   change(tree);
   return { ...state, tree };
 }
 
 /** Adds an entry to the conversation. Returns its key with the new state. */
-export function addEntry(
+export function appendEntry(
   state: AppState,
-  body: BlockBody,
+  body: EntryBody,
 ): { readonly state: AppState; readonly key: number } {
   let key = 0;
   const changed = editTree(state, (tree) => {
-    key = addBlock(tree.main, body);
+    key = addEntry(tree.main, body);
   });
   return { state: changed, key };
 }
@@ -28,5 +32,5 @@ export function addNote(
   level: 'info' | 'warning' | 'error',
   text: string,
 ): AppState {
-  return addEntry(state, { kind: 'note', level, text }).state;
+  return appendEntry(state, { kind: 'note', level, text }).state;
 }

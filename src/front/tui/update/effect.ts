@@ -2,84 +2,64 @@ import type { QuestionAnswer, RewindPlan } from '../../../api/index.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { AppState, LastPrompt } from '../model/app-state.ts';
 import type { Transcript } from '../model/transcript.ts';
-import type { BrowseMessage, Direction, Message } from './message.ts';
+import type { BrowseMessage, Direction, UiMessage, Tagged } from './message.ts';
+
+/** The effects by type, each with its fields. */
+interface EffectFields {
+  /** Handles another message after the effects before this one. */
+  dispatch: { message: UiMessage };
+
+  /** Sends a message to an open task, or with null to the conversation. */
+  'send-message': { text: string; to: string | null };
+  /** Sends a command that the library reads from the message, without attachments. */
+  'send-command': { text: string };
+  /** Continues a conversation that was cut off. */
+  'continue-conversation': object;
+  'start-new-conversation': object;
+  'find-conversation': { name: string };
+  'load-conversation': { id: string };
+  'list-conversations': object;
+  'set-model': { name: string };
+  /** Sets the first of these modes that the task may have. */
+  'set-mode': { task: string; modes: readonly PermissionMode[] };
+  'show-context': { task: string };
+
+  'interrupt-task': { task: string };
+  'stop-task': { task: string };
+  'resume-task': { task: string };
+  'move-to-background': { tasks: readonly string[] };
+  'open-task': { task: string };
+  /** `typed` is the text of the answer; null for an answer by a key. */
+  'answer-question': { answer: QuestionAnswer; typed: string | null };
+
+  'read-entries': { transcript: Transcript; key: number; next: BrowseMessage };
+  'search-log': { transcript: Transcript; pattern: RegExp; key: string; by: Direction };
+  'plan-rewind': { conversation: string; isRedo: boolean };
+  rewind: { plan: RewindPlan; prompt: LastPrompt | null };
+
+  /** Runs a shell command of the user's, shown by the entry of this key. */
+  'run-shell': { key: number; command: string; isShared: boolean };
+  'stop-shell': object;
+  'paste-image': object;
+
+  'set-editor-text': { text: string };
+  'remember-input': { text: string };
+  'call-attention': { text: string };
+  redraw: object;
+  suspend: object;
+  leave: object;
+}
 
 /** Something that the UI does to the world. `update` only describes it; the effect runner does it. */
-export type Effect =
-  /** Handles another message after the effects before this one. */
-  | { readonly type: 'dispatch'; readonly message: Message }
-  // Messages and conversations
-  /** Sends a message to an open task, or with null to the conversation. */
-  | { readonly type: 'send-message'; readonly text: string; readonly to: string | null }
-  /** Sends a command that the library reads from the message, without attachments. */
-  | { readonly type: 'send-command'; readonly text: string }
-  /** Continues a conversation that was cut off. */
-  | { readonly type: 'continue-conversation' }
-  | { readonly type: 'start-new-conversation' }
-  | { readonly type: 'find-conversation'; readonly name: string }
-  | { readonly type: 'load-conversation'; readonly id: string }
-  | { readonly type: 'list-conversations' }
-  | { readonly type: 'set-model'; readonly name: string }
-  /** Sets the first of these modes that the task may have. */
-  | {
-      readonly type: 'set-mode';
-      readonly task: string;
-      readonly modes: readonly PermissionMode[];
-    }
-  | { readonly type: 'show-context'; readonly task: string }
-  // Tasks
-  | { readonly type: 'interrupt-task'; readonly task: string }
-  | { readonly type: 'stop-task'; readonly task: string }
-  | { readonly type: 'resume-task'; readonly task: string }
-  | { readonly type: 'move-to-background'; readonly tasks: readonly string[] }
-  | { readonly type: 'open-task'; readonly task: string }
-  /** `typed` is what the user typed as the answer; null for an answer by a key. */
-  | {
-      readonly type: 'answer-question';
-      readonly answer: QuestionAnswer;
-      readonly typed: string | null;
-    }
-  // Logs
-  | {
-      readonly type: 'read-entries';
-      readonly transcript: Transcript;
-      readonly key: number;
-      readonly next: BrowseMessage;
-    }
-  | {
-      readonly type: 'search-log';
-      readonly transcript: Transcript;
-      readonly pattern: RegExp;
-      readonly key: string;
-      readonly by: Direction;
-    }
-  // Undo
-  | { readonly type: 'plan-rewind'; readonly conversation: string; readonly isRedo: boolean }
-  | { readonly type: 'rewind'; readonly plan: RewindPlan; readonly prompt: LastPrompt | null }
-  // The user's own shell commands, and the clipboard
-  | {
-      readonly type: 'run-shell';
-      readonly key: number;
-      readonly command: string;
-      readonly isShared: boolean;
-    }
-  | { readonly type: 'stop-shell' }
-  | { readonly type: 'paste-image' }
-  // The editor and the terminal
-  | { readonly type: 'set-editor-text'; readonly text: string }
-  | { readonly type: 'remember-input'; readonly text: string }
-  | { readonly type: 'call-attention'; readonly text: string }
-  | { readonly type: 'redraw' }
-  | { readonly type: 'suspend' }
-  | { readonly type: 'leave' };
+export type UiEffect = Tagged<EffectFields>;
 
 /** The next state, and what is to be done. */
 export interface Update {
   readonly state: AppState;
-  readonly effects: readonly Effect[];
+  readonly effects: readonly UiEffect[];
 }
 
-export function next(state: AppState, ...effects: readonly Effect[]): Update {
+export function next(state: AppState, ...effects: readonly UiEffect[]): Update {
   return { state, effects };
 }
 

@@ -1,7 +1,7 @@
 import type { AppState } from '../model/app-state.ts';
 import { ACTIONS, type Action, type Bindings, type KeyScope } from '../model/key-bindings.ts';
 
-/** What decides the meaning of a key. */
+/** Everything that decides the meaning of a key. */
 export interface KeyContext {
   readonly focus: Exclude<KeyScope, 'anywhere' | 'completion'>;
   readonly isEditorEmpty: boolean;

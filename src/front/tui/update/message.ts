@@ -3,19 +3,13 @@ import type { TaskEvent } from '../../../protocol/event.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { TaskState } from '../../../protocol/state.ts';
 import type { ConversationStatus, LastPrompt, TerminalSize } from '../model/app-state.ts';
-import type { ShellBlock } from '../model/block.ts';
+import type { ShellEntry } from '../model/entry.ts';
 import type { SearchMatch } from '../model/entry-search.ts';
 import type { Earlier, Transcript } from '../model/transcript.ts';
 import type { KeyMeaning } from './key-action.ts';
 
-/** A step to the next match (1) or the previous one (-1). */
+/** A step to the next match or entry (1), or to the previous one (-1). */
 export type Direction = 1 | -1;
-
-/** A request that may have to wait for older entries. `isLoaded` is set once these have been read. */
-export type BrowseMessage =
-  | { readonly type: 'scroll'; readonly lines: number; readonly isLoaded?: true }
-  | { readonly type: 'choose-entry'; readonly by: Direction; readonly isLoaded?: true }
-  | { readonly type: 'go-to-match'; readonly key: number; readonly by: Direction };
 
 /** The result of looking up a conversation that `/resume` names. */
 export interface ConversationFound {
@@ -26,90 +20,71 @@ export interface ConversationFound {
   readonly ownerPid: number | null;
 }
 
-/** Everything that can happen to the terminal UI. */
-export type Message =
-  | BrowseMessage
+/** The messages by type, each with its fields. */
+interface MessageFields {
   /** A key was pressed; `keyAction` says what it means. */
-  | { readonly type: 'key-pressed'; readonly meaning: KeyMeaning }
+  'key-pressed': { meaning: KeyMeaning };
   /** The editor's text has changed. */
-  | { readonly type: 'typed'; readonly text: string }
-  | { readonly type: 'submitted'; readonly text: string }
+  typed: { text: string };
+  submitted: { text: string };
   /** A frame is about to be drawn. */
-  | { readonly type: 'frame'; readonly size: TerminalSize }
+  frame: { size: TerminalSize };
   /** Runs a slash command. */
-  | { readonly type: 'run-command'; readonly name: string; readonly argument: string }
-  // Tasks
-  | { readonly type: 'task-event'; readonly event: TaskEvent; readonly task: TaskState }
-  | { readonly type: 'task-signal'; readonly signal: TaskSignal }
+  'run-command': { name: string; argument: string };
+
+  /** These may have to wait for older entries. `isLoaded` is set once the entries have been read. */
+  scroll: { lines: number; isLoaded?: true };
+  'choose-entry': { by: Direction; isLoaded?: true };
+  'go-to-match': { key: number; by: Direction };
+  /** `earlier` is null if the entries could not be read. */
+  'entries-read': { task: string; earlier: Earlier | null; next: BrowseMessage };
+  'log-searched': { key: string; matches: readonly SearchMatch[]; by: Direction };
+
+  'task-event': { event: TaskEvent; task: TaskState };
+  'task-signal': { signal: TaskSignal };
   /** A task was read from its log. `isAsking` says whether its open questions can be answered. */
-  | { readonly type: 'task-found'; readonly task: TaskState; readonly isAsking: boolean }
-  | { readonly type: 'tasks-passed-over'; readonly count: number }
-  | {
-      readonly type: 'task-opened';
-      readonly task: string;
-      readonly transcript: Transcript;
-    }
-  // Texts for the user
-  | { readonly type: 'hint'; readonly text: string }
-  | { readonly type: 'note'; readonly level: 'info' | 'warning' | 'error'; readonly text: string }
+  'task-found': { task: TaskState; isAsking: boolean };
+  'tasks-passed-over': { count: number };
+  'task-opened': { task: string; transcript: Transcript };
+
+  hint: { text: string };
+  note: { level: 'info' | 'warning' | 'error'; text: string };
   /** Another process did not do what it was asked for. */
-  | { readonly type: 'request-failed'; readonly text: string }
-  | { readonly type: 'page'; readonly title: string; readonly lines: readonly string[] }
-  // The conversation
-  | { readonly type: 'conversation-changed'; readonly status: Partial<ConversationStatus> }
-  | { readonly type: 'conversation-idle' }
-  | { readonly type: 'conversation-found'; readonly found: ConversationFound }
-  | {
-      readonly type: 'conversation-loaded';
-      readonly id: string;
-      readonly main: Transcript;
-    }
+  'request-failed': { text: string };
+  page: { title: string; lines: readonly string[] };
+
+  'conversation-changed': { status: Partial<ConversationStatus> };
+  'conversation-idle': object;
+  'conversation-found': { found: ConversationFound };
+  'conversation-loaded': { id: string; main: Transcript };
   /** The chosen mode is in force now. */
-  | { readonly type: 'mode-taken'; readonly mode: PermissionMode }
-  | { readonly type: 'model-set'; readonly name: string }
-  | { readonly type: 'send-failed'; readonly text: string; readonly reason: string }
-  // Questions
-  | { readonly type: 'answer'; readonly answer: QuestionAnswer }
-  | { readonly type: 'answer-accepted'; readonly question: string }
-  | {
-      readonly type: 'answer-rejected';
-      readonly reason: string;
-      /** What was typed as the answer; null for an answer by a key. */
-      readonly typed: string | null;
-    }
-  | { readonly type: 'confirmed'; readonly isYes: boolean }
-  // Logs
-  | {
-      readonly type: 'entries-read';
-      readonly task: string;
-      /** Null if they could not be read. */
-      readonly earlier: Earlier | null;
-      readonly next: BrowseMessage;
-    }
-  | {
-      readonly type: 'log-searched';
-      readonly key: string;
-      readonly matches: readonly SearchMatch[];
-      readonly by: Direction;
-    }
-  // Undo
-  | {
-      readonly type: 'rewind-planned';
-      readonly plan: RewindPlan;
-      readonly prompt: LastPrompt | null;
-    }
-  | {
-      readonly type: 'rewound';
-      /** The number of files that were put back. */
-      readonly files: number;
-      /** Files that were not put back, each with the reason. */
-      readonly skipped: readonly string[];
-      readonly prompt: LastPrompt | null;
-    }
-  // The machine
-  | { readonly type: 'sandbox-checked'; readonly sandbox: SandboxState }
-  | {
-      readonly type: 'shell-output';
-      readonly key: number;
-      readonly change: Pick<ShellBlock, 'output' | 'outputLines' | 'outcome'>;
-    };
+  'mode-taken': { mode: PermissionMode };
+  'model-set': { name: string };
+  'send-failed': { text: string; reason: string };
+
+  answer: { answer: QuestionAnswer };
+  'answer-accepted': { question: string };
+  /** `typed` is the text of the answer; null for an answer by a key. */
+  'answer-rejected': { reason: string; typed: string | null };
+  /** The question that the UI itself asked is answered. */
+  confirmed: { isYes: boolean };
+  'rewind-planned': { plan: RewindPlan; prompt: LastPrompt | null };
+  /** `files` is the number of files that were put back; `skipped` names the others, each with the reason. */
+  rewound: { files: number; skipped: readonly string[]; prompt: LastPrompt | null };
+
+  'sandbox-checked': { sandbox: SandboxState };
+  'shell-output': {
+    key: number;
+    change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>;
+  };
+}
+
+/** The union of the rows of a table, each with its key as `type`. */
+export type Tagged<Fields> = {
+  [Type in keyof Fields]: Readonly<{ type: Type } & Fields[Type]>;
+}[keyof Fields];
+
+/** Everything that can happen to the terminal UI. */
+export type UiMessage = Tagged<MessageFields>;
+
+export type BrowseMessage = Extract<UiMessage, { type: 'scroll' | 'choose-entry' | 'go-to-match' }>;

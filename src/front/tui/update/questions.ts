@@ -1,6 +1,6 @@
 import type { QuestionAnswer } from '../../../api/index.ts';
 import type { AppState, Writing } from '../model/app-state.ts';
-import { layoutOf } from '../view/frame.ts';
+import { frameLayout } from '../view/frame.ts';
 import type { ActionHandlers, UpdateContext } from './action-handler.ts';
 import { editTree } from './edit-tree.ts';
 import { andThen, hint, next, setEditorText, type Update } from './effect.ts';
@@ -133,7 +133,7 @@ function send(
 }
 
 function questionPage(state: AppState, context: UpdateContext): number {
-  return Math.max(1, layoutOf(state, context).question.shown - 1);
+  return Math.max(1, frameLayout(state, context).question.shown - 1);
 }
 
 /** How far it can scroll depends on the drawn lines, so that the next frame sets the limit. */

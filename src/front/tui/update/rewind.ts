@@ -2,19 +2,19 @@ import { rewindLines } from '../../../api/report/rewind-lines.ts';
 import { plural } from '../../../base/text.ts';
 import type { AppState } from '../model/app-state.ts';
 import { emptyMain, forgetTree } from '../model/task-tree.ts';
-import { isAtWork } from '../model/tree-rows.ts';
+import { hasWork } from '../model/tree-rows.ts';
 import type { UpdateContext } from './action-handler.ts';
 import { addNote, editTree } from './edit-tree.ts';
-import { andThen, hint, next, setEditorText, type Effect, type Update } from './effect.ts';
-import type { Message } from './message.ts';
+import { andThen, hint, next, setEditorText, type UiEffect, type Update } from './effect.ts';
+import type { UiMessage } from './message.ts';
 import { askConfirmation } from './focus.ts';
 import { closeTask } from './tasks.ts';
 
-type RewindPlanned = Extract<Message, { type: 'rewind-planned' }>;
-type Rewound = Extract<Message, { type: 'rewound' }>;
+type RewindPlanned = Extract<UiMessage, { type: 'rewind-planned' }>;
+type Rewound = Extract<UiMessage, { type: 'rewound' }>;
 
 /** Plans to take back the last message with everything that it led to, or (a redo) the last undo. */
-export function planRewind(state: AppState, isRedo: boolean): Update {
+export function startRewind(state: AppState, isRedo: boolean): Update {
   return whenIdle(state, (conversation) =>
     next(state, { type: 'plan-rewind', conversation, isRedo }),
   );
@@ -58,13 +58,13 @@ export function showRewound(state: AppState, { files, skipped, prompt }: Rewound
     note('info', `${plural(files, 'file')} put back${again}`),
     ...skipped.map((each) => note('warning', `not ${each}`)),
   ];
-  const restart: readonly Effect[] = isEmpty ? [{ type: 'start-new-conversation' }] : [];
+  const restart: readonly UiEffect[] = isEmpty ? [{ type: 'start-new-conversation' }] : [];
   if (state.surface === 'lines') {
     // Lines that were written stay, so that the conversation is not shown again.
     const taken = prompt === null ? [] : [note('info', `taken back: ${prompt.text}`)];
     return next(state, ...restart, ...taken, ...notes);
   }
-  const reload: readonly Effect[] =
+  const reload: readonly UiEffect[] =
     isEmpty || id === null ? restart : [{ type: 'load-conversation', id }];
   return andThen(closeTask(state), (closed) => {
     const emptied = editTree(closed, (tree) => {
@@ -78,14 +78,14 @@ export function showRewound(state: AppState, { files, skipped, prompt }: Rewound
   });
 }
 
-function note(level: 'info' | 'warning', text: string): Effect {
+function note(level: 'info' | 'warning', text: string): UiEffect {
   return { type: 'dispatch', message: { type: 'note', level, text } };
 }
 
 /** Goes on if there is a conversation and nothing of it is at work; says otherwise why not. */
 function whenIdle(state: AppState, step: (conversation: string) => Update): Update {
   const { id, isAtWork: isRunning, isSending } = state.conversation;
-  if (isRunning || isSending || isAtWork(state.tree)) {
+  if (isRunning || isSending || hasWork(state.tree)) {
     return hint(state, 'the conversation is at work: stop it first');
   }
   return id === null ? hint(state, 'there is no conversation yet') : step(id);

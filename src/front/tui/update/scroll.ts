@@ -1,7 +1,7 @@
 import { transcriptInView, type AppState } from '../model/app-state.ts';
 import { gapCount, olderCount } from '../model/earlier-entries.ts';
-import { isFoldable } from '../view/block-lines.ts';
-import { layoutOf, partsInView } from '../view/frame.ts';
+import { isFoldable } from '../view/entry-lines.ts';
+import { frameLayout, partsInView } from '../view/frame.ts';
 import {
   anchorShowing,
   visibleRange,
@@ -12,21 +12,21 @@ import {
 } from '../view/viewport.ts';
 import type { ActionHandlers, UpdateContext } from './action-handler.ts';
 import { hint, next, andThen, type Update } from './effect.ts';
-import type { BrowseMessage, Direction } from './message.ts';
+import type { BrowseMessage } from './message.ts';
 import { leaveQuestion } from './focus.ts';
 
 /** Keys that scroll the conversation and unfold its entries. */
 export const SCROLL_ACTIONS = {
-  'page-up': (state, context) => scroll(state, 1 - heightInView(state, context), context),
-  'page-down': (state, context) => scroll(state, heightInView(state, context) - 1, context),
-  'line-up': (state, context) => scroll(state, -1, context),
-  'line-down': (state, context) => scroll(state, 1, context),
+  'page-up': (state, context) => scrollBy(state, 1 - heightInView(state, context), context),
+  'page-down': (state, context) => scrollBy(state, heightInView(state, context) - 1, context),
+  'line-up': (state, context) => scrollBy(state, -1, context),
+  'line-down': (state, context) => scrollBy(state, 1, context),
   'to-end': (state) => next(followEnd(state)),
   expand: (state) => next({ ...state, isExpanded: !state.isExpanded, toggled: new Set() }),
   'focus-entries': (state, context) =>
     state.focus === 'entries' ? next(leaveEntries(state)) : focusEntries(state, context),
-  'entry-up': (state, context) => chooseEntry(state, -1, context),
-  'entry-down': (state, context) => chooseEntry(state, 1, context),
+  'entry-up': (state, context) => chooseEntry(state, { type: 'choose-entry', by: -1 }, context),
+  'entry-down': (state, context) => chooseEntry(state, { type: 'choose-entry', by: 1 }, context),
   'unfold-entry': (state) =>
     next(state.chosenEntry === null ? state : toggleEntry(state, state.chosenEntry)),
 } satisfies ActionHandlers;
@@ -40,31 +40,33 @@ export function drawnConversation(
 }
 
 function heightInView(state: AppState, context: UpdateContext): number {
-  return layoutOf(state, context).conversation;
+  return frameLayout(state, context).conversation;
 }
 
 /** Scrolls by lines, down for a positive number. Older entries are read from the log first if they come into view. */
 export function scroll(
   state: AppState,
-  lines: number,
+  message: Extract<BrowseMessage, { type: 'scroll' }>,
   context: UpdateContext,
-  isLoaded = false,
 ): Update {
-  const reading = isLoaded
-    ? null
-    : readAhead(state, lines, { type: 'scroll', lines, isLoaded: true }, context);
+  const { lines } = message;
+  const reading = readAhead(state, lines, message, context);
   if (reading !== null) return reading;
   const { parts, height } = drawnConversation(state, context);
   const anchor = anchorAfterScroll(parts, state.anchor, { by: lines, height });
   return next(anchor === null ? followEnd(state) : { ...state, anchor });
 }
 
+function scrollBy(state: AppState, lines: number, context: UpdateContext): Update {
+  return scroll(state, { type: 'scroll', lines }, context);
+}
+
 export function followEnd(state: AppState): AppState {
-  return withEarlier({ ...state, anchor: null }, null);
+  return withEarlierEntries({ ...state, anchor: null }, null);
 }
 
 /** The state with other entries read back from the log of the transcript in view. */
-export function withEarlier(
+export function withEarlierEntries(
   state: AppState,
   earlier: ReturnType<typeof transcriptInView>['earlier'],
 ): AppState {
@@ -98,15 +100,13 @@ function focusEntries(state: AppState, context: UpdateContext): Update {
 /** Selects the next entry that can be unfolded (1) or the previous one (-1). */
 export function chooseEntry(
   state: AppState,
-  by: Direction,
+  message: Extract<BrowseMessage, { type: 'choose-entry' }>,
   context: UpdateContext,
-  isLoaded = false,
 ): Update {
+  const { by } = message;
   const { chosenEntry } = state;
   if (chosenEntry === null) return next(state);
-  const reading = isLoaded
-    ? null
-    : readAhead(state, by, { type: 'choose-entry', by, isLoaded: true }, context);
+  const reading = readAhead(state, by, message, context);
   if (reading !== null) return reading;
   const keys = foldableKeys(state);
   const key =
@@ -140,17 +140,18 @@ export function toggleEntry(state: AppState, key: number): AppState {
 }
 
 function foldableKeys(state: AppState): readonly number[] {
-  const { earlier, blocks } = transcriptInView(state);
-  return [...(earlier?.blocks ?? []), ...blocks].filter(isFoldable).map(({ key }) => key);
+  const { earlier, entries } = transcriptInView(state);
+  return [...(earlier?.entries ?? []), ...entries].filter(isFoldable).map(({ key }) => key);
 }
 
 /** Reads the entries that come into view next from the log, and then repeats the request; null if all are loaded. */
 function readAhead(
   state: AppState,
   by: number,
-  repeated: BrowseMessage,
+  message: Exclude<BrowseMessage, { type: 'go-to-match' }>,
   context: UpdateContext,
 ): Update | null {
+  if (message.isLoaded === true) return null;
   const transcript = transcriptInView(state);
   const older = olderCount(transcript);
   const gap = gapCount(transcript);
@@ -160,7 +161,7 @@ function readAhead(
   if (sight === null) return null;
   const near = height + Math.abs(by);
   // The part that stands for the entries between those read back and those kept.
-  const between = (transcript.earlier?.blocks.length ?? 0) + 1;
+  const between = (transcript.earlier?.entries.length ?? 0) + 1;
   const isAtTop = older > 0 && by < 0 && sight.first <= near;
   const isAtGap =
     gap > 0 &&
@@ -173,5 +174,6 @@ function readAhead(
   // A line that only counts entries is gone once they are read, so that the anchor must be an entry.
   const isMoved = state.anchor !== null && own !== sight.first;
   const anchored: AppState = isMoved ? { ...state, anchor: { key, line: 0 } } : state;
+  const repeated = { ...message, isLoaded: true } as const;
   return next(anchored, { type: 'read-entries', transcript, key, next: repeated });
 }

@@ -65,8 +65,10 @@ export function stepSearch(state: AppState, by: Direction, context: UpdateContex
   const from = current?.key ?? (sight === null ? -1 : parts.part(sight.first).key - by / 4);
   const match = nextMatch(matches, from, by);
   if (match === undefined) return next(searched);
-  const { earlier, blocks } = transcript;
-  const isLoaded = [...(earlier?.blocks ?? []), ...blocks].some((block) => block.key === match.key);
+  const { earlier, entries } = transcript;
+  const isLoaded = [...(earlier?.entries ?? []), ...entries].some(
+    (entry) => entry.key === match.key,
+  );
   if (isLoaded) return next(goToMatch(searched, match.key, by, context));
   const after = { type: 'go-to-match', key: match.key, by } as const;
   return next(searched, { type: 'read-entries', transcript, key: match.key, next: after });

@@ -3,12 +3,12 @@ import { isCutOff } from '../model/task-tree.ts';
 import type { UpdateContext } from './action-handler.ts';
 import { COMMANDS } from './commands/command-table.ts';
 import { showPage, unknownCommandPage } from './commands/pages.ts';
-import { addEntry } from './edit-tree.ts';
+import { appendEntry } from './edit-tree.ts';
 import { andThen, hint, next, type Update } from './effect.ts';
 import { submitAnswer } from './questions.ts';
 import { closeTask } from './tasks.ts';
 
-/** What the user typed: a message, `/command argument`, or `!shell command`. */
+/** A text that the user typed: a message, `/command argument`, or `!shell command`. */
 export type Input =
   | { readonly kind: 'message' }
   | { readonly kind: 'command'; readonly name: string; readonly argument: string }
@@ -79,7 +79,7 @@ function runShell(
     if (closed.isShellRunning)
       return hint(closed, 'one command at a time: stop the other one first');
     const nothing = { output: '', outputLines: 0, outcome: null };
-    const added = addEntry(closed, { kind: 'shell', command, isShared, ...nothing });
+    const added = appendEntry(closed, { kind: 'shell', command, isShared, ...nothing });
     return next(
       { ...added.state, isShellRunning: true },
       { type: 'run-shell', key: added.key, command, isShared },

@@ -8,20 +8,20 @@ import {
   beginTree,
   placeTask,
 } from '../model/task-tree.ts';
-import { copyTranscript, updateShell } from '../model/transcript.ts';
-import { isAtWork } from '../model/tree-rows.ts';
-import { layoutOf, paneHeightOf } from '../view/frame.ts';
+import { updateShell } from '../model/transcript.ts';
+import { hasWork } from '../model/tree-rows.ts';
+import { frameLayout, paneHeightOf } from '../view/frame.ts';
 import type { UpdateContext } from './action-handler.ts';
 import { pressKey } from './actions.ts';
 import { openFound } from './commands/conversations.ts';
 import { showPage } from './commands/pages.ts';
 import { addNote, editTree } from './edit-tree.ts';
 import { andThen, hint, next, setEditorText, type Update } from './effect.ts';
-import type { Message } from './message.ts';
+import type { UiMessage } from './message.ts';
 import { leaveSettledQuestion } from './focus.ts';
 import { acceptAnswer, confirm, rejectAnswer } from './questions.ts';
 import { showRewindPlan, showRewound } from './rewind.ts';
-import { chooseEntry, scroll, withEarlier } from './scroll.ts';
+import { chooseEntry, scroll, withEarlierEntries } from './scroll.ts';
 import { goToMatch, searchTyped, stepSearch } from './search.ts';
 import { runCommand, submit } from './submit.ts';
 import { showOpenedTask } from './tasks.ts';
@@ -30,7 +30,7 @@ import { showOpenedTask } from './tasks.ts';
  * The next state after a message, and the effects that follow from it. Pure: the state that is given is not
  * changed, and nothing is done. Each concern has a file of handlers in this folder.
  */
-export function update(state: AppState, message: Message, context: UpdateContext): Update {
+export function update(state: AppState, message: UiMessage, context: UpdateContext): Update {
   switch (message.type) {
     case 'key-pressed':
       return pressKey(state, message.meaning, context);
@@ -43,9 +43,9 @@ export function update(state: AppState, message: Message, context: UpdateContext
     case 'frame':
       return settleFrame(state, message.size, context);
     case 'scroll':
-      return scroll(state, message.lines, context, message.isLoaded);
+      return scroll(state, message, context);
     case 'choose-entry':
-      return chooseEntry(state, message.by, context, message.isLoaded);
+      return chooseEntry(state, message, context);
     case 'go-to-match':
       return next(goToMatch(state, message.key, message.by, context));
     case 'entries-read':
@@ -59,11 +59,8 @@ export function update(state: AppState, message: Message, context: UpdateContext
     case 'task-event':
       return applyEvent(state, message.event, message.task);
     case 'task-signal': {
-      const { tree } = state;
-      const opened = tree.opened === null ? null : copyTranscript(tree.opened);
-      const copy = { ...tree, main: copyTranscript(tree.main), opened };
-      applySignalToTree(copy, message.signal);
-      return next({ ...state, tree: copy });
+      const { signal } = message;
+      return next(editTree(state, (tree) => applySignalToTree(tree, signal), signal.task));
     }
     case 'task-found':
       return next(editTree(state, (tree) => placeTask(tree, message.task, message)));
@@ -132,7 +129,7 @@ export function update(state: AppState, message: Message, context: UpdateContext
 }
 
 function applyEvent(state: AppState, event: TaskEvent, task: TaskState): Update {
-  const applied = editTree(state, (tree) => applyToTree(tree, event, task));
+  const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
   const text = attentionText(applied.tree, event);
   return text === null ? next(applied) : next(applied, { type: 'call-attention', text });
 }
@@ -140,18 +137,18 @@ function applyEvent(state: AppState, event: TaskEvent, task: TaskState): Update 
 /** Entries for another transcript than the one in view come too late. */
 function withEntries(
   state: AppState,
-  { task, earlier }: Extract<Message, { type: 'entries-read' }>,
+  { task, earlier }: Extract<UiMessage, { type: 'entries-read' }>,
 ): AppState {
   if (earlier === null || transcriptInView(state).task !== task) return state;
-  return withEarlier(state, earlier);
+  return withEarlierEntries(state, earlier);
 }
 
 /** Settles what depends on the size of the terminal, and leaves a question that was settled elsewhere. */
 function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext): Update {
   return andThen(leaveSettledQuestion(state), (left) => {
     const sized: AppState = { ...left, size };
-    const settled: AppState = { ...sized, paneHeight: paneHeightOf(sized, isAtWork(sized.tree)) };
-    const { scroll: questionScroll } = layoutOf(settled, context).question;
+    const settled: AppState = { ...sized, paneHeight: paneHeightOf(sized, hasWork(sized.tree)) };
+    const { scroll: questionScroll } = frameLayout(settled, context).question;
     return next({ ...settled, questionScroll });
   });
 }

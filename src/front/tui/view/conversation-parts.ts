@@ -1,11 +1,11 @@
 import { plural } from '../../../base/text.ts';
 import type { Search } from '../model/app-state.ts';
-import type { Block } from '../model/block.ts';
-import { endOf } from '../model/cut-text.ts';
+import type { Entry } from '../model/entry.ts';
+import { textEnd } from '../model/cut-text.ts';
 import { gapCount, olderCount } from '../model/earlier-entries.ts';
 import type { Transcript } from '../model/transcript.ts';
-import { answerLines, blockLines, thinkingLines, type BlockStyle } from './block-lines.ts';
-import { fit } from './fit.ts';
+import { answerLines, entryLines, thinkingLines, type EntryStyle } from './entry-lines.ts';
+import { fitLine } from './fit.ts';
 import type { DrawingTools } from './line-cache.ts';
 import type { Pen } from './pen.ts';
 import { markMatches } from './search-marks.ts';
@@ -14,8 +14,8 @@ import type { Parts } from './viewport.ts';
 /** The drawn length of an answer that is being written, which is drawn again with each piece. */
 const MAX_DRAWN = 16 * 1024;
 
-/** How a conversation is shown. */
-export interface ConversationStyle extends BlockStyle {
+/** The way in which a conversation is shown. */
+export interface ConversationStyle extends EntryStyle {
   /** Lines above the first entry. */
   readonly above: readonly string[];
   /** Keys of entries for which `isExpanded` is reversed. */
@@ -34,8 +34,8 @@ export function conversationParts(
   style: ConversationStyle,
   tools: DrawingTools,
 ): Parts {
-  const { blocks, earlier, stream, waiting, nextKey } = transcript;
-  const read = earlier?.blocks ?? [];
+  const { entries, earlier, stream, waiting, nextKey } = transcript;
+  const read = earlier?.entries ?? [];
   const lastRead = read.at(-1);
   const gap = gapCount(transcript);
   const gapLines =
@@ -44,11 +44,11 @@ export function conversationParts(
   const drawAbove = once(() => linesAbove(transcript, style, tools));
   const drawStream = once(() => streamLines(stream, style, tools.pen));
   const between = read.length + 1;
-  const end = between + 1 + blocks.length;
-  const blockAt = (index: number) =>
-    index < between ? read[index - 1] : blocks[index - between - 1];
-  const blockBefore = (index: number) => {
-    if (index !== between + 1) return blockAt(index - 1);
+  const end = between + 1 + entries.length;
+  const entryAt = (index: number) =>
+    index < between ? read[index - 1] : entries[index - between - 1];
+  const entryBefore = (index: number) => {
+    if (index !== between + 1) return entryAt(index - 1);
     return gap === 0 ? lastRead : undefined;
   };
   return {
@@ -58,16 +58,16 @@ export function conversationParts(
       if (index === end) return { key: nextKey, lines: drawStream() };
       const message = index > end ? waiting[index - end - 1] : undefined;
       if (message !== undefined) {
-        const lines = blockLines({ key: 0, ...message }, style, tools.pen);
+        const lines = entryLines({ key: 0, ...message }, style, tools.pen);
         return { key: nextKey + index - end, lines };
       }
       if (index === between) {
         return { key: lastRead === undefined ? -0.5 : lastRead.key + 0.5, lines: gapLines };
       }
-      const block = blockAt(index);
-      if (block === undefined) throw new RangeError(`a conversation has no part ${index}`);
-      const isReply = blockBefore(index)?.kind === 'message';
-      return { key: block.key, lines: entryLines(block, { ...style, isReply }, tools) };
+      const entry = entryAt(index);
+      if (entry === undefined) throw new RangeError(`a conversation has no part ${index}`);
+      const isReply = entryBefore(index)?.kind === 'message';
+      return { key: entry.key, lines: framedEntry(entry, { ...style, isReply }, tools) };
     },
   };
 }
@@ -81,12 +81,12 @@ export function isUnfolded(
 }
 
 /** The current match and the selected entry have a sign, because not every terminal has colors. */
-function entryLines(
-  block: Block,
+function framedEntry(
+  entry: Entry,
   style: ConversationStyle & { readonly isReply: boolean },
   { pen, cache }: DrawingTools,
 ): readonly string[] {
-  const { key } = block;
+  const { key } = entry;
   const pattern = style.search?.pattern ?? null;
   const current = style.search?.current ?? null;
   const isExpanded = isUnfolded(key, style);
@@ -94,7 +94,7 @@ function entryLines(
   const isSigned = line !== null || style.chosen === key;
   const width = isSigned ? Math.max(1, style.width - 2) : style.width;
   const how = `${width} ${isExpanded} ${pen.colorsCode}`;
-  const own = cache.get(block, how, () => blockLines(block, { width, isExpanded }, pen));
+  const own = cache.get(entry, how, () => entryLines(entry, { width, isExpanded }, pen));
   // An empty line separates a message from the reply.
   const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
   const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
@@ -126,21 +126,21 @@ function countLine(
   { width }: Pick<ConversationStyle, 'width'>,
   { pen }: Pick<DrawingTools, 'pen'>,
 ): string {
-  return fit(pen.prose('dim', `… ${plural(count, one, many)}`), width);
+  return fitLine(pen.prose('dim', `… ${plural(count, one, many)}`), width);
 }
 
 function streamLines(
   { text, thinking }: Transcript['stream'],
-  { width, isExpanded }: BlockStyle,
+  { width, isExpanded }: EntryStyle,
   pen: Pen,
 ): readonly string[] {
   const style = { width, isExpanded };
   const thoughts =
     thinking === '' || text !== ''
       ? []
-      : thinkingLines(isExpanded ? thinking : endOf(thinking, width * 2), style, pen);
+      : thinkingLines(isExpanded ? thinking : textEnd(thinking, width * 2), style, pen);
   const answer =
-    text === '' ? [] : ['', ...answerLines(endOf(text, MAX_DRAWN), { width, isOpen: true }, pen)];
+    text === '' ? [] : ['', ...answerLines(textEnd(text, MAX_DRAWN), { width, isOpen: true }, pen)];
   return [...thoughts, ...answer];
 }
 

@@ -2,16 +2,18 @@ import { transcriptInView, type AppState } from '../model/app-state.ts';
 import type { Bindings } from '../model/key-bindings.ts';
 import { keysOf } from '../model/key-names.ts';
 import { rootRow } from '../model/task-tree.ts';
-import { currentRows, treeRows, treeUse, type TreeRow } from '../model/tree-rows.ts';
+import { currentRows, treeRows, treeTotals, type TaskTreeRow } from '../model/tree-rows.ts';
 import type { LibraryInfo } from '../model/ui-library.ts';
 import { conversationParts } from './conversation-parts.ts';
-import { fit } from './fit.ts';
+import { between, factsThatFit, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
 import { keyHints } from './hints.ts';
 import type { DrawingTools } from './line-cache.ts';
 import { questionBox, type QuestionBox } from './question-box.ts';
-import { startFacts, startScreen } from './start-screen.ts';
-import { statusLine } from './status-line.ts';
+import { mainModel, startScreen } from './start-screen.ts';
 import { taskPane } from './task-pane.ts';
+import type { TextRole } from './theme.ts';
+import { shortCost, shortTokens } from './numbers.ts';
+import type { PermissionMode } from '../../../protocol/permission.ts';
 import { viewAt, type Parts } from './viewport.ts';
 
 /** Everything that drawing needs beside the state. */
@@ -24,7 +26,7 @@ export interface ViewContext {
 }
 
 /** The number of lines of each part of a frame, from the top. */
-export interface Layout {
+export interface FrameLayout {
   readonly heading: number;
   readonly conversation: number;
   /** Empty lines between the conversation and the parts below it. */
@@ -51,21 +53,21 @@ export function drawFrame(
 ): readonly string[] {
   const { width, height } = state.size;
   const { pen } = context.tools;
-  const layout = layoutOf(state, context);
+  const layout = frameLayout(state, context);
   const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
   const heading = headingOf(state, context.bindings);
   const chosen = state.focus === 'tasks' ? state.chosenTask : null;
   const pane = { width, height: layout.pane, now: context.now(), chosen };
   const all = [
-    ...(heading === null ? [] : [fit(pen.prose('strong', heading), width)]),
+    ...(heading === null ? [] : [fitLine(pen.prose('strong', heading), width)]),
     ...lines,
     ...emptyLines(layout.conversation - lines.length + layout.gap),
     ...layout.question.lines,
     ...taskPane(rowsInView(state), pane, pen),
     ...editor.slice(0, layout.editor),
-    statusOf(state, context),
+    statusLine(state, context),
   ];
-  return all.slice(0, height).map((line) => fit(line, width));
+  return all.slice(0, height).map((line) => fitLine(line, width));
 }
 
 function emptyLines(count: number): readonly string[] {
@@ -82,7 +84,7 @@ export function partsInView(
   const transcript = transcriptInView(state);
   const above =
     transcript === state.tree.main
-      ? startScreen(startFacts(library, { sandbox, notices }), width, tools.pen)
+      ? startScreen({ library, sandbox, notices }, width, tools.pen)
       : [];
   const chosen = state.focus === 'entries' ? state.chosenEntry : null;
   return conversationParts(
@@ -93,7 +95,7 @@ export function partsInView(
 }
 
 /** The tasks that the pane shows: all of them while they have the focus. */
-function rowsInView({ tree, focus }: AppState): readonly TreeRow[] {
+function rowsInView({ tree, focus }: AppState): readonly TaskTreeRow[] {
   return focus === 'tasks' ? treeRows(tree) : currentRows(tree);
 }
 
@@ -105,31 +107,49 @@ function headingOf({ tree, openTask }: AppState, bindings: Bindings): string | n
   return `${key} ${row.agent} ${row.id.slice(0, 6)}: ${row.description}`;
 }
 
-function statusOf(state: AppState, { library, bindings, tools }: ViewContext): string {
-  const { tree, chosenMode, hint, armed, size } = state;
+/** Draws the status line: the mode, the use and the model; at its end a message, or the keys that matter now. */
+function statusLine(state: AppState, { library, bindings, tools }: ViewContext): string {
+  const { tree, chosenMode, hint, armed } = state;
+  const { width } = state.size;
+  const { pen } = tools;
   const root = rootRow(tree);
-  return statusLine(
-    {
-      mode: root?.mode ?? chosenMode ?? library.mode,
-      nextMode: root === undefined || root.mode === chosenMode ? null : chosenMode,
-      model: root?.model ?? startFacts(library, state).model,
-      use: treeUse(tree),
-      hints: hint === null ? keyHints(state, bindings) : [hint],
-      isUrgent: hint !== null || armed !== null,
-    },
-    size.width,
-    tools.pen,
-  );
+  const mode = root?.mode ?? chosenMode ?? library.mode;
+  const nextMode = root === undefined ? null : chosenMode;
+  const isSame = nextMode === null || nextMode === mode;
+  const modeText = isSame ? mode : `${mode} → ${nextMode} next`;
+  const modeWidth = visibleWidth(modeText);
+  const isUrgent = hint !== null || armed !== null;
+  const hints = hint === null ? keyHints(state, bindings) : [hint];
+  const room = width - modeWidth - 4;
+  // A message is cut rather than left out.
+  const end = isUrgent
+    ? fitLine(hints.join(SEPARATOR), room)
+    : factsThatFit(hints, { width: room, least: 0 });
+  const { turns, tokens, costUsd } = treeTotals(tree);
+  const used = turns === 0 ? [] : [`${shortTokens(tokens)} tok ${shortCost(costUsd)}`];
+  const model = root?.model ?? mainModel(library).name;
+  const least = visibleWidth(end) + modeWidth + 6;
+  const rest = factsThatFit([...used, model], { width, least });
+  const start = `${pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`)} ${pen.prose('dim', rest)}`;
+  return between(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
 }
+
+/** Wider modes have stronger colors. */
+const MODE_ROLES: Readonly<Record<PermissionMode, TextRole>> = {
+  plan: 'good',
+  default: 'accent',
+  acceptEdits: 'warn',
+  autonomous: 'bad',
+};
 
 /**
  * Shares out the lines of the terminal: first to the editor and the status line, then to the question, then to the
  * tree; the conversation gets the rest.
  */
-export function layoutOf(
+export function frameLayout(
   state: AppState,
   context: Pick<ViewContext, 'bindings' | 'tools'>,
-): Layout {
+): FrameLayout {
   const { height, editorLines } = state.size;
   const heading = headingOf(state, context.bindings) === null ? 0 : 1;
   const editor = Math.min(editorLines, Math.max(3, Math.floor(height / 2)));

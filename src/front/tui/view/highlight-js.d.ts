@@ -1,5 +1,5 @@
 /**
- * What Muster uses of `highlight.js/lib/common`. The package's own types bring those of a browser along,
+ * The part of `highlight.js/lib/common` that Muster uses. The package's own types include those of a browser,
  * which would then hold for all code; `paths` in tsconfig.json puts these in their place.
  */
 declare const highlighter: {

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../base/errors.ts';
-import type { Role } from './theme.ts';
+import type { TextRole } from './theme.ts';
 
 type Library = typeof import('highlight.js/lib/common').default;
 
@@ -78,38 +78,24 @@ function hasLongLine(code: string): boolean {
 
 /** A piece of code with its role. */
 export interface CodeRun {
-  readonly role: Role;
+  readonly role: TextRole;
   readonly text: string;
 }
 
 /** The roles of the library's classes, by the first part of their names. All other classes are drawn as plain code. */
-const ROLES: Readonly<Record<string, Role>> = {
-  keyword: 'keyword',
-  literal: 'literal',
-  number: 'literal',
-  symbol: 'literal',
-  string: 'string',
-  regexp: 'string',
-  'meta-string': 'string',
-  comment: 'dim',
-  quote: 'dim',
-  meta: 'dim',
-  doctag: 'dim',
-  title: 'name',
-  type: 'name',
-  built_in: 'name',
-  class: 'name',
-  section: 'name',
-  tag: 'name',
-  name: 'name',
-  attr: 'name',
-  attribute: 'name',
-  'selector-tag': 'name',
-  'selector-class': 'name',
-  'selector-id': 'name',
-  addition: 'added',
-  deletion: 'removed',
-};
+const CLASSES: readonly (readonly [TextRole, string])[] = [
+  ['keyword', 'keyword'],
+  ['literal', 'literal number symbol'],
+  ['string', 'string regexp meta-string'],
+  ['dim', 'comment quote meta doctag'],
+  ['name', 'title type built_in class section tag name attr attribute'],
+  ['name', 'selector-tag selector-class selector-id'],
+  ['added', 'addition'],
+  ['removed', 'deletion'],
+];
+const ROLES = new Map<string, TextRole>(
+  CLASSES.flatMap(([role, names]) => names.split(' ').map((name) => [name, role] as const)),
+);
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
@@ -127,7 +113,7 @@ const TAG = /<span class="hljs-([\w-]+)[^"]*">|<span [^>]*>|<\/span>/g;
  */
 export function codeRuns(html: string, code: string): readonly CodeRun[] | null {
   const runs: CodeRun[] = [];
-  const open: Role[] = [];
+  const open: TextRole[] = [];
   let at = 0;
   const add = (end: number) => {
     const text = html.slice(at, end).replaceAll(/&(?:amp|lt|gt|quot|#x27);/g, unescaped);
@@ -137,7 +123,7 @@ export function codeRuns(html: string, code: string): readonly CodeRun[] | null 
     add(tag.index);
     at = tag.index + tag[0].length;
     if (tag[0] === '</span>') open.pop();
-    else open.push(ROLES[tag[1] ?? ''] ?? open.at(-1) ?? 'text');
+    else open.push(ROLES.get(tag[1] ?? '') ?? open.at(-1) ?? 'text');
   }
   add(html.length);
   return runs.map(({ text }) => text).join('') === code ? runs : null;

@@ -22,7 +22,7 @@ export class LineCache {
   }
 }
 
-/** What turns text into lines. */
+/** The tools that turn text into lines. */
 export interface DrawingTools {
   readonly pen: Pen;
   readonly cache: LineCache;

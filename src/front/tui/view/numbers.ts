@@ -1,5 +1,5 @@
 /** Formats a number of tokens: `950`, `12.3k`, `123k`, `4.1M`. */
-export function shortCount(count: number): string {
+export function shortTokens(count: number): string {
   if (count < 1_000) return String(Math.round(count));
   if (count < 99_950) return `${(count / 1_000).toFixed(1)}k`;
   if (count < 999_500) return `${Math.round(count / 1_000)}k`;

@@ -1,6 +1,6 @@
 import { exactLine, terminalText } from '../../../base/terminal-text.ts';
 import { runLines, type CodeRun } from './highlighter.ts';
-import { PLAIN, type Role, type Theme } from './theme.ts';
+import { PLAIN, type TextRole, type Theme } from './theme.ts';
 
 /** Splits code into runs by their role. */
 export interface CodeReader {
@@ -34,12 +34,12 @@ export class Pen {
   }
 
   /** Draws prose. Characters that control a terminal are dropped. */
-  prose(role: Role, text: string): string {
+  prose(role: TextRole, text: string): string {
     return this.paint(role, onOneLine(terminalText(text, 'prose')));
   }
 
   /** Draws commands and paths. Nothing of them is dropped. */
-  exact(role: Role, text: string): string {
+  exact(role: TextRole, text: string): string {
     return this.paint(role, expandTabs(exactLine(text)));
   }
 
@@ -51,9 +51,9 @@ export class Pen {
   }
 
   /** Colors plain text. */
-  paint(role: Role, plain: string): string {
-    const codes = this.theme[role];
-    return codes === undefined || plain === '' ? plain : `\u001b[${codes}m${plain}\u001b[0m`;
+  paint(role: TextRole, plain: string): string {
+    const codes = this.theme[role] ?? '';
+    return codes === '' || plain === '' ? plain : `\u001b[${codes}m${plain}\u001b[0m`;
   }
 }
 

@@ -5,7 +5,7 @@ import { keyHint, keysOf } from '../model/key-names.ts';
 import { visibleWidth } from './fit.ts';
 import type { PendingQuestion } from '../model/pending-question.ts';
 import { askedLines } from './question-lines.ts';
-import { between, fit } from './fit.ts';
+import { between, fitLine } from './fit.ts';
 import type { LineCache } from './line-cache.ts';
 import type { Pen } from './pen.ts';
 
@@ -47,7 +47,7 @@ export function questionBox(
   const body = cache.get(question, `${width} ${isFocused} ${rule} ${pen.colorsCode}`, () =>
     askedLines(question, { width: width - BORDER_WIDTH, rule }, pen).map(
       // A wrapped line has another border than a new one, so that no text can imitate either.
-      ({ text, isRest }) => fit(`${border(isRest ? '┊' : '│')} ${text}`, width),
+      ({ text, isRest }) => fitLine(`${border(isRest ? '┊' : '│')} ${text}`, width),
     ),
   );
   const keys = keyLines(question, style, rule);
@@ -63,7 +63,7 @@ export function questionBox(
     ...(shown < body.length ? [`${border('│')} ${pen.prose('warn', cutText(cut, style))}`] : []),
     ...keys.map((line) => `${border('└')} ${pen.prose('warn', line)}`),
   ];
-  return { lines: lines.slice(0, height).map((line) => fit(line, width)), shown, scroll };
+  return { lines: lines.slice(0, height).map((line) => fitLine(line, width)), shown, scroll };
 }
 
 /** The number of lines out of view, and the keys that scroll to them. */
@@ -180,7 +180,7 @@ function questionTitle(question: PendingQuestion, room: number): string {
     `? ${who} ${requestText(question)}`,
   ];
   const fitting = titles.find((title) => visibleWidth(title) <= room);
-  return fitting ?? `? ${fit(who, Math.max(MIN_WHO, room - visibleWidth(what) - 2))}${what}`;
+  return fitting ?? `? ${fitLine(who, Math.max(MIN_WHO, room - visibleWidth(what) - 2))}${what}`;
 }
 
 const MIN_WHO = 6;

@@ -30,9 +30,10 @@ export function markMatches(
 
 /** The indexes of the lines in which a match starts. */
 export function matchedLines(lines: readonly string[], pattern: RegExp): readonly number[] {
-  const starts = lineStarts(lines.map(uncolored));
-  const begun = [...joined(lines).matchAll(pattern)].map(({ index }) => lineAt(starts, index));
-  return [...new Set(begun)];
+  const plain = lines.map(uncolored);
+  const starts = lineStarts(plain);
+  const matches = [...plain.join('\n').matchAll(pattern)];
+  return [...new Set(matches.map(({ index }) => lineAt(starts, index)))];
 }
 
 /** The matched ranges of each line. A match may start on one line and end on another. */
@@ -51,10 +52,6 @@ function matchedRanges(lines: readonly string[], pattern: RegExp): readonly (rea
     }
   }
   return ranges;
-}
-
-function joined(lines: readonly string[]): string {
-  return lines.map(uncolored).join('\n');
 }
 
 function uncolored(line: string): string {

@@ -1,11 +1,11 @@
 import type { TaskStatus } from '../../../protocol/result.ts';
 import type { TaskRow } from '../model/task-row.ts';
-import type { Role } from './theme.ts';
+import type { TextRole } from './theme.ts';
 
 /** The state of a task as a sign, which can be read without colors. */
 export interface StatusSign {
   readonly sign: string;
-  readonly role: Role;
+  readonly role: TextRole;
 }
 
 const SIGNS: Readonly<Record<TaskStatus, StatusSign>> = {

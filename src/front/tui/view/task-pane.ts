@@ -1,10 +1,10 @@
 import { activityText } from '../../../api/index.ts';
 import { plural } from '../../../base/text.ts';
 import { hasEnded, type TaskRow } from '../model/task-row.ts';
-import { paneRows, type TreeRow } from '../model/tree-rows.ts';
+import { paneRows, type TaskTreeRow } from '../model/tree-rows.ts';
 import { visibleWidth } from './fit.ts';
-import { between, fit } from './fit.ts';
-import { shortCost, shortCount, shortTime } from './numbers.ts';
+import { between, fitLine } from './fit.ts';
+import { shortCost, shortTokens, shortTime } from './numbers.ts';
 import type { Pen } from './pen.ts';
 import { statusSign } from './status-sign.ts';
 
@@ -19,13 +19,17 @@ export interface PaneStyle {
 }
 
 /** Draws the tree in `height` lines. Tasks that do not fit are counted. */
-export function taskPane(rows: readonly TreeRow[], style: PaneStyle, pen: Pen): readonly string[] {
+export function taskPane(
+  rows: readonly TaskTreeRow[],
+  style: PaneStyle,
+  pen: Pen,
+): readonly string[] {
   const { width, height, chosen } = style;
   if (height <= 0) return [];
   const isCut = rows.length > height;
   const { shown, hidden } = paneRows(rows, isCut ? height - 1 : height, chosen);
   const lines = shown.map((each) => taskLine(each, style, pen));
-  if (isCut) lines.push(fit(pen.prose('dim', `  … ${hiddenText(hidden)}`), width));
+  if (isCut) lines.push(fitLine(pen.prose('dim', `  … ${hiddenText(hidden)}`), width));
   while (lines.length < height) lines.push('');
   return lines;
 }
@@ -57,7 +61,7 @@ function leastColumns(width: number): number {
 
 /** Draws a task: its state, agent, id and description, its activity, and its use. */
 function taskLine(
-  { row, level, isBackground }: TreeRow,
+  { row, level, isBackground }: TaskTreeRow,
   { width: terminalWidth, now, chosen }: Pick<PaneStyle, 'width' | 'now' | 'chosen'>,
   pen: Pen,
 ): string {
@@ -93,12 +97,15 @@ function joinActivity(
   does: string,
   { room, pen }: { readonly room: number; readonly pen: Pen },
 ): string {
-  if (about === '') return fit(does, room);
+  if (about === '') return fitLine(does, room);
   const wanted = Math.min(visibleWidth(does), Math.floor(room / 2));
-  const shown = fit(about, Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT)));
+  const shown = fitLine(
+    about,
+    Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT)),
+  );
   const left = room - visibleWidth(shown) - SEPARATOR_WIDTH;
-  if (left < Math.min(MIN_DOING, visibleWidth(does))) return fit(about, room);
-  return `${shown} ${pen.prose('dim', '·')} ${fit(does, left)}`;
+  if (left < Math.min(MIN_DOING, visibleWidth(does))) return fitLine(about, room);
+  return `${shown} ${pen.prose('dim', '·')} ${fitLine(does, left)}`;
 }
 
 const SEPARATOR_WIDTH = 3;
@@ -114,7 +121,7 @@ function figures(
 ): string {
   const all = [
     shortTime((row.endedAt ?? now) - row.since).padStart(5),
-    (row.tokens === 0 ? '' : `${shortCount(row.tokens)} tok`).padStart(9),
+    (row.tokens === 0 ? '' : `${shortTokens(row.tokens)} tok`).padStart(9),
     (row.turns === 0 ? '' : plural(row.turns, 'turn')).padStart(8),
     (row.costUsd === 0 ? '' : shortCost(row.costUsd)).padStart(7),
   ];
@@ -128,7 +135,7 @@ function figures(
   return (fitting ?? '').trimStart();
 }
 
-/** What the task is doing, or why it does nothing. */
+/** The current activity of a task, or the reason why it does nothing. */
 export function activityLine(row: TaskRow, now: number): string {
   if (hasEnded(row)) return row.endReason === null ? row.status : `${row.status}: ${row.endReason}`;
   const waitedFor = tasksWaitedFor(row);

@@ -1,33 +1,8 @@
 import type { Environment } from '../../../sys/env.ts';
 
-/** The meaning of a piece of text, which decides its color. */
-export type Role =
-  | 'text'
-  | 'dim'
-  | 'strong'
-  | 'accent'
-  | 'good'
-  | 'bad'
-  | 'warn'
-  | 'message'
-  | 'code'
-  | 'keyword'
-  | 'string'
-  | 'literal'
-  | 'name'
-  | 'added'
-  | 'removed'
-  | 'added-word'
-  | 'removed-word'
-  | 'found'
-  | 'found-here'
-  | 'chosen';
-
-/** SGR numbers by role, as in `ESC [ 1 ; 36 m`. A role that is absent has the terminal's own color. */
-export type Theme = Readonly<Partial<Record<Role, string>>>;
-
 /** The 16 colors of the terminal, which users have adjusted to what they can read. */
-const DARK: Theme = {
+const DARK = {
+  text: '',
   dim: '2',
   strong: '1',
   accent: '36',
@@ -46,8 +21,13 @@ const DARK: Theme = {
   'removed-word': '1;4;31',
   found: '30;43',
   'found-here': '30;46',
-  chosen: '7',
 };
+
+/** The meaning of a piece of text, which decides its color. */
+export type TextRole = keyof typeof DARK;
+
+/** SGR numbers by role, as in `ESC [ 1 ; 36 m`. A role that is absent has the terminal's own color. */
+export type Theme = Readonly<Partial<Record<TextRole, string>>>;
 
 /** Yellow and cyan can't be read on white. */
 const LIGHT: Theme = {

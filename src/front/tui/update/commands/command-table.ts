@@ -1,7 +1,7 @@
 import type { AppState } from '../../model/app-state.ts';
 import type { UpdateContext } from '../action-handler.ts';
-import { hint, next, type Effect, type Update } from '../effect.ts';
-import { planRewind } from '../rewind.ts';
+import { hint, next, type UiEffect, type Update } from '../effect.ts';
+import { startRewind } from '../rewind.ts';
 import { startNewConversation, switchConversation } from './conversations.ts';
 import {
   agentsPage,
@@ -25,7 +25,7 @@ export interface SlashCommand {
   readonly help: string;
   /** Set if the command does not work on the conversation of another process. */
   readonly needsOwnConversation?: true;
-  /** What the argument can be completed to. */
+  /** The completions of the argument. */
   readonly completions?: (
     state: AppState,
     library: UpdateContext['library'],
@@ -79,13 +79,13 @@ export const COMMANDS: readonly SlashCommand[] = [
     name: 'undo',
     help: 'undo the last message and its file changes',
     needsOwnConversation: true,
-    run: (state) => planRewind(state, false),
+    run: (state) => startRewind(state, false),
   },
   {
     name: 'redo',
     help: 'undo the last /undo',
     needsOwnConversation: true,
-    run: (state) => planRewind(state, true),
+    run: (state) => startRewind(state, true),
   },
   {
     name: 'usage',
@@ -140,7 +140,7 @@ export const COMMANDS: readonly SlashCommand[] = [
 ];
 
 /** A command that only has an effect. */
-function does(effect: Effect): SlashCommand['run'] {
+function does(effect: UiEffect): SlashCommand['run'] {
   return (state) => next(state, effect);
 }
 

@@ -6,13 +6,13 @@ import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
 import { keysOf } from '../../model/key-names.ts';
 import type { TaskRow } from '../../model/task-row.ts';
 import { rootRow, type TaskTree } from '../../model/task-tree.ts';
-import { treeRows, treeUse } from '../../model/tree-rows.ts';
+import { treeRows, treeTotals } from '../../model/tree-rows.ts';
 import type { LibraryInfo } from '../../model/ui-library.ts';
-import { shortCost, shortCount, shortTime } from '../../view/numbers.ts';
+import { shortCost, shortTokens, shortTime } from '../../view/numbers.ts';
 import { statusSign } from '../../view/status-sign.ts';
 import { activityLine } from '../../view/task-pane.ts';
 import type { UpdateContext } from '../action-handler.ts';
-import { addEntry } from '../edit-tree.ts';
+import { appendEntry } from '../edit-tree.ts';
 import { andThen, next, type Update } from '../effect.ts';
 import { showFromStart } from '../scroll.ts';
 import { closeTask } from '../tasks.ts';
@@ -41,7 +41,7 @@ interface CommandHelp {
 /** Adds a page to the conversation and shows it from its beginning. */
 export function showPage(state: AppState, page: Page, context: UpdateContext): Update {
   return andThen(closeTask(state), (closed) => {
-    const added = addEntry(closed, { kind: 'page', ...page });
+    const added = appendEntry(closed, { kind: 'page', ...page });
     // A screen reader has no view to scroll.
     if (state.surface === 'lines') return next(added.state);
     return next(showFromStart(added.state, added.key, context));
@@ -115,7 +115,7 @@ export function tasksPage({ tree, now }: PageSource): Page {
 function used(row: TaskRow, now: number): string {
   return [
     plural(row.turns, 'turn'),
-    `${shortCount(row.tokens)} tok`,
+    `${shortTokens(row.tokens)} tok`,
     shortCost(row.costUsd),
     shortTime((row.endedAt ?? now) - row.since),
   ].join(', ');
@@ -185,8 +185,8 @@ function mainModelLines(library: Pick<LibraryInfo, 'mainModel'>): readonly strin
 export function usagePage({ tree }: PageSource): Page {
   const byModel = Map.groupBy(tree.rows.values(), ({ model }) => model);
   const sum = (rows: readonly TaskRow[]) => {
-    const use = treeUse({ rows: new Map(rows.map((row) => [row.id, row])) });
-    return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortCount(use.tokens)} paid tokens, ${shortCost(use.costUsd)}`;
+    const use = treeTotals({ rows: new Map(rows.map((row) => [row.id, row])) });
+    return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortTokens(use.tokens)} paid tokens, ${shortCost(use.costUsd)}`;
   };
   return {
     title: 'Usage of this conversation',

@@ -1,13 +1,13 @@
 import { formatDuration, plural } from '../../../base/text.ts';
 import { markdownLines } from './markdown.ts';
-import type { Block, CallBlock, CallState, ShellBlock } from '../model/block.ts';
+import type { Entry, CallEntry, CallState, ShellEntry } from '../model/entry.ts';
 import { diffLines, diffSize } from './diff-lines.ts';
 import { linesIn } from '../model/cut-text.ts';
-import { between, fit, wrapped } from './fit.ts';
+import { between, fitLine, wrapped } from './fit.ts';
 import { plainLines, type Pen } from './pen.ts';
-import type { Role } from './theme.ts';
+import type { TextRole } from './theme.ts';
 
-export interface BlockStyle {
+export interface EntryStyle {
   readonly width: number;
   /** Whether calls and thoughts show more than one line. */
   readonly isExpanded: boolean;
@@ -22,36 +22,36 @@ const MAX_WIDTH = 120;
 const UNFOLDED_OUTPUT = 40;
 
 /** Whether an entry can be folded to one line. */
-export function isFoldable({ kind }: Block): boolean {
+export function isFoldable({ kind }: Entry): boolean {
   return kind === 'call' || kind === 'thinking';
 }
 
 /** Draws an entry, with an empty line above it if it starts something new. */
-export function blockLines(block: Block, style: BlockStyle, pen: Pen): readonly string[] {
+export function entryLines(entry: Entry, style: EntryStyle, pen: Pen): readonly string[] {
   const { width } = style;
-  switch (block.kind) {
+  switch (entry.kind) {
     case 'message':
-      return ['', ...messageLines(block, width, pen)];
+      return ['', ...messageLines(entry, width, pen)];
     case 'answer':
-      return ['', ...answerLines(block.text, { width, isOpen: false }, pen)];
+      return ['', ...answerLines(entry.text, { width, isOpen: false }, pen)];
     case 'thinking':
-      return thinkingLines(block.text, style, pen);
+      return thinkingLines(entry.text, style, pen);
     case 'call':
-      return callLines(block, style, pen);
+      return callLines(entry, style, pen);
     case 'shell':
-      return ['', ...shellLines(block, style, pen)];
+      return ['', ...shellLines(entry, style, pen)];
     case 'note':
-      return wrapped(noteText(block, pen), width, '');
+      return wrapped(noteText(entry, pen), width, '');
     case 'ended':
-      return ['', ...wrapped(pen.prose('bad', endText(block)), width, '')];
+      return ['', ...wrapped(pen.prose('bad', endText(entry)), width, '')];
     case 'page':
       return [
         '',
-        fit(pen.prose('strong', block.title), width),
-        ...block.lines.flatMap((line) => pageLines(line, width, pen)),
+        fitLine(pen.prose('strong', entry.title), width),
+        ...entry.lines.flatMap((line) => pageLines(line, width, pen)),
       ];
     default:
-      return block satisfies never;
+      return entry satisfies never;
   }
 }
 
@@ -76,7 +76,7 @@ export function answerLines(
 }
 
 function messageLines(
-  { text, unread, attachments = [] }: Extract<Block, { kind: 'message' }>,
+  { text, unread, attachments = [] }: Extract<Entry, { kind: 'message' }>,
   width: number,
   pen: Pen,
 ): readonly string[] {
@@ -88,7 +88,7 @@ function messageLines(
   );
   const all = [
     ...marked,
-    ...attachments.map((line) => fit(pen.exact('dim', `  + ${line}`), width)),
+    ...attachments.map((line) => fitLine(pen.exact('dim', `  + ${line}`), width)),
   ];
   return unread ? [...all, pen.prose('dim', '  … waits for the next turn')] : all;
 }
@@ -97,8 +97,8 @@ function messageLines(
 const FOLDED_OUTPUT = 8;
 
 function shellLines(
-  { command, isShared, output, outputLines: all, outcome }: ShellBlock,
-  { width, isExpanded }: BlockStyle,
+  { command, isShared, output, outputLines: all, outcome }: ShellEntry,
+  { width, isExpanded }: EntryStyle,
   pen: Pen,
 ): readonly string[] {
   const lines = output === '' ? [] : output.trimEnd().split('\n');
@@ -115,14 +115,14 @@ function shellLines(
     ),
     ...(more <= 0
       ? []
-      : [fit(pen.prose('dim', `${INDENT}… ${plural(more, 'line')} before`), width)]),
+      : [fitLine(pen.prose('dim', `${INDENT}… ${plural(more, 'line')} before`), width)]),
     ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
   ];
 }
 
 export function thinkingLines(
   text: string,
-  { width, isExpanded }: BlockStyle,
+  { width, isExpanded }: EntryStyle,
   pen: Pen,
 ): readonly string[] {
   if (isExpanded) return wrapped(pen.paint('dim', plainLines(text)), width, INDENT);
@@ -136,11 +136,11 @@ export function thinkingLines(
 const NOTE_MARKS = { info: '·', warning: '! warning:', error: '✗ error:' } as const;
 const NOTE_ROLES = { info: 'dim', warning: 'warn', error: 'bad' } as const;
 
-function noteText({ level, text }: Extract<Block, { kind: 'note' }>, pen: Pen): string {
+function noteText({ level, text }: Extract<Entry, { kind: 'note' }>, pen: Pen): string {
   return pen.prose(NOTE_ROLES[level], `${NOTE_MARKS[level]} ${text}`);
 }
 
-const CALL_SIGNS: Readonly<Record<CallState, readonly [string, Role]>> = {
+const CALL_SIGNS: Readonly<Record<CallState, readonly [string, TextRole]>> = {
   made: ['○', 'dim'],
   running: ['●', 'accent'],
   done: ['✓', 'good'],
@@ -149,7 +149,7 @@ const CALL_SIGNS: Readonly<Record<CallState, readonly [string, Role]>> = {
   refused: ['⊘', 'bad'],
 };
 
-function callLines(call: CallBlock, style: BlockStyle, pen: Pen): readonly string[] {
+function callLines(call: CallEntry, style: EntryStyle, pen: Pen): readonly string[] {
   const { width, isExpanded } = style;
   const [sign, role] = CALL_SIGNS[call.state];
   const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', call.subject)}`;
@@ -161,11 +161,11 @@ function callLines(call: CallBlock, style: BlockStyle, pen: Pen): readonly strin
   ];
 }
 
-function endText({ status, reason }: Extract<Block, { kind: 'ended' }>): string {
+function endText({ status, reason }: Extract<Entry, { kind: 'ended' }>): string {
   return reason === null ? `■ ${status}` : `■ ${status}: ${reason}`;
 }
 
-function outcome({ state, ms, outputLines, edits }: CallBlock): string {
+function outcome({ state, ms, outputLines, edits }: CallEntry): string {
   const size = edits.length === 0 ? [] : [diffSize(edits)];
   if (state === 'made') return size.join('');
   if (state === 'running' || state === 'refused') return [...size, state].join(', ');
@@ -176,14 +176,14 @@ function outcome({ state, ms, outputLines, edits }: CallBlock): string {
 }
 
 /** The reason why a call failed is never folded. */
-function failureLine({ state, output }: CallBlock, width: number, pen: Pen): readonly string[] {
+function failureLine({ state, output }: CallEntry, width: number, pen: Pen): readonly string[] {
   if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
   const [first = ''] = output.trimStart().split('\n', 1);
-  return [fit(`${INDENT}${pen.prose(state === 'stopped' ? 'dim' : 'bad', first)}`, width)];
+  return [fitLine(`${INDENT}${pen.prose(state === 'stopped' ? 'dim' : 'bad', first)}`, width)];
 }
 
 function outputLines(
-  { output, outputLines: all }: CallBlock,
+  { output, outputLines: all }: CallEntry,
   width: number,
   pen: Pen,
 ): readonly string[] {
@@ -196,10 +196,10 @@ function outputLines(
   ];
 }
 
-function changeLines({ edits }: CallBlock, width: number, pen: Pen): readonly string[] {
+function changeLines({ edits }: CallEntry, width: number, pen: Pen): readonly string[] {
   const more = edits.reduce((all, each) => all + each.dropped, 0);
   return [
     ...edits.flatMap((edit) => diffLines(edit, pen)),
     ...(more === 0 ? [] : [pen.prose('dim', `… ${plural(more, 'more line')}, in the log`)]),
-  ].map((line) => fit(`${INDENT}${line}`, width));
+  ].map((line) => fitLine(`${INDENT}${line}`, width));
 }

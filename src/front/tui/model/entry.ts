@@ -3,14 +3,14 @@ import type { EndStatus } from '../../../protocol/result.ts';
 import type { TextDiff } from './text-diff.ts';
 
 /** An entry of a conversation, with what a view needs of it. It never changes: another block replaces it. */
-export type Block = { readonly key: number } & BlockBody;
+export type Entry = { readonly key: number } & EntryBody;
 
-export type BlockBody =
-  | MessageBlock
+export type EntryBody =
+  | MessageEntry
   | { readonly kind: 'answer'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
-  | CallBlock
-  | ShellBlock
+  | CallEntry
+  | ShellEntry
   | { readonly kind: 'note'; readonly level: NoticeLevel; readonly text: string }
   /** `reason` is null if the entry above says it. */
   | { readonly kind: 'ended'; readonly status: EndStatus; readonly reason: string | null }
@@ -18,7 +18,7 @@ export type BlockBody =
   | { readonly kind: 'page'; readonly title: string; readonly lines: readonly string[] };
 
 /** A message of the user or of the parent task. `unread` is true until a request holds it. */
-export interface MessageBlock {
+export interface MessageEntry {
   readonly kind: 'message';
   readonly id: string;
   readonly text: string;
@@ -29,7 +29,7 @@ export interface MessageBlock {
 
 export type CallState = 'made' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
 
-export interface CallBlock {
+export interface CallEntry {
   readonly kind: 'call';
   readonly callId: string;
   readonly tool: string;
@@ -47,7 +47,7 @@ export interface CallBlock {
 }
 
 /** A shell command that the user ran. */
-export interface ShellBlock {
+export interface ShellEntry {
   readonly kind: 'shell';
   readonly command: string;
   /** Whether the output goes with the next message. */
