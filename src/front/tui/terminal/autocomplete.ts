@@ -21,7 +21,7 @@ export class AutocompleteSource {
   ) {
     this.library = library;
     this.state = state;
-    this.files = new FileCompletions((signal) => library.listFiles(signal), { now });
+    this.files = new FileCompletions((signal) => library.listFiles(signal), now);
     this.provider = {
       triggerCharacters: ['@'],
       getSuggestions: (lines, line, column, { signal }) =>

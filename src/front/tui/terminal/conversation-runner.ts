@@ -169,7 +169,7 @@ export class ConversationRunner implements ConversationPort {
     const { lastMode } = this;
     const chosen = below === undefined ? this.options.chosenMode() : null;
     try {
-      const run = await this.start(message, { chosen, below });
+      const run = await this.start(message, chosen, below);
       if (chosen !== null) this.options.onModeTaken(chosen);
       return run;
     } catch (thrown) {
@@ -180,10 +180,8 @@ export class ConversationRunner implements ConversationPort {
 
   private async start(
     { text: prompt, enclosed }: OutgoingMessage,
-    {
-      chosen,
-      below,
-    }: { readonly chosen: PermissionMode | null; readonly below: ResumedTask | undefined },
+    chosen: PermissionMode | null,
+    below: ResumedTask | undefined,
   ): Promise<Run> {
     const { agent } = this.options;
     const onEvent: EventListener = (event, state) => {

@@ -17,10 +17,8 @@ export class FileCompletions {
   private readonly stopped = new AbortController();
   private listing: Listing | null = null;
 
-  constructor(
-    list: (signal: AbortSignal) => Promise<readonly string[]>,
-    { now }: { readonly now: () => number },
-  ) {
+  /** `now` returns milliseconds of the monotonic clock. */
+  constructor(list: FileCompletions['list'], now: () => number) {
     this.list = list;
     this.now = now;
   }

@@ -3,26 +3,30 @@ const DRAW_MS = 60;
 /** While tasks are at work, the times on the screen are updated this often. */
 const TICK_MS = 1_000;
 
+interface RedrawOptions {
+  readonly draw: () => void;
+  readonly isAtWork: () => boolean;
+}
+
 /** Draws a frame soon after a change, and regularly while anything is at work. */
 export class Redraw {
-  private readonly draw: () => void;
-  private readonly isAtWork: () => boolean;
+  private readonly options: RedrawOptions;
   private pending: NodeJS.Timeout | null = null;
   private ticker: NodeJS.Timeout | null = null;
   private isStopped = false;
 
-  constructor({ draw, isAtWork }: { readonly draw: () => void; readonly isAtWork: () => boolean }) {
-    this.draw = draw;
-    this.isAtWork = isAtWork;
+  constructor(options: RedrawOptions) {
+    this.options = options;
   }
 
   changed(): void {
     if (this.isStopped) return;
     this.pending ??= setTimeout(() => {
       this.pending = null;
-      if (this.isAtWork()) this.ticker ??= setInterval(() => this.draw(), TICK_MS);
+      const { draw, isAtWork } = this.options;
+      if (isAtWork()) this.ticker ??= setInterval(draw, TICK_MS);
       else this.stopTicking();
-      this.draw();
+      draw();
     }, DRAW_MS);
   }
 

@@ -18,15 +18,10 @@ export const SEARCH_ACTIONS = {
 
 function startSearch(state: AppState): Update {
   if (state.writing.kind === 'search') return next(state);
-  return andThen(leaveQuestion(state), (left) =>
-    andThen(
-      setEditorText(
-        { ...left, chosenEntry: null, writing: { kind: 'search', draft: left.typed } },
-        '',
-      ),
-      (searching) => next(searchTyped(searching, '')),
-    ),
-  );
+  return andThen(leaveQuestion(state), (left) => {
+    const writing = { kind: 'search', draft: left.typed } as const;
+    return setEditorText(searchTyped({ ...left, chosenEntry: null, writing }, ''), '');
+  });
 }
 
 /** Searches the entries in memory for the text that is typed so far. The log is searched by the first step. */

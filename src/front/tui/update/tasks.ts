@@ -6,7 +6,7 @@ import { hasEnded, type TaskRow } from '../model/task-row.ts';
 import { treeRows } from '../model/tree-rows.ts';
 import type { Transcript } from '../model/transcript.ts';
 import type { ActionHandlers, UpdateContext } from './action-handler.ts';
-import { andThen, hint, next, type Update } from './effect.ts';
+import { andThen, hint, next, setEditorText, type Update } from './effect.ts';
 import { leaveQuestion } from './focus.ts';
 import { followEnd, leaveEntries } from './scroll.ts';
 import { endSearch } from './search.ts';
@@ -170,10 +170,7 @@ function leaveOrClear(state: AppState, _context: UpdateContext, armed: AppState[
   const text = state.conversation.isWatched
     ? 'press it again to leave; the watched tasks continue'
     : 'press it again to stop everything and leave; it can be resumed';
-  return next(
-    { ...state, typed: '', armed: 'leave', hint: text },
-    { type: 'set-editor-text', text: '' },
-  );
+  return setEditorText({ ...state, armed: 'leave', hint: text }, '');
 }
 
 /** Esc where it interrupts nothing: leaves the innermost thing that is open. */

@@ -12,24 +12,21 @@ const MAX_LINE = 300;
 /** The number of code blocks whose runs are kept: those of a growing answer are drawn again and again. */
 const MAX_KEPT = 32;
 
+interface HighlighterOptions {
+  /** Called when code can be drawn in colors from now on. */
+  readonly onLoaded: () => void;
+  readonly onFailed: (why: string) => void;
+}
+
 /** Splits code into runs by their role. The library is loaded with the first code; until then no roles are known. */
 export class Highlighter {
-  private readonly onLoaded: () => void;
-  private readonly onFailed: (why: string) => void;
+  private readonly options: HighlighterOptions;
   private library: Library | null = null;
   private isAsked = false;
   private readonly kept = new Map<string, readonly CodeRun[] | null>();
 
-  constructor({
-    onLoaded,
-    onFailed,
-  }: {
-    /** Called when code can be drawn in colors from now on. */
-    readonly onLoaded: () => void;
-    readonly onFailed: (why: string) => void;
-  }) {
-    this.onLoaded = onLoaded;
-    this.onFailed = onFailed;
+  constructor(options: HighlighterOptions) {
+    this.options = options;
   }
 
   get isLoaded(): boolean {
@@ -60,10 +57,10 @@ export class Highlighter {
     try {
       this.library = (await import('highlight.js/lib/common')).default;
     } catch (thrown) {
-      this.onFailed(`code is shown without colors: ${errorMessage(thrown)}`);
+      this.options.onFailed(`code is shown without colors: ${errorMessage(thrown)}`);
       return;
     }
-    this.onLoaded();
+    this.options.onLoaded();
   }
 }
 

@@ -20,13 +20,9 @@ const SIGNS: Readonly<Record<TaskStatus, StatusSign>> = {
   interrupted: { sign: '!', role: 'bad' },
 };
 
-export function statusSign({
-  status,
-  asks,
-  activity,
-}: Pick<TaskRow, 'status' | 'asks' | 'activity'>): StatusSign {
-  if (status !== 'running') return SIGNS[status];
-  if (asks > 0) return SIGNS.parked;
-  const isHeld = activity.kind === 'held' || activity.kind === 'waiting_to_retry';
+export function statusSign(row: Pick<TaskRow, 'status' | 'asks' | 'activity'>): StatusSign {
+  if (row.status !== 'running') return SIGNS[row.status];
+  if (row.asks > 0) return SIGNS.parked;
+  const isHeld = row.activity.kind === 'held' || row.activity.kind === 'waiting_to_retry';
   return isHeld ? { sign: '~', role: 'warn' } : SIGNS.running;
 }

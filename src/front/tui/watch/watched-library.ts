@@ -89,15 +89,9 @@ export function watchedLibrary(
           : `no process waits for it: muster tasks answer ${question} ANSWER continues its task`;
       }),
     background: (id) =>
-      request('not sent to the background', async () => {
-        await tasks.detach(id);
-        return null;
-      }),
+      request('not sent to the background', () => tasks.detach(id).then(() => null)),
     stopTask: async (id, because) =>
-      request('not stopped', async () => {
-        await tasks.stop(id, because);
-        return null;
-      }),
+      request('not stopped', () => tasks.stop(id, because).then(() => null)),
     interrupt: (id) => {
       throw new MusterError('CONFLICT', `task ${id} is interrupted where it runs`);
     },
