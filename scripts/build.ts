@@ -69,8 +69,8 @@ const CHUNKS = [
       [
         String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
         String.raw`src/base/(clock|control-tags|disguised-text|ids|local-time)\.ts$`,
-        String.raw`src/protocol/(agent|ledger|outside-text|steady-time|stream-line)\.ts$`,
-        String.raw`src/(sys/file-errors|api/cost-text)\.ts$`,
+        String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
+        String.raw`src/(sys/file-errors|report/cost-text|agents/example-agents)\.ts$`,
       ].join('|'),
     ),
     priority: 4,

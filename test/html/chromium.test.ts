@@ -56,7 +56,7 @@ describe.runIf(HAS_CHROMIUM)('the page in Chromium', { timeout: 120_000 }, () =>
     },
   );
 
-  it('is zoomed with the keyboard, and a lane leads to its task', async () => {
+  it('can be zoomed with the keyboard, and a lane links to its task', async () => {
     const url = write('keys.html', { tasks: 8, events: 200 });
     const page = await chromium.open(url);
     const before = Number(await page.evaluate(LANES_WIDTH));

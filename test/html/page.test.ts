@@ -24,7 +24,7 @@ function shape(page: string): readonly string[] {
 
 const SIZE = { tasks: 2, events: 8 };
 
-it('what logs say never becomes markup, and nothing that steers or hides gets through', () => {
+it('text of logs never becomes markup, and control characters are removed', () => {
   const plain = shape(pageOf(SIZE, 'x'));
   const nasty = fc.constantFrom(
     '</script>',
@@ -52,11 +52,11 @@ it('what logs say never becomes markup, and nothing that steers or hides gets th
   );
 });
 
-it('text keeps what it says', () => {
+it('text keeps its content', () => {
   expect(html(`<a href="x">'&amp;`)).toBe('&lt;a href=&quot;x&quot;&gt;&#39;&amp;amp;');
 });
 
-it('needs nothing from elsewhere: no script, no link out, one style that the policy names', () => {
+it('the page is self-contained: no script, no external link, one style that the policy allows', () => {
   const page = pageOf(SIZE, 'see https://example.com/');
   const names = new Set(shape(page));
   for (const name of ['script', 'link', 'img', 'iframe', 'object', 'form', 'base', 'video']) {
@@ -74,20 +74,20 @@ it('needs nothing from elsewhere: no script, no link out, one style that the pol
   );
 });
 
-it('every link leads to a place that is there once', () => {
+it('every link has exactly one target', () => {
   const page = pageOf({ tasks: 30, events: 120 }, 'x');
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? '');
   expect(new Set(ids).size).toBe(ids.length);
   for (const [, target = ''] of page.matchAll(/ href="#([^"]+)"/g)) expect(ids).toContain(target);
 });
 
-it('its size grows with tasks and not with events', () => {
+it('the size grows with tasks and not with events', () => {
   const few = tags(pageOf({ tasks: 10, events: 400 }, 'x')).length;
   const many = tags(pageOf({ tasks: 10, events: 20_000 }, 'x')).length;
   expect(many).toBe(few);
 });
 
-it('what is left out is named', () => {
+it('omissions are reported', () => {
   const page = pageOf({ tasks: 1, events: 24_000 }, 'x');
   expect(page).toMatch(/… \d+ events left out here: muster tasks log child0000000 …/);
   expect(page).toContain('more turns');

@@ -12,7 +12,7 @@ async function asking(): Promise<Stage> {
 }
 
 describe('a question', () => {
-  it('takes no key of a message that is being typed', async () => {
+  it('takes no key while a message is being typed', async () => {
     await using stage = await asking();
     await stage.emulator.type('yes, any run');
     await stage.emulator.press(KEYS.tab);
@@ -62,14 +62,14 @@ describe('a question', () => {
       expect(stage.asked.answers).toEqual([{ question: 'child1xxq1', ...answer }]);
     });
 
-    it('offers no more than can be kept', async () => {
+    it('offers only the scopes that can be saved', async () => {
       await using stage = await lacking(['task']);
       expect(await stage.screen()).not.toContain('in every conversation');
       await stage.emulator.press('u');
       expect(stage.asked.answers).toEqual([]);
     });
 
-    it('is not what every question is about: m and u do nothing there', async () => {
+    it('is needed for m and u to do something', async () => {
       await using stage = await asking();
       await stage.emulator.press(KEYS.tab, 'm', 'u');
       expect(stage.asked.answers).toEqual([]);
@@ -77,7 +77,7 @@ describe('a question', () => {
     });
   });
 
-  it('is refused with a reason, and what was typed before is there again', async () => {
+  it('is denied with a reason, and the draft returns to the editor', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.tab, 'r');
     expect(await stage.screen()).toContain('why not?');
@@ -89,14 +89,14 @@ describe('a question', () => {
     expect(stage.asked.sent).toEqual([]);
   });
 
-  it('is left for later by esc, which stops nothing then', async () => {
+  it('is left for later by esc, which stops nothing', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.tab, KEYS.escape, 'y');
     expect(stage.asked).toMatchObject({ answers: [], stopped: [] });
     expect(await stage.screen()).toMatch(/^y$/m);
   });
 
-  it('does not answer the one after it when its key is pressed once too often', async () => {
+  it('does not answer the next one if its key is pressed too often', async () => {
     await using stage = await asking();
     stage.begin('child2xx', { parent: 'mainmain' });
     stage.call('child2xx', 'c', 'Bash', { command: 'rm -r build' });
@@ -109,7 +109,7 @@ describe('a question', () => {
     expect(screen).toMatch(/^yy$/m);
   });
 
-  it('that is settled elsewhere gives the keys back', async () => {
+  it('that is settled elsewhere loses the focus', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.tab);
     await stage.screen();
@@ -120,12 +120,12 @@ describe('a question', () => {
       answer: { kind: 'no', reason: null },
       by: 'user',
     });
-    expect(await stage.screen()).toContain('that question is settled');
+    expect(await stage.screen()).toContain('this question is settled');
     await stage.emulator.press('y');
     expect(stage.asked.answers).toEqual([]);
   });
 
-  it('shows all of a long command, as far as it is scrolled', async () => {
+  it('shows all of a long command by scrolling', async () => {
     await using stage = await asking();
     const commands = Array.from({ length: 30 }, (_, index) => `echo line ${index}`);
     stage.begin('child2xx', { parent: 'mainmain' });
@@ -176,7 +176,7 @@ describe('a question of AskUser', () => {
     expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: '2' }]);
   });
 
-  it('is answered by a text of its own', async () => {
+  it('is answered by a typed text', async () => {
     await using stage = await choosing();
     await stage.emulator.press(KEYS.tab, 't');
     await stage.emulator.type('any free one');
@@ -211,10 +211,10 @@ describe('a plan', () => {
     expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'always' }]);
   });
 
-  it('is changed in the editor, and approved so', async () => {
+  it('is edited and then approved', async () => {
     await using stage = await planning();
     await stage.emulator.press(KEYS.tab, 'e');
-    expect(await stage.screen()).toContain('enter approves the plan as it stands here');
+    expect(await stage.screen()).toContain('enter approves the plan as edited');
     await stage.emulator.type(', and test it');
     await stage.emulator.press(KEYS.enter);
     expect(stage.asked.answers).toEqual([
@@ -226,7 +226,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('is refused with a reason', async () => {
+  it('is denied with a reason', async () => {
     await using stage = await planning();
     await stage.emulator.press(KEYS.tab, 'r');
     await stage.emulator.type('too long');
@@ -238,23 +238,25 @@ describe('a plan', () => {
 });
 
 describe('esc', () => {
-  it('stops the main task with all that it waits for', async () => {
+  it('stops the main task with everything that it waits for', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.escape);
     expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: [] });
   });
 
-  it('leaves what is in the background alone, and stops the whole tree when pressed again', async () => {
+  it('does not stop background tasks, and stops the complete tree when pressed again', async () => {
     await using stage = await asking();
     stage.begin('child2xx', { parent: 'mainmain', background: true });
     await stage.emulator.press(KEYS.escape);
     expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: [] });
-    expect(await stage.screen()).toContain('interrupted; again stops 1 background task, too');
+    expect(await stage.screen()).toContain(
+      'interrupted; press it again to stop 1 background task, too',
+    );
     await stage.emulator.press(KEYS.escape);
     expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: ['mainmain'] });
   });
 
-  it('stops the task that is looked into, and leaves its transcript once it has ended', async () => {
+  it('stops the open task, and closes its transcript once it has ended', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.ctrlT, KEYS.down, KEYS.enter, KEYS.escape);
     expect(stage.asked.stopped).toEqual(['child1xx']);
@@ -266,7 +268,7 @@ describe('esc', () => {
 });
 
 describe('the conversation', () => {
-  it('is steered by what is typed while it works', async () => {
+  it('is steered by messages while it works', async () => {
     await using stage = await asking();
     await stage.say('and lint');
     expect(stage.asked.sent).toEqual([['mainmain', 'and lint']]);
@@ -281,7 +283,7 @@ describe('the conversation', () => {
     expect(await stage.screen()).not.toContain('waits for the next turn');
   });
 
-  it('shows what was said meanwhile below what is being written, and there once it is read', async () => {
+  it('shows a waiting message below the answer that is being written, and keeps it there once it is read', async () => {
     await using stage = new Stage();
     await stage.say('Count');
     stage.ask('mainmain');
@@ -306,13 +308,13 @@ describe('the conversation', () => {
     expect(await stage.screen()).toMatch(/item 61\n\n> and then stop\n\nIt has stopped\.\n/);
   });
 
-  it('sends what it waits for to the background by either key', async () => {
+  it('sends the tasks that it waits for to the background by either key', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.ctrlB, KEYS.ctrlG);
     expect(stage.asked.background).toEqual(['child1xx', 'child1xx']);
   });
 
-  it('talks to the task that is looked into', async () => {
+  it('sends messages to the open task', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.ctrlT, KEYS.down, KEYS.enter);
     await stage.say('look in src');
@@ -321,7 +323,7 @@ describe('the conversation', () => {
     expect(await stage.screen()).toContain('> Run the tests');
   });
 
-  it('has its mode in sight, and another one by a key, before it begins and while it works', async () => {
+  it('shows its mode, which a key changes before it starts and while it works', async () => {
     await using stage = new Stage();
     expect(await stage.screen()).toContain('[default]');
     await stage.emulator.press(KEYS.shiftTab);
@@ -339,22 +341,24 @@ describe('the conversation', () => {
     expect(stage.asked.modes).toEqual(['acceptEdits', 'default']);
   });
 
-  it('makes room for another one, in any mode', async () => {
+  it('can be replaced by a new one, in any mode', async () => {
     await using stage = new Stage({ columns: 120 });
     await stage.say('Go');
     await stage.say('/new ');
-    expect(await stage.screen()).toContain('it is at work: stop it first');
+    expect(await stage.screen()).toContain('the conversation is at work: stop it first');
     stage.answer('mainmain', 'Gone.');
     stage.end('mainmain');
     stage.finish();
     await stage.screen();
     await stage.say('/new ');
-    expect(await stage.screen()).toContain('muster --resume mainmain goes on with the one above');
+    expect(await stage.screen()).toContain(
+      'muster --resume mainmain continues the conversation above',
+    );
     await stage.emulator.press(KEYS.shiftTab, KEYS.shiftTab);
     expect(await stage.screen()).toContain('[autonomous]');
   });
 
-  it('folds and unfolds what calls gave', async () => {
+  it('folds and unfolds the results of calls', async () => {
     await using stage = new Stage();
     await stage.say('Look');
     stage.call('mainmain', 'g', 'Grep', { pattern: 'x' });
@@ -364,7 +368,7 @@ describe('the conversation', () => {
     expect(await stage.screen()).toMatch(/^ {2}two$/m);
   });
 
-  it('goes back in history, and holds several lines', async () => {
+  it('goes back in the history, and takes several lines', async () => {
     await using stage = new Stage();
     await stage.say('first');
     await stage.emulator.press(KEYS.up);
@@ -374,7 +378,7 @@ describe('the conversation', () => {
     expect(await stage.screen()).toMatch(/^one\ntwo$/m);
   });
 
-  it('shows a long page from its beginning, and follows the end again with what is said next', async () => {
+  it('shows a long page from its beginning, and follows the end again with the next message', async () => {
     await using stage = new Stage();
     await stage.say('Hello');
     await stage.say('/help');
@@ -403,7 +407,7 @@ describe('the conversation', () => {
   });
 });
 
-it('rings when a task asks, and when one in the background has ended', async () => {
+it('the bell rings when a task asks, and when a background task has ended', async () => {
   await using stage = await asking();
   stage.begin('child2xx', { parent: 'mainmain', background: true });
   stage.begin('child3xx', { parent: 'mainmain' });
@@ -417,7 +421,7 @@ it('rings when a task asks, and when one in the background has ended', async () 
   expect(stage.emulator.bells).toBe(2);
 });
 
-it('ctrl+c clears what is typed, and leaves when pressed twice', async () => {
+it('ctrl+c clears the editor, and leaves when pressed twice', async () => {
   await using stage = new Stage();
   await stage.emulator.type('half a thought');
   await stage.emulator.press(KEYS.ctrlC);

@@ -17,8 +17,8 @@ async function until(stage: Stage, isSo: (screen: string) => boolean): Promise<s
   }
 }
 
-describe('a command of one’s own', () => {
-  it('is shown, and what it came to goes along with the next message', async () => {
+describe('a shell command of the user', () => {
+  it('is shown, and its output goes with the next message', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say("!printf 'one\\ntwo\\n'; exit 3");
     const screen = await until(stage, (text) => text.includes('exit code 3'));
@@ -37,7 +37,7 @@ describe('a command of one’s own', () => {
     ]);
   });
 
-  it('shows what it came to after a conversation has ended, too', async () => {
+  it('shows its output after a conversation has ended, too', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('go');
     stage.answer('mainmain', 'Done.');
@@ -47,7 +47,7 @@ describe('a command of one’s own', () => {
     expect(screen).toMatch(/^! echo here +exit code 0, [^\n]*\n {2}here$/m);
   });
 
-  it('with two marks is shown only', async () => {
+  it('with two marks is only shown', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!!echo here');
     const screen = await until(stage, (text) => text.includes('shown only'));
@@ -56,7 +56,7 @@ describe('a command of one’s own', () => {
     expect(stage.asked.enclosed).toEqual([]);
   });
 
-  it('shows what comes while it runs, ends with Esc, and is one at a time', async () => {
+  it('shows its output while it runs, ends with Esc, and runs alone', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!echo first; sleep 600 & sleep 600');
     await until(stage, (text) => /^ {2}first$/m.test(text));
@@ -68,7 +68,7 @@ describe('a command of one’s own', () => {
     expect(stage.asked.interrupted).toEqual([]);
   });
 
-  it('ends with Ctrl+C, which leaves nothing then', async () => {
+  it('ends with Ctrl+C, which does not leave then', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!sleep 600');
     await until(stage, (text) => text.includes('running'));
@@ -78,7 +78,7 @@ describe('a command of one’s own', () => {
     expect(stage.hasLeft).toBe(false);
   });
 
-  it('prints nothing that acts', async () => {
+  it('cannot control the terminal by its output', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say(
       "!printf '\\033]0;title\\007\\033[2J\\033]52;c;aGk=\\007\\342\\200\\256evil\\n'",
@@ -89,7 +89,7 @@ describe('a command of one’s own', () => {
     expect(stage.emulator.written).not.toContain('\u001b]52;');
   });
 
-  it('of a million lines keeps the screen and the message small', async () => {
+  it('with a million lines keeps the screen and the message small', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!seq 1000000');
     const screen = await until(stage, (text) => text.includes('exit code 0'));
@@ -104,7 +104,7 @@ describe('a command of one’s own', () => {
 });
 
 describe('files', () => {
-  it('are offered behind an @, beside agents, by any of their letters', async () => {
+  it('are offered after an @, together with agents, by any of their letters', async () => {
     await using stage = new Stage();
     stage.files = ['src/base/text.ts', 'src/front/tui/app.ts', 'my notes.md', 'docs/tasks.md'];
     await stage.emulator.type('look at @app');
@@ -128,7 +128,7 @@ describe('files', () => {
     ]);
   });
 
-  it('of any number hold up no key', async () => {
+  it('delay no key, whatever their number', async () => {
     await using stage = new Stage();
     stage.files = Array.from(
       { length: 50_000 },
@@ -148,7 +148,7 @@ it('arguments of commands are offered', async () => {
 });
 
 describe('a paste', () => {
-  it('of much text is one mark, whole in the message and in what was typed', async () => {
+  it('of much text is one mark, and complete in the message and the history', async () => {
     await using stage = new Stage();
     const text = Array.from({ length: 120 }, (_, at) => `line ${at}`).join('\n');
     await stage.emulator.press(PASTE(text));
@@ -164,7 +164,7 @@ describe('a paste', () => {
     ['carriage returns', '\r'],
     ['both', '\r\n'],
     ['keys', '\u001b[106;5u'],
-  ])('keeps its lines, which terminals send as %s', async (_, end) => {
+  ])('keeps its lines if the terminal sends %s', async (_, end) => {
     await using stage = new Stage();
     await stage.emulator.press(PASTE(['one', 'two', '', 'three'].join(end)));
     expect(await stage.screen()).toMatch(/^one\ntwo\n\nthree$/m);
@@ -172,7 +172,7 @@ describe('a paste', () => {
     expect(stage.typed).toEqual(['one\ntwo\n\nthree']);
   });
 
-  it('of the path of an image is that image', async () => {
+  it('of the path of an image attaches that image', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'muster-image-'));
     try {
       writeFileSync(join(directory, 'a shot.png'), 'image');
@@ -195,7 +195,7 @@ describe('a paste', () => {
     }
   });
 
-  it('of a path that leads nowhere is text', async () => {
+  it('of a path that does not exist is text', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.emulator.press(PASTE('/nowhere/a.png'));
     const screen = await until(stage, (text) => text.includes('taken as text'));
@@ -203,7 +203,7 @@ describe('a paste', () => {
   });
 });
 
-it('what was typed in earlier sessions comes back', async () => {
+it('messages of earlier sessions are in the history', async () => {
   await using stage = new Stage({ typed: ['older', 'newer'] });
   await stage.emulator.press(KEYS.up);
   expect(await stage.screen()).toMatch(/^newer$/m);

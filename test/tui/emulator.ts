@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import xterm from '@xterm/headless';
 import type { Cell } from '../../scripts/terminal-svg.ts';
-import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
+import type { TerminalDevice } from '../../src/front/tui/terminal/screen.ts';
 
 /** A terminal without a window: what is written to it is drawn as a real one draws it. */
 export class Emulator implements TerminalDevice {

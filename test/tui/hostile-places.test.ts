@@ -1,19 +1,19 @@
 import { stripVTControlCharacters } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DEFAULT_BINDINGS } from '../../src/front/tui/keys/bindings.ts';
-import { Highlighter } from '../../src/front/tui/highlight/highlighter.ts';
-import { visibleWidth } from '../../src/front/tui/pi/text-width.ts';
-import { conversationParts } from '../../src/front/tui/render/conversation.ts';
-import { diffSize } from '../../src/front/tui/render/diff-lines.ts';
-import { LineCache } from '../../src/front/tui/render/line-cache.ts';
-import { Pen } from '../../src/front/tui/render/pen.ts';
-import { questionBox } from '../../src/front/tui/render/question-box.ts';
-import { PLAIN, themeFor, type Theme } from '../../src/front/tui/render/theme.ts';
-import type { BlockBody } from '../../src/front/tui/view/block.ts';
-import { textChanges } from '../../src/front/tui/view/text-changes.ts';
-import { addBlock, emptyTranscript } from '../../src/front/tui/view/transcript.ts';
-import { searchPattern } from '../../src/front/tui/view/search-pattern.ts';
+import { DEFAULT_BINDINGS } from '../../src/front/tui/model/key-bindings.ts';
+import { Highlighter } from '../../src/front/tui/view/highlighter.ts';
+import { visibleWidth } from '../../src/front/tui/view/fit.ts';
+import { conversationParts } from '../../src/front/tui/view/conversation-parts.ts';
+import { diffSize } from '../../src/front/tui/view/diff-lines.ts';
+import { LineCache } from '../../src/front/tui/view/line-cache.ts';
+import { Pen } from '../../src/front/tui/view/pen.ts';
+import { questionBox } from '../../src/front/tui/view/question-box.ts';
+import { PLAIN, themeFor, type Theme } from '../../src/front/tui/view/theme.ts';
+import type { EntryBody } from '../../src/front/tui/model/entry.ts';
+import { textChanges } from '../../src/front/tui/model/call-details.ts';
+import { addEntry, emptyTranscript } from '../../src/front/tui/model/transcript.ts';
+import { searchPattern } from '../../src/front/tui/model/entry-search.ts';
 import type { PermissionQuestion } from '../../src/protocol/question.ts';
 import { Emulator } from './emulator.ts';
 
@@ -71,13 +71,13 @@ async function pens(): Promise<readonly Pen[]> {
 }
 
 /** An answer with the text in and around a code block. */
-function answerWith(text: string): readonly BlockBody[] {
+function answerWith(text: string): readonly EntryBody[] {
   return [{ kind: 'answer', text: `\`\`\`ts ${text.replaceAll('\n', ' ')}\n${text}\n\`\`\`` }];
 }
 
 /** Calls and thinking with the text in each place that they have. */
-function callsWith(text: string): readonly BlockBody[] {
-  const call = (tool: string, input: Parameters<typeof textChanges>[1]): BlockBody => ({
+function callsWith(text: string): readonly EntryBody[] {
+  const call = (tool: string, input: Parameters<typeof textChanges>[1]): EntryBody => ({
     kind: 'call',
     callId: 'c',
     tool,
@@ -100,13 +100,13 @@ function callsWith(text: string): readonly BlockBody[] {
 /** A conversation of these blocks, folded and unfolded, with each search that finds some of it. */
 function conversationIn(
   pen: Pen,
-  blocks: readonly BlockBody[],
+  entries: readonly EntryBody[],
   text: string,
 ): readonly (readonly string[])[] {
   const transcript = emptyTranscript('mainmain');
-  for (const block of blocks) addBlock(transcript, block);
+  for (const entry of entries) addEntry(transcript, entry);
   const searches = [null, searchPattern('a'), searchPattern('word'), searchPattern(text)].map(
-    (pattern) => (pattern === null ? null : { pattern, here: { key: 1_024, line: 1 } }),
+    (pattern) => (pattern === null ? null : { pattern, current: { key: 1_024, line: 1 } }),
   );
   const tools = { pen, cache: new LineCache() };
   const look = { width: WIDTH, above: [], toggled: new Set<number>(), chosen: null };
@@ -180,7 +180,7 @@ function letters(lines: readonly string[]): string {
   return lines.join('').replaceAll(/[\s│┊]/g, '');
 }
 
-it('no text steers the terminal, colours a cell, or takes more than its columns', async () => {
+it('no text controls the terminal, colors a cell, or exceeds its columns', async () => {
   const all = await pens();
   const inEach = (draw: (pen: Pen) => readonly (readonly string[])[]): readonly string[][][] =>
     all.map((pen, index) =>
@@ -204,13 +204,13 @@ it('no text steers the terminal, colours a cell, or takes more than its columns'
   );
 });
 
-it('what a terminal draws stays in its columns, wide characters and tabs too', async () => {
+it('drawn text stays in its columns, including wide characters and tabs', async () => {
   const [pen] = await pens();
   if (pen === undefined) throw new Error('there is no pen');
   const text =
     'const 変数 = "値";\t// ｗｉｄｅ e\u0301te\u0301\n\tif (変数) {\n\t\treturn "日本語のとても長い文字列がここにあります";\n\t}\n';
-  const blocks = [...answerWith(text), ...callsWith(text)];
-  const drawn = [...conversationIn(pen, blocks, text), questionIn(pen, text)];
+  const entries = [...answerWith(text), ...callsWith(text)];
+  const drawn = [...conversationIn(pen, entries, text), questionIn(pen, text)];
   for (const lines of drawn) {
     const emulator = new Emulator(WIDTH, lines.length);
     emulator.write(lines.join('\r\n'));
@@ -227,7 +227,7 @@ it.each([
   ['one line', 'x'.repeat(1_000_000), '+1'],
   ['escape characters', '\u001b'.repeat(1_000_000), '+1'],
   ['lines', 'a\n'.repeat(500_000), '+500000'],
-])('of a megabyte of %s a call keeps its beginning', (_what, content, size) => {
+])('a call keeps the beginning of a megabyte of %s', (_what, content, size) => {
   const edits = textChanges('Write', { content });
   const kept = edits.flatMap(({ lines }) => lines);
   expect(JSON.stringify(kept).length).toBeLessThan(20_000);

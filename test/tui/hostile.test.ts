@@ -19,7 +19,7 @@ const OWN =
   // oxlint-disable-next-line no-control-regex -- what is looked for
   /\u001b\[(?:\??[\d;]*[a-zA-Z]|>[\d;]*[a-z])|\u001b\]8;;\u001b\\|\u001b\]8;;\u0007|\r\n|\r/g;
 
-it.each(Object.keys(TEXTS))('%s stay text, wherever they come from', async (name) => {
+it.each(Object.keys(TEXTS))('%s stay text, whatever their source', async (name) => {
   const text = TEXTS[name] ?? '';
   await using stage = new Stage({ columns: 60, rows: 40, notices: [text.slice(0, 300)] });
   await stage.say('Go');
@@ -72,7 +72,7 @@ it.each(Object.keys(TEXTS))('%s stay text, wherever they come from', async (name
   );
 });
 
-it('what is pasted steers nothing', async () => {
+it('a paste controls nothing', async () => {
   await using stage = new Stage();
   await stage.emulator.press(`\u001b[200~one ${STEERS} two\u001b[201~`);
   const screen = await stage.screen();
@@ -81,13 +81,13 @@ it('what is pasted steers nothing', async () => {
   expect(stage.emulator.titles).toEqual([]);
 });
 
-it('what is typed steers nothing', async () => {
+it('typed text controls nothing', async () => {
   await using stage = new Stage();
   await stage.emulator.press('a', '\u009b', '3', '1', 'm', '\u0085', 'b');
   expect(await stage.screen()).toMatch(/^a31mb$/m);
 });
 
-it('a large paste is one mark in the editor, and whole in the message', async () => {
+it('a large paste is one mark in the editor, and complete in the message', async () => {
   await using stage = new Stage();
   const text = Array.from({ length: 200 }, (_, line) => `line ${line}`).join('\n');
   await stage.emulator.press(`\u001b[200~${text}\u001b[201~`);

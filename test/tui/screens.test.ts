@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PLAIN, themeFor } from '../../src/front/tui/render/theme.ts';
+import { PLAIN, themeFor } from '../../src/front/tui/view/theme.ts';
 import { KEYS } from './emulator.ts';
 import { children, question, SCENES, SIZES, streaming, streamOn } from './scenes.ts';
 import { shotOf } from './shot.ts';
@@ -13,7 +13,7 @@ describe.concurrent.each(SIZES)('on %i × %i', (columns, rows) => {
   });
 });
 
-describe.concurrent('without colour', () => {
+describe.concurrent('without color', () => {
   it.for(SCENES.flatMap((scene) => SIZES.map((size) => ({ scene, size }))))(
     '$scene.name reads the same on $size',
     async ({ scene, size: [columns, rows] }, { expect: expectHere }) => {
@@ -24,7 +24,7 @@ describe.concurrent('without colour', () => {
   );
 });
 
-describe.concurrent('in colour', () => {
+describe.concurrent('in color', () => {
   it.for(SCENES)('$name', async (scene, { expect: expectHere }) => {
     const [dark, light] = [await shotOf(scene), await shotOf(scene, { background: 'light' })];
     expectHere(dark.paint).toMatchSnapshot('dark');
@@ -33,7 +33,7 @@ describe.concurrent('in colour', () => {
   });
 });
 
-it('has colours where they are not refused', async () => {
+it('has colors unless they are refused', async () => {
   await using stage = new Stage();
   await stage.screen();
   expect(stage.emulator.isPainted).toBe(true);
@@ -49,30 +49,33 @@ it.each([
     [40, 12],
     [300, 80],
   ],
-] as const)('fits anew when %j becomes %j while it streams', async (before, after) => {
-  await using stage = new Stage({ columns: before[0], rows: before[1] });
-  await streaming.play(stage);
-  await stage.screen();
-  stage.emulator.resize(after[0], after[1]);
-  streamOn(stage);
-  const streamed = {
-    ...streaming,
-    play: async (other: Stage) => {
-      await streaming.play(other);
-      streamOn(other);
-    },
-  };
-  const [columns, rows] = after;
-  expect(await stage.screen()).toBe((await shotOf(streamed, { columns, rows })).text);
-  stage.emulator.resize(before[0], before[1]);
-  const back = await shotOf(streamed, { columns: before[0], rows: before[1] });
-  expect(await stage.screen()).toBe(back.text);
-});
+] as const)(
+  'is drawn for the new size when %j becomes %j while an answer streams',
+  async (before, after) => {
+    await using stage = new Stage({ columns: before[0], rows: before[1] });
+    await streaming.play(stage);
+    await stage.screen();
+    stage.emulator.resize(after[0], after[1]);
+    streamOn(stage);
+    const streamed = {
+      ...streaming,
+      play: async (other: Stage) => {
+        await streaming.play(other);
+        streamOn(other);
+      },
+    };
+    const [columns, rows] = after;
+    expect(await stage.screen()).toBe((await shotOf(streamed, { columns, rows })).text);
+    stage.emulator.resize(before[0], before[1]);
+    const back = await shotOf(streamed, { columns: before[0], rows: before[1] });
+    expect(await stage.screen()).toBe(back.text);
+  },
+);
 
 it.each([
   ['terminal-children', children],
   ['terminal-question', question],
-])('the README shows it as it is: %s.svg', async (name, scene) => {
+])('the README shows the current screen: %s.svg', async (name, scene) => {
   const { svg } = await shotOf(scene);
   const picture = join(import.meta.dirname, '../../docs/images', `${name}.svg`);
   await expect(svg).toMatchFileSnapshot(picture);
@@ -84,7 +87,7 @@ it.each([
   [9, 5],
   [3, 3],
   [1, 1],
-])('is drawn on %i × %i, too', async (columns, rows) => {
+])('can be drawn on %i × %i', async (columns, rows) => {
   for (const scene of SCENES) {
     await using stage = new Stage({ columns, rows });
     await scene.play(stage);

@@ -1,5 +1,5 @@
 import { DARK_PALETTE, LIGHT_PALETTE, terminalSvg, type Cell } from '../../scripts/terminal-svg.ts';
-import { themeFor, type Theme } from '../../src/front/tui/render/theme.ts';
+import { themeFor, type Theme } from '../../src/front/tui/view/theme.ts';
 import type { Scene } from './scenes.ts';
 import { Stage } from './stage.ts';
 

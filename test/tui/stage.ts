@@ -3,14 +3,17 @@ import type { EventListener, Run, TaskSignal } from '../../src/api/index.ts';
 import type { CommandOutput } from '../../src/api/session/contract.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { App } from '../../src/front/tui/app.ts';
-import type { ConversationPort } from '../../src/front/tui/conversation.ts';
-import { callerOf, type Caller } from '../../src/front/tui/notification.ts';
+import type { ConversationPort } from '../../src/front/tui/terminal/conversation-runner.ts';
+import {
+  attentionMethodOf,
+  type AttentionMethod,
+} from '../../src/front/tui/terminal/notification.ts';
 import type { LineStreams } from '../../src/front/tui/plain/line-terminal.ts';
 import { PlainApp } from '../../src/front/tui/plain/plain-app.ts';
-import type { Face } from '../../src/front/tui/tui.ts';
-import type { UiMuster } from '../../src/front/tui/ui-muster.ts';
-import { themeFor, type Theme } from '../../src/front/tui/render/theme.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
+import type { TerminalInterface } from '../../src/front/tui/tui.ts';
+import type { UiLibrary } from '../../src/front/tui/model/ui-library.ts';
+import { themeFor, type Theme } from '../../src/front/tui/view/theme.ts';
 import type { EndStatus } from '../../src/protocol/result.ts';
 import type { PermissionMode } from '../../src/protocol/permission.ts';
 import type { PermissionQuestion } from '../../src/protocol/question.ts';
@@ -18,7 +21,7 @@ import type { TaskSpec } from '../../src/protocol/task.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskSpec } from '../store/fixture-data.ts';
-import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
+import type { TerminalDevice } from '../../src/front/tui/terminal/screen.ts';
 import { Emulator, KEYS } from './emulator.ts';
 import type { QuestionAnswer } from '../../src/engine/requests.ts';
 import { applyEvent } from '../../src/protocol/state/fold.ts';
@@ -31,12 +34,12 @@ export interface StageOptions {
   readonly rows?: number;
   readonly theme?: Theme;
   readonly notices?: readonly string[];
-  readonly keyBindings?: UiMuster['keyBindings'];
+  readonly keyBindings?: UiLibrary['keyBindings'];
   /** In earlier sessions. */
   readonly typed?: readonly string[];
   readonly watched?: ConversationPort;
   readonly cwd?: string;
-  readonly caller?: Caller;
+  readonly attention?: AttentionMethod;
   /** What it is drawn on; default: the emulator. */
   readonly terminal?: TerminalDevice;
   /** Whether events are kept to be read again: a transcript is opened from them. Default true. */
@@ -72,7 +75,7 @@ export interface Asked {
  */
 export class Stage implements AsyncDisposable {
   readonly emulator: Emulator;
-  private readonly face: Face;
+  private readonly face: TerminalInterface;
   readonly asked: Asked = {
     answers: [],
     sent: [],
@@ -90,7 +93,7 @@ export class Stage implements AsyncDisposable {
   whyNoImage: string | null = null;
   hasLeft = false;
   mode: PermissionMode = 'default';
-  private readonly keyBindings: UiMuster['keyBindings'];
+  private readonly keyBindings: UiLibrary['keyBindings'];
   readonly store: TaskStore = openMemoryStore();
   private readonly isKept: boolean;
   /** Milliseconds since the beginning. */
@@ -107,7 +110,7 @@ export class Stage implements AsyncDisposable {
     rows = 24,
     theme = themeFor({}),
     notices = [],
-    caller = callerOf('bell', {}),
+    attention = attentionMethodOf('bell', {}),
     watched,
     keyBindings = new Map(),
     cwd = '/home/you/project',
@@ -122,8 +125,8 @@ export class Stage implements AsyncDisposable {
     this.isKept = isKept;
     this.emulator = new Emulator(columns, rows);
     const options = {
-      muster: this.muster(),
-      caller,
+      library: this.library(),
+      attention,
       agent: null,
       notices,
       ...(watched === undefined ? {} : { watched }),
@@ -238,7 +241,7 @@ export class Stage implements AsyncDisposable {
 
   /** A task that is watched stands as its events told. */
   place(id: string): void {
-    this.app.place(this.stateOf(id));
+    this.app.placeTask(this.stateOf(id));
   }
 
   /** The run is over, as far as the library is concerned. */
@@ -356,7 +359,7 @@ export class Stage implements AsyncDisposable {
     this.listener(event, state);
   }
 
-  private muster(): UiMuster {
+  private library(): UiLibrary {
     // oxlint-disable-next-line typescript/no-this-alias -- a getter below has its own
     const stage = this;
     const { asked, store } = this;
