@@ -3,7 +3,7 @@ import { muster } from '../../src/agents/formats/muster/vendor.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeWorld } from '../cli/commands/agents-world.ts';
+import { makeWorld } from '../front/cli/commands/agents-world.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/agents.md'), 'utf8');
 

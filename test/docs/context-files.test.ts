@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contextPlaces } from '../../src/api/context/places.ts';
-import { makeWorld } from '../cli/commands/agents-world.ts';
+import { makeWorld } from '../front/cli/commands/agents-world.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/context-files.md'), 'utf8');
 
