@@ -1,6 +1,6 @@
 /** Writes events through the store and prints the times in ms: `store-writes.ts DATA_DIR LOGS TURNS`. */
 import { openStore } from '../../src/store/file-store.ts';
-import { createRedactor } from '../../src/store/redact.ts';
+import { createRedactor } from '../../src/store/redact/redactor.ts';
 import { taskSpec } from '../../test/store/fixture-data.ts';
 import { turnEvents } from './turn-events.ts';
 

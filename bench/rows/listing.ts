@@ -3,7 +3,7 @@ import { interleave } from '../harness/interleave.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { printedNumber, programPath, runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
-import { dataPaths } from '../../src/store/data-dir.ts';
+import { dataPaths } from '../../src/store/files/data-dir.ts';
 
 const ROUNDS = 7;
 const TASKS = 10_000;

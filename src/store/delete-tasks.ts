@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
-import { collectBlobs } from './blob-collection.ts';
-import { visitReferences } from './blob-references.ts';
-import { storageError } from './storage-error.ts';
+import { collectBlobs } from './blobs/collect-blobs.ts';
+import { visitReferences } from './blobs/blob-references.ts';
+import { storageError } from './files/storage-error.ts';
 import type { StoreParts } from './store-parts.ts';
-import { taskInUse } from './task-ids.ts';
+import { taskInUse } from './files/task-ids.ts';
 
 const DELETED_SUFFIX = '.deleted';
 const INDEX_TRIES = 200;

@@ -2,21 +2,21 @@ import type { Clock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
-import { isHash, type BlobDir } from './blobs.ts';
-import type { FilePort } from './file-port.ts';
+import { isHash, type BlobDir } from './blobs/blob-directory.ts';
+import type { FilePort } from './files/file-port.ts';
 import { LockedTasks } from './locked-tasks.ts';
-import { readImportMark } from './import-mark.ts';
-import { LogKeeper } from './log-keeper.ts';
-import { createdEvent, scanLog, streamLog, type VisitEvent } from './log-reader.ts';
-import type { ScanOptions } from './log-scanner.ts';
-import { FileLogTail } from './log-tail.ts';
-import type { ProcessPort } from './process-identity.ts';
-import type { Redact } from './redact.ts';
-import { createStamp } from './stamp.ts';
-import { storageError } from './storage-error.ts';
+import { readImportMark } from './export/import-mark.ts';
+import { LogKeeper } from './owned-logs.ts';
+import { createdEvent, scanLog, streamLog, type VisitEvent } from './log/log-reader.ts';
+import type { ScanOptions } from './log/log-scanner.ts';
+import { FileLogTail } from './log/log-tail.ts';
+import type { ProcessPort } from './locks/process-identity.ts';
+import type { Redact } from './redact/redactor.ts';
+import { createStamp } from './log/event-stamper.ts';
+import { storageError } from './files/storage-error.ts';
 import { createParts, type StoreParts } from './store-parts.ts';
-import { resolvePrefix } from './task-ids.ts';
-import { listTasks, taskNames } from './task-listing.ts';
+import { resolvePrefix } from './files/task-ids.ts';
+import { listTasks, taskNames } from './index/list-tasks.ts';
 import type {
   BlobOptions,
   ListOptions,
@@ -236,13 +236,13 @@ class FileStore implements TaskStore {
   }
 
   async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
-    const { exportTree } = await import('./export-tree.ts');
+    const { exportTree } = await import('./export/export-tree.ts');
     this.#parts.outputs.writeAll();
     yield* exportTree(this.#parts, rootId);
   }
 
   async importTree(text: AsyncIterable<string>): Promise<readonly string[]> {
-    const { importTree } = await import('./import-tree.ts');
+    const { importTree } = await import('./export/import-tree.ts');
     return importTree(this.#parts, text);
   }
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { isId } from '../base/ids.ts';
 import type { StoreParts } from './store-parts.ts';
-import { spillOwner } from './task-files.ts';
-import { taskNames } from './task-listing.ts';
+import { spillOwner } from './files/task-files.ts';
+import { taskNames } from './index/list-tasks.ts';
 
 const DAY_MS = 86_400_000;
 const DRAFT_SUFFIX = '.new';

@@ -1,6 +1,6 @@
 import { isId } from '../base/ids.ts';
-import type { FilePort } from './file-port.ts';
-import { taskNames } from './task-listing.ts';
+import type { FilePort } from './files/file-port.ts';
+import { taskNames } from './index/list-tasks.ts';
 
 /** The tasks that have a lock. A look at the time of change tells whether the names have to be read. */
 export class LockedTasks {

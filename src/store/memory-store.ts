@@ -6,15 +6,21 @@ import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
-import { blobNotFound, checkHash, sha256 } from './blobs.ts';
-import { nodeFiles } from './node-files.ts';
-import { createProcessPort, type ProcessPort } from './process-identity.ts';
-import type { Redact } from './redact.ts';
+import { blobNotFound, checkHash, sha256 } from './blobs/blob-directory.ts';
+import { nodeFiles } from './files/node-files.ts';
+import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
+import type { Redact } from './redact/redactor.ts';
 import { MemoryTaskLog, type TaskRecord } from './memory-task-log.ts';
-import { createStamp, type Stamp } from './stamp.ts';
-import { newestFirst, shownStatus } from './summary.ts';
-import { isSpillFile, spillName, spillOwner } from './task-files.ts';
-import { checkTaskId, resolvePrefix, taskInUse, taskNotFound, taskTaken } from './task-ids.ts';
+import { createStamp, type Stamp } from './log/event-stamper.ts';
+import { newestFirst, shownStatus } from './log/task-summary.ts';
+import { isSpillFile, spillName, spillOwner } from './files/task-files.ts';
+import {
+  checkTaskId,
+  resolvePrefix,
+  taskInUse,
+  taskNotFound,
+  taskTaken,
+} from './files/task-ids.ts';
 import type {
   BlobOptions,
   LogProblem,

@@ -1,7 +1,7 @@
 import { MusterError } from '../base/errors.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
-import type { Stamp } from './stamp.ts';
-import { addToSummary } from './summary.ts';
+import type { Stamp } from './log/event-stamper.ts';
+import { addToSummary } from './log/task-summary.ts';
 import type { TaskLog, TaskSummary } from './task-store.ts';
 
 /** A task that is kept in memory. */

@@ -1,17 +1,17 @@
 import { systemClock, type Clock } from '../base/clock.ts';
 import { openFileLimit } from '../sys/open-file-limit.ts';
-import { BlobDir } from './blobs.ts';
-import { dataPaths, prepareDataDir, type DataPaths } from './data-dir.ts';
-import { Descriptors } from './descriptors.ts';
-import type { FilePort } from './file-port.ts';
-import { nodeFiles } from './node-files.ts';
-import { OwnerLocks } from './owner-lock.ts';
-import { OutputQueue } from './output-queue.ts';
-import { createProcessPort, type ProcessPort } from './process-identity.ts';
-import { ProblemReports } from './problem-reports.ts';
-import { SyncQueue } from './sync-queue.ts';
-import { TaskFiles } from './task-files.ts';
-import { TaskIndex } from './task-index.ts';
+import { BlobDir } from './blobs/blob-directory.ts';
+import { dataPaths, prepareDataDir, type DataPaths } from './files/data-dir.ts';
+import { Descriptors } from './files/descriptor-cache.ts';
+import type { FilePort } from './files/file-port.ts';
+import { nodeFiles } from './files/node-files.ts';
+import { OwnerLocks } from './locks/owner-locks.ts';
+import { OutputQueue } from './log/output-queue.ts';
+import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
+import { ProblemReports } from './log/problem-reporter.ts';
+import { SyncQueue } from './files/sync-queue.ts';
+import { TaskFiles } from './files/task-files.ts';
+import { TaskIndex } from './index/task-index.ts';
 
 /** What the parts of a store on disk share. */
 export interface StoreParts {

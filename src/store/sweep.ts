@@ -1,15 +1,15 @@
 import { systemClock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
-import { allBlobs, collectBlobs } from './blob-collection.ts';
+import { allBlobs, collectBlobs } from './blobs/collect-blobs.ts';
 import { finishDeletions, lockTasks, removeLocked } from './delete-tasks.ts';
 import { expiredTrees, treesOf, type TaskAge, type Tree } from './expired-trees.ts';
-import { createdEvent } from './log-reader.ts';
-import { storageError } from './storage-error.ts';
+import { createdEvent } from './log/log-reader.ts';
+import { storageError } from './files/storage-error.ts';
 import type { StoreParts } from './store-parts.ts';
 import { removeLeftovers } from './leftovers.ts';
-import { isOfToday, readNote, saysNothingToDo, writeNote, type SweepNote } from './sweep-note.ts';
-import type { IndexContents } from './task-index.ts';
-import { taskNames } from './task-listing.ts';
+import { isOfToday, readNote, saysNothingToDo, writeNote, type SweepNote } from './sweep-record.ts';
+import type { IndexContents } from './index/task-index.ts';
+import { taskNames } from './index/list-tasks.ts';
 import type { SweepOptions, TaskSummary } from './task-store.ts';
 
 /** What needs no look at the disk: a process may sweep while it has a thousand tasks at work. */

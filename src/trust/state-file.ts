@@ -2,12 +2,12 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { dataPaths, prepareDataDir, refuseUnsafe } from '../store/data-dir.ts';
-import { writeWhole } from '../store/file-port.ts';
-import { nodeFiles } from '../store/node-files.ts';
-import { OwnerLocks } from '../store/owner-lock.ts';
-import { createProcessPort } from '../store/process-identity.ts';
-import { storageError } from '../store/storage-error.ts';
+import { dataPaths, prepareDataDir, refuseUnsafe } from '../store/files/data-dir.ts';
+import { writeWhole } from '../store/files/file-port.ts';
+import { nodeFiles } from '../store/files/node-files.ts';
+import { OwnerLocks } from '../store/locks/owner-locks.ts';
+import { createProcessPort } from '../store/locks/process-identity.ts';
+import { storageError } from '../store/files/storage-error.ts';
 import { readAtMost } from '../sys/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;

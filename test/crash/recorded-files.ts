@@ -1,4 +1,4 @@
-import { writeWhole, type FilePort } from '../../src/store/file-port.ts';
+import { writeWhole, type FilePort } from '../../src/store/files/file-port.ts';
 import { PowerLossFiles } from '../store/power-loss-files.ts';
 
 /** A change to the disk, or a sync. Descriptors are those of the recorded run. */

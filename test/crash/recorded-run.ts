@@ -4,7 +4,7 @@ import type { TaskStore } from '../../src/store/task-store.ts';
 import { fakeProcesses } from '../store/processes.ts';
 import type { Acknowledged, Effect, Told } from './acknowledged.ts';
 import { runEngine, STILL_CLOCK, type EngineOutcome } from './engine-run.ts';
-import type { FilePort } from '../../src/store/file-port.ts';
+import type { FilePort } from '../../src/store/files/file-port.ts';
 import { RecordedFiles, type DiskStep } from './recorded-files.ts';
 import type { Scenario } from './scenario.ts';
 

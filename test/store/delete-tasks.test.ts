@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { FilePort } from '../../src/store/file-port.ts';
+import type { FilePort } from '../../src/store/files/file-port.ts';
 import { openStore } from '../../src/store/file-store.ts';
-import { nodeFiles } from '../../src/store/node-files.ts';
+import { nodeFiles } from '../../src/store/files/node-files.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec, warning } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';

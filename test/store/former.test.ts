@@ -1,7 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { sha256 } from '../../src/store/blobs.ts';
+import { sha256 } from '../../src/store/blobs/blob-directory.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec } from './fixture-data.ts';

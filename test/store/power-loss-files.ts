@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { FilePort, FileStat } from '../../src/store/file-port.ts';
+import type { FilePort, FileStat } from '../../src/store/files/file-port.ts';
 
 interface FileNode {
   readonly kind: 'file';

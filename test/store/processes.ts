@@ -1,4 +1,4 @@
-import type { ProcessPort } from '../../src/store/process-identity.ts';
+import type { ProcessPort } from '../../src/store/locks/process-identity.ts';
 
 /** Processes as a table: pid → start time. What is not in it is gone. */
 export function fakeProcesses(

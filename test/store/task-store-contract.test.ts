@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
-import { createRedactor } from '../../src/store/redact.ts';
+import { createRedactor } from '../../src/store/redact/redactor.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { addUsage } from '../../src/protocol/model.ts';
 import { taskEnded, taskSpec, turnEnded, warning, warnings } from './fixture-data.ts';

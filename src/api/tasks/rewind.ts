@@ -1,6 +1,6 @@
 import { planRewind, type RewindPlan, type RewindRequest } from '../../engine/rewind/plan.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { taskInUse } from '../../store/task-ids.ts';
+import { taskInUse } from '../../store/files/task-ids.ts';
 import { refuseBelowWork } from './tasks-family.ts';
 
 /** Throws `CONFLICT` also where the task, one below it or one above it has an owner. */

@@ -7,7 +7,7 @@ import {
 import { systemClock } from '../../../src/base/clock.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openStore } from '../../../src/store/file-store.ts';
-import type { ProcessPort } from '../../../src/store/process-identity.ts';
+import type { ProcessPort } from '../../../src/store/locks/process-identity.ts';
 import type { TaskLog, TaskStore } from '../../../src/store/task-store.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import { tempDir } from '../../store/fixtures.ts';

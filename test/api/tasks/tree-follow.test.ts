@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { followTree, type TreeListener } from '../../../src/api/tasks/tree-follow.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { openStore } from '../../../src/store/file-store.ts';
-import type { ProcessPort } from '../../../src/store/process-identity.ts';
+import type { ProcessPort } from '../../../src/store/locks/process-identity.ts';
 import type { TaskLog, TaskStore } from '../../../src/store/task-store.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import { tempDir } from '../../store/fixtures.ts';

@@ -1,0 +1,122 @@
+import { isUtf8 } from 'node:buffer';
+import { isId } from '../../base/ids.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
+import { isHash } from '../blobs/blob-directory.ts';
+
+const FORMAT = 'muster-export';
+const EXPORT_VERSION = 1;
+const SPILL_PATTERN = /^[0-9a-f]{16}$/;
+
+/**
+ * A line of an exported file. A header; then for each task, parents first, its log line by line, its
+ * output, its spill files, and the blobs that it names and none before it did, in pieces; an end.
+ */
+export type ExportRecord =
+  | { readonly kind: 'header'; readonly root: string }
+  | { readonly kind: 'task'; readonly id: string }
+  /** One line of the log, byte for byte, its newline left out. */
+  | { readonly kind: 'log'; readonly line: string }
+  | { readonly kind: 'output'; readonly bytes: Buffer }
+  /** `call`: the part of the file's name that stands for the call. */
+  | { readonly kind: 'spill'; readonly call: string; readonly bytes: Buffer }
+  | { readonly kind: 'blob'; readonly hash: string; readonly bytes: Buffer }
+  | { readonly kind: 'end'; readonly tasks: number };
+
+export function recordLine(record: ExportRecord): string {
+  return `${JSON.stringify(toJson(record))}\n`;
+}
+
+function toJson(record: ExportRecord): JsonObject {
+  switch (record.kind) {
+    case 'header':
+      return { format: FORMAT, v: EXPORT_VERSION, root: record.root };
+    case 'task':
+      return { task: record.id };
+    case 'log':
+      return { log: record.line };
+    case 'output':
+      return { output: true, ...content(record.bytes) };
+    case 'spill':
+      return { spill: record.call, ...content(record.bytes) };
+    case 'blob':
+      return { blob: record.hash, ...content(record.bytes) };
+    case 'end':
+      return { end: true, tasks: record.tasks };
+  }
+}
+
+/** As text where it is some, so that people can read the file. */
+function content(bytes: Buffer): JsonObject {
+  return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') };
+}
+
+/** The record on a line, or what is wrong with the line. */
+export function parseRecord(line: string): ExportRecord | string {
+  const value = parseJsonLine(line);
+  if (!isJsonObject(value)) return 'is no JSON object';
+  const [first = ''] = Object.keys(value);
+  switch (first) {
+    case 'format':
+      return parseHeader(value);
+    case 'task':
+      return typeof value['task'] === 'string' && isId(value['task']) && hasOnly(value, ['task'])
+        ? { kind: 'task', id: value['task'] }
+        : 'names no task id';
+    case 'log':
+      return parseLog(value);
+    case 'output':
+    case 'spill':
+    case 'blob':
+      return parseContent(value, first);
+    case 'end':
+      return value['end'] === true &&
+        typeof value['tasks'] === 'number' &&
+        hasOnly(value, ['end', 'tasks'])
+        ? { kind: 'end', tasks: value['tasks'] }
+        : 'is no end';
+    default:
+      return 'is of no known kind';
+  }
+}
+
+function hasOnly(value: JsonObject, keys: readonly string[]): boolean {
+  return Object.keys(value).every((key) => keys.includes(key));
+}
+
+function parseHeader(value: JsonObject): ExportRecord | string {
+  const { format, v, root } = value;
+  if (format !== FORMAT || typeof v !== 'number') return 'is not the header of exported tasks';
+  if (v > EXPORT_VERSION) {
+    return `is from a newer Muster (export version ${v}, this one reads up to ${EXPORT_VERSION}): update Muster to import it`;
+  }
+  const isGood = typeof root === 'string' && isId(root) && hasOnly(value, ['format', 'v', 'root']);
+  return isGood ? { kind: 'header', root } : 'names no root task';
+}
+
+function parseLog(value: JsonObject): ExportRecord | string {
+  const { log } = value;
+  const isLine = typeof log === 'string' && log.isWellFormed() && !log.includes('\n');
+  return isLine && hasOnly(value, ['log']) ? { kind: 'log', line: log } : 'holds no log line';
+}
+
+function parseContent(value: JsonObject, kind: 'output' | 'spill' | 'blob'): ExportRecord | string {
+  const bytes = hasOnly(value, [kind, 'text', 'base64']) ? contentOf(value) : undefined;
+  if (bytes === undefined) return `holds no content of a ${kind}`;
+  const name = value[kind];
+  if (kind === 'output') return name === true ? { kind, bytes } : 'is no output';
+  if (typeof name !== 'string') return `names no ${kind}`;
+  if (kind === 'spill') {
+    return SPILL_PATTERN.test(name) ? { kind, call: name, bytes } : 'names no spill file';
+  }
+  return isHash(name) ? { kind, hash: name, bytes } : 'names no blob';
+}
+
+function contentOf({ text, base64 }: JsonObject): Buffer | undefined {
+  if (typeof text === 'string' && base64 === undefined) {
+    return text.isWellFormed() ? Buffer.from(text) : undefined;
+  }
+  if (typeof base64 !== 'string' || text !== undefined) return undefined;
+  const bytes = Buffer.from(base64, 'base64');
+  return bytes.toString('base64') === base64 ? bytes : undefined;
+}

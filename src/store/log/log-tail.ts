@@ -1,0 +1,51 @@
+import type { FilePort } from '../files/file-port.ts';
+import { LineReader } from './line-reader.ts';
+import type { VisitEvent } from './log-reader.ts';
+import { LogScanner, type ScanOptions } from './log-scanner.ts';
+import { storageError } from '../files/storage-error.ts';
+import type { LogTail } from '../task-store.ts';
+
+/** Reads a log file on from where it was read last. Keeps no descriptor: thousands may be followed. */
+export class FileLogTail implements LogTail {
+  readonly #files: FilePort;
+  readonly #path: string;
+  readonly #task: string;
+  readonly #scanner: LogScanner;
+  #inode = -1;
+  /** Size of the file when it was read last: a line that is cut short is not read again and again. */
+  #size = 0;
+  /** Behind the last whole line. */
+  #position = 0;
+
+  constructor(files: FilePort, path: string, options: ScanOptions) {
+    this.#files = files;
+    this.#path = path;
+    this.#task = options.task;
+    this.#scanner = new LogScanner(options);
+  }
+
+  read(visit: VisitEvent): void {
+    const stat = this.#look();
+    if (stat === undefined) return;
+    const { inode, size } = stat;
+    if (inode === this.#inode && size === this.#size) return;
+    // A repair writes a log anew: what was read of it before is known again by its numbers.
+    if (inode !== this.#inode || size < this.#position) this.#position = 0;
+    this.#inode = inode;
+    this.#size = size;
+    const lines = new LineReader(this.#files, this.#path, this.#task, this.#position);
+    for (const { bytes, start, length } of lines) {
+      this.#position = start + length;
+      const event = this.#scanner.next(bytes);
+      if (typeof event !== 'string') visit(event);
+    }
+  }
+
+  #look() {
+    try {
+      return this.#files.stat(this.#path);
+    } catch (thrown) {
+      throw storageError('read', this.#path, thrown);
+    }
+  }
+}

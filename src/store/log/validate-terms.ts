@@ -1,0 +1,77 @@
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { PERMISSION_MODES } from '../../protocol/permission.ts';
+
+/**
+ * Checks the rights, limits and model of a task, which a specification and a change of terms both hold.
+ * A damaged one must not be used: a lost rule or limit would give the task more than was decided.
+ */
+export function areTerms({ rights, limits, model }: JsonObject): boolean {
+  return areRights(rights) && areLimits(limits) && isModel(model);
+}
+
+export function areTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+export function isRule(value: unknown): boolean {
+  return (
+    isJsonObject(value) &&
+    typeof value['text'] === 'string' &&
+    typeof value['tool'] === 'string' &&
+    isJsonObject(value['source'])
+  );
+}
+
+/** Checks an agent definition for the fields that every version of logs has. */
+export function isAgent(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { name, aliases, description, prompt, tools, disallowedTools, limits, origin } = value;
+  return (
+    [name, description, prompt].every((each) => typeof each === 'string') &&
+    areTexts(aliases) &&
+    areTexts(disallowedTools) &&
+    isJsonObject(limits) &&
+    isJsonObject(origin) &&
+    isJsonObject(tools) &&
+    typeof tools['mode'] === 'string' &&
+    areTexts(tools['names'])
+  );
+}
+
+function areRules(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isRule);
+}
+
+function areRights(value: unknown): boolean {
+  if (!isJsonObject(value) || !isJsonObject(value['rules'])) return false;
+  const { mode, rules, roots, disallowedTools, callLimits, network, depth, maxDepth } = value;
+  return (
+    PERMISSION_MODES.some((each) => each === mode) &&
+    [rules['allow'], rules['ask'], rules['deny']].every(areRules) &&
+    areTexts(roots) &&
+    areTexts(disallowedTools) &&
+    typeof network === 'boolean' &&
+    Number.isFinite(depth) &&
+    Number.isFinite(maxDepth) &&
+    (callLimits === undefined || (Array.isArray(callLimits) && callLimits.every(isCallLimit)))
+  );
+}
+
+function isCallLimit(value: unknown): boolean {
+  return isJsonObject(value) && areTexts(value['tools']) && areRules(value['rules']);
+}
+
+function areLimits(value: unknown): boolean {
+  if (!isJsonObject(value) || !Number.isFinite(value['resultMaxTokens'])) return false;
+  const { maxTurns, maxTokens, wallMs, maxCostUsd, maxToolBytes } = value;
+  return (
+    [maxTurns, maxTokens, wallMs].every((each) => each === null || Number.isFinite(each)) &&
+    [maxCostUsd, maxToolBytes].every((each) => each === undefined || Number.isFinite(each))
+  );
+}
+
+function isModel(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { provider, id, chain } = value;
+  return typeof provider === 'string' && typeof id === 'string' && areTexts(chain);
+}
