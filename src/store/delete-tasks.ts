@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
-import { collectBlobs } from './blobs/collect-blobs.ts';
-import { visitReferences } from './blobs/blob-references.ts';
+import { removeUnusedBlobs } from './blobs/collect-blobs.ts';
+import { visitBlobReferences } from './blobs/blob-references.ts';
 import { storageError } from './files/storage-error.ts';
 import type { StoreParts } from './store-parts.ts';
-import { taskInUse } from './files/task-ids.ts';
+import { taskInUseError } from './files/task-ids.ts';
 
 const DELETED_SUFFIX = '.deleted';
 const INDEX_TRIES = 200;
@@ -15,7 +15,7 @@ const INDEX_WAIT_MS = 10;
  * Deletes tasks. Each is gone at once, when its log loses its name; whatever is killed from there on
  * is finished by the next deletion, sweep, or task of that id.
  */
-export async function deleteTasks(
+export async function deleteStoredTasks(
   parts: StoreParts,
   ids: readonly string[],
   signal: AbortSignal,
@@ -28,7 +28,7 @@ export async function deleteTasks(
     try {
       for (const id of wanted) parts.tasks.checkExists(id);
       const blobs = await blobsOf(parts, wanted);
-      await removeLocked(parts, wanted, () => collectBlobs(parts, blobs, signal));
+      await removeLockedTasks(parts, wanted, () => removeUnusedBlobs(parts, blobs, signal));
     } finally {
       release();
     }
@@ -48,9 +48,9 @@ export function lockTasks({ locks, paths, tasks }: StoreParts, ids: Iterable<str
   };
   try {
     for (const id of ids) {
-      const lock = tasks.lock(id);
+      const lock = tasks.lockPath(id);
       const owner = locks.acquire(lock);
-      if (owner !== undefined) throw taskInUse(id, owner.pid);
+      if (owner !== undefined) throw taskInUseError(id, owner.pid);
       held.push(lock);
     }
   } catch (thrown) {
@@ -61,21 +61,21 @@ export function lockTasks({ locks, paths, tasks }: StoreParts, ids: Iterable<str
 }
 
 /** Removes tasks whose locks the caller has; `tidy` runs when no log holds them any more. */
-export async function removeLocked(
+export async function removeLockedTasks(
   parts: StoreParts,
   ids: ReadonlySet<string>,
   tidy: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const { files, paths, tasks, syncs } = parts;
-  for (const id of ids) files.rename(tasks.log(id), tasks.deleted(id));
+  const { files, paths, tasks, syncQueue: syncs } = parts;
+  for (const id of ids) files.rename(tasks.logPath(id), tasks.deletedLogPath(id));
   // Else a power loss could bring back a log whose blobs and output are gone.
   if (syncs !== undefined) await files.syncDirectory(paths.tasks);
   await removeFromIndex(parts, ids);
-  tasks.removeKept(ids);
+  tasks.removeOtherFiles(ids);
   await tidy();
-  for (const id of ids) files.unlink(tasks.deleted(id));
+  for (const id of ids) files.unlink(tasks.deletedLogPath(id));
   if (syncs === undefined) return;
-  for (const path of [paths.tasks, paths.spill, paths.blobs, paths.former, paths.root]) {
+  for (const path of [paths.tasks, paths.spill, paths.blobs, paths.backups, paths.root]) {
     await files.syncDirectory(path);
   }
 }
@@ -87,13 +87,13 @@ export function finishDeletions(parts: StoreParts): ReadonlySet<string> {
   for (const name of files.list(paths.tasks)) {
     const id = name.slice(0, -DELETED_SUFFIX.length);
     if (!name.endsWith(DELETED_SUFFIX) || !isId(id)) continue;
-    if (locks.acquire(tasks.lock(id)) !== undefined) continue;
+    if (locks.acquire(tasks.lockPath(id)) !== undefined) continue;
     try {
       if (!index.remove(new Set([id]))) continue;
       tasks.finishDeletion(id);
-      if (files.stat(tasks.log(id)) === undefined) finished.add(id);
+      if (files.stat(tasks.logPath(id)) === undefined) finished.add(id);
     } finally {
-      locks.release(tasks.lock(id));
+      locks.release(tasks.lockPath(id));
     }
   }
   return finished;
@@ -118,14 +118,14 @@ async function blobsOf(
   const hashes = new Set<string>();
   for (const id of ids) {
     try {
-      await visitReferences(files, tasks.log(id), (hash) => {
+      await visitBlobReferences(files, tasks.logPath(id), (hash) => {
         hashes.add(hash);
         return 'go on';
       });
     } catch (thrown) {
       throw systemErrorCode(thrown) === undefined
         ? thrown
-        : storageError('read', tasks.log(id), thrown);
+        : storageError('read', tasks.logPath(id), thrown);
     }
   }
   return hashes;

@@ -6,20 +6,20 @@ import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
-import { blobNotFound, checkHash, sha256 } from './blobs/blob-directory.ts';
+import { blobNotFoundError, checkBlobHash } from './blobs/blob-directory.ts';
 import { nodeFiles } from './files/node-files.ts';
 import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
 import type { Redact } from './redact/redactor.ts';
 import { MemoryTaskLog, type TaskRecord } from './memory-task-log.ts';
-import { createStamp, type Stamp } from './log/event-stamper.ts';
-import { newestFirst, shownStatus } from './log/task-summary.ts';
-import { isSpillFile, spillName, spillOwner } from './files/task-files.ts';
+import { createEventStamper, type EventStamper } from './log/event-stamper.ts';
+import { compareNewestFirst, getDisplayStatus } from './log/task-summary.ts';
+import { isSpillFile, getSpillFileName, getSpillFileTask } from './files/task-files.ts';
 import {
   checkTaskId,
-  resolvePrefix,
-  taskInUse,
-  taskNotFound,
-  taskTaken,
+  resolveIdPrefix,
+  taskInUseError,
+  taskNotFoundError,
+  taskExistsError,
 } from './files/task-ids.ts';
 import type {
   BlobOptions,
@@ -30,6 +30,7 @@ import type {
   TaskStore,
   TaskSummary,
 } from './task-store.ts';
+import { sha256 } from '../sys/read-file.ts';
 
 export interface MemoryStoreOptions {
   readonly clock?: Clock;
@@ -44,7 +45,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): TaskStore {
 
 class MemoryStore implements TaskStore {
   readonly token = newId();
-  readonly #stamp: Stamp;
+  readonly #stamp: EventStamper;
   readonly #redact: Redact;
   readonly #processes: ProcessPort;
   readonly #tasks = new Map<string, TaskRecord>();
@@ -55,7 +56,7 @@ class MemoryStore implements TaskStore {
 
   constructor(options: MemoryStoreOptions) {
     this.#redact = options.redact ?? ((text) => text);
-    this.#stamp = createStamp(options.clock ?? systemClock, options.redact);
+    this.#stamp = createEventStamper(options.clock ?? systemClock, options.redact);
     this.#processes = options.processes ?? createProcessPort();
   }
 
@@ -63,7 +64,7 @@ class MemoryStore implements TaskStore {
     checkTaskId(spec.id);
     const there = this.#tasks.get(spec.id);
     if (there?.owner !== undefined) throw this.#inUse(spec.id);
-    if (there !== undefined) throw taskTaken(spec.id);
+    if (there !== undefined) throw taskExistsError(spec.id);
     const record: TaskRecord = { events: [], summary: undefined, epoch: 0, owner: undefined };
     const log = this.#own(spec.id, record, [{ type: 'task.created', spec }]);
     this.#tasks.set(spec.id, record);
@@ -82,11 +83,11 @@ class MemoryStore implements TaskStore {
     return [];
   }
 
-  events(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
+  streamEvents(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
     return iterate(this.#task(id).events, fromSeq);
   }
 
-  tail(id: string): LogTail {
+  openTail(id: string): LogTail {
     checkTaskId(id);
     let next = 0;
     return {
@@ -101,7 +102,7 @@ class MemoryStore implements TaskStore {
     };
   }
 
-  locked(): readonly string[] {
+  listLocked(): readonly string[] {
     return [...this.#tasks].filter(([, { owner }]) => owner !== undefined).map(([id]) => id);
   }
 
@@ -118,7 +119,7 @@ class MemoryStore implements TaskStore {
     return false;
   }
 
-  owner(id: string): TaskOwner | null {
+  getOwner(id: string): TaskOwner | null {
     checkTaskId(id);
     if (this.#tasks.get(id)?.owner === undefined) return null;
     const { pid, host } = this.#processes.self();
@@ -129,19 +130,19 @@ class MemoryStore implements TaskStore {
     const tasks: TaskSummary[] = [];
     for (const { summary, owner } of this.#tasks.values()) {
       if (summary === undefined) continue;
-      tasks.push({ ...summary, status: shownStatus(summary, { owned: owner !== undefined }) });
+      tasks.push({ ...summary, status: getDisplayStatus(summary, { owned: owner !== undefined }) });
     }
-    return tasks.toSorted(newestFirst);
+    return tasks.toSorted(compareNewestFirst);
   }
 
-  endedWithKey(reuseKey: string): readonly string[] {
+  findReusable(reuseKey: string): readonly string[] {
     return this.list()
       .filter((task) => task.reuseKey === reuseKey && task.ended !== null)
       .map(({ id }) => id);
   }
 
   resolveId(prefix: string): string {
-    return resolvePrefix(prefix, this.#tasks.keys());
+    return resolveIdPrefix(prefix, this.#tasks.keys());
   }
 
   putBlob(text: string, options: BlobOptions = {}): string {
@@ -152,41 +153,41 @@ class MemoryStore implements TaskStore {
   }
 
   getBlob(hash: string): string {
-    checkHash(hash);
+    checkBlobHash(hash);
     const text = this.#blobs.get(hash);
-    if (text === undefined) throw blobNotFound(hash);
+    if (text === undefined) throw blobNotFoundError(hash);
     return text;
   }
 
-  keepAttachment(bytes: Buffer): string {
+  putAttachment(bytes: Buffer): string {
     const hash = sha256(bytes);
     this.#attachments.set(hash, bytes);
     return hash;
   }
 
-  attachment(hash: string): Buffer | null {
+  getAttachment(hash: string): Buffer | null {
     return this.#attachments.get(hash) ?? null;
   }
 
   /** Nothing outlives this store, and nobody else can go back in it. */
-  keepFormer(): Promise<void> {
+  putBackup(): Promise<void> {
     return Promise.resolve();
   }
 
-  former(): null {
+  getBackup(): null {
     return null;
   }
 
-  hasFormer(): boolean {
+  hasBackup(): boolean {
     return false;
   }
 
-  async hold(ids: readonly string[]): Promise<() => void> {
+  async lockTasks(ids: readonly string[]): Promise<() => void> {
     for (const id of ids) if (this.#task(id).owner !== undefined) throw this.#inUse(id);
     return () => {};
   }
 
-  outputFile(id: string): null {
+  outputPath(id: string): null {
     checkTaskId(id);
     return null;
   }
@@ -195,8 +196,8 @@ class MemoryStore implements TaskStore {
     this.#task(id);
   }
 
-  spillFile(id: string, callId: string): string {
-    const name = spillName(id, callId);
+  createSpillFile(id: string, callId: string): string {
+    const name = getSpillFileName(id, callId);
     let path = this.#spillFiles.get(name);
     if (path === undefined) {
       path = join((this.#spillDirectory ??= this.#makeSpillDirectory()), name);
@@ -206,12 +207,12 @@ class MemoryStore implements TaskStore {
     return path;
   }
 
-  isOwnFile(id: string, path: string): boolean {
+  isTaskFile(id: string, path: string): boolean {
     checkTaskId(id);
     return this.#spillDirectory !== undefined && isSpillFile(id, this.#spillDirectory, path);
   }
 
-  log(id: string): null {
+  logPath(id: string): null {
     checkTaskId(id);
     return null;
   }
@@ -221,7 +222,7 @@ class MemoryStore implements TaskStore {
     for (const id of ids) if (this.#task(id).owner !== undefined) throw this.#inUse(id);
     for (const id of ids) this.#tasks.delete(id);
     for (const [name, path] of this.#spillFiles) {
-      if (!ids.includes(spillOwner(name))) continue;
+      if (!ids.includes(getSpillFileTask(name))) continue;
       nodeFiles.unlink(path);
       this.#spillFiles.delete(name);
     }
@@ -270,12 +271,12 @@ class MemoryStore implements TaskStore {
   #task(id: string): TaskRecord {
     checkTaskId(id);
     const record = this.#tasks.get(id);
-    if (record === undefined) throw taskNotFound(id);
+    if (record === undefined) throw taskNotFoundError(id);
     return record;
   }
 
   #inUse(id: string): MusterError {
-    return taskInUse(id, this.#processes.self().pid);
+    return taskInUseError(id, this.#processes.self().pid);
   }
 }
 

@@ -1,6 +1,6 @@
 import { MusterError } from '../base/errors.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
-import type { Stamp } from './log/event-stamper.ts';
+import type { EventStamper } from './log/event-stamper.ts';
 import { addToSummary } from './log/task-summary.ts';
 import type { TaskLog, TaskSummary } from './task-store.ts';
 
@@ -15,7 +15,7 @@ export interface TaskRecord {
 interface LogContext {
   readonly id: string;
   readonly record: TaskRecord;
-  readonly stamp: Stamp;
+  readonly stamp: EventStamper;
 }
 
 /** A task's log in memory, in the hands of its owner. */

@@ -1,14 +1,14 @@
 import { systemClock, type Clock } from '../base/clock.ts';
 import { openFileLimit } from '../sys/open-file-limit.ts';
-import { BlobDir } from './blobs/blob-directory.ts';
-import { dataPaths, prepareDataDir, type DataPaths } from './files/data-dir.ts';
-import { Descriptors } from './files/descriptor-cache.ts';
+import { BlobDirectory } from './blobs/blob-directory.ts';
+import { getDataPaths, prepareDataDirectory, type DataPaths } from './files/data-dir.ts';
+import { DescriptorCache } from './files/descriptor-cache.ts';
 import type { FilePort } from './files/file-port.ts';
 import { nodeFiles } from './files/node-files.ts';
 import { OwnerLocks } from './locks/owner-locks.ts';
 import { OutputQueue } from './log/output-queue.ts';
 import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
-import { ProblemReports } from './log/problem-reporter.ts';
+import { LogProblemReporter } from './log/problem-reporter.ts';
 import { SyncQueue } from './files/sync-queue.ts';
 import { TaskFiles } from './files/task-files.ts';
 import { TaskIndex } from './index/task-index.ts';
@@ -20,15 +20,15 @@ export interface StoreParts {
   readonly clock: Clock;
   readonly processes: ProcessPort;
   readonly locks: OwnerLocks;
-  readonly descriptors: Descriptors;
+  readonly descriptors: DescriptorCache;
   readonly tasks: TaskFiles;
-  readonly outputs: OutputQueue;
+  readonly outputQueue: OutputQueue;
   /** Undefined: nothing is made durable. */
-  readonly syncs: SyncQueue | undefined;
-  readonly blobs: BlobDir;
-  readonly former: BlobDir;
+  readonly syncQueue: SyncQueue | undefined;
+  readonly blobs: BlobDirectory;
+  readonly backups: BlobDirectory;
   readonly index: TaskIndex;
-  readonly problems: ProblemReports;
+  readonly problemReporter: LogProblemReporter;
 }
 
 interface PartsOptions {
@@ -55,24 +55,24 @@ function usualDescriptors(): number {
 }
 
 /** Makes the data directory where it is missing. */
-export function createParts(options: PartsOptions): StoreParts {
+export function createStoreParts(options: PartsOptions): StoreParts {
   const files = options.files ?? nodeFiles;
-  const paths = dataPaths(options.dataDir);
+  const paths = getDataPaths(options.dataDir);
   const processes = options.processes ?? createProcessPort();
   const locks = new OwnerLocks({ files, processes, directory: paths.owners });
-  const descriptors = new Descriptors(files, options.maxDescriptors ?? usualDescriptors());
+  const descriptors = new DescriptorCache(files, options.maxDescriptors ?? usualDescriptors());
   const syncs = options.durability === 'safe' ? new SyncQueue(files, descriptors) : undefined;
-  const blobDir = (directory: string): BlobDir =>
-    new BlobDir({
+  const blobDir = (directory: string): BlobDirectory =>
+    new BlobDirectory({
       files,
       directory,
-      introduce: () => void locks.introduce(),
+      registerStore: () => void locks.register(),
       onUse: (path) => {
         syncs?.addBlob(path);
         syncs?.addDirectory(directory);
       },
     });
-  const changed = prepareDataDir(files, paths, process.getuid?.());
+  const changed = prepareDataDirectory(files, paths, process.getuid?.());
   for (const path of changed) syncs?.addDirectory(path);
   const tasks = new TaskFiles(files, descriptors, paths);
   return {
@@ -83,11 +83,11 @@ export function createParts(options: PartsOptions): StoreParts {
     locks,
     descriptors,
     tasks,
-    outputs: new OutputQueue(files, descriptors, (id) => tasks.output(id)),
-    syncs,
+    outputQueue: new OutputQueue(files, descriptors, (id) => tasks.outputPath(id)),
+    syncQueue: syncs,
     blobs: blobDir(paths.blobs),
-    former: blobDir(paths.former),
+    backups: blobDir(paths.backups),
     index: new TaskIndex(files, locks, paths.index, descriptors),
-    problems: new ProblemReports(options.onProblem ?? (() => {})),
+    problemReporter: new LogProblemReporter(options.onProblem ?? (() => {})),
   };
 }

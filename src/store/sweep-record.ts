@@ -2,13 +2,13 @@ import { systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { isJsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
-import { writeWhole, type FilePort } from './files/file-port.ts';
+import { writeAllBytes, type FilePort } from './files/file-port.ts';
 
 const NOTE_VERSION = 1;
 const DAY_MS = 86_400_000;
 
 /** What the last sweep found, so that the next ones need not look. Milliseconds since the epoch. */
-export interface SweepNote {
+export interface SweepRecord {
   readonly at: number;
   /** Nothing has expired as long as what is asked for lies before it. */
   readonly oldest: number;
@@ -17,25 +17,25 @@ export interface SweepNote {
 }
 
 /** Whether a note still says that there is nothing to do. */
-export function saysNothingToDo(
-  note: SweepNote | undefined,
+export function isSweepUnneeded(
+  note: SweepRecord | undefined,
   options: { readonly endedBefore: number; readonly now: number },
 ): boolean {
   return (
-    note !== undefined && isOfToday(note.at, options.now) && options.endedBefore <= note.oldest
+    note !== undefined && isWithinDay(note.at, options.now) && options.endedBefore <= note.oldest
   );
 }
 
 /** Whether something was done less than a day ago. A clock that was set back makes it long ago. */
-export function isOfToday(at: number, now: number): boolean {
+export function isWithinDay(at: number, now: number): boolean {
   return at <= now && now - at < DAY_MS;
 }
 
 /** Undefined where there is none, or none that can be used. */
-export function readNote(files: FilePort, path: string): SweepNote | undefined {
+export function readSweepRecord(files: FilePort, path: string): SweepRecord | undefined {
   let text: string;
   try {
-    text = files.readWhole(path).toString('utf8');
+    text = files.readFile(path).toString('utf8');
   } catch (thrown) {
     if (systemErrorCode(thrown) === 'ENOENT') return undefined;
     throw thrown;
@@ -48,12 +48,12 @@ export function readNote(files: FilePort, path: string): SweepNote | undefined {
   return known ? { at, oldest, collected } : undefined;
 }
 
-export function writeNote(files: FilePort, path: string, note: SweepNote): void {
+export function writeSweepRecord(files: FilePort, path: string, note: SweepRecord): void {
   const draft = `${path}.${newId()}.new`;
   const fd = files.openNew(draft);
   try {
     try {
-      writeWhole(files, fd, Buffer.from(JSON.stringify({ v: NOTE_VERSION, ...note })));
+      writeAllBytes(files, fd, Buffer.from(JSON.stringify({ v: NOTE_VERSION, ...note })));
     } finally {
       files.close(fd);
     }
@@ -65,6 +65,6 @@ export function writeNote(files: FilePort, path: string, note: SweepNote): void 
 }
 
 /** From now on the next sweep looks again: what came in may be older than all that was there. */
-export function forgetNote(files: FilePort, path: string): void {
+export function removeSweepRecord(files: FilePort, path: string): void {
   if (files.stat(path) !== undefined) files.unlink(path);
 }

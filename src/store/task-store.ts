@@ -37,15 +37,15 @@ export interface TaskSummary {
   /** Its own result may be reused for work of this key. Absent: it may not. */
   readonly reuseKey?: string;
   /** Absent: none waits for an answer. */
-  readonly questions?: readonly OpenQuestionNote[];
+  readonly questions?: readonly OpenQuestionSummary[];
 }
 
-export interface ListOptions {
+export interface ListTasksOptions {
   readonly withLedgers: boolean;
 }
 
 /** That a question of a task is open; its log says what it asks. */
-export interface OpenQuestionNote {
+export interface OpenQuestionSummary {
   readonly id: string;
   readonly callId: string;
   /** Whether the task is parked until it is answered. */
@@ -79,11 +79,11 @@ export interface LogTail {
   read(visit: (event: TaskEvent) => void): void;
 }
 
-export interface SweepOptions {
+export interface StoreSweepOptions {
   /** Milliseconds since the epoch: what ended, or was written last, before it has expired. */
   readonly endedBefore: number;
   /** Tasks that one call deletes. A tree goes whole: the oldest one goes even if it is larger. */
-  readonly most: number;
+  readonly maxTasks: number;
 }
 
 /** The log of one task in the hands of its one owner. */
@@ -131,18 +131,18 @@ export interface TaskStore {
   /** Visits the events of a log in order and in bounded memory; returns what could not be used. */
   scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[];
   /** The events from `fromSeq` to the end as it was reached, in bounded memory; damage is skipped. */
-  events(id: string, fromSeq: number): AsyncIterable<TaskEvent>;
+  streamEvents(id: string, fromSeq: number): AsyncIterable<TaskEvent>;
   /** Follows a log; it need not be there yet. */
-  tail(id: string): LogTail;
+  openTail(id: string): LogTail;
   /**
    * The ids of the tasks with a lock, in no order: those that have a living owner, and those whose
    * owner died. The same array only while nothing changes, and then it costs next to nothing.
    */
-  locked(): readonly string[];
+  listLocked(): readonly string[];
   /** Whether there is a task: a log with a whole created event. */
   exists(id: string): boolean;
   /** The living owner of a task, this process included; null: it has none. */
-  owner(id: string): TaskOwner | null;
+  getOwner(id: string): TaskOwner | null;
   /** Whether a task came from a file, by `importTree`: nobody here granted what its log grants. */
   isImported(id: string): boolean;
   /**
@@ -150,46 +150,46 @@ export interface TaskStore {
    */
   importedUpTo(id: string): number | null;
   /** All tasks, newest first; `withLedgers`: each with its ledger, at the price of reading more logs once. */
-  list(options?: ListOptions): readonly TaskSummary[];
+  list(options?: ListTasksOptions): readonly TaskSummary[];
   /**
    * Ids of ended tasks whose result may be reused for work of this key, the newest first: what the index
    * says of them, which their logs may not bear out.
    */
-  endedWithKey(reuseKey: string): readonly string[];
+  findReusable(reuseKey: string): readonly string[];
   /** The id that a prefix means; `INVALID_PARAM` naming at most 5 candidates when several begin so. */
   resolveId(prefix: string): string;
   /** Keeps a text under its content; returns the sha256 (hex) of what was kept. */
   putBlob(text: string, options?: BlobOptions): string;
   getBlob(hash: string): string;
   /** Keeps an image or a document as it is: nothing is redacted. Returns the sha256 (hex). */
-  keepAttachment(bytes: Buffer): string;
+  putAttachment(bytes: Buffer): string;
   /** What was kept so; null: it was not, or is damaged. */
-  attachment(hash: string): Buffer | null;
+  getAttachment(hash: string): Buffer | null;
   /**
    * Keeps what a file of the user holds before a task changes it, as it is: nothing is redacted.
    * Resolves once it survives a power loss. Kept as long as a log names its sha256; where nothing is
    * kept, this isn't either.
    */
-  keepFormer(bytes: Buffer): Promise<void>;
+  putBackup(bytes: Buffer): Promise<void>;
   /** What was kept under a sha256 (hex); null: it was not, or is damaged. */
-  former(hash: string): Buffer | null;
+  getBackup(hash: string): Buffer | null;
   /** Whether `former` would give something, by its name alone. */
-  hasFormer(hash: string): boolean;
+  hasBackup(hash: string): boolean;
   /**
    * Keeps others from tasks that nobody owns, their logs as they are; returns what lets go of them.
    * `CONFLICT` naming the owner of one that has one: then none is held.
    */
-  hold(ids: readonly string[]): Promise<() => void>;
+  lockTasks(ids: readonly string[]): Promise<() => void>;
   /** Path of the plain text that grows as the task works; null where nothing is kept. */
-  outputFile(id: string): string | null;
+  outputPath(id: string): string | null;
   /** Adds to that text. A secret split between two calls is not redacted: pass whole pieces. */
   appendOutput(id: string, text: string): void;
   /** Path of an empty private file (0600) for the output of one call; the same for the same call. */
-  spillFile(id: string, callId: string): string;
+  createSpillFile(id: string, callId: string): string;
   /** Whether a real path is the output or a spill file of this task, which it may read. */
-  isOwnFile(id: string, path: string): boolean;
+  isTaskFile(id: string, path: string): boolean;
   /** Path of the event log; null where nothing is kept. */
-  log(id: string): string | null;
+  logPath(id: string): string | null;
   /**
    * Removes tasks with all that is kept of them; the blobs that no other task needs go with them, or
    * with a later sweep when they may be in use this moment. `NOT_FOUND` or, where one has a living
@@ -212,7 +212,7 @@ export interface TaskStore {
    * returns the deleted ids. Costs next to nothing while there is nothing to do. Tasks that somebody
    * uses, or deletes, are passed over.
    */
-  sweep(options: SweepOptions): Promise<readonly string[]>;
+  sweep(options: StoreSweepOptions): Promise<readonly string[]>;
   /** Gives up all logs and closes all files. */
   close(): Promise<void>;
 }

@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { dataPaths, prepareDataDir, refuseUnsafe } from '../store/files/data-dir.ts';
-import { writeWhole } from '../store/files/file-port.ts';
+import { getDataPaths, prepareDataDirectory, checkDataDirectory } from '../store/files/data-dir.ts';
+import { writeAllBytes } from '../store/files/file-port.ts';
 import { nodeFiles } from '../store/files/node-files.ts';
 import { OwnerLocks } from '../store/locks/owner-locks.ts';
 import { createProcessPort } from '../store/locks/process-identity.ts';
@@ -37,7 +37,7 @@ export class StateFile {
     const uid = process.getuid?.();
     const directory = nodeFiles.stat(this.#directory);
     if (directory === undefined) return undefined;
-    refuseUnsafe(this.#directory, directory, uid);
+    checkDataDirectory(this.#directory, directory, uid);
     let fd: number;
     try {
       fd = fs.openSync(this.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -75,8 +75,8 @@ export class StateFile {
   }
 
   #updateLocked(change: (before: string | undefined) => string): void {
-    const paths = dataPaths(this.#directory);
-    prepareDataDir(nodeFiles, paths, process.getuid?.());
+    const paths = getDataPaths(this.#directory);
+    prepareDataDirectory(nodeFiles, paths, process.getuid?.());
     const locks = new OwnerLocks({
       files: nodeFiles,
       processes: createProcessPort(),
@@ -120,7 +120,7 @@ export class StateFile {
     const draft = `${this.path}.${newId()}.new`;
     const fd = nodeFiles.openNew(draft);
     try {
-      writeWhole(nodeFiles, fd, Buffer.from(text));
+      writeAllBytes(nodeFiles, fd, Buffer.from(text));
       fs.fsyncSync(fd);
       nodeFiles.rename(draft, this.path);
     } catch (thrown) {

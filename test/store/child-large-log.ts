@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { taskSpec, warning } from './fixture-data.ts';
 
 /**
@@ -41,10 +41,10 @@ const uses: Readonly<Record<string, () => unknown>> = {
   claim: () => store.claim(ID, visit).close(),
   scan: () => store.scan(ID, visit),
   list: () => store.list(),
-  whole: () => readFileSync(store.log(ID) ?? '').toString(),
+  whole: () => readFileSync(store.logPath(ID) ?? '').toString(),
 };
 
-const store = openStore({ dataDir, durability: 'fast' });
+const store = openFileStore({ dataDir, durability: 'fast' });
 const before = peak();
 uses[what]?.();
 const grown = peak() - before;

@@ -1,5 +1,5 @@
 import { MusterError } from '../../src/base/errors.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { taskEnded, taskSpec, warning } from './fixture-data.ts';
 
 /**
@@ -7,7 +7,7 @@ import { taskEnded, taskSpec, warning } from './fixture-data.ts';
  * lists, sweeps and deletes. Prints each ownership with its epoch, and what it did not expect.
  */
 const [dataDir = '', name = '', milliseconds = '', seed = ''] = process.argv.slice(2);
-const store = openStore({ dataDir, durability: 'fast' });
+const store = openFileStore({ dataDir, durability: 'fast' });
 const until = Date.now() + Number(milliseconds);
 const LARGE = 'large '.repeat(20_000);
 /** Refusals that others cause: they have the task, made it first, or deleted it. */
@@ -44,7 +44,7 @@ const acts: readonly (readonly [string, (id: string) => unknown])[] = [
   ['claim', goOn],
   ['list', () => store.list()],
   ['exists', (id) => store.exists(id)],
-  ['sweep', () => store.sweep({ endedBefore: Date.now() - random(40), most: 3 })],
+  ['sweep', () => store.sweep({ endedBefore: Date.now() - random(40), maxTasks: 3 })],
   ['delete', (id) => store.delete([id])],
 ];
 

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { taskSpec, warning } from './fixture-data.ts';
 
 /**
@@ -7,7 +7,7 @@ import { taskSpec, warning } from './fixture-data.ts';
  * or, to show that the check would notice, before it.
  */
 const [dataDir = '', id = '', order = 'write-first'] = process.argv.slice(2);
-const store = openStore({ dataDir, durability: 'fast' });
+const store = openFileStore({ dataDir, durability: 'fast' });
 const log = store.create(taskSpec(id));
 const STDOUT = 1;
 const acknowledge = (batch: number): void => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { FilePort } from '../../src/store/files/file-port.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { nodeFiles } from '../../src/store/files/node-files.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec, warning } from './fixture-data.ts';
@@ -14,7 +14,7 @@ const TWO = 'task00000002';
 const large = (text: string): string => text.repeat(100_000);
 
 function open(dataDir: string, files: FilePort = nodeFiles): TaskStore {
-  const store = openStore({ dataDir, durability: 'safe', files });
+  const store = openFileStore({ dataDir, durability: 'safe', files });
   onTestFinished(() => store.close());
   return store;
 }
@@ -25,7 +25,7 @@ function makeTask(store: TaskStore, id: string, own: string): void {
   const log = store.create(taskSpec(id, { prefix, description: `about ${id}` }));
   log.append([warning(large(own)), warning(large('both'))]);
   store.appendOutput(id, `output of ${id}`);
-  writeFileSync(store.spillFile(id, 'call'), 'spilled');
+  writeFileSync(store.createSpillFile(id, 'call'), 'spilled');
   log.append([taskEnded()]);
   log.close();
 }
@@ -81,7 +81,7 @@ it('spares blobs that another living store may be about to name, or this one', a
   }
   const last = open(dataDir);
   const kept = last.putBlob(large('both'));
-  await last.sweep({ endedBefore: 0, most: 1 });
+  await last.sweep({ endedBefore: 0, maxTasks: 1 });
   expect(readdirSync(join(dataDir, 'blobs'))).toEqual([kept]);
 });
 
@@ -125,7 +125,7 @@ it('killed at any step: the task is whole or gone, and the next one ends it', as
         };
       },
     });
-    const victim = openStore({
+    const victim = openFileStore({
       dataDir,
       durability: 'fast',
       files: dying,
@@ -150,7 +150,7 @@ it('killed at any step: the task is whole or gone, and the next one ends it', as
       });
     }
     // The lock of one who died at the very end.
-    await next.sweep({ endedBefore: 0, most: 1 });
+    await next.sweep({ endedBefore: 0, maxTasks: 1 });
     expect(everything(join(dataDir, 'tasks'))).not.toContain(ONE);
     expect(everything(join(dataDir, 'spill'))).not.toContain(ONE);
     expect(readFileSync(join(dataDir, 'index.jsonl'), 'utf8')).not.toContain(ONE);

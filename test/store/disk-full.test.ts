@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec, warning, warnings } from './fixture-data.ts';
 import { tickingClock } from './fixtures.ts';
@@ -19,7 +19,7 @@ function open(wish: PowerLossOptions | PowerLossFiles = {}): {
   const clock = tickingClock();
   return {
     files,
-    store: openStore({ dataDir: '/data', durability: 'safe', files, processes, clock }),
+    store: openFileStore({ dataDir: '/data', durability: 'safe', files, processes, clock }),
   };
 }
 
@@ -33,7 +33,7 @@ it('a disk that is full at any byte never leaves half a batch, and the log goes 
   for (let room = 0; room < needed; room += 1) {
     const { files, store } = open();
     const log = store.create(taskSpec(ID));
-    const text = files.readWhole(LOG).toString();
+    const text = files.readFile(LOG).toString();
     files.capacity = files.used + room;
     expect(thrownBy(() => log.append(batch))).toMatchObject({
       code: 'INTERNAL_ERROR',
@@ -42,7 +42,7 @@ it('a disk that is full at any byte never leaves half a batch, and the log goes 
         /^cannot write .*task00000001\.jsonl: ENOSPC.*free some space/,
       ),
     });
-    expect(files.readWhole(LOG).toString()).toBe(text);
+    expect(files.readFile(LOG).toString()).toBe(text);
     files.capacity = Number.POSITIVE_INFINITY;
     log.append([warning('after')]);
     const { events, problems } = readLog(store, ID);
@@ -69,10 +69,10 @@ it('a task that found no room to be made leaves nothing behind, at any byte', ()
 it('a full disk at a claim leaves the log as it was, without an owner', () => {
   const { files, store } = open();
   store.create(taskSpec(ID)).close();
-  const text = files.readWhole(LOG).toString();
+  const text = files.readFile(LOG).toString();
   files.capacity = 0;
   expect(() => store.claim(ID)).toThrow('ENOSPC');
-  expect(files.readWhole(LOG).toString()).toBe(text);
+  expect(files.readFile(LOG).toString()).toBe(text);
   files.capacity = Number.POSITIVE_INFINITY;
   expect(store.claim(ID).epoch).toBe(2);
 });
@@ -80,9 +80,9 @@ it('a full disk at a claim leaves the log as it was, without an owner', () => {
 it('an end that the index has no room for is found in the log', () => {
   const probe = open();
   const probeLog = probe.store.create(taskSpec(ID));
-  const before = probe.files.readWhole(LOG).length;
+  const before = probe.files.readFile(LOG).length;
   probeLog.append([taskEnded()]);
-  const line = probe.files.readWhole(LOG).length - before;
+  const line = probe.files.readFile(LOG).length - before;
 
   const { files, store } = open();
   const log = store.create(taskSpec(ID));
@@ -92,7 +92,7 @@ it('an end that the index has no room for is found in the log', () => {
   expect(store.list()).toMatchObject([{ id: ID, status: 'completed' }]);
   files.capacity = Number.POSITIVE_INFINITY;
   store.list();
-  expect(files.readWhole('/data/index.jsonl').toString()).toContain('"status":"completed"');
+  expect(files.readFile('/data/index.jsonl').toString()).toContain('"status":"completed"');
 });
 
 it('a blob that found no room is not taken for written', () => {
@@ -138,10 +138,10 @@ it('a lock that finds no room is told with the path and what to do', async () =>
   open(files).store.create(taskSpec(ID)).close();
   const { store } = open(files);
   files.capacity = files.used;
-  await expect(store.hold([ID])).rejects.toMatchObject({
+  await expect(store.lockTasks([ID])).rejects.toMatchObject({
     code: 'INTERNAL_ERROR',
     message: expect.stringMatching(/^cannot lock tasks in .*: ENOSPC.*; free some space/),
   });
   files.capacity = Number.POSITIVE_INFINITY;
-  (await store.hold([ID]))();
+  (await store.lockTasks([ID]))();
 });

@@ -1,12 +1,12 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { sha256 } from '../../src/store/blobs/blob-directory.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
+import { sha256 } from '../../src/sys/read-file.ts';
 
 const ONE = 'task00000001';
 const TWO = 'task00000002';
@@ -14,7 +14,7 @@ const TWO = 'task00000002';
 const BYTES = Buffer.from([0, 255, 254, 10, 0]);
 
 function open(dataDir: string): TaskStore {
-  const store = openStore({ dataDir, durability: 'safe' });
+  const store = openFileStore({ dataDir, durability: 'safe' });
   onTestFinished(() => store.close());
   return store;
 }
@@ -22,7 +22,7 @@ function open(dataDir: string): TaskStore {
 /** A task whose log says that it changed files which held these before. */
 async function changer(store: TaskStore, id: string, held: readonly Buffer[]): Promise<void> {
   const log = store.create(taskSpec(id));
-  for (const bytes of held) await store.keepFormer(bytes);
+  for (const bytes of held) await store.putBackup(bytes);
   const changed = held.map((bytes) => ({ path: '/w/a', before: sha256(bytes), after: null }));
   log.append([
     {
@@ -41,36 +41,36 @@ async function changer(store: TaskStore, id: string, held: readonly Buffer[]): P
 
 it('keeps the bytes of a file for their user alone', async () => {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'safe', redact: () => 'redacted' });
+  const store = openFileStore({ dataDir, durability: 'safe', redact: () => 'redacted' });
   onTestFinished(() => store.close());
-  await store.keepFormer(BYTES);
+  await store.putBackup(BYTES);
   const hash = sha256(BYTES);
-  expect(store.former(hash)).toEqual(BYTES);
-  expect([store.hasFormer(hash), store.hasFormer(sha256('else'))]).toEqual([true, false]);
-  expect([store.former(sha256('else')), store.former('../x'), store.hasFormer('../x')]).toEqual([
-    null,
-    null,
-    false,
-  ]);
+  expect(store.getBackup(hash)).toEqual(BYTES);
+  expect([store.hasBackup(hash), store.hasBackup(sha256('else'))]).toEqual([true, false]);
+  expect([
+    store.getBackup(sha256('else')),
+    store.getBackup('../x'),
+    store.hasBackup('../x'),
+  ]).toEqual([null, null, false]);
   const path = join(dataDir, 'former', hash);
   expect([statSync(join(dataDir, 'former')).mode & 0o777, statSync(path).mode & 0o777]).toEqual([
     0o700, 0o600,
   ]);
   writeFileSync(path, 'damaged');
-  expect(store.former(hash)).toBeNull();
+  expect(store.getBackup(hash)).toBeNull();
 });
 
 it('survives a power loss once it is kept', async () => {
   const files = new PowerLossFiles();
   const options = { dataDir: '/home/me/muster', durability: 'safe', files } as const;
-  await openStore(options).keepFormer(BYTES);
+  await openFileStore(options).putBackup(BYTES);
   files.losePower();
-  expect(openStore(options).former(sha256(BYTES))).toEqual(BYTES);
+  expect(openFileStore(options).getBackup(sha256(BYTES))).toEqual(BYTES);
 });
 
 it('goes with the last task whose log names it, and stays as long as one does', async () => {
   const dataDir = tempDir();
-  const writer = openStore({ dataDir, durability: 'safe' });
+  const writer = openFileStore({ dataDir, durability: 'safe' });
   await changer(writer, ONE, [BYTES, Buffer.from('one')]);
   await changer(writer, TWO, [BYTES]);
   await writer.close();
@@ -85,10 +85,10 @@ it('goes with the last task whose log names it, and stays as long as one does', 
 
 it('goes with a sweep where no log names it', async () => {
   const dataDir = tempDir();
-  const writer = openStore({ dataDir, durability: 'safe' });
+  const writer = openFileStore({ dataDir, durability: 'safe' });
   await changer(writer, ONE, [Buffer.from('named')]);
-  await writer.keepFormer(BYTES);
+  await writer.putBackup(BYTES);
   await writer.close();
-  await open(dataDir).sweep({ endedBefore: 0, most: 10 });
+  await open(dataDir).sweep({ endedBefore: 0, maxTasks: 10 });
   expect(readdirSync(join(dataDir, 'former'))).toEqual([sha256('named')]);
 });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { warnings } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
 import { readLog } from './read-log.ts';
@@ -37,7 +37,7 @@ async function killWriter(
 
 /** How many acknowledged batches are not in the log, whole. */
 function lostBatches(dataDir: string, id: string, lastAcknowledged: number): number {
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   store.claim(id);
   const { events, problems } = readLog(store, id);
   expect(problems).toEqual([]);

@@ -123,10 +123,10 @@ export class PowerLossFiles implements FilePort {
   }
 
   async datasync(fd: number): Promise<void> {
-    this.datasyncNow(fd);
+    this.datasyncBlocking(fd);
   }
 
-  datasyncNow(fd: number): void {
+  datasyncBlocking(fd: number): void {
     const { node, path } = this.#opened(fd);
     this.#sync(path, () => {
       node.durable = node.current;
@@ -138,7 +138,7 @@ export class PowerLossFiles implements FilePort {
     this.#open.delete(fd);
   }
 
-  readWhole(path: string): Buffer {
+  readFile(path: string): Buffer {
     return this.#file(path).current;
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskSpec, turnEnded, warning } from './fixture-data.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
@@ -17,7 +17,7 @@ interface OpenOptions {
 }
 
 function open(files: PowerLossFiles, options: OpenOptions = {}): TaskStore {
-  return openStore({
+  return openFileStore({
     dataDir: DATA_DIR,
     durability: 'safe',
     files,
@@ -118,7 +118,7 @@ function missingFrom(files: PowerLossFiles, seen: Acknowledged): readonly string
     check(`${id} claimed`, () => store.claim(id).opening.length === 1);
   }
   for (const [hash, text] of seen.blobs) check(hash, () => store.getBlob(hash) === text);
-  for (const path of seen.aside) check(path, () => files.readWhole(path).length > 0);
+  for (const path of seen.aside) check(path, () => files.readFile(path).length > 0);
   return missing;
 }
 
@@ -162,7 +162,7 @@ describe('after a power loss', () => {
 
   it('nothing is synced when durability is fast', async () => {
     const files = new PowerLossFiles();
-    const store = openStore({ dataDir: '/data', durability: 'fast', files });
+    const store = openFileStore({ dataDir: '/data', durability: 'fast', files });
     store.putBlob('text');
     await store.create(taskSpec('first0000001')).sync();
     await store.close();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { taskSpec } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
 import { readLog } from './read-log.ts';
@@ -28,7 +28,7 @@ async function nextLine(lines: AsyncIterator<string>): Promise<string> {
 it('three processes that race for the logs of a killed one: each log gets one owner', async () => {
   const dataDir = tempDir();
   const ids = Array.from({ length: 60 }, (_, n) => `task${String(n).padStart(8, '0')}`);
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   for (const id of ids) store.create(taskSpec(id)).close();
   await store.close();
 
@@ -57,7 +57,7 @@ it('three processes that race for the logs of a killed one: each log gets one ow
     child.stdin?.end();
     await once(child, 'exit');
   }
-  expect(readLog(openStore({ dataDir, durability: 'fast' }), ids[0] ?? '')).toMatchObject({
+  expect(readLog(openFileStore({ dataDir, durability: 'fast' }), ids[0] ?? '')).toMatchObject({
     problems: [],
     events: { length: 4 },
   });

@@ -3,7 +3,7 @@ import { chmodSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { needs } from '../needs.ts';
 import { taskEnded, taskSpec, warning } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
@@ -46,7 +46,7 @@ it.runIf(canMount)(
   'a disk that is really full: clear errors, whole logs, room by deleting',
   async () => {
     const dataDir = smallDisk(512);
-    const store = openStore({ dataDir, durability: 'safe' });
+    const store = openFileStore({ dataDir, durability: 'safe' });
     const old = store.create(taskSpec('old000000001'));
     old.append([warning('x'.repeat(60_000)), warning('y'.repeat(60_000)), taskEnded()]);
     old.close();
@@ -87,11 +87,11 @@ it.runIf(!isRoot || canMount)(
   'a directory that has become read-only is told of, and still read',
   async () => {
     const dataDir = isRoot ? smallDisk(512) : tempDir();
-    const writer = openStore({ dataDir, durability: 'safe' });
+    const writer = openFileStore({ dataDir, durability: 'safe' });
     writer.create(taskSpec(ID)).close();
     await writer.close();
     makeReadOnly(dataDir);
-    const store = openStore({ dataDir, durability: 'safe' });
+    const store = openFileStore({ dataDir, durability: 'safe' });
     const told = /(EACCES.*check who owns it, or|EROFS.*is read-only:) choose another place/;
     expect(() => store.token).toThrow(told);
     expect(() => store.create(taskSpec('new000000001'))).toThrow(told);

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { createRedactor } from '../../src/store/redact/redactor.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
@@ -25,11 +25,11 @@ function closing(store: TaskStore): TaskStore {
 }
 
 const stores: readonly (readonly [string, () => TaskStore])[] = [
-  ['files, safe', () => openStore({ dataDir: tempDir(), durability: 'safe', ...common() })],
-  ['files, fast', () => openStore({ dataDir: tempDir(), durability: 'fast', ...common() })],
+  ['files, safe', () => openFileStore({ dataDir: tempDir(), durability: 'safe', ...common() })],
+  ['files, fast', () => openFileStore({ dataDir: tempDir(), durability: 'fast', ...common() })],
   [
     'files, one descriptor',
-    () => openStore({ dataDir: tempDir(), durability: 'safe', maxDescriptors: 1, ...common() }),
+    () => openFileStore({ dataDir: tempDir(), durability: 'safe', maxDescriptors: 1, ...common() }),
   ],
   ['memory', () => openMemoryStore(common())],
 ];
@@ -77,9 +77,9 @@ describe.each(stores)('task store: %s', (_name, open) => {
     const store = closing(open());
     const log = store.create(taskSpec(ID));
     log.append([warning('a'), warning('b'), warning('c')]);
-    expect(warnings(await collect(store.events(ID, 3)))).toEqual(['b', 'c']);
-    expect(await collect(store.events(ID, 0))).toEqual(readLog(store, ID).events);
-    expect(await collect(store.events(ID, 99))).toEqual([]);
+    expect(warnings(await collect(store.streamEvents(ID, 3)))).toEqual(['b', 'c']);
+    expect(await collect(store.streamEvents(ID, 0))).toEqual(readLog(store, ID).events);
+    expect(await collect(store.streamEvents(ID, 99))).toEqual([]);
   });
 
   it('lets one owner at a time have a log, each with a higher epoch', () => {
@@ -116,27 +116,27 @@ describe.each(stores)('task store: %s', (_name, open) => {
       throw new RangeError('a bug');
     };
     expect(() => store.claim(ID, failing)).toThrow(RangeError);
-    expect(store.owner(ID)).toBeNull();
+    expect(store.getOwner(ID)).toBeNull();
   });
 
   it('knows which tasks there are and who has them', () => {
     const store = closing(open());
     const { token } = store;
     expect(token).toMatch(/^[a-z0-9]{12}$/);
-    expect([store.exists(ID), store.owner(ID)]).toEqual([false, null]);
+    expect([store.exists(ID), store.getOwner(ID)]).toEqual([false, null]);
     const log = store.create(taskSpec(ID));
-    expect([store.exists(ID), store.owner(ID)]).toEqual([
+    expect([store.exists(ID), store.getOwner(ID)]).toEqual([
       true,
       { pid: process.pid, host: hostname(), token },
     ]);
     log.close();
-    expect([store.exists(ID), store.owner(ID), store.token]).toEqual([true, null, token]);
+    expect([store.exists(ID), store.getOwner(ID), store.token]).toEqual([true, null, token]);
   });
 
   it('deletes tasks that nobody has, all of them or none', async () => {
     const store = closing(open());
     for (const id of [ID, 'task00000002']) store.create(taskSpec(id)).close();
-    const spill = store.spillFile(ID, 'call');
+    const spill = store.createSpillFile(ID, 'call');
     const busy = store.create(taskSpec('task00000003'));
     await expect(store.delete([ID, busy.id])).rejects.toMatchObject({ code: 'CONFLICT' });
     await expect(store.delete([ID, 'nothere00000'])).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -155,13 +155,13 @@ describe.each(stores)('task store: %s', (_name, open) => {
         () => readLog(store, id),
         () => store.claim(id),
         () => store.exists(id),
-        () => store.owner(id),
-        () => store.events(id, 0),
+        () => store.getOwner(id),
+        () => store.streamEvents(id, 0),
         () => store.create(taskSpec(id)),
-        () => store.outputFile(id),
+        () => store.outputPath(id),
         () => store.appendOutput(id, 'x'),
-        () => store.spillFile(id, 'call'),
-        () => store.log(id),
+        () => store.createSpillFile(id, 'call'),
+        () => store.logPath(id),
       ]) {
         expect(failure(use).code).toBe('INVALID_PARAM');
       }
@@ -169,7 +169,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     for (const use of [
       () => readLog(store, ID),
       () => store.claim(ID),
-      () => store.events(ID, 0),
+      () => store.streamEvents(ID, 0),
       () => store.appendOutput(ID, 'x'),
     ]) {
       expect(failure(use)).toMatchObject({
@@ -314,12 +314,12 @@ describe.each(stores)('task store: %s', (_name, open) => {
   it('keeps images and documents as they are', () => {
     const store = closing(open());
     const bytes = Buffer.from([0, 255, ...Buffer.from(SECRET), 10, 128]);
-    const hash = store.keepAttachment(bytes);
+    const hash = store.putAttachment(bytes);
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
-    expect(store.keepAttachment(bytes)).toBe(hash);
-    expect(store.attachment(hash)).toEqual(bytes);
-    expect(store.attachment('f'.repeat(64))).toBeNull();
-    expect(store.attachment('../index')).toBeNull();
+    expect(store.putAttachment(bytes)).toBe(hash);
+    expect(store.getAttachment(hash)).toEqual(bytes);
+    expect(store.getAttachment('f'.repeat(64))).toBeNull();
+    expect(store.getAttachment('../index')).toBeNull();
   });
 
   it('redacts secrets in events and blobs, but not in a blob that must stay as it is', () => {
@@ -357,15 +357,15 @@ describe.each(stores)('task store: %s', (_name, open) => {
 
   it('gives each call a private spill file of its own', () => {
     const store = closing(open());
-    const path = store.spillFile(ID, '../../evil');
-    expect(store.spillFile(ID, '../../evil')).toBe(path);
-    expect(store.spillFile(ID, 'other')).not.toBe(path);
+    const path = store.createSpillFile(ID, '../../evil');
+    expect(store.createSpillFile(ID, '../../evil')).toBe(path);
+    expect(store.createSpillFile(ID, 'other')).not.toBe(path);
     expect(path).not.toContain('evil');
     writeFileSync(path, 'much');
-    expect(readFileSync(store.spillFile(ID, '../../evil'), 'utf8')).toBe('much');
-    expect(store.isOwnFile(ID, path)).toBe(true);
-    expect(store.isOwnFile('someoneelse1', path)).toBe(false);
-    expect(store.isOwnFile(ID, '/etc/passwd')).toBe(false);
+    expect(readFileSync(store.createSpillFile(ID, '../../evil'), 'utf8')).toBe('much');
+    expect(store.isTaskFile(ID, path)).toBe(true);
+    expect(store.isTaskFile('someoneelse1', path)).toBe(false);
+    expect(store.isTaskFile(ID, '/etc/passwd')).toBe(false);
   });
 
   it('adds to the output file where there is one', () => {
@@ -374,18 +374,18 @@ describe.each(stores)('task store: %s', (_name, open) => {
     store.appendOutput(ID, 'one\n');
     store.appendOutput(ID, `${SECRET}\n`);
     log.close();
-    const path = store.outputFile(ID);
+    const path = store.outputPath(ID);
     if (path !== null) expect(readFileSync(path, 'utf8')).toBe('one\n[redacted by Muster]\n');
   });
 
   it('gives up all logs on close', async () => {
     const store = open();
     const log = store.create(taskSpec(ID));
-    const spill = store.spillFile(ID, 'call');
+    const spill = store.createSpillFile(ID, 'call');
     await store.close();
     await store.close();
     expect(store.list()).toMatchObject([{ id: ID, status: 'interrupted' }]);
-    expect(existsSync(spill)).toBe(store.log(ID) !== null);
+    expect(existsSync(spill)).toBe(store.logPath(ID) !== null);
     expect(() => log.append([warning('late')])).toThrow('closed');
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { warnings } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
 import { readLog } from './read-log.ts';
@@ -27,7 +27,7 @@ it(
     const did = 'did claim delete exists list make sweep\n';
     expect(told).toEqual([did, did]);
 
-    const store = openStore({ dataDir, durability: 'fast' });
+    const store = openFileStore({ dataDir, durability: 'fast' });
     const tasks = store.list();
     for (const { id, status } of tasks) {
       const { events, problems } = readLog(store, id);
@@ -36,17 +36,17 @@ it(
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
       const claims = events.filter(({ type }) => type === 'task.claimed');
       expect(claims.map(({ epoch }) => epoch)).toEqual(claims.map((_, index) => index + 1));
-      const path = store.outputFile(id) ?? '';
+      const path = store.outputPath(id) ?? '';
       const said = existsSync(path) ? readFileSync(path, 'utf8') : '';
       expect(said.length / 'one'.length).toBe(
         warnings(events).filter((text) => text.endsWith('has it')).length,
       );
       expect(status).toBe(events.at(-1)?.type === 'task.ended' ? 'completed' : 'interrupted');
-      expect(store.owner(id)).toBeNull();
+      expect(store.getOwner(id)).toBeNull();
     }
     // The index says the same as the logs alone, and nothing of tasks that are gone.
     const ids = new Set(tasks.map(({ id }) => id));
-    await store.sweep({ endedBefore: 0, most: 1 });
+    await store.sweep({ endedBefore: 0, maxTasks: 1 });
     expect(store.list()).toEqual(tasks);
     const index = readFileSync(join(dataDir, 'index.jsonl'), 'utf8');
     const named = new Set(index.match(/task0\d+/g));

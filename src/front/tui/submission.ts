@@ -222,7 +222,7 @@ export class Submission {
     const { actions, conversation, look, muster, note, open, ui } = this.parts;
     const { id: before } = conversation;
     const task = muster.store.list().find((each) => each.id === id);
-    const owner = muster.store.owner(id);
+    const owner = muster.store.getOwner(id);
     if (id === before) look.hint = 'that is this one';
     else if (task !== undefined && task.parent !== null) {
       look.hint = `${word(id)} is a task of conversation ${word(task.root)}: /resume that`;

@@ -1,46 +1,42 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { writeWhole, type FilePort } from '../files/file-port.ts';
+import { writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { storageError } from '../files/storage-error.ts';
+import { sha256 } from '../../sys/read-file.ts';
 
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
-export function isHash(text: string): boolean {
+export function isBlobHash(text: string): boolean {
   return HASH_PATTERN.test(text);
 }
 
-export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
-}
-
 /** Throws `INVALID_PARAM` for what is not the name of a blob. */
-export function checkHash(hash: string): void {
-  if (isHash(hash)) return;
+export function checkBlobHash(hash: string): void {
+  if (isBlobHash(hash)) return;
   throw new MusterError('INVALID_PARAM', `${JSON.stringify(hash)} is not the sha256 of a blob`);
 }
 
-export function blobNotFound(hash: string): MusterError {
+export function blobNotFoundError(hash: string): MusterError {
   return new MusterError('NOT_FOUND', `blob ${hash} is not in the data directory`);
 }
 
-export interface BlobDirOptions {
+export interface BlobDirectoryOptions {
   readonly files: FilePort;
   readonly directory: string;
   /** Called before each put: whoever has put a blob is known to be alive (see BlobCollection). */
-  readonly introduce: () => void;
+  readonly registerStore: () => void;
   /** Told once of each blob that this process relies on. */
   readonly onUse: (path: string) => void;
 }
 
 /** Texts, or the bytes of files, under the hash of their content, one file each. */
-export class BlobDir {
-  readonly #options: BlobDirOptions;
+export class BlobDirectory {
+  readonly #options: BlobDirectoryOptions;
   /** What is known to be there whole. */
-  readonly #known = new Set<string>();
+  readonly #stored = new Set<string>();
 
-  constructor(options: BlobDirOptions) {
+  constructor(options: BlobDirectoryOptions) {
     this.#options = options;
   }
 
@@ -48,7 +44,7 @@ export class BlobDir {
     return this.#options.directory;
   }
 
-  put(text: string): string {
+  putText(text: string): string {
     return this.putBytes(Buffer.from(text, 'utf8'));
   }
 
@@ -56,9 +52,9 @@ export class BlobDir {
     const hash = sha256(bytes);
     const path = this.path(hash);
     try {
-      this.#options.introduce();
+      this.#options.registerStore();
       if (this.#refresh(path)) {
-        if (this.#known.has(hash)) return hash;
+        if (this.#stored.has(hash)) return hash;
         if (!this.#isThere(path, bytes)) this.#write(path, bytes);
       } else {
         this.#write(path, bytes);
@@ -68,19 +64,19 @@ export class BlobDir {
     }
     // Another process may have written it and died before it was durable.
     this.#options.onUse(path);
-    this.#known.add(hash);
+    this.#stored.add(hash);
     return hash;
   }
 
-  get(hash: string): string {
+  getText(hash: string): string {
     return this.getBytes(hash).toString('utf8');
   }
 
   getBytes(hash: string): Buffer {
-    checkHash(hash);
+    checkBlobHash(hash);
     const path = this.path(hash);
     const bytes = this.#read(path);
-    if (bytes === undefined) throw blobNotFound(hash);
+    if (bytes === undefined) throw blobNotFoundError(hash);
     if (sha256(bytes) !== hash) {
       throw new MusterError('INTERNAL_ERROR', `blob ${path} is damaged: its content has changed`);
     }
@@ -94,7 +90,7 @@ export class BlobDir {
 
   /** Whether this store has put it itself, and may be about to refer to it. */
   isInUse(hash: string): boolean {
-    return this.#known.has(hash);
+    return this.#stored.has(hash);
   }
 
   /** Makes a blob young, so that nobody takes it for one that is not needed; false: it is not there. */
@@ -120,7 +116,7 @@ export class BlobDir {
     const fd = files.openNew(draft);
     try {
       try {
-        writeWhole(files, fd, bytes);
+        writeAllBytes(files, fd, bytes);
       } finally {
         files.close(fd);
       }
@@ -133,7 +129,7 @@ export class BlobDir {
 
   #read(path: string): Buffer | undefined {
     try {
-      return this.#options.files.readWhole(path);
+      return this.#options.files.readFile(path);
     } catch (thrown) {
       if (systemErrorCode(thrown) === 'ENOENT') return undefined;
       throw storageError('read blob', path, thrown);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { visitReferences } from './blob-references.ts';
-import { isHash, type BlobDir } from './blob-directory.ts';
+import { visitBlobReferences } from './blob-references.ts';
+import { isBlobHash, type BlobDirectory } from './blob-directory.ts';
 import type { StoreParts } from '../store-parts.ts';
 import { taskNames } from '../index/list-tasks.ts';
 
@@ -19,33 +19,34 @@ const TAKEN_AWAY = '.gone';
  * itself. What stays so goes with a later sweep. The last look at a blob's age is taken when it has
  * lost its name: a put from then on writes it anew.
  */
-export async function collectBlobs(
+export async function removeUnusedBlobs(
   parts: StoreParts,
   candidates: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  const directories = [parts.blobs, parts.former];
+  const directories = [parts.blobs, parts.backups];
   const unnamed = new Set(
-    [...candidates].filter((hash) => directories.some((blobs) => mayGo(parts, blobs, hash))),
+    [...candidates].filter((hash) => directories.some((blobs) => isRemovable(parts, blobs, hash))),
   );
   // Newest logs would be the likeliest to name them, but ids say nothing of age: any order will do.
   for (const id of unnamed.size === 0 ? [] : taskNames(parts.files, parts.paths.tasks).ids) {
     if (signal.aborted) return;
-    await cross(parts, id, unnamed);
+    await excludeReferencedBlobs(parts, id, unnamed);
     if (unnamed.size === 0) return;
   }
   for (const hash of unnamed) {
-    for (const blobs of directories) if (mayGo(parts, blobs, hash)) remove(parts, blobs, hash);
+    for (const blobs of directories)
+      if (isRemovable(parts, blobs, hash)) removeBlob(parts, blobs, hash);
   }
 }
 
 /** All of both, after those were given back their names whose removal was cut short. */
-export function allBlobs({ files, blobs, former }: StoreParts): ReadonlySet<string> {
+export function listBlobs({ files, blobs, backups: former }: StoreParts): ReadonlySet<string> {
   const hashes = new Set<string>();
   for (const { directory } of [blobs, former]) {
     for (const name of files.list(directory)) {
       const hash = name.endsWith(TAKEN_AWAY) ? name.slice(0, -TAKEN_AWAY.length) : name;
-      if (!isHash(hash)) continue;
+      if (!isBlobHash(hash)) continue;
       if (hash !== name) files.rename(join(directory, name), join(directory, hash));
       hashes.add(hash);
     }
@@ -54,9 +55,13 @@ export function allBlobs({ files, blobs, former }: StoreParts): ReadonlySet<stri
 }
 
 /** Takes out of `unnamed` what the log names. */
-async function cross(parts: StoreParts, id: string, unnamed: Set<string>): Promise<void> {
+async function excludeReferencedBlobs(
+  parts: StoreParts,
+  id: string,
+  unnamed: Set<string>,
+): Promise<void> {
   try {
-    await visitReferences(parts.files, parts.tasks.log(id), (hash) => {
+    await visitBlobReferences(parts.files, parts.tasks.logPath(id), (hash) => {
       unnamed.delete(hash);
       return unnamed.size === 0 ? 'stop' : 'go on';
     });
@@ -66,14 +71,14 @@ async function cross(parts: StoreParts, id: string, unnamed: Set<string>): Promi
   }
 }
 
-function mayGo({ files, locks }: StoreParts, blobs: BlobDir, hash: string): boolean {
+function isRemovable({ files, locks }: StoreParts, blobs: BlobDirectory, hash: string): boolean {
   const modified = files.stat(blobs.path(hash))?.modified;
   return (
-    modified !== undefined && !blobs.isInUse(hash) && modified < locks.oldestRival() - SLACK_MS
+    modified !== undefined && !blobs.isInUse(hash) && modified < locks.findOldestRival() - SLACK_MS
   );
 }
 
-function remove({ files, locks }: StoreParts, blobs: BlobDir, hash: string): void {
+function removeBlob({ files, locks }: StoreParts, blobs: BlobDirectory, hash: string): void {
   if (blobs.isInUse(hash)) return;
   const path = blobs.path(hash);
   const aside = `${path}${TAKEN_AWAY}`;
@@ -85,6 +90,6 @@ function remove({ files, locks }: StoreParts, blobs: BlobDir, hash: string): voi
     throw thrown;
   }
   const modified = files.stat(aside)?.modified ?? 0;
-  if (modified < locks.oldestRival() - SLACK_MS) files.unlink(aside);
+  if (modified < locks.findOldestRival() - SLACK_MS) files.unlink(aside);
   else files.rename(aside, path);
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isId } from '../../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
-import { isHash } from '../blobs/blob-directory.ts';
+import { isBlobHash } from '../blobs/blob-directory.ts';
 
 const FORMAT = 'muster-export';
 const EXPORT_VERSION = 1;
@@ -109,7 +109,7 @@ function parseContent(value: JsonObject, kind: 'output' | 'spill' | 'blob'): Exp
   if (kind === 'spill') {
     return SPILL_PATTERN.test(name) ? { kind, call: name, bytes } : 'names no spill file';
   }
-  return isHash(name) ? { kind, hash: name, bytes } : 'names no blob';
+  return isBlobHash(name) ? { kind, hash: name, bytes } : 'names no blob';
 }
 
 function contentOf({ text, base64 }: JsonObject): Buffer | undefined {

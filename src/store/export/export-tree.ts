@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { isId } from '../../base/ids.ts';
 import { wholeLinesLength } from '../../base/jsonl.ts';
-import { referencesIn } from '../blobs/blob-references.ts';
+import { findBlobReferences } from '../blobs/blob-references.ts';
 import { recordLine } from './export-format.ts';
-import { filePieces, LineReader, PIECE_BYTES } from '../log/line-reader.ts';
-import { createdEvent, scanLog } from '../log/log-reader.ts';
+import { readChunks, LineReader, CHUNK_BYTES } from '../log/line-reader.ts';
+import { readCreatedEvent, visitLog } from '../log/log-reader.ts';
 import { LogScanner } from '../log/log-scanner.ts';
 import { storageError } from '../files/storage-error.ts';
 import type { StoreParts } from '../store-parts.ts';
-import { spillOwner } from '../files/task-files.ts';
-import { taskWithoutSpec } from '../files/task-ids.ts';
+import { getSpillFileTask } from '../files/task-files.ts';
+import { missingSpecError } from '../files/task-ids.ts';
 
 /** What was met on the way through a tree. */
 interface Journey {
@@ -26,8 +26,8 @@ export async function* exportTree(
   root: string,
 ): AsyncGenerator<string, void, undefined> {
   parts.tasks.checkExists(root);
-  if (createdEvent(parts.files, parts.tasks.log(root), root) === undefined) {
-    throw taskWithoutSpec(root, parts.tasks.log(root));
+  if (readCreatedEvent(parts.files, parts.tasks.logPath(root), root) === undefined) {
+    throw missingSpecError(root, parts.tasks.logPath(root));
   }
   const journey: Journey = { parts, queue: [root], seen: new Set([root]), blobs: new Set() };
   try {
@@ -35,7 +35,7 @@ export async function* exportTree(
     for (const id of journey.queue) yield* exportTask(journey, id);
     yield recordLine({ kind: 'end', tasks: journey.queue.length });
   } catch (thrown) {
-    throw storageError('export', parts.tasks.log(root), thrown);
+    throw storageError('export', parts.tasks.logPath(root), thrown);
   }
 }
 
@@ -44,11 +44,11 @@ async function* exportTask(journey: Journey, id: string): AsyncGenerator<string,
   const named = new Set<string>();
   yield recordLine({ kind: 'task', id });
   yield* exportLog(journey, id, named);
-  for await (const bytes of piecesOf(journey.parts, tasks.output(id))) {
+  for await (const bytes of piecesOf(journey.parts, tasks.outputPath(id))) {
     yield recordLine({ kind: 'output', bytes });
   }
   for (const name of files.list(paths.spill)) {
-    if (spillOwner(name) !== id) continue;
+    if (getSpillFileTask(name) !== id) continue;
     const call = name.slice(id.length + 1, name.indexOf('.'));
     for await (const bytes of piecesOf(journey.parts, join(paths.spill, name))) {
       yield recordLine({ kind: 'spill', call, bytes });
@@ -71,22 +71,23 @@ async function* exportLog(
 ): AsyncGenerator<string, void, undefined> {
   const { files, tasks } = journey.parts;
   const scanner = new LogScanner({ task: id });
-  for await (const { bytes } of new LineReader(files, tasks.log(id), id).inTurns()) {
-    const event = scanner.next(bytes);
+  for await (const { bytes } of new LineReader(files, tasks.logPath(id), id).readInPieces()) {
+    const event = scanner.scanLine(bytes);
     if (event === 'damaged' || bytes === undefined) continue;
     const line = bytes.toString('utf8');
     yield recordLine({ kind: 'log', line });
-    for (const hash of referencesIn(line)) named.add(hash);
+    for (const hash of findBlobReferences(line)) named.add(hash);
     if (event !== 'header' && event.type === 'child.created') follow(journey, id, event.child);
   }
-  for (const problem of scanner.problems) journey.parts.problems.add(tasks.log(id), problem);
+  for (const problem of scanner.problems)
+    journey.parts.problemReporter.add(tasks.logPath(id), problem);
 }
 
 /** A child whose log was never begun, or that says that it is somebody else's, is none. */
 function follow({ parts, queue, seen }: Journey, parent: string, child: string): void {
   if (!isId(child) || seen.has(child)) return;
-  const path = parts.tasks.log(child);
-  const created = createdEvent(parts.files, path, child);
+  const path = parts.tasks.logPath(child);
+  const created = readCreatedEvent(parts.files, path, child);
   if (created === undefined) reportDamage(parts, child);
   if (created?.spec.parent !== parent) return;
   seen.add(child);
@@ -94,10 +95,10 @@ function follow({ parts, queue, seen }: Journey, parent: string, child: string):
 }
 
 /** Reports what is wrong with the log of a task that is left out of the file, if there is one. */
-function reportDamage({ files, tasks, problems }: StoreParts, id: string): void {
-  const path = tasks.log(id);
+function reportDamage({ files, tasks, problemReporter: problems }: StoreParts, id: string): void {
+  const path = tasks.logPath(id);
   if (files.stat(path) === undefined) return;
-  for (const problem of scanLog(files, path, { task: id }, () => {})) problems.add(path, problem);
+  for (const problem of visitLog(files, path, { task: id }, () => {})) problems.add(path, problem);
 }
 
 /** The pieces of a file, cut at line ends where there are any; nothing of one that is not there. */
@@ -107,8 +108,8 @@ async function* piecesOf(
 ): AsyncGenerator<Buffer, void, undefined> {
   const end = files.stat(path)?.size ?? 0;
   for (let start = 0; start < end;) {
-    const part = { start, end: Math.min(end, start + PIECE_BYTES) };
-    const bytes = Buffer.concat(Array.from(filePieces(files, path, part), Buffer.from));
+    const part = { start, end: Math.min(end, start + CHUNK_BYTES) };
+    const bytes = Buffer.concat(Array.from(readChunks(files, path, part), Buffer.from));
     if (bytes.length === 0) return;
     const length = wholeLinesLength(bytes) || bytes.length;
     yield bytes.subarray(0, length);

@@ -1,12 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { newId } from '../../base/ids.ts';
-import { PieceWriter } from '../log/line-reader.ts';
+import { BufferedWriter } from '../log/line-reader.ts';
 import type { StoreParts } from '../store-parts.ts';
 
 interface OpenDraft {
   readonly target: string;
   readonly fd: number;
-  readonly writer: PieceWriter;
+  readonly writer: BufferedWriter;
   readonly hash: Hash;
 }
 
@@ -33,10 +33,10 @@ export class ImportDrafts {
   /** Begins the draft of a file. The one before it must be finished. */
   begin(target: string): void {
     const { files } = this.#parts;
-    const draft = `${target}.${newId()}.new`;
-    const fd = files.openNew(draft);
-    this.#drafts.set(target, draft);
-    const writer = new PieceWriter(files, fd);
+    const getDraftPath = `${target}.${newId()}.new`;
+    const fd = files.openNew(getDraftPath);
+    this.#drafts.set(target, getDraftPath);
+    const writer = new BufferedWriter(files, fd);
     this.#open = { target, fd, writer, hash: createHash('sha256') };
   }
 
@@ -50,7 +50,7 @@ export class ImportDrafts {
     const open = this.#open;
     if (open === undefined) return '';
     open.writer.flush();
-    if (this.#parts.syncs !== undefined) await this.#parts.files.datasync(open.fd);
+    if (this.#parts.syncQueue !== undefined) await this.#parts.files.datasync(open.fd);
     this.#close();
     return open.hash.digest('hex');
   }
@@ -61,7 +61,7 @@ export class ImportDrafts {
   }
 
   /** Gives a file its name. */
-  place(target: string): void {
+  commit(target: string): void {
     this.#parts.files.rename(this.draft(target), target);
     this.#drafts.delete(target);
   }

@@ -1,5 +1,5 @@
 import { systemErrorCode } from '../../base/errors.ts';
-import { writeWhole, type FilePort } from '../files/file-port.ts';
+import { writeAllBytes, type FilePort } from '../files/file-port.ts';
 
 const COUNT = /^\d{1,15}$/;
 
@@ -9,7 +9,7 @@ const COUNT = /^\d{1,15}$/;
  */
 export function readImportMark(files: FilePort, path: string): number | null {
   try {
-    const text = files.readWhole(path).toString('utf8').trim();
+    const text = files.readFile(path).toString('utf8').trim();
     return COUNT.test(text) ? Number(text) : Number.MAX_SAFE_INTEGER;
   } catch (thrown) {
     if (systemErrorCode(thrown) === 'ENOENT') return null;
@@ -22,7 +22,7 @@ export function writeImportMark(files: FilePort, path: string, lastSeq: number):
   if (files.stat(path) !== undefined) files.unlink(path);
   const fd = files.openNew(path);
   try {
-    writeWhole(files, fd, Buffer.from(`${lastSeq}\n`));
+    writeAllBytes(files, fd, Buffer.from(`${lastSeq}\n`));
   } finally {
     files.close(fd);
   }

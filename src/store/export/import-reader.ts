@@ -41,15 +41,17 @@ export class ImportReader {
     this.#drafts = drafts;
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#isEnded;
   }
 
   /** Throws `INVALID_PARAM` with what is wrong with the record. */
-  async take(record: ExportRecord): Promise<void> {
-    if (this.#isEnded) throw refused('stands after the end');
+  async addRecord(record: ExportRecord): Promise<void> {
+    if (this.#isEnded) throw invalidRecordError('stands after the end');
     if ((record.kind === 'header') !== (this.#root === undefined)) {
-      throw refused(record.kind === 'header' ? 'is a second header' : 'stands before the header');
+      throw invalidRecordError(
+        record.kind === 'header' ? 'is a second header' : 'stands before the header',
+      );
     }
     switch (record.kind) {
       case 'header':
@@ -62,7 +64,7 @@ export class ImportReader {
       case 'log':
         return this.#takeLine(record.line);
       case 'output':
-        return this.#takeBytes(this.#parts.tasks.output(this.#task().id), record.bytes);
+        return this.#takeBytes(this.#parts.tasks.outputPath(this.#task().id), record.bytes);
       case 'spill':
         return this.#takeSpill(record.call, record.bytes);
       case 'blob':
@@ -71,7 +73,9 @@ export class ImportReader {
         await this.#endFile();
         this.#checkTask();
         if (record.tasks !== this.tasks.length || record.tasks === 0) {
-          throw refused(`tells of ${record.tasks} tasks where ${this.tasks.length} came`);
+          throw invalidRecordError(
+            `tells of ${record.tasks} tasks where ${this.tasks.length} came`,
+          );
         }
         this.#isEnded = true;
         return;
@@ -81,24 +85,27 @@ export class ImportReader {
   }
 
   #beginTask(id: string): void {
-    if (this.#ids.has(id)) throw refused(`tells of task ${id} a second time`);
-    if (this.tasks.length === 0 && id !== this.#root) throw refused('is not the root task');
-    if (this.tasks.length >= MOST_TASKS) throw refused(`is more than ${MOST_TASKS} tasks`);
+    if (this.#ids.has(id)) throw invalidRecordError(`tells of task ${id} a second time`);
+    if (this.tasks.length === 0 && id !== this.#root)
+      throw invalidRecordError('is not the root task');
+    if (this.tasks.length >= MOST_TASKS)
+      throw invalidRecordError(`is more than ${MOST_TASKS} tasks`);
     this.#ids.add(id);
     this.tasks.push({ id, scanner: new LogScanner({ task: id }), spills: [], summary: undefined });
-    this.#beginFile(this.#parts.tasks.log(id));
+    this.#beginFile(this.#parts.tasks.logPath(id));
   }
 
   #takeLine(line: string): void {
     const task = this.#task();
-    if (this.#writing !== this.#parts.tasks.log(task.id))
-      throw refused('stands apart from its log');
+    if (this.#writing !== this.#parts.tasks.logPath(task.id))
+      throw invalidRecordError('stands apart from its log');
     const bytes = Buffer.from(line);
-    const event = task.scanner.next(bytes.length < MAX_LINE_BYTES ? bytes : undefined);
-    if (event === 'damaged') throw refused(`holds no event of task ${task.id} in its order`);
+    const event = task.scanner.scanLine(bytes.length < MAX_LINE_BYTES ? bytes : undefined);
+    if (event === 'damaged')
+      throw invalidRecordError(`holds no event of task ${task.id} in its order`);
     if (event !== 'header') {
       if (task.summary === undefined && event.type !== 'task.created') {
-        throw refused(`does not begin task ${task.id}`);
+        throw invalidRecordError(`does not begin task ${task.id}`);
       }
       task.summary = addToSummary(task.summary, event);
       if (event.type === 'task.created') this.#checkKin(task.id, event.spec);
@@ -114,7 +121,8 @@ export class ImportReader {
       ? parent === null || (typeof parent === 'string' && isId(parent))
       : parent !== null && this.#ids.has(parent);
     const hasRoot = isId(root) && (isRoot || root === this.tasks[0]?.summary?.root);
-    if (!hasParent || !hasRoot || parent === id) throw refused('belongs to another tree');
+    if (!hasParent || !hasRoot || parent === id)
+      throw invalidRecordError('belongs to another tree');
   }
 
   #takeSpill(call: string, bytes: Buffer): Promise<void> {
@@ -141,8 +149,9 @@ export class ImportReader {
   }
 
   #beginFile(path: string): void {
-    if (this.#drafts.has(path)) throw refused('goes on with a file that was ended');
-    if (this.#drafts.size >= MOST_FILES) throw refused(`is more than ${MOST_FILES} files`);
+    if (this.#drafts.has(path)) throw invalidRecordError('goes on with a file that was ended');
+    if (this.#drafts.size >= MOST_FILES)
+      throw invalidRecordError(`is more than ${MOST_FILES} files`);
     this.#drafts.begin(path);
     this.#writing = path;
   }
@@ -150,7 +159,7 @@ export class ImportReader {
   async #endFile(): Promise<void> {
     const hash = await this.#drafts.finish();
     if (this.#blob !== undefined && hash !== this.#blob) {
-      throw refused(`follows a blob that is not ${this.#blob}`);
+      throw invalidRecordError(`follows a blob that is not ${this.#blob}`);
     }
     this.#blob = undefined;
     this.#writing = '';
@@ -158,13 +167,13 @@ export class ImportReader {
 
   #write(bytes: Buffer): void {
     this.#bytes += bytes.length;
-    if (this.#bytes > MOST_BYTES) throw refused(`goes beyond ${MOST_BYTES} bytes`);
+    if (this.#bytes > MOST_BYTES) throw invalidRecordError(`goes beyond ${MOST_BYTES} bytes`);
     this.#drafts.write(bytes);
   }
 
   #task(): ImportedTask {
     const task = this.tasks.at(-1);
-    if (task === undefined) throw refused('stands before the first task');
+    if (task === undefined) throw invalidRecordError('stands before the first task');
     return task;
   }
 
@@ -172,11 +181,11 @@ export class ImportReader {
   #checkTask(): void {
     const task = this.tasks.at(-1);
     if (task !== undefined && task.summary === undefined) {
-      throw refused(`follows task ${task.id}, which has no specification`);
+      throw invalidRecordError(`follows task ${task.id}, which has no specification`);
     }
   }
 }
 
-function refused(what: string): MusterError {
+function invalidRecordError(what: string): MusterError {
   return new MusterError('INVALID_PARAM', what);
 }

@@ -3,13 +3,13 @@ import { parseRecord } from './export-format.ts';
 import { ImportDrafts } from './import-drafts.ts';
 import { writeImportMark } from './import-mark.ts';
 import { ImportReader, type ImportedTask } from './import-reader.ts';
-import { filePieces, MAX_LINE_BYTES } from '../log/line-reader.ts';
-import { createdEvent } from '../log/log-reader.ts';
-import { setLogAside } from '../log/log-repair.ts';
+import { readChunks, MAX_LINE_BYTES } from '../log/line-reader.ts';
+import { readCreatedEvent } from '../log/log-reader.ts';
+import { moveLogAside } from '../log/log-repair.ts';
 import { finishDeletions, lockTasks } from '../delete-tasks.ts';
 import { storageError } from '../files/storage-error.ts';
 import type { StoreParts } from '../store-parts.ts';
-import { forgetNote } from '../sweep-record.ts';
+import { removeSweepRecord } from '../sweep-record.ts';
 import type { TaskSummary } from '../task-store.ts';
 
 /** A log line as a JSON string is at most twice as long: what JSON escapes is escaped in it already. */
@@ -23,17 +23,17 @@ export async function importTree(
   const drafts = new ImportDrafts(parts);
   try {
     // Known to live before the first blob is there: see BlobCollection.
-    parts.locks.introduce();
+    parts.locks.register();
     finishDeletions(parts);
     const reader = new ImportReader(parts, drafts);
     await readAll(reader, text);
-    const fresh = reader.tasks.filter(({ id }) => !isThere(parts, drafts, id));
+    const fresh = reader.tasks.filter(({ id }) => !isAlreadyStored(parts, drafts, id));
     const release = lockTasks(
       parts,
       fresh.map(({ id }) => id),
     );
     try {
-      place(parts, drafts, reader.blobs, fresh);
+      commitDrafts(parts, drafts, reader.blobs, fresh);
     } finally {
       release();
     }
@@ -51,18 +51,18 @@ async function readAll(reader: ImportReader, text: AsyncIterable<string>): Promi
   for await (const line of linesOf(text)) {
     number += 1;
     const record = parseRecord(line);
-    if (typeof record === 'string') throw brokenAt(number, record);
+    if (typeof record === 'string') throw invalidLineError(number, record);
     try {
-      await reader.take(record);
+      await reader.addRecord(record);
     } catch (thrown) {
       if (!(thrown instanceof MusterError) || thrown.code !== 'INVALID_PARAM') throw thrown;
-      throw brokenAt(number, errorMessage(thrown));
+      throw invalidLineError(number, errorMessage(thrown));
     }
   }
-  if (!reader.isWhole) throw brokenAt(number + 1, 'is missing: the file is cut short');
+  if (!reader.isComplete) throw invalidLineError(number + 1, 'is missing: the file is cut short');
 }
 
-function brokenAt(line: number, what: string): MusterError {
+function invalidLineError(line: number, what: string): MusterError {
   return new MusterError('INVALID_PARAM', `line ${line} of the exported tasks ${what}`);
 }
 
@@ -81,15 +81,16 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, voi
     }
     begun.push(piece.slice(start));
     length += piece.length - start;
-    if (length > MAX_RECORD_LENGTH) throw brokenAt(number, `is longer than ${MAX_RECORD_LENGTH}`);
+    if (length > MAX_RECORD_LENGTH)
+      throw invalidLineError(number, `is longer than ${MAX_RECORD_LENGTH}`);
   }
   if (length > 0) yield begun.join('');
 }
 
 /** Whether the task is there with the same log: it stays, and its drafts go. */
-function isThere(parts: StoreParts, drafts: ImportDrafts, id: string): boolean {
-  const path = parts.tasks.log(id);
-  if (createdEvent(parts.files, path, id) === undefined) return false;
+function isAlreadyStored(parts: StoreParts, drafts: ImportDrafts, id: string): boolean {
+  const path = parts.tasks.logPath(id);
+  if (readCreatedEvent(parts.files, path, id) === undefined) return false;
   if (haveSameBytes(parts, path, drafts.draft(path))) return true;
   throw new MusterError(
     'CONFLICT',
@@ -101,9 +102,9 @@ function haveSameBytes({ files }: StoreParts, one: string, other: string): boole
   const { size = 0 } = files.stat(one) ?? {};
   if (files.stat(other)?.size !== size) return false;
   const whole = { start: 0, end: size };
-  const pieces = filePieces(files, other, whole);
+  const pieces = readChunks(files, other, whole);
   try {
-    for (const piece of filePieces(files, one, whole)) {
+    for (const piece of readChunks(files, one, whole)) {
       const next = pieces.next();
       if (next.done === true || !piece.equals(next.value)) return false;
     }
@@ -114,30 +115,30 @@ function haveSameBytes({ files }: StoreParts, one: string, other: string): boole
 }
 
 /** All at once for this process; a tree that is cut here by a kill has whole tasks, its root last. */
-function place(
+function commitDrafts(
   parts: StoreParts,
   drafts: ImportDrafts,
   blobs: readonly string[],
   fresh: readonly ImportedTask[],
 ): void {
   const { files, tasks, index, paths } = parts;
-  for (const { id } of fresh) clearPlace(parts, id);
+  for (const { id } of fresh) clearLeftovers(parts, id);
   const placed: string[] = [];
   try {
-    for (const hash of blobs) drafts.place(parts.blobs.path(hash));
+    for (const hash of blobs) drafts.commit(parts.blobs.path(hash));
     for (const { id, spills, scanner } of fresh.toReversed()) {
       placed.push(id);
-      for (const spill of spills) drafts.place(spill);
-      const output = tasks.output(id);
-      if (drafts.has(output)) drafts.place(output);
-      writeImportMark(files, tasks.imported(id), scanner.nextSeq - 1);
-      drafts.place(tasks.log(id));
+      for (const spill of spills) drafts.commit(spill);
+      const output = tasks.outputPath(id);
+      if (drafts.has(output)) drafts.commit(output);
+      writeImportMark(files, tasks.importMarkPath(id), scanner.nextSeq - 1);
+      drafts.commit(tasks.logPath(id));
     }
   } catch (thrown) {
-    for (const id of placed) takeBack(parts, id);
+    for (const id of placed) removeCommitted(parts, id);
     throw thrown;
   }
-  forgetNote(files, paths.swept);
+  removeSweepRecord(files, paths.sweepRecord);
   try {
     index.put(fresh.flatMap(({ summary }) => (isEnded(summary) ? [summary] : [])));
   } catch {
@@ -150,26 +151,26 @@ function isEnded(summary: TaskSummary | undefined): summary is TaskSummary {
 }
 
 /** With the lock held: whatever is left of a task that is not there makes room. */
-function clearPlace({ files, tasks }: StoreParts, id: string): void {
-  const paths = { log: tasks.log(id), aside: tasks.damaged(id) };
-  if (files.stat(tasks.deleted(id)) !== undefined) {
+function clearLeftovers({ files, tasks }: StoreParts, id: string): void {
+  const paths = { log: tasks.logPath(id), aside: tasks.damagedLinesPath(id) };
+  if (files.stat(tasks.deletedLogPath(id)) !== undefined) {
     throw new MusterError('CONFLICT', `task ${id} is being deleted: import it again after that`);
   }
   if (files.stat(paths.log) !== undefined) {
-    if (createdEvent(files, paths.log, id) !== undefined) {
+    if (readCreatedEvent(files, paths.log, id) !== undefined) {
       throw new MusterError('CONFLICT', `task ${id} was made while it was imported`);
     }
-    setLogAside(files, paths);
+    moveLogAside(files, paths);
   }
-  if (files.stat(tasks.output(id)) !== undefined) files.unlink(tasks.output(id));
+  if (files.stat(tasks.outputPath(id)) !== undefined) files.unlink(tasks.outputPath(id));
 }
 
-function takeBack({ files, tasks }: StoreParts, id: string): void {
-  if (files.stat(tasks.log(id)) !== undefined) files.unlink(tasks.log(id));
-  tasks.removeKept(new Set([id]));
+function removeCommitted({ files, tasks }: StoreParts, id: string): void {
+  if (files.stat(tasks.logPath(id)) !== undefined) files.unlink(tasks.logPath(id));
+  tasks.removeOtherFiles(new Set([id]));
 }
 
-async function makeNamesDurable({ files, paths, syncs }: StoreParts): Promise<void> {
+async function makeNamesDurable({ files, paths, syncQueue: syncs }: StoreParts): Promise<void> {
   if (syncs === undefined) return;
   for (const path of [paths.blobs, paths.spill, paths.tasks]) await files.syncDirectory(path);
 }

@@ -9,27 +9,27 @@ export interface DataPaths {
   readonly tasks: string;
   readonly blobs: string;
   /** What files of the user held before tasks changed them: see `TaskStore.keepFormer`. */
-  readonly former: string;
+  readonly backups: string;
   readonly spill: string;
   /** Who has locks: see OwnerLocks. */
   readonly owners: string;
   readonly index: string;
   /** What the last sweep found: see Sweep. */
-  readonly swept: string;
+  readonly sweepRecord: string;
 }
 
 const WRITABLE_BY_OTHERS = 0o022;
 
-export function dataPaths(root: string): DataPaths {
+export function getDataPaths(root: string): DataPaths {
   return {
     root,
     tasks: join(root, 'tasks'),
     blobs: join(root, 'blobs'),
-    former: join(root, 'former'),
+    backups: join(root, 'former'),
     spill: join(root, 'spill'),
     owners: join(root, 'owners'),
     index: join(root, 'index.jsonl'),
-    swept: join(root, 'swept.json'),
+    sweepRecord: join(root, 'swept.json'),
   };
 }
 
@@ -38,28 +38,28 @@ export function dataPaths(root: string): DataPaths {
  * tampered with. Returns the directories whose names may not be durable yet: those that got a new one,
  * and the data directory itself, which another process may have made and died.
  */
-export function prepareDataDir(
+export function prepareDataDirectory(
   files: FilePort,
   paths: DataPaths,
   uid: number | undefined,
 ): readonly string[] {
   const changed = new Set<string>([paths.root]);
-  const { tasks, blobs, former, spill, owners } = paths;
+  const { tasks, blobs, backups: former, spill, owners } = paths;
   for (const path of [paths.root, tasks, blobs, former, spill, owners]) {
     try {
-      makeWithParents(files, path, changed);
+      createWithParents(files, path, changed);
     } catch (thrown) {
       throw storageError('create directory', path, thrown);
     }
-    refuseUnsafe(path, files.stat(path), uid);
+    checkDataDirectory(path, files.stat(path), uid);
   }
   return [...changed];
 }
 
-function makeWithParents(files: FilePort, path: string, changed: Set<string>): void {
+function createWithParents(files: FilePort, path: string, changed: Set<string>): void {
   if (files.stat(path) !== undefined) return;
   const parent = dirname(path);
-  if (parent !== path) makeWithParents(files, parent, changed);
+  if (parent !== path) createWithParents(files, parent, changed);
   try {
     files.makeDirectory(path);
   } catch (thrown) {
@@ -70,7 +70,7 @@ function makeWithParents(files: FilePort, path: string, changed: Set<string>): v
 }
 
 /** Throws MusterError unless a directory is the user's own, and nobody else can write to it. */
-export function refuseUnsafe(
+export function checkDataDirectory(
   path: string,
   stat: FileStat | undefined,
   uid: number | undefined,

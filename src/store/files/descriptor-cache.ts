@@ -5,7 +5,7 @@ interface Descriptor {
   /** Calls in flight on it: it stays open as long. */
   pins: number;
   /** To be closed as soon as nobody uses it. */
-  doomed: boolean;
+  isClosing: boolean;
   /** Greater than that of any that was used before. */
   lastUse: number;
 }
@@ -14,42 +14,42 @@ interface Descriptor {
  * Kept append descriptors of many files, the least recently used closed first, so that a thousand open
  * tasks fit under a small `ulimit -n`.
  */
-export class Descriptors {
+export class DescriptorCache {
   readonly #files: FilePort;
   /** How many are kept open. */
-  readonly cap: number;
+  readonly maxOpen: number;
   /** By path. */
   readonly #open = new Map<string, Descriptor>();
   #uses = 0;
 
   constructor(files: FilePort, cap: number) {
     this.#files = files;
-    this.cap = cap;
+    this.maxOpen = cap;
   }
 
   /** Calls `run` with an append descriptor of an existing file. */
-  use<T>(path: string, run: (fd: number) => T): T {
+  withDescriptor<T>(path: string, run: (fd: number) => T): T {
     return run(this.#touch(path).fd);
   }
 
   /** The same for work that takes its time; the descriptor stays open until it is done. */
-  async hold<T>(path: string, run: (fd: number) => Promise<T>): Promise<T> {
+  async withPinnedDescriptor<T>(path: string, run: (fd: number) => Promise<T>): Promise<T> {
     const descriptor = this.#touch(path);
     descriptor.pins += 1;
     try {
       return await run(descriptor.fd);
     } finally {
       descriptor.pins -= 1;
-      if (descriptor.doomed && descriptor.pins === 0) this.#files.close(descriptor.fd);
+      if (descriptor.isClosing && descriptor.pins === 0) this.#files.close(descriptor.fd);
     }
   }
 
   /** Keeps a descriptor that was opened elsewhere: the file is new. */
-  adopt(path: string, fd: number): void {
+  add(path: string, fd: number): void {
     this.#keep(path, fd);
   }
 
-  forget(path: string): void {
+  close(path: string): void {
     const descriptor = this.#open.get(path);
     if (descriptor === undefined) return;
     this.#open.delete(path);
@@ -57,7 +57,7 @@ export class Descriptors {
   }
 
   closeAll(): void {
-    for (const path of this.#open.keys()) this.forget(path);
+    for (const path of this.#open.keys()) this.close(path);
   }
 
   #touch(path: string): Descriptor {
@@ -67,10 +67,10 @@ export class Descriptors {
   }
 
   #keep(path: string, fd: number): Descriptor {
-    const descriptor = { fd, pins: 0, doomed: false, lastUse: this.#nextUse() };
+    const descriptor = { fd, pins: 0, isClosing: false, lastUse: this.#nextUse() };
     this.#open.set(path, descriptor);
     // Never the newest, which is about to be used.
-    if (this.#open.size > Math.max(1, this.cap)) this.#closeOldest();
+    if (this.#open.size > Math.max(1, this.maxOpen)) this.#closeOldest();
     return descriptor;
   }
 
@@ -88,11 +88,11 @@ export class Descriptors {
       oldest = path;
       ({ lastUse } = descriptor);
     }
-    this.forget(oldest);
+    this.close(oldest);
   }
 
   #closeOnceUnused(descriptor: Descriptor): void {
     if (descriptor.pins === 0) this.#files.close(descriptor.fd);
-    else descriptor.doomed = true;
+    else descriptor.isClosing = true;
   }
 }

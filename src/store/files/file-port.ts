@@ -30,9 +30,9 @@ export interface FilePort {
   /** Makes the bytes of a file durable, not its name. */
   datasync(fd: number): Promise<void>;
   /** The same, blocking: for rare repairs only. */
-  datasyncNow(fd: number): void;
+  datasyncBlocking(fd: number): void;
   close(fd: number): void;
-  readWhole(path: string): Buffer;
+  readFile(path: string): Buffer;
   /** Undefined when there is nothing of that name. Follows links. */
   stat(path: string): FileStat | undefined;
   /** Sets the time of change of a file that exists to now. */
@@ -49,7 +49,7 @@ export interface FilePort {
 }
 
 /** Writes all of the bytes, going on where a short write stopped; throws what the write throws. */
-export function writeWhole(files: FilePort, fd: number, bytes: Uint8Array): void {
+export function writeAllBytes(files: FilePort, fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     const count = files.write(fd, written === 0 ? bytes : bytes.subarray(written));
     if (count <= 0) throw new Error('the file system takes no more bytes');

@@ -2,7 +2,7 @@ import { deferred, type Deferred } from '../../base/async.ts';
 import type { MusterError } from '../../base/errors.ts';
 import { Bursts } from '../../base/bursts.ts';
 import { Lanes } from '../../base/lanes.ts';
-import type { Descriptors } from './descriptor-cache.ts';
+import type { DescriptorCache } from './descriptor-cache.ts';
 import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
 
@@ -31,7 +31,7 @@ interface Round {
  */
 export class SyncQueue {
   readonly #files: FilePort;
-  readonly #descriptors: Descriptors;
+  readonly #descriptors: DescriptorCache;
   readonly #lanes: Lanes;
   readonly #bursts = new Bursts(BURSTS);
   readonly #blobs = new Set<string>();
@@ -40,10 +40,10 @@ export class SyncQueue {
   #running: Promise<unknown> | undefined;
   #broken: MusterError | undefined;
 
-  constructor(files: FilePort, descriptors: Descriptors) {
+  constructor(files: FilePort, descriptors: DescriptorCache) {
     this.#files = files;
     this.#descriptors = descriptors;
-    const share = Math.floor(descriptors.cap * SHARE_OF_DESCRIPTORS);
+    const share = Math.floor(descriptors.maxOpen * SHARE_OF_DESCRIPTORS);
     this.#lanes = new Lanes(Math.max(1, share));
   }
 
@@ -73,14 +73,14 @@ export class SyncQueue {
   }
 
   /** Resolves once all that was added before this call is durable. */
-  async syncAdded(): Promise<void> {
+  async syncPending(): Promise<void> {
     this.#next ??= this.#startRound();
     await this.#next.done;
     this.#throwFailure(undefined);
   }
 
   /** Waits until nothing is being made durable. */
-  async settled(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await this.#bursts.release();
     while (this.#next !== undefined) await this.#next.done;
     await this.#running;
@@ -142,7 +142,7 @@ export class SyncQueue {
 
   #syncLog(path: string): Promise<MusterError | undefined> {
     return this.#failureOf(path, () =>
-      this.#descriptors.hold(path, (fd) => this.#files.datasync(fd)),
+      this.#descriptors.withPinnedDescriptor(path, (fd) => this.#files.datasync(fd)),
     );
   }
 

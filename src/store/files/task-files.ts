@@ -1,11 +1,11 @@
 import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { sha256 } from '../blobs/blob-directory.ts';
 import type { DataPaths } from './data-dir.ts';
-import type { Descriptors } from './descriptor-cache.ts';
+import type { DescriptorCache } from './descriptor-cache.ts';
 import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
-import { checkTaskId, taskNotFound } from './task-ids.ts';
+import { checkTaskId, taskNotFoundError } from './task-ids.ts';
+import { sha256 } from '../../sys/read-file.ts';
 
 /** These go by themselves: see `deleteTasks`. */
 const STAYING_KINDS: ReadonlySet<string> = new Set(['jsonl', 'lock', 'deleted']);
@@ -13,13 +13,13 @@ const STAYING_KINDS: ReadonlySet<string> = new Set(['jsonl', 'lock', 'deleted'])
 const CALL_NAME_LENGTH = 16;
 
 /** The name of a call's spill file. A call's id comes from a provider: only its hash gets into a path. */
-export function spillName(id: string, callId: string): string {
+export function getSpillFileName(id: string, callId: string): string {
   checkTaskId(id);
   return `${id}-${sha256(callId).slice(0, CALL_NAME_LENGTH)}.txt`;
 }
 
 /** The id of the task whose spill file it is. */
-export function spillOwner(name: string): string {
+export function getSpillFileTask(name: string): string {
   return name.split('-', 1)[0] ?? '';
 }
 
@@ -31,47 +31,47 @@ export function isSpillFile(id: string, directory: string, path: string): boolea
 /** The files of each task; every path is made of a checked id. */
 export class TaskFiles {
   readonly #files: FilePort;
-  readonly #descriptors: Descriptors;
+  readonly #descriptors: DescriptorCache;
   readonly #paths: DataPaths;
 
-  constructor(files: FilePort, descriptors: Descriptors, paths: DataPaths) {
+  constructor(files: FilePort, descriptors: DescriptorCache, paths: DataPaths) {
     this.#files = files;
     this.#descriptors = descriptors;
     this.#paths = paths;
   }
 
-  log(id: string): string {
+  logPath(id: string): string {
     return this.#path(id, 'jsonl');
   }
 
-  lock(id: string): string {
+  lockPath(id: string): string {
     return this.#path(id, 'lock');
   }
 
-  output(id: string): string {
+  outputPath(id: string): string {
     return this.#path(id, 'out');
   }
 
   /** The log of a task whose deletion has begun: it goes last, and from here on there is no task. */
-  deleted(id: string): string {
+  deletedLogPath(id: string): string {
     return this.#path(id, 'deleted');
   }
 
   /** Where damaged lines of the log go. */
-  damaged(id: string): string {
+  damagedLinesPath(id: string): string {
     return this.#path(id, 'damaged');
   }
 
   /** There for a task that came from a file: what its log grants was granted elsewhere. */
-  imported(id: string): string {
+  importMarkPath(id: string): string {
     return this.#path(id, 'imported');
   }
 
   /** Makes an empty log; false when there is a file in its place. */
-  create(id: string): boolean {
-    const path = this.log(id);
+  createLog(id: string): boolean {
+    const path = this.logPath(id);
     try {
-      this.#descriptors.adopt(path, this.#files.openNew(path));
+      this.#descriptors.add(path, this.#files.openNew(path));
       return true;
     } catch (thrown) {
       if (systemErrorCode(thrown) === 'EEXIST') return false;
@@ -80,23 +80,23 @@ export class TaskFiles {
   }
 
   /** Takes back what `create` made. */
-  remove(id: string): void {
-    this.#descriptors.forget(this.log(id));
-    this.#files.unlink(this.log(id));
+  removeLog(id: string): void {
+    this.#descriptors.close(this.logPath(id));
+    this.#files.unlink(this.logPath(id));
   }
 
   /** Closes what is kept open of a task. */
-  forget(id: string): void {
-    this.#descriptors.forget(this.log(id));
-    this.#descriptors.forget(this.output(id));
+  closeFiles(id: string): void {
+    this.#descriptors.close(this.logPath(id));
+    this.#descriptors.close(this.outputPath(id));
   }
 
   checkExists(id: string): void {
-    if (this.#files.stat(this.log(id)) === undefined) throw taskNotFound(id);
+    if (this.#files.stat(this.logPath(id)) === undefined) throw taskNotFoundError(id);
   }
 
-  spill(id: string, callId: string): string {
-    const path = join(this.#paths.spill, spillName(id, callId));
+  createSpillFile(id: string, callId: string): string {
+    const path = join(this.#paths.spill, getSpillFileName(id, callId));
     try {
       if (this.#files.stat(path) === undefined) this.#files.close(this.#files.openNew(path));
     } catch (thrown) {
@@ -105,27 +105,27 @@ export class TaskFiles {
     return path;
   }
 
-  isOwn(id: string, path: string): boolean {
-    return path === this.output(id) || isSpillFile(id, this.#paths.spill, path);
+  isTaskFile(id: string, path: string): boolean {
+    return path === this.outputPath(id) || isSpillFile(id, this.#paths.spill, path);
   }
 
   /** Ends a deletion that was cut short. For the lock's holder alone. */
   finishDeletion(id: string): void {
-    if (this.#files.stat(this.deleted(id)) === undefined) return;
-    this.removeKept(new Set([id]));
-    this.#files.unlink(this.deleted(id));
+    if (this.#files.stat(this.deletedLogPath(id)) === undefined) return;
+    this.removeOtherFiles(new Set([id]));
+    this.#files.unlink(this.deletedLogPath(id));
   }
 
   /** Removes all that is kept of tasks but their logs and locks. For the locks' holder alone. */
-  removeKept(ids: ReadonlySet<string>): void {
+  removeOtherFiles(ids: ReadonlySet<string>): void {
     const { tasks, spill } = this.#paths;
-    for (const id of ids) this.forget(id);
+    for (const id of ids) this.closeFiles(id);
     for (const name of this.#files.list(tasks)) {
       const [id = '', ...kind] = name.split('.');
       if (ids.has(id) && !STAYING_KINDS.has(kind.join('.'))) this.#files.unlink(join(tasks, name));
     }
     for (const name of this.#files.list(spill)) {
-      if (ids.has(spillOwner(name))) this.#files.unlink(join(spill, name));
+      if (ids.has(getSpillFileTask(name))) this.#files.unlink(join(spill, name));
     }
   }
 

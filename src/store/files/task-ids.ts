@@ -13,18 +13,18 @@ export function checkTaskId(id: string): void {
   );
 }
 
-export function taskNotFound(id: string): MusterError {
+export function taskNotFoundError(id: string): MusterError {
   return new MusterError(
     'NOT_FOUND',
     `there is no task ${JSON.stringify(id)}: \`muster tasks list\` shows them`,
   );
 }
 
-export function taskTaken(id: string): MusterError {
+export function taskExistsError(id: string): MusterError {
   return new MusterError('CONFLICT', `there is already a task ${id}`);
 }
 
-export function taskInUse(id: string, pid: number): MusterError {
+export function taskInUseError(id: string, pid: number): MusterError {
   return new MusterError(
     'CONFLICT',
     `task ${id} is in use by process ${pid}: stop it there, or wait until it ends`,
@@ -35,11 +35,14 @@ export function taskInUse(id: string, pid: number): MusterError {
  * The place in a log to look at, where the event is missing that holds the specification of its task:
  * the first problem, or where there is none the first line.
  */
-export function placeOfLoss(path: string, problems: readonly { readonly line: number }[]): string {
+export function locateMissingSpec(
+  path: string,
+  problems: readonly { readonly line: number }[],
+): string {
   return `${path}:${problems[0]?.line ?? 1}`;
 }
 
-export function taskWithoutSpec(id: string, where: string): MusterError {
+export function missingSpecError(id: string, where: string): MusterError {
   return new MusterError(
     'INTERNAL_ERROR',
     `task ${id} cannot go on: its specification is missing or damaged in ${where}`,
@@ -47,7 +50,7 @@ export function taskWithoutSpec(id: string, where: string): MusterError {
 }
 
 /** The one id that begins so; a whole id stands for itself even if others begin with it. */
-export function resolvePrefix(prefix: string, ids: Iterable<string>): string {
+export function resolveIdPrefix(prefix: string, ids: Iterable<string>): string {
   if (prefix === '') throw new MusterError('INVALID_PARAM', 'a task id is empty');
   const candidates: string[] = [];
   for (const id of ids) {
@@ -55,7 +58,7 @@ export function resolvePrefix(prefix: string, ids: Iterable<string>): string {
     if (id.startsWith(prefix)) candidates.push(id);
   }
   const [first] = candidates;
-  if (first === undefined) throw taskNotFound(prefix);
+  if (first === undefined) throw taskNotFoundError(prefix);
   if (candidates.length === 1) return first;
   const named = candidates.toSorted().slice(0, MAX_CANDIDATES).join(', ');
   const rest = candidates.length - MAX_CANDIDATES;

@@ -16,7 +16,7 @@ type LedgerRow = readonly [
   readonly string[],
 ];
 
-export function toRows(ledger: Ledger): readonly LedgerRow[] {
+export function formatLedgerRows(ledger: Ledger): readonly LedgerRow[] {
   return ledger.map(({ day, model, isEstimated, answers, usage, costUsd, unpriced, pricedBy }) => {
     const { input, output, cacheRead, cacheWrite, reasoning } = usage;
     const tokens = [input, output, cacheRead, cacheWrite, reasoning];
@@ -25,7 +25,7 @@ export function toRows(ledger: Ledger): readonly LedgerRow[] {
 }
 
 /** Undefined when something else stands there. */
-export function fromRows(rows: unknown): Ledger | undefined {
+export function parseLedgerRows(rows: unknown): Ledger | undefined {
   if (!Array.isArray(rows)) return undefined;
   const entries: LedgerEntry[] = [];
   for (const row of rows) {

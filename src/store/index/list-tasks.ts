@@ -2,20 +2,20 @@ import { isId } from '../../base/ids.ts';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
 import type { FilePort } from '../files/file-port.ts';
 import { inspectLog, type LogState } from '../log/log-reader.ts';
-import { newestFirst, shownStatus } from '../log/task-summary.ts';
+import { compareNewestFirst, getDisplayStatus } from '../log/task-summary.ts';
 import type { IndexContents, TaskIndex } from './task-index.ts';
-import type { ListOptions, LogProblem, TaskSummary } from '../task-store.ts';
+import type { ListTasksOptions, LogProblem, TaskSummary } from '../task-store.ts';
 
 const LOG_SUFFIX = '.jsonl';
 const LOCK_SUFFIX = '.lock';
 
-export interface ListingOptions extends ListOptions {
+export interface TaskListingOptions extends ListTasksOptions {
   readonly files: FilePort;
   readonly directory: string;
   readonly index: TaskIndex;
   logPath(id: string): string;
   /** The summary of a log that this process owns. */
-  own(id: string): TaskSummary | undefined;
+  getOwnSummary(id: string): TaskSummary | undefined;
   /** Whether a living process owns the log. */
   isOwned(id: string): boolean;
   getBlob(hash: string): string;
@@ -53,14 +53,15 @@ export function taskNames(
  * All tasks, newest first. A log is opened only when the index does not cover it: it never ended, or
  * it has a lock, whose owner may be writing, or its ledger is wanted and not in the index. What turns out to have ended is added to the index.
  */
-export function listTasks(options: ListingOptions): readonly TaskSummary[] {
+export function listStoredTasks(options: TaskListingOptions): readonly TaskSummary[] {
   // Names before index: who gives up a lock has written to the index before.
   const { ids, locked } = taskNames(options.files, options.directory);
   const contents = options.index.read();
   const tasks: TaskSummary[] = [];
   const uncovered: FoundLog[] = [];
   for (const id of ids) {
-    const known = options.own(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
+    const known =
+      options.getOwnSummary(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
     if (known !== undefined && (!options.withLedgers || known.ledger !== undefined)) {
       tasks.push(known);
       continue;
@@ -71,14 +72,14 @@ export function listTasks(options: ListingOptions): readonly TaskSummary[] {
       continue;
     }
     const owned = locked.has(id) && options.isOwned(id);
-    tasks.push({ ...found.summary, status: shownStatus(found.summary, { owned }) });
+    tasks.push({ ...found.summary, status: getDisplayStatus(found.summary, { owned }) });
     if (found.summary.ended !== null && !locked.has(id)) uncovered.push(found);
   }
   tendIndex(options, contents, uncovered);
-  return tasks.toSorted(newestFirst);
+  return tasks.toSorted(compareNewestFirst);
 }
 
-function summaryFromLog(options: ListingOptions, id: string): FoundLog | undefined {
+function summaryFromLog(options: TaskListingOptions, id: string): FoundLog | undefined {
   try {
     const scan = { task: id, getBlob: options.getBlob };
     const state = inspectLog(options.files, options.logPath(id), scan, () => {});
@@ -112,7 +113,7 @@ function problemsToList(
 }
 
 function tendIndex(
-  options: ListingOptions,
+  options: TaskListingOptions,
   contents: IndexContents,
   uncovered: readonly FoundLog[],
 ): void {
@@ -125,7 +126,7 @@ function tendIndex(
 }
 
 /** A log that has grown meanwhile is taken out again: its new owner may have written to the index first. */
-function fillIndex(options: ListingOptions, uncovered: readonly FoundLog[]): void {
+function fillIndex(options: TaskListingOptions, uncovered: readonly FoundLog[]): void {
   options.index.put(uncovered.map(({ summary }) => summary));
   const deleted = new Set<string>();
   for (const { summary, bytes } of uncovered) {

@@ -4,9 +4,9 @@ import { newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { lineSpans, parseJsonLine, wholeLinesLength } from '../../base/jsonl.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
-import { Descriptors } from '../files/descriptor-cache.ts';
-import { writeWhole, type FilePort } from '../files/file-port.ts';
-import { fromRows, toRows } from './ledger-rows.ts';
+import { DescriptorCache } from '../files/descriptor-cache.ts';
+import { writeAllBytes, type FilePort } from '../files/file-port.ts';
+import { parseLedgerRows, formatLedgerRows } from './ledger-rows.ts';
 import type { OwnerLocks } from '../locks/owner-locks.ts';
 import type { TaskSummary } from '../task-store.ts';
 
@@ -28,13 +28,13 @@ export class TaskIndex {
   readonly #files: FilePort;
   readonly #locks: OwnerLocks;
   readonly #path: string;
-  readonly #descriptors: Descriptors;
+  readonly #descriptors: DescriptorCache;
 
   constructor(
     files: FilePort,
     locks: OwnerLocks,
     path: string,
-    descriptors = new Descriptors(files, 1),
+    descriptors = new DescriptorCache(files, 1),
   ) {
     this.#files = files;
     this.#locks = locks;
@@ -47,7 +47,7 @@ export class TaskIndex {
   }
 
   /** Ids of tasks that ended with this key, the last one first; only lines that hold it are read. */
-  withReuseKey(key: string): readonly string[] {
+  findByReuseKey(key: string): readonly string[] {
     const bytes = readIfThere(this.#files, this.#path) ?? Buffer.alloc(0);
     const wanted = Buffer.from(JSON.stringify({ reuseKey: key }).slice(1, -1));
     const ids = new Set<string>();
@@ -91,9 +91,11 @@ export class TaskIndex {
   #append(lines: Buffer): boolean {
     const path = this.#path;
     try {
-      const inode = this.#descriptors.use(path, (fd) => appendLines(this.#files, fd, lines));
+      const inode = this.#descriptors.withDescriptor(path, (fd) =>
+        appendLines(this.#files, fd, lines),
+      );
       if (this.#files.stat(path)?.inode === inode) return true;
-      this.#descriptors.forget(path);
+      this.#descriptors.close(path);
     } catch (thrown) {
       if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
       this.#make();
@@ -103,7 +105,7 @@ export class TaskIndex {
 
   #make(): void {
     try {
-      this.#descriptors.adopt(this.#path, this.#files.openNew(this.#path));
+      this.#descriptors.add(this.#path, this.#files.openNew(this.#path));
     } catch (thrown) {
       // Another process made it meanwhile: that one it is.
       if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
@@ -125,7 +127,7 @@ export class TaskIndex {
       return true;
     } finally {
       // What was open is no longer the index, and would hold its room on the disk.
-      this.#descriptors.forget(this.#path);
+      this.#descriptors.close(this.#path);
       this.#locks.release(lock);
     }
   }
@@ -170,7 +172,7 @@ function isFull(thrown: unknown): boolean {
 }
 
 function indexLine({ ledger, ...summary }: TaskSummary): string {
-  const rows = ledger === undefined ? {} : { ledger: toRows(ledger) };
+  const rows = ledger === undefined ? {} : { ledger: formatLedgerRows(ledger) };
   return `${JSON.stringify({ v: INDEX_VERSION, ...summary, ...rows })}\n`;
 }
 
@@ -197,7 +199,7 @@ function parseSummary(line: string): TaskSummary | undefined {
   const { v, ledger: rows, heldBy: _held, questions: _asked, ...summary } = value;
   if (v !== INDEX_VERSION || !isSummary(summary)) return undefined;
   if (rows === undefined) return summary;
-  const ledger = fromRows(rows);
+  const ledger = parseLedgerRows(rows);
   return ledger === undefined ? undefined : { ...summary, ledger };
 }
 
@@ -223,7 +225,7 @@ function isSummary(value: object): value is TaskSummary {
 
 function readIfThere(files: FilePort, path: string): Buffer | undefined {
   try {
-    return files.readWhole(path);
+    return files.readFile(path);
   } catch (thrown) {
     if (systemErrorCode(thrown) === 'ENOENT') return undefined;
     throw thrown;
@@ -240,7 +242,7 @@ function readFrom(files: FilePort, fd: number, position: number): Buffer {
 function writeNew(files: FilePort, path: string, bytes: Buffer): void {
   const fd = files.openNew(path);
   try {
-    writeWhole(files, fd, bytes);
+    writeAllBytes(files, fd, bytes);
   } finally {
     files.close(fd);
   }
@@ -250,6 +252,6 @@ function writeNew(files: FilePort, path: string, bytes: Buffer): void {
 function appendLines(files: FilePort, fd: number, lines: Buffer): number {
   const { size, inode } = files.statOpen(fd);
   // A line that was cut short once must not swallow the next one.
-  writeWhole(files, fd, size === 0 ? lines : Buffer.concat([Buffer.from('\n'), lines]));
+  writeAllBytes(files, fd, size === 0 ? lines : Buffer.concat([Buffer.from('\n'), lines]));
   return inode;
 }

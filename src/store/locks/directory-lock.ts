@@ -20,7 +20,7 @@ const PATIENCE_MS = 20_000;
  * another one of this machine; a lock that a dead one left counts for nothing. `sleep` rejects where the
  * waiting is to end. Rejects with CONFLICT where somebody holds it for very long.
  */
-export async function lockedDirectory<T>(
+export async function withDirectoryLock<T>(
   directory: string,
   sleep: (ms: number) => Promise<void>,
   work: () => Promise<T>,
@@ -41,7 +41,7 @@ export async function lockedDirectory<T>(
     directory: place,
   });
   try {
-    await acquired(locks, lock, sleep);
+    await waitForLock(locks, lock, sleep);
     try {
       return await work();
     } finally {
@@ -52,14 +52,14 @@ export async function lockedDirectory<T>(
   }
 }
 
-async function acquired(
+async function waitForLock(
   locks: OwnerLocks,
   lock: string,
   sleep: (ms: number) => Promise<void>,
 ): Promise<void> {
   let waited = 0;
   for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
-    const owner = acquire(locks, lock);
+    const owner = tryToAcquire(locks, lock);
     if (owner === undefined) return;
     if (waited >= PATIENCE_MS) {
       throw new MusterError(
@@ -74,7 +74,7 @@ async function acquired(
   }
 }
 
-function acquire(locks: OwnerLocks, lock: string) {
+function tryToAcquire(locks: OwnerLocks, lock: string) {
   try {
     return locks.acquire(lock);
   } catch (thrown) {

@@ -3,8 +3,8 @@ import { systemErrorCode } from '../../base/errors.ts';
 import { isId, newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
-import { writeWhole, type FilePort } from '../files/file-port.ts';
-import { isGone, type ProcessIdentity, type ProcessPort } from './process-identity.ts';
+import { writeAllBytes, type FilePort } from '../files/file-port.ts';
+import { isProcessGone, type ProcessIdentity, type ProcessPort } from './process-identity.ts';
 
 /** Who holds a lock. `token` is each store's own. */
 export interface LockOwner extends ProcessIdentity {
@@ -39,13 +39,13 @@ export class OwnerLocks {
   }
 
   /** This store's own token; from now on its file in the directory says whose it is. */
-  introduce(): string {
+  register(): string {
     this.#introduced();
     return this.#token;
   }
 
   /** When the first of the other living stores came, milliseconds since the epoch; Infinity: none. */
-  oldestRival(): number {
+  findOldestRival(): number {
     const came = this.#owners()
       .filter(({ owner }) => owner.token !== this.#token && !this.#isGone(owner))
       .map(({ file }) => this.#files.stat(file)?.modified ?? Number.POSITIVE_INFINITY);
@@ -53,7 +53,7 @@ export class OwnerLocks {
   }
 
   /** Removes what dead stores left in the directory. */
-  sweep(): void {
+  removeDeadOwners(): void {
     for (const { file, owner } of this.#owners()) {
       if (this.#isGone(owner)) removeIfThere(this.#files, file);
     }
@@ -77,7 +77,7 @@ export class OwnerLocks {
   }
 
   /** The living owner of a lock, if there is one. */
-  liveOwner(path: string): LockOwner | undefined {
+  findLiveOwner(path: string): LockOwner | undefined {
     const owner = readOwner(this.#files, path);
     return owner === undefined || this.#isGone(owner) ? undefined : owner;
   }
@@ -136,13 +136,13 @@ export class OwnerLocks {
   /** Writes down who this store is, whole before it gets its name; removes what dead ones left. */
   #writeOwnFile(): string {
     const token = this.#token;
-    this.sweep();
+    this.removeDeadOwners();
     const file = join(this.#directory, token);
     const draft = `${file}${DRAFT_SUFFIX}`;
     const fd = this.#files.openNew(draft);
     try {
       const owner: LockOwner = { ...this.#processes.self(), token };
-      writeWhole(this.#files, fd, Buffer.from(JSON.stringify(owner)));
+      writeAllBytes(this.#files, fd, Buffer.from(JSON.stringify(owner)));
       this.#files.rename(draft, file);
     } catch (thrown) {
       this.#files.unlink(draft);
@@ -163,7 +163,7 @@ export class OwnerLocks {
   }
 
   #isGone(owner: LockOwner): boolean {
-    return isGone(owner, this.#processes);
+    return isProcessGone(owner, this.#processes);
   }
 }
 
@@ -187,7 +187,7 @@ function parseOwner(text: string): LockOwner {
 
 function readOwner(files: FilePort, path: string): LockOwner | undefined {
   try {
-    return parseOwner(files.readWhole(path).toString('utf8'));
+    return parseOwner(files.readFile(path).toString('utf8'));
   } catch (thrown) {
     if (systemErrorCode(thrown) === 'ENOENT') return undefined;
     throw thrown;

@@ -21,7 +21,7 @@ export interface ProcessPort {
 }
 
 /** Whether the process that left `owner` behind is surely gone. In doubt it lives. */
-export function isGone(owner: ProcessIdentity, processes: ProcessPort): boolean {
+export function isProcessGone(owner: ProcessIdentity, processes: ProcessPort): boolean {
   if (owner.bootId !== processes.self().bootId) return true;
   const startTime = processes.startTime(owner.pid);
   if (startTime === undefined) return true;
@@ -35,7 +35,7 @@ const START_TIME_FIELD = 22;
 const STATE_FIELD = 3;
 
 /** Start time in ticks from the text of `/proc/PID/stat` (proc(5)); undefined for a zombie. */
-export function startTimeOfStat(stat: string): number | undefined {
+export function parseStartTime(stat: string): number | undefined {
   // The second field is the program's name in brackets, and may hold anything, brackets included.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const state = fields[STATE_FIELD - STATE_FIELD];
@@ -56,7 +56,7 @@ function readProc(path: string): string | undefined {
 
 function linuxStartTime(pid: number): number | undefined {
   const stat = readProc(`/proc/${pid}/stat`);
-  return stat === undefined ? undefined : startTimeOfStat(stat);
+  return stat === undefined ? undefined : parseStartTime(stat);
 }
 
 function psStartTime(pid: number): number | null | undefined {

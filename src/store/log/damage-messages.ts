@@ -12,7 +12,7 @@ export interface DamagedLine {
 }
 
 /** Numbers of events, both included. */
-export interface Gap {
+export interface SeqRange {
   readonly from: number;
   /** The last lost event; null if all to the end of the log may be lost. */
   readonly to: number | null;
@@ -23,7 +23,7 @@ const LOOKED_AT = 1000;
 const TYPE = /"type":\s*"([a-z._]{1,40})"/;
 
 /** The type of event that a damaged line held, as far as it can be read. */
-export function typeInDamage(bytes: Buffer | undefined): string | null {
+export function readDamagedType(bytes: Buffer | undefined): string | null {
   const [, type] = TYPE.exec(bytes?.toString('latin1', 0, LOOKED_AT) ?? '') ?? [];
   return type !== undefined && isEventType(type) ? type : null;
 }
@@ -32,7 +32,10 @@ export function typeInDamage(bytes: Buffer | undefined): string | null {
  * One message for each of the damaged lines that stand together, with the events that are missing there.
  * `gap` is null where the numbers of the events before and after them leave none out.
  */
-export function damageMessages(lines: readonly DamagedLine[], gap: Gap | null): readonly string[] {
+export function describeDamagedLines(
+  lines: readonly DamagedLine[],
+  gap: SeqRange | null,
+): readonly string[] {
   const isOneEach = gap !== null && gap.to !== null && gap.to - gap.from + 1 === lines.length;
   return lines.map(({ fault, type }, index) => {
     const loss = isOneEach
@@ -45,11 +48,11 @@ export function damageMessages(lines: readonly DamagedLine[], gap: Gap | null): 
 }
 
 /** The message where events are missing and nothing stands in their place. */
-export function missingMessage(gap: Gap): string {
+export function describeMissingEvents(gap: SeqRange): string {
   return `a line is missing before this one: ${lostEvents(gap, null)}`;
 }
 
-function lostEvents(gap: Gap | null, type: string | null): string {
+function lostEvents(gap: SeqRange | null, type: string | null): string {
   if (gap === null) return 'no event is lost';
   const { from, to } = gap;
   if (from === 0)

@@ -35,7 +35,7 @@ const SHAPES: Partial<Readonly<Record<EventType, Readonly<Record<string, Kind>>>
 };
 
 /** Whether the fields are there that nobody looks for twice: a log may come from anywhere. */
-export function hasShape(event: JsonObject, type: EventType): boolean {
+export function hasRequiredFields(event: JsonObject, type: EventType): boolean {
   const fields = Object.entries(SHAPES[type] ?? {});
   if (!fields.every(([name, kind]) => isOfKind(event[name], kind))) return false;
   if (type === 'input.queued') return isInput(event['input']);

@@ -9,7 +9,7 @@ import { mapStrings } from './map-strings.ts';
 import type { Redact } from '../redact/redactor.ts';
 
 /** Where a log stands: what the next events are stamped with. */
-interface StampAt {
+interface StampPosition {
   readonly task: string;
   readonly epoch: number;
   /** Of the first one. */
@@ -22,10 +22,13 @@ export interface StampedEvent {
   readonly json: string;
 }
 
-export type Stamp = (bodies: readonly EventBody[], at: StampAt) => readonly StampedEvent[];
+export type EventStamper = (
+  bodies: readonly EventBody[],
+  at: StampPosition,
+) => readonly StampedEvent[];
 
 /** The protocol's own words stay, even if somebody's password is `completed`. */
-const PROTOCOL_WORDS: ReadonlySet<string> = new Set([
+const PROTOCOL_VALUES: ReadonlySet<string> = new Set([
   ...TASK_STATUSES,
   ...ERROR_CODES,
   ...PERMISSION_MODES,
@@ -38,7 +41,7 @@ const PROTOCOL_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Makes events of bodies: stamped with one time, secrets redacted. */
-export function createStamp(clock: Clock, redact: Redact | undefined): Stamp {
+export function createEventStamper(clock: Clock, redact: Redact | undefined): EventStamper {
   return (bodies, { task, epoch, seq }) => {
     const ts = clock.now();
     const shift = clockShift(clock, ts);
@@ -46,7 +49,7 @@ export function createStamp(clock: Clock, redact: Redact | undefined): Stamp {
     return bodies.map((body, offset) => {
       const event = { v: LOG_VERSION, seq: seq + offset, ...time, task, epoch, ...body };
       const json = JSON.stringify(event);
-      if (redact === undefined || redact.mayChange?.(json) === false) return { event, json };
+      if (redact === undefined || redact.canChange?.(json) === false) return { event, json };
       const clean = redactEvent(event, redact);
       return clean === event ? { event, json } : { event: clean, json: JSON.stringify(clean) };
     });
@@ -55,7 +58,7 @@ export function createStamp(clock: Clock, redact: Redact | undefined): Stamp {
 
 function redactEvent(event: TaskEvent, redact: Redact): TaskEvent {
   const clean = mapStrings(event, (text) =>
-    isEventType(text) || PROTOCOL_WORDS.has(text) ? text : redact(text),
+    isEventType(text) || PROTOCOL_VALUES.has(text) ? text : redact(text),
   );
   if (isTaskEvent(clean, event.task)) return clean;
   throw new MusterError(

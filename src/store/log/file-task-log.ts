@@ -1,11 +1,11 @@
 import { MusterError } from '../../base/errors.ts';
 import { byteLength } from '../../base/text.ts';
 import type { EventBody, TaskEvent } from '../../protocol/events/event.ts';
-import type { Descriptors } from '../files/descriptor-cache.ts';
-import { writeWhole, type FilePort } from '../files/file-port.ts';
-import { encodeLine } from './large-strings.ts';
+import type { DescriptorCache } from '../files/descriptor-cache.ts';
+import { writeAllBytes, type FilePort } from '../files/file-port.ts';
+import { encodeLogLine } from './large-strings.ts';
 import { MAX_LINE_BYTES } from './line-reader.ts';
-import type { Stamp } from './event-stamper.ts';
+import type { EventStamper } from './event-stamper.ts';
 import { storageError } from '../files/storage-error.ts';
 import { addToSummary } from './task-summary.ts';
 import type { SyncQueue } from '../files/sync-queue.ts';
@@ -14,16 +14,16 @@ import type { TaskLog, TaskSummary } from '../task-store.ts';
 const UTF8_BYTES_PER_UNIT = 3;
 
 /** What all logs of a store share. */
-export interface LogHost {
+export interface LogContext {
   readonly files: FilePort;
-  readonly descriptors: Descriptors;
+  readonly descriptors: DescriptorCache;
   /** Undefined: nothing is made durable. */
-  readonly syncs: SyncQueue | undefined;
-  readonly stamp: Stamp;
+  readonly syncQueue: SyncQueue | undefined;
+  readonly stamp: EventStamper;
   /** Keeps a text that was redacted already; returns its hash. */
   putBlob(text: string): string;
   /** The task has ended, or has gone back to an earlier event; its log holds it. */
-  onEnd(summary: TaskSummary): void;
+  onSummaryChange(summary: TaskSummary): void;
   /** The owner gives the log up. */
   onClose(log: FileTaskLog): void;
 }
@@ -53,7 +53,7 @@ export class FileTaskLog implements TaskLog {
   readonly id: string;
   readonly epoch: number;
   readonly path: string;
-  readonly #host: LogHost;
+  readonly #host: LogContext;
   #opening: readonly TaskEvent[] = [];
   #nextSeq: number;
   #size: number;
@@ -63,7 +63,7 @@ export class FileTaskLog implements TaskLog {
   #broken: MusterError | undefined;
   #closed = false;
 
-  constructor(host: LogHost, id: string, path: string, position: LogPosition) {
+  constructor(host: LogContext, id: string, path: string, position: LogPosition) {
     this.#host = host;
     this.id = id;
     this.path = path;
@@ -91,7 +91,7 @@ export class FileTaskLog implements TaskLog {
   }
 
   sync(): Promise<void> {
-    const { syncs } = this.#host;
+    const { syncQueue: syncs } = this.#host;
     if (syncs === undefined) return Promise.resolve();
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     if (this.#unsynced) {
@@ -122,7 +122,7 @@ export class FileTaskLog implements TaskLog {
     const stamped = this.#host.stamp(bodies, at);
     let lines = header;
     for (const { event, json } of stamped) {
-      const line = encodeLine(event, (text) => this.#host.putBlob(text), json);
+      const line = encodeLogLine(event, (text) => this.#host.putBlob(text), json);
       refuseTooLong(event, line);
       lines += `${line}\n`;
     }
@@ -136,9 +136,9 @@ export class FileTaskLog implements TaskLog {
   #write(bytes: Buffer): void {
     const { descriptors, files } = this.#host;
     try {
-      descriptors.use(this.path, (fd) => {
+      descriptors.withDescriptor(this.path, (fd) => {
         try {
-          writeWhole(files, fd, bytes);
+          writeAllBytes(files, fd, bytes);
         } catch (thrown) {
           this.#takeBack(fd);
           throw thrown;
@@ -163,7 +163,7 @@ export class FileTaskLog implements TaskLog {
   #note(events: readonly TaskEvent[]): void {
     for (const event of events) this.#summary = addToSummary(this.#summary, event);
     const ended = events.some(({ type }) => type === 'task.ended' || type === 'task.rewound');
-    if (ended && this.#summary !== undefined) this.#host.onEnd(this.#summary);
+    if (ended && this.#summary !== undefined) this.#host.onSummaryChange(this.#summary);
   }
 
   #refuseUnusable(): void {

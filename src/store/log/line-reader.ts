@@ -1,15 +1,15 @@
 import { systemErrorCode } from '../../base/errors.ts';
 import { lineSpans, wholeLinesLength } from '../../base/jsonl.ts';
-import { writeWhole, type FilePort } from '../files/file-port.ts';
+import { writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { storageError } from '../files/storage-error.ts';
-import { taskNotFound } from '../files/task-ids.ts';
+import { taskNotFoundError } from '../files/task-ids.ts';
 
 /** What is read, copied or gathered before a write at once. */
-export const PIECE_BYTES = 256 * 1024;
+export const CHUNK_BYTES = 256 * 1024;
 /** A longer line is not read and never written. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
-export interface Line {
+export interface LogLine {
   /** Its newline left out; for use until the next line is asked for. Undefined: it is too long. */
   readonly bytes: Buffer | undefined;
   /** Where it begins in the file. */
@@ -19,7 +19,7 @@ export interface Line {
 }
 
 /** Reads the log of a task line by line in bounded memory, whatever the file holds. */
-export class LineReader implements Iterable<Line> {
+export class LineReader implements Iterable<LogLine> {
   readonly #files: FilePort;
   readonly #path: string;
   readonly #task: string;
@@ -38,16 +38,16 @@ export class LineReader implements Iterable<Line> {
   }
 
   /** Bytes after the last newline. */
-  get tail(): number {
+  get tailBytes(): number {
     return this.#begun;
   }
 
-  *[Symbol.iterator](): Generator<Line, void, undefined> {
+  *[Symbol.iterator](): Generator<LogLine, void, undefined> {
     for (const chunk of this.#chunks()) yield* this.#split(chunk);
   }
 
   /** The same; other work runs between two pieces. */
-  async *inTurns(): AsyncGenerator<Line, void, undefined> {
+  async *readInPieces(): AsyncGenerator<LogLine, void, undefined> {
     for (const chunk of this.#chunks()) {
       yield* this.#split(chunk);
       await new Promise(setImmediate);
@@ -59,7 +59,7 @@ export class LineReader implements Iterable<Line> {
     try {
       const { size } = this.#guarded(() => this.#files.statOpen(fd));
       const left = Math.max(0, size - this.#position);
-      const chunk = Buffer.allocUnsafe(Math.min(PIECE_BYTES, left + 1));
+      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left + 1));
       for (let position = this.#position; ;) {
         const count = this.#guarded(() => this.#files.readAt(fd, chunk, position));
         if (count === 0) return;
@@ -71,7 +71,7 @@ export class LineReader implements Iterable<Line> {
     }
   }
 
-  *#split(chunk: Buffer): Generator<Line, void, undefined> {
+  *#split(chunk: Buffer): Generator<LogLine, void, undefined> {
     for (const { start, end } of lineSpans(chunk)) {
       const last = chunk.subarray(start, end);
       const length = this.#begun + last.length + 1;
@@ -107,21 +107,21 @@ export class LineReader implements Iterable<Line> {
     try {
       return read();
     } catch (thrown) {
-      if (systemErrorCode(thrown) === 'ENOENT') throw taskNotFound(this.#task);
+      if (systemErrorCode(thrown) === 'ENOENT') throw taskNotFoundError(this.#task);
       throw storageError('read', this.#path, thrown);
     }
   }
 }
 
 /** The pieces of a part of a file; each is for use until the next one is asked for. */
-export function* filePieces(
+export function* readChunks(
   files: FilePort,
   path: string,
   part: { readonly start: number; readonly end: number },
 ): Generator<Buffer, void, undefined> {
   const fd = files.openRead(path);
   try {
-    const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(PIECE_BYTES, part.end - part.start)));
+    const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, part.end - part.start)));
     for (let position = part.start; position < part.end;) {
       const wanted = chunk.subarray(0, Math.min(chunk.length, part.end - position));
       const count = files.readAt(fd, wanted, position);
@@ -135,10 +135,10 @@ export function* filePieces(
 }
 
 /** Gathers what is written to a file into large writes. */
-export class PieceWriter {
+export class BufferedWriter {
   readonly #files: FilePort;
   readonly #fd: number;
-  readonly #piece = Buffer.allocUnsafe(PIECE_BYTES);
+  readonly #piece = Buffer.allocUnsafe(CHUNK_BYTES);
   #filled = 0;
 
   constructor(files: FilePort, fd: number) {
@@ -148,17 +148,17 @@ export class PieceWriter {
 
   write(bytes: Uint8Array): void {
     for (let from = 0; from < bytes.length;) {
-      const part = bytes.subarray(from, from + PIECE_BYTES - this.#filled);
+      const part = bytes.subarray(from, from + CHUNK_BYTES - this.#filled);
       this.#piece.set(part, this.#filled);
       this.#filled += part.length;
       from += part.length;
-      if (this.#filled === PIECE_BYTES) this.flush();
+      if (this.#filled === CHUNK_BYTES) this.flush();
     }
   }
 
   flush(): void {
     const bytes = this.#piece.subarray(0, this.#filled);
     this.#filled = 0;
-    writeWhole(this.#files, this.#fd, bytes);
+    writeAllBytes(this.#files, this.#fd, bytes);
   }
 }

@@ -6,7 +6,7 @@ import { LogScanner, type ScanOptions } from './log-scanner.ts';
 import { addToSummary } from './task-summary.ts';
 import type { LogProblem, TaskSummary } from '../task-store.ts';
 
-export type VisitEvent = (event: TaskEvent) => void;
+export type EventVisitor = (event: TaskEvent) => void;
 
 /** What a new owner has to know of a log, and to mend in it. */
 export interface LogState {
@@ -26,7 +26,7 @@ export function inspectLog(
   files: FilePort,
   path: string,
   options: ScanOptions,
-  visit: VisitEvent,
+  visit: EventVisitor,
 ): LogState {
   const scanner = new LogScanner(options);
   const reader = new LineReader(files, path, options.task);
@@ -34,37 +34,45 @@ export function inspectLog(
   let damagedBytes = 0;
   let summary: TaskSummary | undefined;
   for (const { bytes, length } of reader) {
-    const line = scanner.next(bytes);
+    const line = scanner.scanLine(bytes);
     if (line === 'damaged') damagedBytes += length;
     else goodBytes += length;
     if (typeof line === 'string') continue;
     summary = addToSummary(summary, line);
     visit(line);
   }
-  if (reader.tail > 0) scanner.tornTail(reader.tail);
+  if (reader.tailBytes > 0) scanner.addTornTail(reader.tailBytes);
   const { problems, nextSeq, epoch } = scanner;
-  return { goodBytes, damagedBytes, tornBytes: reader.tail, problems, nextSeq, epoch, summary };
+  return {
+    goodBytes,
+    damagedBytes,
+    tornBytes: reader.tailBytes,
+    problems,
+    nextSeq,
+    epoch,
+    summary,
+  };
 }
 
 /** Visits all events of a log; returns what of it could not be used. */
-export function scanLog(
+export function visitLog(
   files: FilePort,
   path: string,
   options: ScanOptions,
-  visit: VisitEvent,
+  visit: EventVisitor,
 ): readonly LogProblem[] {
   const scanner = new LogScanner(options);
   const reader = new LineReader(files, path, options.task);
   for (const { bytes } of reader) {
-    const event = scanner.next(bytes);
+    const event = scanner.scanLine(bytes);
     if (typeof event !== 'string') visit(event);
   }
-  if (reader.tail > 0) scanner.tornTail(reader.tail);
+  if (reader.tailBytes > 0) scanner.addTornTail(reader.tailBytes);
   return scanner.problems;
 }
 
 /** The created event of a log, its blobs not read; undefined where it has no whole one. */
-export function createdEvent(
+export function readCreatedEvent(
   files: FilePort,
   path: string,
   task: string,
@@ -72,7 +80,7 @@ export function createdEvent(
   const scanner = new LogScanner({ task });
   try {
     for (const { bytes } of new LineReader(files, path, task)) {
-      const event = scanner.next(bytes);
+      const event = scanner.scanLine(bytes);
       if (typeof event !== 'string' && event.type === 'task.created') return event;
     }
   } catch (thrown) {
@@ -96,10 +104,10 @@ export async function* streamLog(
 ): AsyncGenerator<TaskEvent, void, undefined> {
   const scanner = new LogScanner(options);
   const reader = new LineReader(files, path, options.task);
-  for await (const { bytes } of reader.inTurns()) {
-    const event = scanner.next(bytes);
+  for await (const { bytes } of reader.readInPieces()) {
+    const event = scanner.scanLine(bytes);
     if (typeof event !== 'string' && event.seq >= options.fromSeq) yield event;
   }
-  if (reader.tail > 0) scanner.tornTail(reader.tail);
+  if (reader.tailBytes > 0) scanner.addTornTail(reader.tailBytes);
   options.onProblems(scanner.problems);
 }

@@ -1,6 +1,6 @@
 import { newId } from '../../base/ids.ts';
 import type { FilePort } from '../files/file-port.ts';
-import { filePieces, LineReader, PieceWriter, type Line } from './line-reader.ts';
+import { readChunks, LineReader, BufferedWriter, type LogLine } from './line-reader.ts';
 import type { LogState } from './log-reader.ts';
 import { LogScanner, type ScanOptions } from './log-scanner.ts';
 import { storageError } from '../files/storage-error.ts';
@@ -32,13 +32,13 @@ export function repairLog(
 }
 
 /** Keeps what stands in a log that never began, and removes the log. For the lock's holder alone. */
-export function setLogAside(files: FilePort, paths: LogPaths): void {
+export function moveLogAside(files: FilePort, paths: LogPaths): void {
   try {
     const { size = 0 } = files.stat(paths.log) ?? {};
     if (size > 0) {
       appendAside(files, paths.aside, (aside) => {
         const whole = { start: 0, end: size };
-        for (const piece of filePieces(files, paths.log, whole)) aside.write(piece);
+        for (const piece of readChunks(files, paths.log, whole)) aside.write(piece);
       });
     }
     files.unlink(paths.log);
@@ -65,7 +65,7 @@ function moveAside(files: FilePort, paths: LogPaths, options: ScanOptions): void
       appendAside(files, paths.aside, (bad) => {
         const scanner = new LogScanner(options);
         for (const line of new LineReader(files, paths.log, options.task)) {
-          const into = scanner.next(line.bytes) === 'damaged' ? bad : good;
+          const into = scanner.scanLine(line.bytes) === 'damaged' ? bad : good;
           copyLine(files, paths.log, line, into);
         }
       });
@@ -77,10 +77,10 @@ function moveAside(files: FilePort, paths: LogPaths, options: ScanOptions): void
   }
 }
 
-function copyLine(files: FilePort, path: string, line: Line, into: PieceWriter): void {
+function copyLine(files: FilePort, path: string, line: LogLine, into: BufferedWriter): void {
   if (line.bytes === undefined) {
     const part = { start: line.start, end: line.start + line.length };
-    for (const piece of filePieces(files, path, part)) into.write(piece);
+    for (const piece of readChunks(files, path, part)) into.write(piece);
   } else {
     into.write(line.bytes);
     into.write(Uint8Array.of(NEWLINE));
@@ -88,11 +88,11 @@ function copyLine(files: FilePort, path: string, line: Line, into: PieceWriter):
 }
 
 /** On a line of its own, even where an earlier one was cut short. */
-function appendAside(files: FilePort, path: string, fill: (aside: PieceWriter) => void): void {
+function appendAside(files: FilePort, path: string, fill: (aside: BufferedWriter) => void): void {
   const size = files.stat(path)?.size;
   const fd = size === undefined ? files.openNew(path) : files.openAppend(path);
   writeDurably(files, fd, (aside) => {
-    const last = size === undefined ? [] : filePieces(files, path, { start: size - 1, end: size });
+    const last = size === undefined ? [] : readChunks(files, path, { start: size - 1, end: size });
     for (const piece of size === 0 ? [] : last) {
       if (piece[0] !== NEWLINE) aside.write(Uint8Array.of(NEWLINE));
     }
@@ -101,12 +101,12 @@ function appendAside(files: FilePort, path: string, fill: (aside: PieceWriter) =
 }
 
 /** Durable before the rename that follows: else a power loss could leave the new name with no content. */
-function writeDurably(files: FilePort, fd: number, fill: (writer: PieceWriter) => void): void {
+function writeDurably(files: FilePort, fd: number, fill: (writer: BufferedWriter) => void): void {
   try {
-    const writer = new PieceWriter(files, fd);
+    const writer = new BufferedWriter(files, fd);
     fill(writer);
     writer.flush();
-    files.datasyncNow(fd);
+    files.datasyncBlocking(fd);
   } finally {
     files.close(fd);
   }

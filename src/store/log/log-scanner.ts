@@ -5,14 +5,14 @@ import { parseJsonLine } from '../../base/jsonl.ts';
 import { LOG_VERSION, type TaskEvent } from '../../protocol/events/event.ts';
 import { isTaskEvent } from './validate-event.ts';
 import { upgradeEvent } from './upgrade-event.ts';
-import { decodeValue, hasEscapes } from './large-strings.ts';
+import { decodeLogValue, hasEscapes } from './large-strings.ts';
 import { MAX_LINE_BYTES } from './line-reader.ts';
 import {
-  damageMessages,
-  missingMessage,
-  typeInDamage,
+  describeDamagedLines,
+  describeMissingEvents,
+  readDamagedType,
   type DamagedLine,
-  type Gap,
+  type SeqRange,
 } from './damage-messages.ts';
 import type { LogProblem } from '../task-store.ts';
 
@@ -21,7 +21,7 @@ const FORMAT = 'muster-log';
 const MAX_PROBLEMS = 100;
 
 /** The first line of a log, newline included. */
-export function headerLine(task: string): string {
+export function formatLogHeader(task: string): string {
   return `${JSON.stringify({ v: LOG_VERSION, task, format: FORMAT })}\n`;
 }
 
@@ -69,7 +69,7 @@ export class LogScanner {
    * The event on the next line (undefined: it is too long), or what the line is instead.
    * @throws MusterError when the log is of a newer version.
    */
-  next(bytes: Buffer | undefined): TaskEvent | 'header' | 'damaged' {
+  scanLine(bytes: Buffer | undefined): TaskEvent | 'header' | 'damaged' {
     this.#line += 1;
     if (bytes === undefined) {
       return this.#damaged(`is longer than ${MAX_LINE_BYTES} bytes`, bytes);
@@ -90,7 +90,7 @@ export class LogScanner {
   }
 
   /** What stands after the last newline: a line that was never finished. */
-  tornTail(bytes: number): void {
+  addTornTail(bytes: number): void {
     this.#settleDamage(this.#damageAtEnd());
     this.#line += 1;
     const message = `the last line was cut short (${bytes} bytes): ${lostAfter(this.#lastSeq)}`;
@@ -126,7 +126,7 @@ export class LogScanner {
   #complete(event: TaskEvent, line: string): TaskEvent | 'damaged' {
     const { task, getBlob } = this.#options;
     if (getBlob === undefined || !hasEscapes(line)) return event;
-    const decoded = decodeValue(event, (hash) => this.#blobText(hash, getBlob));
+    const decoded = decodeLogValue(event, (hash) => this.#blobText(hash, getBlob));
     if (isTaskEvent(decoded, task)) return decoded;
     this.#note('damaged', `the line does not decode to an event: event ${event.seq} is lost`);
     return 'damaged';
@@ -143,7 +143,7 @@ export class LogScanner {
 
   #damaged(fault: string, bytes: Buffer | undefined): 'damaged' {
     if (this.#problems.length + this.#damagedLines.length < MAX_PROBLEMS) {
-      this.#damagedLines.push({ line: this.#line, fault, type: typeInDamage(bytes) });
+      this.#damagedLines.push({ line: this.#line, fault, type: readDamagedType(bytes) });
     } else {
       this.#moreProblems += 1;
     }
@@ -155,7 +155,7 @@ export class LogScanner {
     const from = this.nextSeq;
     const gap = seq > from ? { from, to: seq - 1 } : null;
     if (this.#damagedLines.length > 0) this.#settleDamage(damageOf(this.#damagedLines, gap));
-    else if (gap !== null) this.#note('missing', missingMessage(gap));
+    else if (gap !== null) this.#note('missing', describeMissingEvents(gap));
   }
 
   /** Damage that no event follows. */
@@ -177,8 +177,8 @@ export class LogScanner {
   }
 }
 
-function damageOf(lines: readonly DamagedLine[], gap: Gap | null): readonly LogProblem[] {
-  const messages = damageMessages(lines, gap);
+function damageOf(lines: readonly DamagedLine[], gap: SeqRange | null): readonly LogProblem[] {
+  const messages = describeDamagedLines(lines, gap);
   return lines.map(({ line }, index) => ({
     code: 'damaged',
     line,

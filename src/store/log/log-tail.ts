@@ -1,6 +1,6 @@
 import type { FilePort } from '../files/file-port.ts';
 import { LineReader } from './line-reader.ts';
-import type { VisitEvent } from './log-reader.ts';
+import type { EventVisitor } from './log-reader.ts';
 import { LogScanner, type ScanOptions } from './log-scanner.ts';
 import { storageError } from '../files/storage-error.ts';
 import type { LogTail } from '../task-store.ts';
@@ -24,7 +24,7 @@ export class FileLogTail implements LogTail {
     this.#scanner = new LogScanner(options);
   }
 
-  read(visit: VisitEvent): void {
+  read(visit: EventVisitor): void {
     const stat = this.#look();
     if (stat === undefined) return;
     const { inode, size } = stat;
@@ -36,7 +36,7 @@ export class FileLogTail implements LogTail {
     const lines = new LineReader(this.#files, this.#path, this.#task, this.#position);
     for (const { bytes, start, length } of lines) {
       this.#position = start + length;
-      const event = this.#scanner.next(bytes);
+      const event = this.#scanner.scanLine(bytes);
       if (typeof event !== 'string') visit(event);
     }
   }

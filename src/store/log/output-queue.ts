@@ -1,7 +1,7 @@
 import { systemErrorCode } from '../../base/errors.ts';
 import { leisure } from '../../sys/leisure.ts';
-import type { Descriptors } from '../files/descriptor-cache.ts';
-import { writeWhole, type FilePort } from '../files/file-port.ts';
+import type { DescriptorCache } from '../files/descriptor-cache.ts';
+import { writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { storageError } from '../files/storage-error.ts';
 
 const WRITE_AFTER_MS = 150;
@@ -18,7 +18,7 @@ const MOST_LONGER_MS = 2_000;
  */
 export class OutputQueue {
   readonly #files: FilePort;
-  readonly #descriptors: Descriptors;
+  readonly #descriptors: DescriptorCache;
   readonly #pathOf: (id: string) => string;
   readonly #pending = new Map<string, string[]>();
   /** What the last write of a task failed with, to be told at its next text. */
@@ -27,7 +27,7 @@ export class OutputQueue {
   readonly #begun = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(files: FilePort, descriptors: Descriptors, pathOf: (id: string) => string) {
+  constructor(files: FilePort, descriptors: DescriptorCache, pathOf: (id: string) => string) {
     this.#files = files;
     this.#descriptors = descriptors;
     this.#pathOf = pathOf;
@@ -53,7 +53,7 @@ export class OutputQueue {
   }
 
   /** At once: for whoever reads it now, and at the end. */
-  writeAll(): void {
+  flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     for (const id of this.#pending.keys()) this.#write(id);
@@ -90,7 +90,7 @@ export class OutputQueue {
 
   #append(path: string, bytes: Buffer): void {
     const write = (): void =>
-      this.#descriptors.use(path, (fd) => writeWhole(this.#files, fd, bytes));
+      this.#descriptors.withDescriptor(path, (fd) => writeAllBytes(this.#files, fd, bytes));
     try {
       write();
     } catch (thrown) {
@@ -103,7 +103,7 @@ export class OutputQueue {
   /** Makes the file, where it is missing. */
   #make(path: string): void {
     try {
-      this.#descriptors.adopt(path, this.#files.openNew(path));
+      this.#descriptors.add(path, this.#files.openNew(path));
     } catch (thrown) {
       if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
     }

@@ -4,7 +4,7 @@ import type { LogProblem } from '../task-store.ts';
 const MOST_REPORTS = 100;
 
 /** Tells what is wrong with logs to whoever opened the store, each problem once, one line each. */
-export class ProblemReports {
+export class LogProblemReporter {
   readonly #onProblem: (line: string) => void;
   readonly #reported = new Set<string>();
 

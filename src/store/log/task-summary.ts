@@ -3,7 +3,7 @@ import type { TaskEvent } from '../../protocol/events/event.ts';
 import { addToLedger, knownCost, totalUse } from '../../protocol/state/ledger.ts';
 import { modelName, paidTokens } from '../../protocol/model.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
-import type { OpenQuestionNote, TaskSummary } from '../task-store.ts';
+import type { OpenQuestionSummary, TaskSummary } from '../task-store.ts';
 
 /** Code points: keeps a line of the index short. */
 const DESCRIPTION_LENGTH = 120;
@@ -115,7 +115,10 @@ function atWork(summary: TaskSummary, status: 'queued' | 'running'): TaskSummary
   return { ...summary, status: isParked ? 'parked' : status };
 }
 
-function withQuestions(summary: TaskSummary, questions: readonly OpenQuestionNote[]): TaskSummary {
+function withQuestions(
+  summary: TaskSummary,
+  questions: readonly OpenQuestionSummary[],
+): TaskSummary {
   const rest = withoutQuestions(summary);
   const changed = questions.length === 0 ? rest : { ...rest, questions };
   return summary.status === 'queued' ? changed : atWork(changed, 'running');
@@ -136,12 +139,12 @@ function withoutHold(summary: TaskSummary): TaskSummary {
   return rest;
 }
 
-export function summarize(events: readonly TaskEvent[]): TaskSummary | undefined {
+export function summarizeLog(events: readonly TaskEvent[]): TaskSummary | undefined {
   return events.reduce(addToSummary, undefined);
 }
 
 /** The status to show: a log without an end and without a living owner was interrupted, or parked. */
-export function shownStatus(
+export function getDisplayStatus(
   summary: TaskSummary,
   options: { readonly owned: boolean },
 ): TaskStatus {
@@ -150,6 +153,6 @@ export function shownStatus(
 }
 
 /** Newest first; equal times by id, so that the order is always the same. */
-export function newestFirst(a: TaskSummary, b: TaskSummary): number {
+export function compareNewestFirst(a: TaskSummary, b: TaskSummary): number {
   return b.created - a.created || (a.id < b.id ? -1 : 1);
 }

@@ -1,22 +1,22 @@
 import { isJsonObject } from '../../base/json.ts';
 import { areAttachments } from '../../protocol/attachment.ts';
-import { isMarked } from './large-strings.ts';
+import { isBlobMark } from './large-strings.ts';
 
 /** Its messages are sent, so they are looked at closely; moved to a blob they are to be unpacked yet. */
-export function isInherited(value: unknown): boolean {
+export function isForkedConversation(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
   const { messages, known, said, counted } = value;
   return (
     Array.isArray(known) &&
-    known.every(isSeen) &&
-    (counted === undefined || isCounted(counted)) &&
-    (said === undefined || (Array.isArray(said) && said.every(isSaid))) &&
+    known.every(isReadFile) &&
+    (counted === undefined || isTokenCount(counted)) &&
+    (said === undefined || (Array.isArray(said) && said.every(isForkedReply))) &&
     areMessages(messages)
   );
 }
 
 /** The same, and so is what stands before them. */
-export function isSummarised(value: unknown): boolean {
+export function isSummarizedConversation(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
   const { task, turn, messages, prefix, model } = value;
   return (
@@ -26,12 +26,12 @@ export function isSummarised(value: unknown): boolean {
     typeof model['provider'] === 'string' &&
     typeof model['id'] === 'string' &&
     areMessages(messages) &&
-    (isMarked(prefix) || isPrefix(prefix))
+    (isBlobMark(prefix) || isPrefix(prefix))
   );
 }
 
 function areMessages(value: unknown): boolean {
-  return isMarked(value) || (Array.isArray(value) && value.every(isMessage));
+  return isBlobMark(value) || (Array.isArray(value) && value.every(isMessage));
 }
 
 function isPrefix(value: unknown): boolean {
@@ -58,22 +58,22 @@ function isPart(value: unknown): boolean {
   return value['attachments'] === undefined || areAttachments(value['attachments']);
 }
 
-function isSaid(value: unknown): boolean {
+function isForkedReply(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['at'] !== 'number') return false;
   return typeof value['from'] === 'string' && typeof value['text'] === 'string';
 }
 
-function isCounted(value: unknown): boolean {
+function isTokenCount(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   return [value['tokens'], value['messages'], value['output']].every(Number.isFinite);
 }
 
-export function isGiven(value: unknown): boolean {
+export function isInitialContext(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { text, read } = value;
-  return typeof text === 'string' && Array.isArray(read) && read.every(isSeen);
+  return typeof text === 'string' && Array.isArray(read) && read.every(isReadFile);
 }
 
-function isSeen(value: unknown): boolean {
+function isReadFile(value: unknown): boolean {
   return isJsonObject(value) && typeof value['path'] === 'string';
 }

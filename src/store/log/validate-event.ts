@@ -4,9 +4,18 @@ import { areAttachments } from '../../protocol/attachment.ts';
 import { areQuotedItems } from '../../protocol/quoted-item.ts';
 import type { EventType, TaskEvent } from '../../protocol/events/event.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
-import { isGiven, isInherited, isSummarised } from './validate-context.ts';
-import { hasShape } from './event-shapes.ts';
-import { areTerms, areTexts, isAgent, isRule } from './validate-terms.ts';
+import {
+  isInitialContext,
+  isForkedConversation,
+  isSummarizedConversation,
+} from './validate-context.ts';
+import { hasRequiredFields } from './event-shapes.ts';
+import {
+  hasValidTerms,
+  isStringArray,
+  isAgentDefinition,
+  isPermissionRule,
+} from './validate-terms.ts';
 
 /** Complete by type: a new event type does not compile until it stands here. */
 const EVENT_TYPES: Readonly<Record<EventType, true>> = {
@@ -87,17 +96,17 @@ function isSpec(spec: unknown, task: string): boolean {
     typeof spec['description'] === 'string' &&
     typeof spec['prompt'] === 'string' &&
     typeof spec['cwd'] === 'string' &&
-    areTexts(spec['tools']) &&
-    areTexts(spec['handed']) &&
+    isStringArray(spec['tools']) &&
+    isStringArray(spec['handed']) &&
     typeof spec['prefix'] === 'string' &&
     typeof spec['source'] === 'string' &&
-    isAgent(spec['agent']) &&
-    areTerms(spec) &&
+    isAgentDefinition(spec['agent']) &&
+    hasValidTerms(spec) &&
     (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
-    (spec['inherited'] === undefined || isInherited(spec['inherited'])) &&
-    (spec['summarised'] === undefined || isSummarised(spec['summarised'])) &&
+    (spec['inherited'] === undefined || isForkedConversation(spec['inherited'])) &&
+    (spec['summarised'] === undefined || isSummarizedConversation(spec['summarised'])) &&
     (spec['enclosed'] === undefined || areQuotedItems(spec['enclosed'])) &&
-    (spec['given'] === undefined || isGiven(spec['given']))
+    (spec['given'] === undefined || isInitialContext(spec['given']))
   );
 }
 
@@ -228,7 +237,7 @@ function isCompaction({ type, calls, size, upTo, head, summary }: JsonObject): b
   if (!isJsonObject(size)) return false;
   if (type === 'context.cleared') return Array.isArray(calls) && calls.every(isCall);
   if (type === 'context.summarised') return typeof summary === 'string';
-  return isCount(upTo) && areTexts(head);
+  return isCount(upTo) && isStringArray(head);
 }
 
 function isRestored({ rewind, left }: JsonObject): boolean {
@@ -253,9 +262,10 @@ function isItemList(value: unknown): boolean {
 export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (!isJsonObject(value) || !isStamped(value, task)) return false;
   const { type } = value;
-  if (typeof type !== 'string' || !isEventType(type) || !hasShape(value, type)) return false;
+  if (typeof type !== 'string' || !isEventType(type) || !hasRequiredFields(value, type))
+    return false;
   if (type === 'task.created') return isSpec(value['spec'], task);
-  if (type === 'terms.changed') return areTerms(value);
+  if (type === 'terms.changed') return hasValidTerms(value);
   if (type === 'call.refused') return isDecision(value['decision']);
   if (type === 'call.ended') return mayBeAttached(value['attachments']);
   if (type === 'turn.ended') return isUsed(value);
@@ -274,7 +284,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'items.reopened') return isItemList(value['items']);
   if (type === 'task.reused') return isReuse(value);
   if (type === 'reuse.missed') return typeof value['key'] === 'string';
-  if (type === 'rights.granted') return isRule(value['rule']);
+  if (type === 'rights.granted') return isPermissionRule(value['rule']);
   if (type === 'mode.granted') return isModeGrant(value['grant']);
   return true;
 }

@@ -5,15 +5,15 @@ import { PERMISSION_MODES } from '../../protocol/permission.ts';
  * Checks the rights, limits and model of a task, which a specification and a change of terms both hold.
  * A damaged one must not be used: a lost rule or limit would give the task more than was decided.
  */
-export function areTerms({ rights, limits, model }: JsonObject): boolean {
+export function hasValidTerms({ rights, limits, model }: JsonObject): boolean {
   return areRights(rights) && areLimits(limits) && isModel(model);
 }
 
-export function areTexts(value: unknown): boolean {
+export function isStringArray(value: unknown): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
-export function isRule(value: unknown): boolean {
+export function isPermissionRule(value: unknown): boolean {
   return (
     isJsonObject(value) &&
     typeof value['text'] === 'string' &&
@@ -23,23 +23,23 @@ export function isRule(value: unknown): boolean {
 }
 
 /** Checks an agent definition for the fields that every version of logs has. */
-export function isAgent(value: unknown): boolean {
+export function isAgentDefinition(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { name, aliases, description, prompt, tools, disallowedTools, limits, origin } = value;
   return (
     [name, description, prompt].every((each) => typeof each === 'string') &&
-    areTexts(aliases) &&
-    areTexts(disallowedTools) &&
+    isStringArray(aliases) &&
+    isStringArray(disallowedTools) &&
     isJsonObject(limits) &&
     isJsonObject(origin) &&
     isJsonObject(tools) &&
     typeof tools['mode'] === 'string' &&
-    areTexts(tools['names'])
+    isStringArray(tools['names'])
   );
 }
 
 function areRules(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isRule);
+  return Array.isArray(value) && value.every(isPermissionRule);
 }
 
 function areRights(value: unknown): boolean {
@@ -48,8 +48,8 @@ function areRights(value: unknown): boolean {
   return (
     PERMISSION_MODES.some((each) => each === mode) &&
     [rules['allow'], rules['ask'], rules['deny']].every(areRules) &&
-    areTexts(roots) &&
-    areTexts(disallowedTools) &&
+    isStringArray(roots) &&
+    isStringArray(disallowedTools) &&
     typeof network === 'boolean' &&
     Number.isFinite(depth) &&
     Number.isFinite(maxDepth) &&
@@ -58,7 +58,7 @@ function areRights(value: unknown): boolean {
 }
 
 function isCallLimit(value: unknown): boolean {
-  return isJsonObject(value) && areTexts(value['tools']) && areRules(value['rules']);
+  return isJsonObject(value) && isStringArray(value['tools']) && areRules(value['rules']);
 }
 
 function areLimits(value: unknown): boolean {
@@ -73,5 +73,5 @@ function areLimits(value: unknown): boolean {
 function isModel(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { provider, id, chain } = value;
-  return typeof provider === 'string' && typeof id === 'string' && areTexts(chain);
+  return typeof provider === 'string' && typeof id === 'string' && isStringArray(chain);
 }

@@ -1,5 +1,4 @@
 import { REDACTED } from '../../protocol/redaction.ts';
-import { secretForms } from './secret-forms.ts';
 import { StreamRedactor } from './stream-redactor.ts';
 
 /** Replaces secrets in a text. */
@@ -9,7 +8,7 @@ export interface Redact {
    * Whether it could change a string in this JSON: false is certain. One look at a line is far
    * cheaper than one at each string in it. Absent: it could.
    */
-  readonly mayChange?: (json: string) => boolean;
+  readonly canChange?: (json: string) => boolean;
 }
 
 export interface RedactorOptions {
@@ -65,13 +64,13 @@ const HINT =
 /** With all their forms, the longest first: a secret that is part of another one leaves no rest of it. */
 function knownSecrets(secrets: readonly string[]): readonly string[] {
   const known = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH);
-  return [...new Set(known.flatMap(secretForms))].toSorted((a, b) => b.length - a.length);
+  return [...new Set(known.flatMap(listEncodedForms))].toSorted((a, b) => b.length - a.length);
 }
 
 /** A function that replaces known secrets and well-known key shapes by the mark `REDACTED`. */
 export function createRedactor(options: RedactorOptions): Redact {
   const known = knownSecrets(options.secrets);
-  return Object.assign(replacer(known), { mayChange: createSuspicion(known) });
+  return Object.assign(replacer(known), { canChange: createSuspicion(known) });
 }
 
 /** For a stream of bytes: a secret may be split between chunks. */
@@ -105,4 +104,37 @@ function createSuspicion(known: readonly string[]): (json: string) => boolean {
   if (!known.every((secret) => secret.isWellFormed())) return () => true;
   const escaped = known.map((secret) => JSON.stringify(secret).slice(1, -1));
   return (json) => HINT.test(json) || escaped.some((secret) => json.includes(secret));
+}
+
+const BITS_A_BYTE = 8;
+const BITS_A_DIGIT = 6;
+/** Where in a group of three bytes a secret can begin. */
+const BASE64_OFFSETS = [0, 1, 2];
+
+/** A secret as it is, in base64 (also as part of a longer text), and in URLs. */
+function listEncodedForms(secret: string): readonly string[] {
+  return [...new Set([secret, ...base64Forms(secret), ...urlForms(secret)])];
+}
+
+/** Only the digits that come from the secret alone: those at its ends hold bits of what is beside it. */
+function base64Forms(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  return BASE64_OFFSETS.flatMap((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    const first = Math.ceil((offset * BITS_A_BYTE) / BITS_A_DIGIT);
+    const last = Math.floor(((offset + bytes.length) * BITS_A_BYTE) / BITS_A_DIGIT);
+    const own = encoded.slice(first, last);
+    return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+function urlForms(secret: string): readonly string[] {
+  // Half a character has no UTF-8, and so no form in a URL.
+  if (!secret.isWellFormed()) return [];
+  const encoded = encodeURIComponent(secret);
+  return [
+    encoded,
+    encoded.replaceAll(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()),
+    encoded.replaceAll('%20', '+'),
+  ];
 }

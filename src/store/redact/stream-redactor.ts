@@ -18,7 +18,7 @@ const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
 const OPEN_TOKEN = /(?:[Bb]earer )?[A-Za-z0-9_.-]*$/;
 
 /** Known secrets, and what `replace` is given, have a character a byte. */
-export interface KnownSecrets {
+export interface SecretPatterns {
   readonly known: readonly string[];
   /** Global. */
   readonly shapes: RegExp;
@@ -30,10 +30,10 @@ export interface KnownSecrets {
  * whoever follows the output sees all else at once.
  */
 export class StreamRedactor implements ByteFilter {
-  private readonly secrets: KnownSecrets;
+  private readonly secrets: SecretPatterns;
   private held = '';
 
-  constructor(secrets: KnownSecrets) {
+  constructor(secrets: SecretPatterns) {
     this.secrets = secrets;
   }
 

@@ -94,7 +94,7 @@ describe('the look for an earlier result', () => {
       tools: [stuckRead(() => {})],
       onFault: (thrown) => void faults.push(thrown),
       prepareStore: (store) => {
-        store.endedWithKey = () => {
+        store.findReusable = () => {
           throw new Error('no index');
         };
       },

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { taskEnded, taskSpec, turnEnded, warning } from '../fixture-data.ts';
@@ -22,7 +22,7 @@ interface Opened {
 
 function open(): Opened {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'safe', clock: tickingClock() });
+  const store = openFileStore({ dataDir, durability: 'safe', clock: tickingClock() });
   onTestFinished(() => store.close());
   return { dataDir, store };
 }
@@ -50,7 +50,7 @@ function makeTree({ store, dataDir }: Opened): void {
   for (const log of [root, middle, leaf]) log.close();
   store.create(taskSpec('stranger0001')).close();
   store.appendOutput(CHILD, 'said ✓\n'.repeat(60_000));
-  writeFileSync(store.spillFile(LEAF, 'call'), Buffer.from([0xff, 0x0a, 0x00, 0xfe]));
+  writeFileSync(store.createSpillFile(LEAF, 'call'), Buffer.from([0xff, 0x0a, 0x00, 0xfe]));
   writeFileSync(join(dataDir, 'tasks', `${ROOT}.damaged`), 'not exported');
 }
 
@@ -105,7 +105,7 @@ it('leaves out damaged lines and torn tails', async () => {
   const source = open();
   makeTree(source);
   const before = readLog(source.store, LEAF).events;
-  const path = source.store.log(LEAF) ?? '';
+  const path = source.store.logPath(LEAF) ?? '';
   const lines = readFileSync(path, 'utf8').split('\n');
   writeFileSync(
     path,
@@ -252,7 +252,7 @@ it('a disk that is full at any point of an import leaves nothing, and of a delet
   let isDone = false;
   for (let room = 0; !isDone; room += 150) {
     const files = new PowerLossFiles();
-    const store = openStore({ dataDir: '/data', durability: 'safe', files, processes });
+    const store = openFileStore({ dataDir: '/data', durability: 'safe', files, processes });
     expect(store.token).not.toBe('');
     files.capacity = files.used + room;
     try {
@@ -277,7 +277,7 @@ it('names what it cannot export', async () => {
   memory.create(taskSpec(ROOT));
   await expect(exported(memory)).rejects.toThrow('--no-log');
   await expect(memory.importTree(inPieces('x', 1))).rejects.toThrow('--no-log');
-  expect(await memory.sweep({ endedBefore: 0, most: 1 })).toEqual([]);
+  expect(await memory.sweep({ endedBefore: 0, maxTasks: 1 })).toEqual([]);
   await memory.close();
 });
 

@@ -11,8 +11,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
-import { dataPaths, prepareDataDir } from '../../../src/store/files/data-dir.ts';
-import { openStore } from '../../../src/store/file-store.ts';
+import { getDataPaths, prepareDataDirectory } from '../../../src/store/files/data-dir.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { nodeFiles } from '../../../src/store/files/node-files.ts';
 import { taskSpec } from '../fixture-data.ts';
 import { tempDir } from '../fixtures.ts';
@@ -37,16 +37,16 @@ it.each(['000', '077', '777'])('makes directories 0700 and files 0600 under umas
 
 it('makes blobs and spill files private, too', () => {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   store.putBlob('text');
-  store.spillFile('task00000001', 'call');
+  store.createSpillFile('task00000001', 'call');
   expect(modes(dataDir)).toEqual(new Set(['directory 700', 'file 600']));
 });
 
 it.each(['0775', '0702', '0777'])('refuses a directory that others can write to (%s)', (mode) => {
   const dataDir = tempDir();
   chmodSync(dataDir, Number.parseInt(mode, 8));
-  expect(() => openStore({ dataDir, durability: 'fast' })).toThrow(
+  expect(() => openFileStore({ dataDir, durability: 'fast' })).toThrow(
     `others can write to the data directory ${dataDir} (mode ${Number(mode)}): run chmod go-w on it`,
   );
 });
@@ -55,12 +55,12 @@ it('refuses one of its own directories that others can write to', () => {
   const dataDir = tempDir();
   mkdirSync(join(dataDir, 'tasks'));
   chmodSync(join(dataDir, 'tasks'), 0o777);
-  expect(() => openStore({ dataDir, durability: 'fast' })).toThrow(join(dataDir, 'tasks'));
+  expect(() => openFileStore({ dataDir, durability: 'fast' })).toThrow(join(dataDir, 'tasks'));
 });
 
 it("refuses somebody else's directory", () => {
   const dataDir = tempDir();
-  expect(() => prepareDataDir(nodeFiles, dataPaths(dataDir), 12_345)).toThrow(
+  expect(() => prepareDataDirectory(nodeFiles, getDataPaths(dataDir), 12_345)).toThrow(
     /belongs to user \d+, not to you \(12345\): choose another one with --data-dir/,
   );
 });
@@ -69,21 +69,21 @@ it('refuses a file, and one that cannot be made, naming the path', () => {
   const directory = tempDir();
   const file = join(directory, 'file');
   writeFileSync(file, '');
-  expect(() => openStore({ dataDir: file, durability: 'fast' })).toThrow(
+  expect(() => openFileStore({ dataDir: file, durability: 'fast' })).toThrow(
     `${file} is not a directory`,
   );
-  expect(() => openStore({ dataDir: join(file, 'below'), durability: 'fast' })).toThrow(
+  expect(() => openFileStore({ dataDir: join(file, 'below'), durability: 'fast' })).toThrow(
     /^cannot create directory .*below: ENOTDIR/,
   );
 });
 
 it('does not write through a link that has taken the name of a file', async () => {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   const target = join(dataDir, 'target');
   writeFileSync(target, '');
   store.create(taskSpec('task00000001'));
-  symlinkSync(target, store.outputFile('task00000001') ?? '');
+  symlinkSync(target, store.outputPath('task00000001') ?? '');
   store.appendOutput('task00000001', 'x');
   // It is written a moment later, and what went wrong is told with the next text.
   await vi.waitFor(() => expect(() => store.appendOutput('task00000001', 'y')).toThrow('ELOOP'));

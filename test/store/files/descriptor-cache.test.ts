@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { openStore } from '../../../src/store/file-store.ts';
-import { Descriptors } from '../../../src/store/files/descriptor-cache.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
+import { DescriptorCache } from '../../../src/store/files/descriptor-cache.ts';
 import { taskSpec, warning } from '../fixture-data.ts';
 import { tempDir } from '../fixtures.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
@@ -40,7 +40,7 @@ it('1,000 open tasks work under a limit of 64 open files', async () => {
 it('keeps at most as many descriptors as it may, whatever happens, and none after close', async () => {
   const files = new PowerLossFiles();
   const processes = fakeProcesses({ pid: 7 });
-  const store = openStore({
+  const store = openFileStore({
     dataDir: '/data',
     durability: 'safe',
     maxDescriptors: 5,
@@ -60,8 +60,8 @@ it('keeps at most as many descriptors as it may, whatever happens, and none afte
 
 it('closes the least recently used one', () => {
   const files = diskWith(['/a', '/b', '/c']);
-  const descriptors = new Descriptors(files, 2);
-  const fdOf = (path: string): number => descriptors.use(path, (fd) => fd);
+  const descriptors = new DescriptorCache(files, 2);
+  const fdOf = (path: string): number => descriptors.withDescriptor(path, (fd) => fd);
   const a = fdOf('/a');
   const b = fdOf('/b');
   expect(fdOf('/a')).toBe(a);
@@ -72,14 +72,14 @@ it('closes the least recently used one', () => {
 
 it('does not close one that is in use before it is done', async () => {
   const files = diskWith(['/a', '/b']);
-  const descriptors = new Descriptors(files, 1);
+  const descriptors = new DescriptorCache(files, 1);
   const gate = Promise.withResolvers<void>();
-  const held = descriptors.hold('/a', async (fd) => {
+  const held = descriptors.withPinnedDescriptor('/a', async (fd) => {
     await gate.promise;
     return files.statOpen(fd).size;
   });
-  descriptors.use('/b', () => {});
-  descriptors.forget('/b');
+  descriptors.withDescriptor('/b', () => {});
+  descriptors.close('/b');
   expect(files.openFiles).toBe(1);
   gate.resolve();
   expect(await held).toBe(0);

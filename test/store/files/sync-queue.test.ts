@@ -1,6 +1,6 @@
 import { setImmediate as turnOver, setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Descriptors } from '../../../src/store/files/descriptor-cache.ts';
+import { DescriptorCache } from '../../../src/store/files/descriptor-cache.ts';
 import { SyncQueue } from '../../../src/store/files/sync-queue.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
 
@@ -50,7 +50,7 @@ class SlowDisk extends PowerLossFiles {
 function queueOn(paths: readonly string[], descriptors = 400) {
   const files = new SlowDisk();
   for (const path of paths) files.close(files.openNew(path));
-  return { files, queue: new SyncQueue(files, new Descriptors(files, descriptors)) };
+  return { files, queue: new SyncQueue(files, new DescriptorCache(files, descriptors)) };
 }
 
 /** What has been told of each promise so far. */
@@ -158,14 +158,14 @@ it('a log that failed fails alone, what is shared fails all from then on', async
 it('is settled when nothing runs any more', async () => {
   const { files, queue } = queueOn(['/a']);
   const synced = queue.sync('/a');
-  const told = outcomes([queue.settled()]);
+  const told = outcomes([queue.waitUntilIdle()]);
   await turnOver();
   expect(told).toEqual(['waits']);
   files.finishAll();
   await synced;
   await turnOver();
   expect(told).toEqual(['durable']);
-  await queue.settled();
+  await queue.waitUntilIdle();
 });
 
 it('makes many logs durable together, and all that wait for that before it is settled', async () => {
@@ -177,7 +177,7 @@ it('makes many logs durable together, and all that wait for that before it is se
   await sleep(260);
   const told = outcomes([queue.sync('/0'), queue.sync('/1')]);
   expect(await files.looked()).toEqual([]);
-  const settled = queue.settled();
+  const settled = queue.waitUntilIdle();
   expect(await files.looked()).toEqual(['/0', '/1']);
   files.finishAll();
   await settled;

@@ -1,12 +1,12 @@
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import type { FilePort } from '../../../src/store/files/file-port.ts';
 import { nodeFiles } from '../../../src/store/files/node-files.ts';
 import { OwnerLocks } from '../../../src/store/locks/owner-locks.ts';
 import { createProcessPort } from '../../../src/store/locks/process-identity.ts';
-import { summarize } from '../../../src/store/log/task-summary.ts';
+import { summarizeLog } from '../../../src/store/log/task-summary.ts';
 import { TaskIndex } from '../../../src/store/index/task-index.ts';
 import type { TaskSummary } from '../../../src/store/task-store.ts';
 import { taskEnded, taskSpec } from '../fixture-data.ts';
@@ -21,16 +21,16 @@ function countingReads(files: FilePort): { readonly port: FilePort; readonly rea
   const reads: string[] = [];
   const readWhole = (path: string): Buffer => {
     reads.push(path);
-    return files.readWhole(path);
+    return files.readFile(path);
   };
   const openRead = (path: string): number => {
     reads.push(path);
     return files.openRead(path);
   };
-  return { port: { ...files, readWhole, openRead }, reads };
+  return { port: { ...files, readFile: readWhole, openRead }, reads };
 }
 
-function endTask(store: ReturnType<typeof openStore>, id: string): void {
+function endTask(store: ReturnType<typeof openFileStore>, id: string): void {
   const log = store.create(taskSpec(id));
   log.append([taskEnded()]);
   log.close();
@@ -39,7 +39,7 @@ function endTask(store: ReturnType<typeof openStore>, id: string): void {
 function summaryOf(n: number, change: Partial<TaskSummary> = {}): TaskSummary {
   const spec = taskSpec(idOf(n));
   const stamp = { v: 1, seq: 0, ts: n, task: spec.id, epoch: 1 };
-  const summary = summarize([{ ...stamp, type: 'task.created', spec }]);
+  const summary = summarizeLog([{ ...stamp, type: 'task.created', spec }]);
   if (summary === undefined) throw new Error('no summary');
   return { ...summary, status: 'completed', ended: n + 1, ...change };
 }
@@ -48,7 +48,7 @@ it('lists 10,000 ended tasks from the index alone, and finds the few that it doe
   const files = new PowerLossFiles();
   const { port, reads } = countingReads(bound(files));
   const processes = fakeProcesses({ pid: 7 });
-  const store = openStore({ dataDir: '/data', durability: 'fast', files: port, processes });
+  const store = openFileStore({ dataDir: '/data', durability: 'fast', files: port, processes });
   const summaries = Array.from({ length: 10_000 }, (_, n) => summaryOf(n));
   for (const { id } of summaries) files.close(files.openNew(`/data/tasks/${id}.jsonl`));
   const index = new TaskIndex(port, locksFor(port, '/data/owners'), '/data/index.jsonl');
@@ -63,14 +63,14 @@ it('lists 10,000 ended tasks from the index alone, and finds the few that it doe
 
 it('is rebuilt from the logs when absent, and reads each of them once', async () => {
   const dataDir = tempDir();
-  const writer = openStore({ dataDir, durability: 'fast', clock: tickingClock() });
+  const writer = openFileStore({ dataDir, durability: 'fast', clock: tickingClock() });
   for (let n = 0; n < 20; n += 1) endTask(writer, idOf(n));
   const listed = writer.list();
   await writer.close();
   const path = join(dataDir, 'index.jsonl');
   writeFileSync(path, '');
   const { port, reads } = countingReads(nodeFiles);
-  const store = openStore({ dataDir, durability: 'fast', files: port });
+  const store = openFileStore({ dataDir, durability: 'fast', files: port });
   expect(store.list()).toEqual(listed);
   expect(reads).toHaveLength(21);
   reads.length = 0;
@@ -81,7 +81,7 @@ it('is rebuilt from the logs when absent, and reads each of them once', async ()
 
 it('damaged lines cost only a look into their logs', async () => {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast', clock: tickingClock() });
+  const store = openFileStore({ dataDir, durability: 'fast', clock: tickingClock() });
   for (let n = 0; n < 5; n += 1) endTask(store, idOf(n));
   const listed = store.list();
   const path = join(dataDir, 'index.jsonl');
@@ -104,7 +104,7 @@ it('damaged lines cost only a look into their logs', async () => {
 
 it('believes no line of what only a task at work has: a hold, or questions', () => {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   endTask(store, idOf(1));
   const [listed] = store.list();
   const line = { v: 1, ...listed, ledger: [], heldBy: 5, questions: 'none' };
@@ -114,7 +114,7 @@ it('believes no line of what only a task at work has: a hold, or questions', () 
 
 it('finds what ended with a key, the last one first, and believes no damaged line', () => {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast', clock: tickingClock() });
+  const store = openFileStore({ dataDir, durability: 'fast', clock: tickingClock() });
   const [key, other] = ['a'.repeat(64), 'b'.repeat(64)];
   for (let n = 0; n < 6; n += 1) {
     const log = store.create(taskSpec(idOf(n), { description: `"reuseKey":"${key}"` }));
@@ -127,13 +127,13 @@ it('finds what ended with a key, the last one first, and believes no damaged lin
     if (n !== 4) log.append([taskEnded()]);
     log.close();
   }
-  expect(store.endedWithKey(key)).toEqual([idOf(2), idOf(0)]);
-  expect(store.endedWithKey(other)).toEqual([idOf(3), idOf(1)]);
+  expect(store.findReusable(key)).toEqual([idOf(2), idOf(0)]);
+  expect(store.findReusable(other)).toEqual([idOf(3), idOf(1)]);
   const path = join(dataDir, 'index.jsonl');
   const [first = '', ...rest] = readFileSync(path, 'utf8').split('\n');
   const hostile = [`{"reuseKey":"${key}"}`, `"reuseKey":"${key}"`, first.slice(0, -9)];
   writeFileSync(path, [...hostile, ...rest].join('\n'));
-  expect(store.endedWithKey(key)).toEqual([idOf(2)]);
+  expect(store.findReusable(key)).toEqual([idOf(2)]);
   // Going on with it takes the key away.
   store.claim(idOf(2)).append([{ type: 'task.resumed', by: 'user', callId: null }]);
   expect(store.list().find(({ id }) => id === idOf(2))?.reuseKey).toBeUndefined();
@@ -141,7 +141,7 @@ it('finds what ended with a key, the last one first, and believes no damaged lin
 
 it('does not show tasks whose log is gone', () => {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   endTask(store, idOf(1));
   nodeFiles.unlink(join(dataDir, 'tasks', `${idOf(1)}.jsonl`));
   expect(store.list()).toEqual([]);
@@ -149,7 +149,7 @@ it('does not show tasks whose log is gone', () => {
 
 it('keeps the line of a task short', () => {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   const log = store.create(taskSpec(idOf(1), { description: '✓'.repeat(10_000) }));
   log.append([taskEnded()]);
   // 50 of them are to be found in the last 64 kB of the index.
@@ -158,7 +158,7 @@ it('keeps the line of a task short', () => {
 
 it('takes a task out again that grew while a listing read its log', () => {
   const dataDir = tempDir();
-  const owner = openStore({ dataDir, durability: 'fast' });
+  const owner = openFileStore({ dataDir, durability: 'fast' });
   endTask(owner, idOf(1));
   const index = join(dataDir, 'index.jsonl');
   writeFileSync(index, '');
@@ -173,7 +173,7 @@ it('takes a task out again that grew while a listing read its log', () => {
     }
     return count;
   };
-  const store = openStore({ dataDir, durability: 'fast', files: { ...nodeFiles, readAt } });
+  const store = openFileStore({ dataDir, durability: 'fast', files: { ...nodeFiles, readAt } });
   store.list();
   expect(store.list()).toMatchObject([{ id: idOf(1), status: 'interrupted' }]);
 });
@@ -193,9 +193,9 @@ function bound(files: PowerLossFiles): FilePort {
     statOpen: (fd) => files.statOpen(fd),
     truncate: (fd, length) => files.truncate(fd, length),
     datasync: (fd) => files.datasync(fd),
-    datasyncNow: (fd) => files.datasyncNow(fd),
+    datasyncBlocking: (fd) => files.datasyncBlocking(fd),
     close: (fd) => files.close(fd),
-    readWhole: (path) => files.readWhole(path),
+    readFile: (path) => files.readFile(path),
     stat: (path) => files.stat(path),
     touch: (path) => files.touch(path),
     rename: (from, to) => files.rename(from, to),
@@ -312,7 +312,7 @@ function stepping(files: FilePort, before: () => void): FilePort {
 
 it('a listing stands when the index cannot be written', () => {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   endTask(store, idOf(1));
   writeFileSync(join(dataDir, 'index.jsonl'), '');
   appendFileSync(join(dataDir, 'index.jsonl'), '\n');
@@ -320,7 +320,7 @@ it('a listing stands when the index cannot be written', () => {
     throw Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' });
   };
   const files = { ...nodeFiles, openAppend: refuse, openNew: refuse };
-  const readOnly = openStore({ dataDir, durability: 'fast', files });
+  const readOnly = openFileStore({ dataDir, durability: 'fast', files });
   expect(readOnly.list()).toMatchObject([{ id: idOf(1), status: 'completed' }]);
   expect(() => readOnly.create(taskSpec(idOf(2)))).toThrow(
     /EROFS.*read-only: choose another place/,

@@ -3,11 +3,11 @@ import type { FilePort } from '../../../src/store/files/file-port.ts';
 import { OwnerLocks } from '../../../src/store/locks/owner-locks.ts';
 import {
   createProcessPort,
-  isGone,
-  startTimeOfStat,
+  isProcessGone,
+  parseStartTime,
   type ProcessIdentity,
 } from '../../../src/store/locks/process-identity.ts';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { taskEnded, taskSpec } from '../fixture-data.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
 import { fakeProcesses } from '../processes.ts';
@@ -36,22 +36,22 @@ describe('isGone', () => {
       true,
     ],
   ])('%s', (_name, recorded, processes, gone) => {
-    expect(isGone(recorded, processes)).toBe(gone);
+    expect(isProcessGone(recorded, processes)).toBe(gone);
   });
 
   it('knows this process, and not one that cannot be', () => {
     const processes = createProcessPort();
-    expect(isGone(processes.self(), processes)).toBe(false);
-    expect(isGone({ ...processes.self(), pid: 2 ** 22 + 1 }, processes)).toBe(true);
-    expect(isGone({ ...processes.self(), startTime: 1 }, processes)).toBe(true);
+    expect(isProcessGone(processes.self(), processes)).toBe(false);
+    expect(isProcessGone({ ...processes.self(), pid: 2 ** 22 + 1 }, processes)).toBe(true);
+    expect(isProcessGone({ ...processes.self(), startTime: 1 }, processes)).toBe(true);
   });
 
   it('reads start times past any program name, and takes zombies for gone', () => {
     const rest = (state: string) => `${state} ${'1 '.repeat(18)}777 0 0`;
-    expect(startTimeOfStat(`42 (node) ${rest('S')}`)).toBe(777);
-    expect(startTimeOfStat(`42 (a) R 1) b) ${rest('R')}`)).toBe(777);
-    expect(startTimeOfStat(`42 (node) ${rest('Z')}`)).toBeUndefined();
-    expect(startTimeOfStat('')).toBeUndefined();
+    expect(parseStartTime(`42 (node) ${rest('S')}`)).toBe(777);
+    expect(parseStartTime(`42 (a) R 1) b) ${rest('R')}`)).toBe(777);
+    expect(parseStartTime(`42 (node) ${rest('Z')}`)).toBeUndefined();
+    expect(parseStartTime('')).toBeUndefined();
   });
 });
 
@@ -149,9 +149,9 @@ describe('taking over the lock of a dead owner', () => {
     const disk = diskWithStaleLock();
     disk.truncate(disk.openAppend(LOCK), 0);
     const locks = locksOf(disk, 2, new Map(), nothing);
-    expect(locks.liveOwner(LOCK)).toBeUndefined();
+    expect(locks.findLiveOwner(LOCK)).toBeUndefined();
     expect(locks.acquire(LOCK)).toBeUndefined();
-    expect(locks.liveOwner(LOCK)).toMatchObject({ pid: 2, host: 'here' });
+    expect(locks.findLiveOwner(LOCK)).toMatchObject({ pid: 2, host: 'here' });
   });
 
   it('goes on when its own owner file was swept away', () => {
@@ -175,7 +175,7 @@ describe('taking over the lock of a dead owner', () => {
 
 describe('the lock of a task', () => {
   const open = (files: PowerLossFiles, pid: number, alive: readonly number[], bootId = 'boot-1') =>
-    openStore({
+    openFileStore({
       dataDir: '/data',
       durability: 'fast',
       files,
@@ -208,16 +208,16 @@ describe('the lock of a task', () => {
   it('is taken over when its process has ended and its number has gone to another one', () => {
     const files = new PowerLossFiles();
     open(files, 1, []).create(taskSpec(ID));
-    const other = openStore({
+    const other = openFileStore({
       dataDir: '/data',
       durability: 'fast',
       files,
       // Process 1 runs, but began later than the owner.
       processes: fakeProcesses({ pid: 2 }, new Map([[1, 101]])),
     });
-    expect([other.owner(ID), other.list()]).toMatchObject([null, [{ status: 'interrupted' }]]);
+    expect([other.getOwner(ID), other.list()]).toMatchObject([null, [{ status: 'interrupted' }]]);
     expect(other.claim(ID).epoch).toBe(2);
-    expect(other.owner(ID)).toEqual({ pid: 2, host: 'here', token: other.token });
+    expect(other.getOwner(ID)).toEqual({ pid: 2, host: 'here', token: other.token });
   });
 
   it('makes a listing look into an ended log again: it may have been resumed', () => {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  decodeValue,
-  encodeLine,
+  decodeLogValue,
+  encodeLogLine,
   LARGE_LINE_BYTES,
   LARGE_STRING_BYTES,
 } from '../../../src/store/log/large-strings.ts';
@@ -14,7 +14,7 @@ function roundTrip(value: unknown): {
   readonly blobs: number;
 } {
   const blobs = new Map<string, string>();
-  const line = encodeLine(value, (text) => {
+  const line = encodeLogLine(value, (text) => {
     const name = String(blobs.size);
     blobs.set(name, text);
     return name;
@@ -22,7 +22,7 @@ function roundTrip(value: unknown): {
   const parsed: unknown = JSON.parse(line);
   return {
     line,
-    back: decodeValue(parsed, (name) => blobs.get(name) ?? 'lost'),
+    back: decodeLogValue(parsed, (name) => blobs.get(name) ?? 'lost'),
     blobs: blobs.size,
   };
 }

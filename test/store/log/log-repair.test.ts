@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LOG_VERSION, type TaskEvent } from '../../../src/protocol/events/event.ts';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
 import { fakeProcesses } from '../processes.ts';
 import { taskEnded, taskSpec, turnEnded, warning, warnings } from '../fixture-data.ts';
@@ -21,7 +21,7 @@ interface Written {
 /** A log with one line of each kind that matters, closed. */
 async function writeLog(): Promise<Written> {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast', clock: tickingClock() });
+  const store = openFileStore({ dataDir, durability: 'fast', clock: tickingClock() });
   const log = store.create(taskSpec(ID));
   log.append([warning('one ✓'), turnEnded()]);
   log.append([warning('two'), taskEnded()]);
@@ -43,7 +43,7 @@ describe('a log cut off anywhere', () => {
       const whole = prefix.filter((byte) => byte === 0x0a).length;
       const files = new PowerLossFiles();
       const processes = fakeProcesses({ pid: 7 });
-      const store = openStore({ dataDir: '/data', durability: 'fast', files, processes });
+      const store = openFileStore({ dataDir: '/data', durability: 'fast', files, processes });
       const fd = files.openNew(`/data/tasks/${ID}.jsonl`);
       files.write(fd, prefix);
       const expected = events.slice(0, Math.max(0, whole - 1));
@@ -84,7 +84,7 @@ describe('damage in the middle of a log', () => {
       const changed = lines.map((line, index) => (index === 3 ? damage(line) : line));
       writeFileSync(path, text(changed));
       const rest = events.filter((event) => event.seq !== 2);
-      const store = openStore({ dataDir, durability: 'safe' });
+      const store = openFileStore({ dataDir, durability: 'safe' });
       expect(readLog(store, ID)).toEqual({
         events: rest,
         problems: [
@@ -95,7 +95,7 @@ describe('damage in the middle of a log', () => {
           },
         ],
       });
-      expect(await collect(store.events(ID, 0))).toEqual(rest);
+      expect(await collect(store.streamEvents(ID, 0))).toEqual(rest);
 
       const log = store.claim(ID);
       const aside = join(dataDir, 'tasks', `${ID}.damaged`);
@@ -122,14 +122,14 @@ describe('damage in the middle of a log', () => {
     const bytes = Buffer.from(text(lines));
     bytes[bytes.indexOf('✓')] = 0xff;
     writeFileSync(path, bytes);
-    const { events, problems } = readLog(openStore({ dataDir, durability: 'fast' }), ID);
+    const { events, problems } = readLog(openFileStore({ dataDir, durability: 'fast' }), ID);
     expect(warnings(events)).toEqual(['two']);
     expect(problems).toMatchObject([{ code: 'damaged', line: 4 }]);
   });
 
   it('sets aside again, and a torn tail with it', async () => {
     const { dataDir, path } = await writeLog();
-    const store = openStore({ dataDir, durability: 'fast' });
+    const store = openFileStore({ dataDir, durability: 'fast' });
     for (const junk of ['first\n', 'second\n{"v":']) {
       appendFileSync(path, junk);
       store.claim(ID).close();
@@ -141,7 +141,7 @@ describe('damage in the middle of a log', () => {
 
   it('leaves out what an owner wrote that had lost the log', async () => {
     const { dataDir, path, lines } = await writeLog();
-    const store = openStore({ dataDir, durability: 'fast' });
+    const store = openFileStore({ dataDir, durability: 'fast' });
     store.claim(ID).close();
     appendFileSync(path, `${(lines[3] ?? '').replace('"seq":2', '"seq":7')}\n`);
     expect(readLog(store, ID).problems).toMatchObject([{ code: 'fenced', line: 9 }]);
@@ -152,7 +152,7 @@ describe('damage in the middle of a log', () => {
     const { dataDir, path, lines } = await writeLog();
     const damaged = text(lines.map((line, index) => (index === 1 ? 'broken' : line)));
     writeFileSync(path, damaged);
-    const store = openStore({ dataDir, durability: 'fast' });
+    const store = openFileStore({ dataDir, durability: 'fast' });
     expect(() => store.claim(ID)).toThrow(/specification is missing or damaged in .*task00000001/);
     expect(readFileSync(path, 'utf8')).toBe(damaged);
     expect(existsSync(join(dataDir, 'tasks', `${ID}.lock`))).toBe(false);
@@ -166,7 +166,7 @@ describe('damage in the middle of a log', () => {
       const whole = text([...lines.slice(0, 3), 'damaged', ...lines.slice(3)]);
       const files = new PowerLossFiles();
       const processes = fakeProcesses({ pid: 7 });
-      const store = openStore({ dataDir: '/data', durability: 'fast', files, processes });
+      const store = openFileStore({ dataDir: '/data', durability: 'fast', files, processes });
       store.create(taskSpec('other0000001'));
       files.write(files.openNew(`/data/tasks/${ID}.jsonl`), Buffer.from(whole));
       files.capacity = files.used + step * 300;
@@ -178,7 +178,7 @@ describe('damage in the middle of a log', () => {
       files.capacity = Number.POSITIVE_INFINITY;
       expect(readLog(store, ID).events.slice(0, 6)).toHaveLength(6);
       store.claim(ID).close();
-      expect(files.readWhole(`/data/tasks/${ID}.damaged`).toString()).toContain('damaged\n');
+      expect(files.readFile(`/data/tasks/${ID}.damaged`).toString()).toContain('damaged\n');
       expect(files.list('/data/tasks').filter((name) => name.endsWith('.new'))).toEqual([]);
     },
   );
@@ -195,14 +195,14 @@ describe('versions', () => {
         ),
       ),
     );
-    const store = openStore({ dataDir, durability: 'fast' });
+    const store = openFileStore({ dataDir, durability: 'fast' });
     store.create(taskSpec('other0000001'));
     const refusal = new RegExp(
       `task00000001 was logged by a newer Muster \\(log version ${LOG_VERSION + 1}.*update Muster`,
     );
     expect(() => readLog(store, ID)).toThrow(refusal);
     expect(() => store.claim(ID)).toThrow(refusal);
-    await expect(collect(store.events(ID, 0))).rejects.toThrow(refusal);
+    await expect(collect(store.streamEvents(ID, 0))).rejects.toThrow(refusal);
     writeFileSync(join(dataDir, 'index.jsonl'), '');
     expect(store.list().map((task) => task.id)).toEqual(['other0000001']);
   });
@@ -217,7 +217,7 @@ describe('versions', () => {
     const stamp = { v: 0, seq: 0, ts: 5, task: ID, epoch: 1 };
     const line = JSON.stringify({ ...stamp, type: 'task.created', spec: { ...spec, ...agent } });
     const dataDir = tempDir();
-    const store = openStore({ dataDir, durability: 'fast' });
+    const store = openFileStore({ dataDir, durability: 'fast' });
     writeFileSync(join(dataDir, 'tasks', `${ID}.jsonl`), `${line}\n`);
     const { events, problems } = readLog(store, ID);
     expect(problems).toEqual([]);
@@ -229,7 +229,7 @@ describe('a line of more than 32 MiB', () => {
   const LIMIT = 32 * 1024 * 1024;
 
   it('is not written', async () => {
-    const store = openStore({ dataDir: tempDir(), durability: 'fast' });
+    const store = openFileStore({ dataDir: tempDir(), durability: 'fast' });
     const log = store.create(taskSpec(ID));
     const input = Array.from({ length: 2200 }, () => 'x'.repeat(16_000));
     const call = { type: 'call.started', callId: 'c', tool: 'Read', input } as const;
@@ -242,7 +242,7 @@ describe('a line of more than 32 MiB', () => {
     const { dataDir, path, events } = await writeLog();
     appendFileSync(path, Buffer.alloc(LIMIT, 'x'));
     appendFileSync(path, '\n');
-    const store = openStore({ dataDir, durability: 'fast' });
+    const store = openFileStore({ dataDir, durability: 'fast' });
     expect(readLog(store, ID)).toMatchObject({
       events: { length: events.length },
       problems: [{ code: 'damaged', message: expect.stringContaining('is longer than') }],
@@ -257,16 +257,16 @@ describe('streaming', () => {
   it('reads lines longer than a chunk, and leaves the file closed when the reader stops early', async () => {
     const files = new PowerLossFiles();
     const processes = fakeProcesses({ pid: 7 });
-    const store = openStore({ dataDir: '/data', durability: 'fast', files, processes });
+    const store = openFileStore({ dataDir: '/data', durability: 'fast', files, processes });
     const log = store.create(taskSpec(ID));
     const long = Array.from({ length: 60_000 }, (_, n) => `item ${n}`);
     log.append([
       { type: 'call.started', callId: 'c', tool: 'Read', input: long },
       warning('after'),
     ]);
-    expect(await collect(store.events(ID, 0))).toEqual(readLog(store, ID).events);
+    expect(await collect(store.streamEvents(ID, 0))).toEqual(readLog(store, ID).events);
     const open = files.openFiles;
-    for await (const event of store.events(ID, 0)) if (event.seq === 1) break;
+    for await (const event of store.streamEvents(ID, 0)) if (event.seq === 1) break;
     expect(files.openFiles).toBe(open);
   });
 });

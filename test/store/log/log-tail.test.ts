@@ -2,7 +2,7 @@ import { appendFileSync, copyFileSync, readFileSync, renameSync, writeFileSync }
 import { describe, expect, it } from 'vitest';
 import type { LogTail } from '../../../src/store/task-store.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { taskSpec } from '../fixture-data.ts';
 import { tempDir } from '../fixtures.ts';
 
@@ -19,14 +19,14 @@ function note(message: string) {
 }
 
 const STORES = {
-  files: () => openStore({ dataDir: tempDir(), durability: 'fast' }),
+  files: () => openFileStore({ dataDir: tempDir(), durability: 'fast' }),
   memory: () => openMemoryStore(),
 };
 
 describe.each(Object.entries(STORES))('a tail of a log (%s)', (_, open) => {
   it('gives what came since the last look, from before the log is there', async () => {
     const store = open();
-    const tail = store.tail(ID);
+    const tail = store.openTail(ID);
     expect(seqs(tail)).toEqual([]);
     const log = store.create(taskSpec(ID));
     expect(seqs(tail)).toEqual([0, 1]);
@@ -36,29 +36,29 @@ describe.each(Object.entries(STORES))('a tail of a log (%s)', (_, open) => {
     log.close();
     store.claim(ID).append([note('three')]);
     expect(seqs(tail)).toEqual([4, 5]);
-    expect(seqs(store.tail(ID))).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(seqs(store.openTail(ID))).toEqual([0, 1, 2, 3, 4, 5]);
     await store.close();
   });
 
   it('the locked tasks are those that somebody has', async () => {
     const store = open();
-    expect(store.locked()).toEqual([]);
+    expect(store.listLocked()).toEqual([]);
     const log = store.create(taskSpec(ID));
-    expect(store.locked()).toEqual([ID]);
+    expect(store.listLocked()).toEqual([ID]);
     log.close();
-    expect(store.locked()).toEqual([]);
+    expect(store.listLocked()).toEqual([]);
     await store.close();
   });
 });
 
 describe('a tail of a file', () => {
   it('leaves a line that is still being written for later', async () => {
-    const store = openStore({ dataDir: tempDir(), durability: 'fast' });
+    const store = openFileStore({ dataDir: tempDir(), durability: 'fast' });
     store.create(taskSpec(ID)).append([note('a text that will be cut')]);
-    const path = store.log(ID) ?? '';
+    const path = store.logPath(ID) ?? '';
     const whole = readFileSync(path);
     writeFileSync(path, whole.subarray(0, whole.length - 10));
-    const tail = store.tail(ID);
+    const tail = store.openTail(ID);
     expect(seqs(tail)).toEqual([0, 1]);
     appendFileSync(path, whole.subarray(whole.length - 10));
     expect(seqs(tail)).toEqual([2]);
@@ -66,12 +66,12 @@ describe('a tail of a file', () => {
   });
 
   it('says nothing twice of a log that was written anew', async () => {
-    const store = openStore({ dataDir: tempDir(), durability: 'fast' });
+    const store = openFileStore({ dataDir: tempDir(), durability: 'fast' });
     const log = store.create(taskSpec(ID));
     log.append([note('one')]);
-    const tail = store.tail(ID);
+    const tail = store.openTail(ID);
     expect(seqs(tail)).toEqual([0, 1, 2]);
-    const path = store.log(ID) ?? '';
+    const path = store.logPath(ID) ?? '';
     log.append([note('two')]);
     copyFileSync(path, `${path}.copy`);
     renameSync(`${path}.copy`, path);
@@ -80,13 +80,13 @@ describe('a tail of a file', () => {
   });
 
   it('the same array of locked tasks means that nothing changed', async () => {
-    const store = openStore({ dataDir: tempDir(), durability: 'fast' });
+    const store = openFileStore({ dataDir: tempDir(), durability: 'fast' });
     store.create(taskSpec(ID));
-    store.locked();
-    const locked = store.locked();
-    expect(store.locked()).toBe(locked);
+    store.listLocked();
+    const locked = store.listLocked();
+    expect(store.listLocked()).toBe(locked);
     store.create(taskSpec('tail00000002'));
-    expect(store.locked().toSorted()).toEqual([ID, 'tail00000002']);
+    expect(store.listLocked().toSorted()).toEqual([ID, 'tail00000002']);
     await store.close();
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Descriptors } from '../../../src/store/files/descriptor-cache.ts';
+import { DescriptorCache } from '../../../src/store/files/descriptor-cache.ts';
 import { nodeFiles } from '../../../src/store/files/node-files.ts';
 import { OutputQueue } from '../../../src/store/log/output-queue.ts';
 
@@ -25,7 +25,7 @@ it('writes the texts of many tasks on a slow disk while the process is at work a
     },
   };
   const pathOf = (id: string): string => join(directory, id);
-  const queue = new OutputQueue(files, new Descriptors(files, 100), pathOf);
+  const queue = new OutputQueue(files, new DescriptorCache(files, 100), pathOf);
   const ids = Array.from({ length: 12 }, (_, index) => `task${index}`);
   const atWork = setInterval(() => compute(8), 10);
   try {
@@ -34,7 +34,7 @@ it('writes the texts of many tasks on a slow disk while the process is at work a
     expect(ids.filter((id) => !existsSync(pathOf(id)))).toEqual([]);
   } finally {
     clearInterval(atWork);
-    queue.writeAll();
+    queue.flush();
     rmSync(directory, { recursive: true });
   }
 });

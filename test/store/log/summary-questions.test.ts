@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openQuestions } from '../../../src/protocol/state/questions.ts';
 import type { Answer, InputQuestion } from '../../../src/protocol/question.ts';
-import { shownStatus, summarize } from '../../../src/store/log/task-summary.ts';
+import { getDisplayStatus, summarizeLog } from '../../../src/store/log/task-summary.ts';
 import { taskEnded, taskSpec } from '../fixture-data.ts';
 import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
@@ -78,12 +78,12 @@ it.each<[string, readonly EventBody[], string, readonly string[], string]>([
 ])('a task that %s: fold and listing say the same', (_, bodies, status, open, unowned) => {
   const events = log(bodies);
   const state = foldEvents(events);
-  const summary = summarize(events);
+  const summary = summarizeLog(events);
   if (summary === undefined) throw new Error('no summary');
   const ids = open.map((number) => `${TASK}q${number}`);
   expect([state.status, openQuestions(state).map(({ id }) => id)]).toEqual([status, ids]);
   expect([summary.status, (summary.questions ?? []).map(({ id }) => id)]).toEqual([status, ids]);
-  expect(shownStatus(summary, { owned: false })).toBe(unowned);
+  expect(getDisplayStatus(summary, { owned: false })).toBe(unowned);
 });
 
 it('tells what became of a question, and that an answer stands', () => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { taskSpec, warning } from '../fixture-data.ts';
 import { tempDir } from '../fixtures.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
@@ -14,13 +14,13 @@ describe('a log that was begun and not finished', () => {
   it('cut at every byte: made anew without a whole created event, else taken', () => {
     const writer = new PowerLossFiles();
     const processes = fakeProcesses({ pid: 7 });
-    const first = openStore({ dataDir: '/data', durability: 'fast', files: writer, processes });
+    const first = openFileStore({ dataDir: '/data', durability: 'fast', files: writer, processes });
     first.create(taskSpec(ID));
-    const whole = writer.readWhole(`/data/tasks/${ID}.jsonl`);
+    const whole = writer.readFile(`/data/tasks/${ID}.jsonl`);
     const created = whole.indexOf('\n', whole.indexOf('\n') + 1) + 1;
     for (let length = 0; length <= whole.length; length += 1) {
       const files = new PowerLossFiles();
-      const store = openStore({ dataDir: '/data', durability: 'fast', files, processes });
+      const store = openFileStore({ dataDir: '/data', durability: 'fast', files, processes });
       files.write(files.openNew(`/data/tasks/${ID}.jsonl`), whole.subarray(0, length));
       expect(store.exists(ID)).toBe(length >= created);
       if (length >= created) {
@@ -33,14 +33,14 @@ describe('a log that was begun and not finished', () => {
       expect([store.exists(ID), log.epoch, store.list().length]).toEqual([true, 1, 1]);
       const aside = `/data/tasks/${ID}.damaged`;
       if (length === 0) expect(files.stat(aside)).toBeUndefined();
-      else expect(files.readWhole(aside)).toEqual(whole.subarray(0, length));
+      else expect(files.readFile(aside)).toEqual(whole.subarray(0, length));
     }
   });
 
   it('is left alone while its owner lives, and by a Muster that is too old for it', () => {
     const files = new PowerLossFiles();
     const open = (pid: number) =>
-      openStore({
+      openFileStore({
         dataDir: '/data',
         durability: 'fast',
         files,
@@ -57,7 +57,7 @@ describe('a log that was begun and not finished', () => {
 
   it('keeps what was set aside before', () => {
     const dataDir = tempDir();
-    const store = openStore({ dataDir, durability: 'safe' });
+    const store = openFileStore({ dataDir, durability: 'safe' });
     const path = join(dataDir, 'tasks', ID);
     writeFileSync(`${path}.damaged`, 'cut short');
     writeFileSync(`${path}.jsonl`, 'half');

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { taskSpec, turnEnded, warning } from '../fixture-data.ts';
 import { tempDir, tickingClock } from '../fixtures.ts';
 import { readLog } from '../read-log.ts';
@@ -25,7 +25,7 @@ const FIELDS = {
 /** A log with one event of each of these types, and a last one that has to stay readable. */
 async function writeLog() {
   const dataDir = tempDir();
-  const store = openStore({ dataDir, durability: 'fast', clock: tickingClock() });
+  const store = openFileStore({ dataDir, durability: 'fast', clock: tickingClock() });
   const { rights: plain, limits, model, ...rest } = taskSpec(ID);
   const rights = { ...plain, rules: { allow: [], ask: [], deny: [RULE] } };
   const log = store.create({ ...rest, rights, limits, model });
@@ -55,7 +55,7 @@ it.each(Object.entries(FIELDS))(
   async (type, fields) => {
     const { dataDir, path, lines } = await writeLog();
     const at = lines.findIndex((line) => line.includes(`"type":"${type}"`));
-    const store = openStore({ dataDir, durability: 'fast' });
+    const store = openFileStore({ dataDir, durability: 'fast' });
     for (const field of fields) {
       const texts = misspell(lines[at] ?? '', field);
       expect(texts, field).not.toEqual([]);
@@ -86,7 +86,7 @@ it.each([
     path,
     lines.with(at, JSON.stringify({ ...JSON.parse(lines[at] ?? ''), ...change })).join('\n'),
   );
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   expect(readLog(store, ID).problems).toMatchObject([{ code: 'damaged', line: at + 1 }]);
   await store.close();
 });

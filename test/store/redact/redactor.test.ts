@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../src/store/redact/redactor.ts';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { taskEnded, taskSpec, turnEnded, warning } from '../fixture-data.ts';
@@ -122,12 +122,12 @@ describe('createRedactor', () => {
         const some = createRedactor({ secrets });
         const whole = `${before}${secrets[which % Math.max(secrets.length, 1)] ?? ''}${after}`;
         const json = JSON.stringify({ deep: [{ whole }] });
-        return some(whole) === whole || some.mayChange?.(json) === true;
+        return some(whole) === whole || some.canChange?.(json) === true;
       }),
       { numRuns: 2000 },
     );
-    expect(redact.mayChange?.(JSON.stringify({ text: 'nothing of the kind' }))).toBe(false);
-    expect(redact.mayChange?.(JSON.stringify({ text: 'x s3cret-value y' }))).toBe(true);
+    expect(redact.canChange?.(JSON.stringify({ text: 'nothing of the kind' }))).toBe(false);
+    expect(redact.canChange?.(JSON.stringify({ text: 'x s3cret-value y' }))).toBe(true);
   });
 
   it('takes no time to speak of on hostile text', () => {
@@ -146,7 +146,7 @@ describe('createRedactor', () => {
 it('no byte of a secret gets onto the disk, but in a blob that must stay as it is', async () => {
   const dataDir = tempDir();
   const secret = 'canary-4711-canary';
-  const store = openStore({
+  const store = openFileStore({
     dataDir,
     durability: 'fast',
     redact: createRedactor({ secrets: [secret, 'completed', 'tool_call', 'task.ended'] }),
