@@ -1,22 +1,18 @@
-import type { Clock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { isBlobHash, type BlobDirectory } from './blobs/blob-directory.ts';
-import type { FilePort } from './files/file-port.ts';
-import { LockedTasks } from './locked-tasks.ts';
 import { readImportMark } from './export/import-mark.ts';
-import { OwnedLogs } from './owned-logs.ts';
-import { readCreatedEvent, visitLog, streamLog, type EventVisitor } from './log/log-reader.ts';
+import { storageError } from './files/storage-error.ts';
+import { resolveIdPrefix } from './files/task-ids.ts';
+import { listStoredTasks } from './index/list-tasks.ts';
+import { createEventStamper } from './log/event-stamper.ts';
+import { readCreatedEvent, streamLog, visitLog, type EventVisitor } from './log/log-reader.ts';
 import type { ScanOptions } from './log/log-scanner.ts';
 import { FileLogTail } from './log/log-tail.ts';
-import type { ProcessPort } from './locks/process-identity.ts';
+import { OwnedLogs } from './owned-logs.ts';
 import type { Redact } from './redact/redactor.ts';
-import { createEventStamper } from './log/event-stamper.ts';
-import { storageError } from './files/storage-error.ts';
-import { createStoreParts, type StoreParts } from './store-parts.ts';
-import { resolveIdPrefix } from './files/task-ids.ts';
-import { listStoredTasks, taskNames } from './index/list-tasks.ts';
+import { createStoreParts, type StoreOptions, type StoreParts } from './store-parts.ts';
 import type {
   BlobOptions,
   ListTasksOptions,
@@ -29,44 +25,23 @@ import type {
   TaskSummary,
 } from './task-store.ts';
 
-export interface StoreOptions {
-  /** Absolute. Made, with its parents, where it is missing. */
-  readonly dataDir: string;
-  /** `safe`: `sync` makes durable; `fast`: it does nothing, and a power loss may lose the end of logs. */
-  readonly durability: 'safe' | 'fast';
-  readonly clock?: Clock;
-  /** Applied to every string on its way into logs, output and blobs. */
-  readonly redact?: Redact;
-  /** Append descriptors kept open over all logs. Default 4096, at most a quarter of `ulimit -n`. */
-  readonly maxDescriptors?: number;
-  readonly files?: FilePort;
-  readonly processes?: ProcessPort;
-  /**
-   * Called with one line for each problem that is found in a log: its path, the line and which events are
-   * lost. Default: nobody is told.
-   */
-  readonly onProblem?: (line: string) => void;
-}
-
-/** Opens the store of a data directory; any number of processes may have it open. */
+/** Opens the store in a data directory. Any number of processes may have it open at the same time. */
 export function openFileStore(options: StoreOptions): TaskStore {
   return new FileStore(options);
 }
 
-/** What few runs need is loaded when it is asked for: deleting, moving and sweeping tasks. */
+/** A store in a data directory. It loads the code that few runs need (deletion, export, import, sweep) on first use. */
 class FileStore implements TaskStore {
   readonly #parts: StoreParts;
   readonly #redact: Redact;
   readonly #logs: OwnedLogs;
-  readonly #locked: LockedTasks;
   readonly #closing = new AbortController();
 
   constructor(options: StoreOptions) {
     this.#parts = createStoreParts(options);
     this.#redact = options.redact ?? ((text) => text);
     const stamp = createEventStamper(this.#parts.clock, options.redact);
-    this.#logs = new OwnedLogs(this.#parts, stamp, (task) => this.#scan(task));
-    this.#locked = new LockedTasks(this.#parts.files, this.#parts.paths.tasks);
+    this.#logs = new OwnedLogs(this.#parts, stamp, (task) => this.#getScanOptions(task));
   }
 
   get token(): string {
@@ -89,7 +64,7 @@ class FileStore implements TaskStore {
   scan(id: string, visit: EventVisitor): readonly LogProblem[] {
     const { files, tasks } = this.#parts;
     tasks.checkExists(id);
-    const problems = visitLog(files, tasks.logPath(id), this.#scan(id), visit);
+    const problems = visitLog(files, tasks.logPath(id), this.#getScanOptions(id), visit);
     this.#report(id, problems);
     return problems;
   }
@@ -98,20 +73,20 @@ class FileStore implements TaskStore {
     const { files, tasks } = this.#parts;
     tasks.checkExists(id);
     const onProblems = (problems: readonly LogProblem[]) => this.#report(id, problems);
-    return streamLog(files, tasks.logPath(id), { ...this.#scan(id), fromSeq, onProblems });
+    return streamLog(files, tasks.logPath(id), {
+      ...this.#getScanOptions(id),
+      fromSeq,
+      onProblems,
+    });
   }
 
   openTail(id: string): LogTail {
     const { files, tasks } = this.#parts;
-    return new FileLogTail(files, tasks.logPath(id), this.#scan(id));
+    return new FileLogTail(files, tasks.logPath(id), this.#getScanOptions(id));
   }
 
   listLocked(): readonly string[] {
-    try {
-      return this.#locked.read();
-    } catch (thrown) {
-      throw storageError('list the tasks in', this.#parts.paths.root, thrown);
-    }
+    return this.#wrapListErrors(() => this.#parts.tasks.listLocked());
   }
 
   exists(id: string): boolean {
@@ -134,42 +109,25 @@ class FileStore implements TaskStore {
   }
 
   list(options: ListTasksOptions = { withLedgers: false }): readonly TaskSummary[] {
-    const { files, paths, index, tasks, locks, blobs } = this.#parts;
-    try {
-      return listStoredTasks({
-        files,
-        directory: paths.tasks,
-        index,
+    const { tasks, problemReporter } = this.#parts;
+    return this.#wrapListErrors(() =>
+      listStoredTasks({
+        ...this.#parts,
         withLedgers: options.withLedgers,
-        logPath: (id) => tasks.logPath(id),
-        getOwnSummary: (id) => this.#logs.summary(id),
-        isOwned: (id) => locks.findLiveOwner(tasks.lockPath(id)) !== undefined,
-        getBlob: (hash) => blobs.getText(hash),
+        getOwnSummary: (id) => this.#logs.getSummary(id),
         report: (id, problems) => this.#report(id, problems),
         reportUnreadable: (id, message) =>
-          this.#parts.problemReporter.addUnreadable(tasks.logPath(id), message),
-      });
-    } catch (thrown) {
-      throw storageError('list the tasks in', paths.root, thrown);
-    }
+          problemReporter.addUnreadable(tasks.logPath(id), message),
+      }),
+    );
   }
 
   findReusable(reuseKey: string): readonly string[] {
-    const { index, paths } = this.#parts;
-    try {
-      return index.findByReuseKey(reuseKey);
-    } catch (thrown) {
-      throw storageError('list the tasks in', paths.root, thrown);
-    }
+    return this.#wrapListErrors(() => this.#parts.index.findByReuseKey(reuseKey));
   }
 
   resolveId(prefix: string): string {
-    const { files, paths } = this.#parts;
-    try {
-      return resolveIdPrefix(prefix, taskNames(files, paths.tasks).ids);
-    } catch (thrown) {
-      throw storageError('list the tasks in', paths.root, thrown);
-    }
+    return this.#wrapListErrors(() => resolveIdPrefix(prefix, this.#parts.tasks.listNames().ids));
   }
 
   putBlob(text: string, options: BlobOptions = {}): string {
@@ -185,22 +143,22 @@ class FileStore implements TaskStore {
   }
 
   getAttachment(hash: string): Buffer | null {
-    return keptBytes(this.#parts.blobs, hash);
+    return readIfIntact(this.#parts.blobs, hash);
   }
 
   async putBackup(bytes: Buffer): Promise<void> {
-    const { backups: former, syncQueue: syncs } = this.#parts;
-    former.putBytes(bytes);
-    await syncs?.syncPending();
+    const { backups, syncQueue } = this.#parts;
+    backups.putBytes(bytes);
+    await syncQueue?.syncPending();
   }
 
   getBackup(hash: string): Buffer | null {
-    return keptBytes(this.#parts.backups, hash);
+    return readIfIntact(this.#parts.backups, hash);
   }
 
   hasBackup(hash: string): boolean {
-    const { backups: former, files } = this.#parts;
-    return isBlobHash(hash) && files.stat(former.path(hash)) !== undefined;
+    const { backups, files } = this.#parts;
+    return isBlobHash(hash) && files.stat(backups.path(hash)) !== undefined;
   }
 
   async lockTasks(ids: readonly string[]): Promise<() => void> {
@@ -213,9 +171,9 @@ class FileStore implements TaskStore {
   }
 
   appendOutput(id: string, text: string): void {
-    const { tasks, outputQueue: outputs } = this.#parts;
-    if (!this.#logs.owns(id)) tasks.checkExists(id);
-    outputs.add(id, this.#redact(text));
+    const { tasks, outputQueue } = this.#parts;
+    if (!this.#logs.isOwned(id)) tasks.checkExists(id);
+    outputQueue.add(id, this.#redact(text));
   }
 
   createSpillFile(id: string, callId: string): string {
@@ -231,8 +189,8 @@ class FileStore implements TaskStore {
   }
 
   async delete(ids: readonly string[]): Promise<void> {
-    const { deleteStoredTasks: deleteTasks } = await import('./delete-tasks.ts');
-    await deleteTasks(this.#parts, ids, this.#closing.signal);
+    const { deleteStoredTasks } = await import('./delete-tasks.ts');
+    await deleteStoredTasks(this.#parts, ids, this.#closing.signal);
   }
 
   async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
@@ -248,36 +206,44 @@ class FileStore implements TaskStore {
 
   async sweep(options: StoreSweepOptions): Promise<readonly string[]> {
     const { sweepStore } = await import('./sweep.ts');
-    const own = (id: string) => this.#logs.summary(id);
-    return sweepStore(this.#parts, { ...options, own }, this.#closing.signal);
+    const getOwnSummary = (id: string) => this.#logs.getSummary(id);
+    return sweepStore(this.#parts, { ...options, getOwnSummary }, this.#closing.signal);
   }
 
   async close(): Promise<void> {
-    const { syncQueue: syncs, descriptors, locks, outputQueue: outputs } = this.#parts;
+    const { syncQueue, descriptors, locks, outputQueue } = this.#parts;
     this.#closing.abort();
     this.#logs.close();
-    outputs.flush();
-    await syncs?.waitUntilIdle();
+    outputQueue.flush();
+    await syncQueue?.waitUntilIdle();
     descriptors.closeAll();
     locks.close();
   }
 
   #report(id: string, problems: readonly LogProblem[]): void {
-    const { tasks, problemReporter: reports } = this.#parts;
+    const { tasks, problemReporter } = this.#parts;
     for (const problem of problems) {
-      // Whoever is writing to it may be about to end the line.
+      // The owner may be about to complete the line.
       if (problem.code === 'torn_tail' && this.getOwner(id) !== null) continue;
-      reports.add(tasks.logPath(id), problem);
+      problemReporter.add(tasks.logPath(id), problem);
     }
   }
 
-  #scan(task: string): ScanOptions {
+  #wrapListErrors<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (thrown) {
+      throw storageError('list the tasks in', this.#parts.paths.root, thrown);
+    }
+  }
+
+  #getScanOptions(task: string): ScanOptions {
     return { task, getBlob: (hash) => this.#parts.blobs.getText(hash) };
   }
 }
 
-/** Null: they are not there, or are damaged. */
-function keptBytes(blobs: BlobDirectory, hash: string): Buffer | null {
+/** Reads the bytes of a blob; null if it does not exist or is damaged. */
+function readIfIntact(blobs: BlobDirectory, hash: string): Buffer | null {
   try {
     return blobs.getBytes(hash);
   } catch (thrown) {

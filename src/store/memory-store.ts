@@ -38,7 +38,10 @@ export interface MemoryStoreOptions {
   readonly processes?: ProcessPort;
 }
 
-/** For `--no-log`: tasks last as long as the store. On disk are only spill files, until `close`. */
+/**
+ * Opens a store in memory, for `--no-log`. Its tasks last as long as the store. Only spill files are on disk, until
+ * `close`.
+ */
 export function openMemoryStore(options: MemoryStoreOptions = {}): TaskStore {
   return new MemoryStore(options);
 }
@@ -62,29 +65,29 @@ class MemoryStore implements TaskStore {
 
   create(spec: TaskSpec): TaskLog {
     checkTaskId(spec.id);
-    const there = this.#tasks.get(spec.id);
-    if (there?.owner !== undefined) throw this.#inUse(spec.id);
-    if (there !== undefined) throw taskExistsError(spec.id);
+    const existing = this.#tasks.get(spec.id);
+    if (existing?.owner !== undefined) throw this.#createInUseError(spec.id);
+    if (existing !== undefined) throw taskExistsError(spec.id);
     const record: TaskRecord = { events: [], summary: undefined, epoch: 0, owner: undefined };
-    const log = this.#own(spec.id, record, [{ type: 'task.created', spec }]);
+    const log = this.#openLog(spec.id, record, [{ type: 'task.created', spec }]);
     this.#tasks.set(spec.id, record);
     return log;
   }
 
   claim(id: string, visit: (event: TaskEvent) => void = () => {}): TaskLog {
-    const record = this.#task(id);
-    if (record.owner !== undefined) throw this.#inUse(id);
+    const record = this.#getTask(id);
+    if (record.owner !== undefined) throw this.#createInUseError(id);
     record.events.forEach((event) => visit(event));
-    return this.#own(id, record, []);
+    return this.#openLog(id, record, []);
   }
 
   scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[] {
-    this.#task(id).events.forEach((event) => visit(event));
+    this.#getTask(id).events.forEach((event) => visit(event));
     return [];
   }
 
   streamEvents(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
-    return iterate(this.#task(id).events, fromSeq);
+    return iterateFrom(this.#getTask(id).events, fromSeq);
   }
 
   openTail(id: string): LogTail {
@@ -146,9 +149,9 @@ class MemoryStore implements TaskStore {
   }
 
   putBlob(text: string, options: BlobOptions = {}): string {
-    const kept = options.redact === false ? text : this.#redact(text);
-    const hash = sha256(kept);
-    this.#blobs.set(hash, kept);
+    const stored = options.redact === false ? text : this.#redact(text);
+    const hash = sha256(stored);
+    this.#blobs.set(hash, stored);
     return hash;
   }
 
@@ -169,7 +172,7 @@ class MemoryStore implements TaskStore {
     return this.#attachments.get(hash) ?? null;
   }
 
-  /** Nothing outlives this store, and nobody else can go back in it. */
+  /** Stores nothing: nothing outlives this store, so nothing can be rewound. */
   putBackup(): Promise<void> {
     return Promise.resolve();
   }
@@ -183,7 +186,8 @@ class MemoryStore implements TaskStore {
   }
 
   async lockTasks(ids: readonly string[]): Promise<() => void> {
-    for (const id of ids) if (this.#task(id).owner !== undefined) throw this.#inUse(id);
+    for (const id of ids)
+      if (this.#getTask(id).owner !== undefined) throw this.#createInUseError(id);
     return () => {};
   }
 
@@ -193,7 +197,7 @@ class MemoryStore implements TaskStore {
   }
 
   appendOutput(id: string): void {
-    this.#task(id);
+    this.#getTask(id);
   }
 
   createSpillFile(id: string, callId: string): string {
@@ -217,9 +221,10 @@ class MemoryStore implements TaskStore {
     return null;
   }
 
-  /** Blobs stay until the end: nothing outlives this store. */
+  /** Deletes tasks and their spill files. Blobs stay, because nothing outlives this store. */
   async delete(ids: readonly string[]): Promise<void> {
-    for (const id of ids) if (this.#task(id).owner !== undefined) throw this.#inUse(id);
+    for (const id of ids)
+      if (this.#getTask(id).owner !== undefined) throw this.#createInUseError(id);
     for (const id of ids) this.#tasks.delete(id);
     for (const [name, path] of this.#spillFiles) {
       if (!ids.includes(getSpillFileTask(name))) continue;
@@ -228,14 +233,14 @@ class MemoryStore implements TaskStore {
     }
   }
 
-  // oxlint-disable-next-line require-yield -- there is nothing to give
+  // oxlint-disable-next-line require-yield -- it only throws
   async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
-    this.#task(rootId);
-    throw notKept('exported');
+    this.#getTask(rootId);
+    throw notStoredError('exported');
   }
 
   async importTree(): Promise<readonly string[]> {
-    throw notKept('imported');
+    throw notStoredError('imported');
   }
 
   async sweep(): Promise<readonly string[]> {
@@ -262,32 +267,32 @@ class MemoryStore implements TaskStore {
     this.#spillDirectory = undefined;
   };
 
-  #own(id: string, record: TaskRecord, first: readonly EventBody[]): TaskLog {
+  #openLog(id: string, record: TaskRecord, first: readonly EventBody[]): TaskLog {
     const { pid, host } = this.#processes.self();
-    const context = { id, record, stamp: this.#stamp };
-    return new MemoryTaskLog(context, [...first, { type: 'task.claimed', pid, host }]);
+    const opening = [...first, { type: 'task.claimed', pid, host } as const];
+    return new MemoryTaskLog(id, record, this.#stamp, opening);
   }
 
-  #task(id: string): TaskRecord {
+  #getTask(id: string): TaskRecord {
     checkTaskId(id);
     const record = this.#tasks.get(id);
     if (record === undefined) throw taskNotFoundError(id);
     return record;
   }
 
-  #inUse(id: string): MusterError {
+  #createInUseError(id: string): MusterError {
     return taskInUseError(id, this.#processes.self().pid);
   }
 }
 
-function notKept(what: string): MusterError {
+function notStoredError(action: string): MusterError {
   return new MusterError(
     'INVALID_PARAM',
-    `tasks can't be ${what} where nothing is kept: leave out --no-log, or open the data directory with { create: true }`,
+    `tasks cannot be ${action} without a data directory: leave out --no-log, or open the data directory with { create: true }`,
   );
 }
 
-async function* iterate(
+async function* iterateFrom(
   events: readonly TaskEvent[],
   fromSeq: number,
 ): AsyncGenerator<TaskEvent, void, undefined> {

@@ -20,41 +20,42 @@ import {
 } from './files/task-ids.ts';
 import type { TaskLog, TaskSummary } from './task-store.ts';
 
-/** Gives out logs, each to one owner at a time, and takes them back. */
+/** The logs that this process owns. A log has at most one owner at a time, in all processes. */
 export class OwnedLogs {
   readonly #parts: StoreParts;
-  readonly #host: LogContext;
-  readonly #scan: (task: string) => ScanOptions;
-  /** The logs that this process owns. */
+  readonly #context: LogContext;
+  readonly #getScanOptions: (task: string) => ScanOptions;
+  /** By task id. */
   readonly #open = new Map<string, FileTaskLog>();
 
-  constructor(parts: StoreParts, stamp: EventStamper, scan: (task: string) => ScanOptions) {
-    const { files, descriptors, syncQueue: syncs, blobs } = parts;
+  constructor(
+    parts: StoreParts,
+    stamp: EventStamper,
+    getScanOptions: (task: string) => ScanOptions,
+  ) {
     this.#parts = parts;
-    this.#scan = scan;
-    this.#host = {
-      files,
-      descriptors,
-      syncQueue: syncs,
+    this.#getScanOptions = getScanOptions;
+    this.#context = {
+      ...parts,
       stamp,
-      putBlob: (text) => blobs.putText(text),
-      onSummaryChange: (getSummary) => this.#updateIndex(getSummary),
-      onClose: (log) => this.#giveUp(log),
+      putBlob: (text) => parts.blobs.putText(text),
+      onSummaryChange: (summary) => this.#updateIndex(summary),
+      onClose: (log) => this.#release(log),
     };
   }
 
   create(spec: TaskSpec): TaskLog {
     const { id } = spec;
     const { tasks } = this.#parts;
-    return this.#takeLog(id, () => {
+    return this.#lockAndOpen(id, () => {
       tasks.finishDeletion(id);
       if (!tasks.createLog(id)) {
-        this.#clearPlace(id);
+        this.#removeUnfinishedLog(id);
         if (!tasks.createLog(id)) throw taskExistsError(id);
       }
       const log = this.#newLog(id, { epoch: 1, nextSeq: 0, size: 0, summary: undefined });
       try {
-        log.open([{ type: 'task.created', spec }, this.#claimed()], formatLogHeader(id));
+        log.open([{ type: 'task.created', spec }, this.#createClaimedEvent()], formatLogHeader(id));
       } catch (thrown) {
         tasks.removeLog(id);
         throw thrown;
@@ -66,20 +67,20 @@ export class OwnedLogs {
   claim(id: string, visit: EventVisitor): TaskLog {
     const { tasks } = this.#parts;
     tasks.checkExists(id);
-    return this.#takeLog(id, () => {
-      // Once more: it may have been deleted by the one that had the lock.
+    return this.#lockAndOpen(id, () => {
+      // Again, because the previous holder of the lock may have deleted it.
       tasks.checkExists(id);
       return this.#reopen(id, visit);
     });
   }
 
-  /** Whether this process owns the log. */
-  owns(id: string): boolean {
+  /** Checks whether this process owns the log. */
+  isOwned(id: string): boolean {
     return this.#open.has(id);
   }
 
-  /** The summary of a log that this process owns. */
-  summary(id: string): TaskSummary | undefined {
+  /** Returns the summary of a log that this process owns. */
+  getSummary(id: string): TaskSummary | undefined {
     return this.#open.get(id)?.summary;
   }
 
@@ -87,9 +88,9 @@ export class OwnedLogs {
     for (const log of this.#open.values()) log.close();
   }
 
-  /** Locks the task, then takes its log with `take`; gives the lock back when that fails. */
-  #takeLog(id: string, take: () => FileTaskLog): TaskLog {
-    const { locks, paths, syncQueue: syncs, tasks } = this.#parts;
+  /** Locks the task, then opens its log with `open`. Releases the lock if that fails. */
+  #lockAndOpen(id: string, open: () => FileTaskLog): TaskLog {
+    const { locks, paths, syncQueue, tasks } = this.#parts;
     const lock = tasks.lockPath(id);
     try {
       const owner = locks.acquire(lock);
@@ -98,8 +99,8 @@ export class OwnedLogs {
       throw storageError('lock', lock, thrown);
     }
     try {
-      const log = take();
-      syncs?.addDirectory(paths.tasks);
+      const log = open();
+      syncQueue?.addDirectory(paths.tasks);
       this.#open.set(id, log);
       return log;
     } catch (thrown) {
@@ -109,48 +110,47 @@ export class OwnedLogs {
     }
   }
 
-  /** Whoever was killed in the middle of the first write left a log, but no task behind. */
-  #clearPlace(id: string): void {
+  /** Removes a log without a `task.created` event, left by a process that was killed during its first write. */
+  #removeUnfinishedLog(id: string): void {
     const { files, tasks } = this.#parts;
-    const paths = { log: tasks.logPath(id), aside: tasks.damagedLinesPath(id) };
+    const paths = { log: tasks.logPath(id), damaged: tasks.damagedLinesPath(id) };
     if (readCreatedEvent(files, paths.log, id) !== undefined) throw taskExistsError(id);
     moveLogAside(files, paths);
   }
 
   #newLog(id: string, position: LogPosition): FileTaskLog {
-    return new FileTaskLog(this.#host, id, this.#parts.tasks.logPath(id), position);
+    return new FileTaskLog(this.#context, id, this.#parts.tasks.logPath(id), position);
   }
 
   #reopen(id: string, visit: EventVisitor): FileTaskLog {
     const { files, tasks } = this.#parts;
-    const paths = { log: tasks.logPath(id), aside: tasks.damagedLinesPath(id) };
-    const state = inspectLog(files, paths.log, this.#scan(id), visit);
+    const paths = { log: tasks.logPath(id), damaged: tasks.damagedLinesPath(id) };
+    const state = inspectLog(files, paths.log, this.#getScanOptions(id), visit);
     const { nextSeq, goodBytes: size, summary } = state;
     for (const problem of state.problems) this.#parts.problemReporter.add(paths.log, problem);
     if (summary === undefined)
       throw missingSpecError(id, locateMissingSpec(paths.log, state.problems));
-    repairLog(files, paths, state, this.#scan(id));
+    repairLog(files, paths, state, this.#getScanOptions(id));
     const log = this.#newLog(id, { epoch: state.epoch + 1, nextSeq, size, summary });
-    log.open([this.#claimed(), ...this.#notices(id, state)]);
+    log.open([this.#createClaimedEvent(), ...this.#listWarnings(id, state)]);
     return log;
   }
 
-  #notices(id: string, state: LogState): readonly EventBody[] {
+  #listWarnings(id: string, state: LogState): readonly EventBody[] {
     if (state.damagedBytes === 0) return [];
-    const what = state.problems
+    const problems = state.problems
       .filter(({ code }) => code === 'damaged' || code === 'fenced')
       .map(({ line, message }) => `line ${line}: ${message}`)
       .join('; ');
-    const aside = this.#parts.tasks.damagedLinesPath(id);
-    return [
-      { type: 'warning', message: `damaged lines of this log were moved to ${aside}: ${what}` },
-    ];
+    const path = this.#parts.tasks.damagedLinesPath(id);
+    const message = `damaged lines of this log were moved to ${path}: ${problems}`;
+    return [{ type: 'warning', message }];
   }
 
-  #giveUp(log: FileTaskLog): void {
-    const { locks, outputQueue: outputs, tasks } = this.#parts;
-    outputs.finish(log.id);
-    // In this order: whoever finds no lock trusts the index.
+  #release(log: FileTaskLog): void {
+    const { locks, outputQueue, tasks } = this.#parts;
+    outputQueue.finish(log.id);
+    // In this order, because a process that finds no lock trusts the index.
     if (log.summary?.ended === null) this.#updateIndex(log.summary);
     this.#open.delete(log.id);
     tasks.closeFiles(log.id);
@@ -161,11 +161,11 @@ export class OwnedLogs {
     try {
       this.#parts.index.put([summary]);
     } catch {
-      // A cache on a full disk: the log holds the truth, and the next listing reads it there.
+      // The index is a cache, and the disk may be full: the next listing reads the log.
     }
   }
 
-  #claimed(): EventBody {
+  #createClaimedEvent(): EventBody {
     const { pid, host } = this.#parts.processes.self();
     return { type: 'task.claimed', pid, host };
   }

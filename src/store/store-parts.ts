@@ -9,11 +9,12 @@ import { OwnerLocks } from './locks/owner-locks.ts';
 import { OutputQueue } from './log/output-queue.ts';
 import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
 import { LogProblemReporter } from './log/problem-reporter.ts';
+import type { Redact } from './redact/redactor.ts';
 import { SyncQueue } from './files/sync-queue.ts';
 import { TaskFiles } from './files/task-files.ts';
 import { TaskIndex } from './index/task-index.ts';
 
-/** What the parts of a store on disk share. */
+/** The parts of a store on disk. */
 export interface StoreParts {
   readonly files: FilePort;
   readonly paths: DataPaths;
@@ -23,57 +24,67 @@ export interface StoreParts {
   readonly descriptors: DescriptorCache;
   readonly tasks: TaskFiles;
   readonly outputQueue: OutputQueue;
-  /** Undefined: nothing is made durable. */
+  /** Undefined if nothing is made durable. */
   readonly syncQueue: SyncQueue | undefined;
   readonly blobs: BlobDirectory;
+  /** Contents of the user's files before tasks changed them. */
   readonly backups: BlobDirectory;
   readonly index: TaskIndex;
   readonly problemReporter: LogProblemReporter;
 }
 
-interface PartsOptions {
+export interface StoreOptions {
+  /** Absolute. Created, with its parents, if it is missing. */
   readonly dataDir: string;
+  /** With `safe`, `sync` makes logs durable. With `fast` it does nothing, and a power loss may lose the end of logs. */
   readonly durability: 'safe' | 'fast';
   readonly clock?: Clock;
+  /** Applied to every string before it is written to logs, output and blobs. */
+  readonly redact?: Redact;
+  /** The number of append descriptors kept open for all logs. Default 4096, at most a quarter of `ulimit -n`. */
   readonly maxDescriptors?: number;
   readonly files?: FilePort;
   readonly processes?: ProcessPort;
+  /**
+   * Called for each problem in a log, with one line that names its path, the line number, and the lost events. Default:
+   * problems are not reported.
+   */
   readonly onProblem?: (line: string) => void;
 }
 
-/** Two for each of a thousand tasks at work, and room: what is closed too early is opened again. */
-const MOST_DESCRIPTORS = 4096;
+/** Two for each of a thousand running tasks, and some more. A descriptor that is closed too early is opened again. */
+const MAX_DESCRIPTORS = 4096;
 /** Fits under the smallest usual limit. */
 const DESCRIPTORS_WITHOUT_KNOWN_LIMIT = 256;
-/** The rest is for sockets, tools, and the files that they open. */
+/** The rest is for sockets, tools, and the files that tools open. */
 const SHARE_OF_LIMIT = 1 / 4;
 
-function usualDescriptors(): number {
+function getDefaultDescriptors(): number {
   const limit = openFileLimit();
   if (limit === null) return DESCRIPTORS_WITHOUT_KNOWN_LIMIT;
-  return Math.min(MOST_DESCRIPTORS, Math.floor(limit * SHARE_OF_LIMIT));
+  return Math.min(MAX_DESCRIPTORS, Math.floor(limit * SHARE_OF_LIMIT));
 }
 
-/** Makes the data directory where it is missing. */
-export function createStoreParts(options: PartsOptions): StoreParts {
+/** Creates the parts of a store, and the data directory if it is missing. */
+export function createStoreParts(options: StoreOptions): StoreParts {
   const files = options.files ?? nodeFiles;
   const paths = getDataPaths(options.dataDir);
   const processes = options.processes ?? createProcessPort();
-  const locks = new OwnerLocks({ files, processes, directory: paths.owners });
-  const descriptors = new DescriptorCache(files, options.maxDescriptors ?? usualDescriptors());
-  const syncs = options.durability === 'safe' ? new SyncQueue(files, descriptors) : undefined;
+  const locks = new OwnerLocks(files, processes, paths.owners);
+  const descriptors = new DescriptorCache(files, options.maxDescriptors ?? getDefaultDescriptors());
+  const syncQueue = options.durability === 'safe' ? new SyncQueue(files, descriptors) : undefined;
   const blobDir = (directory: string): BlobDirectory =>
     new BlobDirectory({
       files,
       directory,
       registerStore: () => void locks.register(),
       onUse: (path) => {
-        syncs?.addBlob(path);
-        syncs?.addDirectory(directory);
+        syncQueue?.addBlob(path);
+        syncQueue?.addDirectory(directory);
       },
     });
   const changed = prepareDataDirectory(files, paths, process.getuid?.());
-  for (const path of changed) syncs?.addDirectory(path);
+  for (const path of changed) syncQueue?.addDirectory(path);
   const tasks = new TaskFiles(files, descriptors, paths);
   return {
     files,
@@ -84,7 +95,7 @@ export function createStoreParts(options: PartsOptions): StoreParts {
     descriptors,
     tasks,
     outputQueue: new OutputQueue(files, descriptors, (id) => tasks.outputPath(id)),
-    syncQueue: syncs,
+    syncQueue,
     blobs: blobDir(paths.blobs),
     backups: blobDir(paths.backups),
     index: new TaskIndex(files, locks, paths.index, descriptors),

@@ -1,70 +1,52 @@
-import { systemErrorCode } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { isJsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
-import { writeAllBytes, type FilePort } from './files/file-port.ts';
+import { readFileIfExists, writeViaDraft, type FilePort } from './files/file-port.ts';
 
-const NOTE_VERSION = 1;
+const RECORD_VERSION = 1;
 const DAY_MS = 86_400_000;
 
-/** What the last sweep found, so that the next ones need not look. Milliseconds since the epoch. */
+/** The result of the last sweep, by which the next ones see that there is nothing to do. Milliseconds since the epoch. */
 export interface SweepRecord {
+  /** The time of the sweep. */
   readonly at: number;
-  /** Nothing has expired as long as what is asked for lies before it. */
+  /** The time of the oldest tree that was not deleted: nothing has expired up to this time. */
   readonly oldest: number;
-  /** When blobs were last collected. */
+  /** The time at which unused blobs were last removed. */
   readonly collected: number;
 }
 
-/** Whether a note still says that there is nothing to do. */
+/** Checks whether the record shows that a sweep would find nothing to do. */
 export function isSweepUnneeded(
-  note: SweepRecord | undefined,
+  record: SweepRecord | undefined,
   options: { readonly endedBefore: number; readonly now: number },
 ): boolean {
   return (
-    note !== undefined && isWithinDay(note.at, options.now) && options.endedBefore <= note.oldest
+    record !== undefined &&
+    isWithinDay(record.at, options.now) &&
+    options.endedBefore <= record.oldest
   );
 }
 
-/** Whether something was done less than a day ago. A clock that was set back makes it long ago. */
+/** Checks whether `at` is less than a day ago. A time in the future, after the clock was set back, counts as long ago. */
 export function isWithinDay(at: number, now: number): boolean {
   return at <= now && now - at < DAY_MS;
 }
 
-/** Undefined where there is none, or none that can be used. */
+/** Reads the record; undefined if it does not exist or cannot be used. */
 export function readSweepRecord(files: FilePort, path: string): SweepRecord | undefined {
-  let text: string;
-  try {
-    text = files.readFile(path).toString('utf8');
-  } catch (thrown) {
-    if (systemErrorCode(thrown) === 'ENOENT') return undefined;
-    throw thrown;
-  }
-  const value = parseJsonLine(text);
-  if (!isJsonObject(value) || value['v'] !== NOTE_VERSION) return undefined;
+  const value = parseJsonLine(readFileIfExists(files, path)?.toString('utf8') ?? '');
+  if (!isJsonObject(value) || value['v'] !== RECORD_VERSION) return undefined;
   const { at, oldest, collected } = value;
-  const known =
+  const isValid =
     typeof at === 'number' && typeof oldest === 'number' && typeof collected === 'number';
-  return known ? { at, oldest, collected } : undefined;
+  return isValid ? { at, oldest, collected } : undefined;
 }
 
-export function writeSweepRecord(files: FilePort, path: string, note: SweepRecord): void {
-  const draft = `${path}.${newId()}.new`;
-  const fd = files.openNew(draft);
-  try {
-    try {
-      writeAllBytes(files, fd, Buffer.from(JSON.stringify({ v: NOTE_VERSION, ...note })));
-    } finally {
-      files.close(fd);
-    }
-    files.rename(draft, path);
-  } catch (thrown) {
-    files.unlink(draft);
-    throw thrown;
-  }
+export function writeSweepRecord(files: FilePort, path: string, record: SweepRecord): void {
+  writeViaDraft(files, path, Buffer.from(JSON.stringify({ v: RECORD_VERSION, ...record })));
 }
 
-/** From now on the next sweep looks again: what came in may be older than all that was there. */
+/** Removes the record, so that the next sweep checks everything: imported tasks may be older than all others. */
 export function removeSweepRecord(files: FilePort, path: string): void {
   if (files.stat(path) !== undefined) files.unlink(path);
 }

@@ -77,11 +77,7 @@ export class StateFile {
   #updateLocked(change: (before: string | undefined) => string): void {
     const paths = getDataPaths(this.#directory);
     prepareDataDirectory(nodeFiles, paths, process.getuid?.());
-    const locks = new OwnerLocks({
-      files: nodeFiles,
-      processes: createProcessPort(),
-      directory: paths.owners,
-    });
+    const locks = new OwnerLocks(nodeFiles, createProcessPort(), paths.owners);
     const lock = `${this.path}.lock`;
     try {
       this.#acquire(locks, lock);

@@ -92,7 +92,7 @@ it.runIf(!isRoot || canMount)(
     await writer.close();
     makeReadOnly(dataDir);
     const store = openFileStore({ dataDir, durability: 'safe' });
-    const told = /(EACCES.*check who owns it, or|EROFS.*is read-only:) choose another place/;
+    const told = /(EACCES.*check who owns it, or|EROFS.*is read-only:) choose another directory/;
     expect(() => store.token).toThrow(told);
     expect(() => store.create(taskSpec('new000000001'))).toThrow(told);
     expect(() => store.claim(ID)).toThrow(told);

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import { newId } from '../../base/ids.ts';
-import { writeAllBytes, type FilePort } from '../files/file-port.ts';
-import { storageError } from '../files/storage-error.ts';
 import { sha256 } from '../../sys/read-file.ts';
+import { readFileIfExists, writeViaDraft, type FilePort } from '../files/file-port.ts';
+import { storageError } from '../files/storage-error.ts';
 
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
@@ -11,7 +10,7 @@ export function isBlobHash(text: string): boolean {
   return HASH_PATTERN.test(text);
 }
 
-/** Throws `INVALID_PARAM` for what is not the name of a blob. */
+/** Throws `INVALID_PARAM` unless `hash` can be the name of a blob. */
 export function checkBlobHash(hash: string): void {
   if (isBlobHash(hash)) return;
   throw new MusterError('INVALID_PARAM', `${JSON.stringify(hash)} is not the sha256 of a blob`);
@@ -24,16 +23,16 @@ export function blobNotFoundError(hash: string): MusterError {
 export interface BlobDirectoryOptions {
   readonly files: FilePort;
   readonly directory: string;
-  /** Called before each put: whoever has put a blob is known to be alive (see BlobCollection). */
+  /** Called before each put, so that other processes know that this store is alive: see `removeUnusedBlobs`. */
   readonly registerStore: () => void;
-  /** Told once of each blob that this process relies on. */
+  /** Called with the path of each blob that this process relies on, which may not be durable yet. */
   readonly onUse: (path: string) => void;
 }
 
-/** Texts, or the bytes of files, under the hash of their content, one file each. */
+/** Texts, or bytes of files, each in a file that is named by the sha256 of its content. */
 export class BlobDirectory {
   readonly #options: BlobDirectoryOptions;
-  /** What is known to be there whole. */
+  /** Hashes that this store has put, or has found with the same content. */
   readonly #stored = new Set<string>();
 
   constructor(options: BlobDirectoryOptions) {
@@ -48,21 +47,22 @@ export class BlobDirectory {
     return this.putBytes(Buffer.from(text, 'utf8'));
   }
 
+  /** Stores the bytes unless they are stored already. Returns their hash. */
   putBytes(bytes: Buffer): string {
     const hash = sha256(bytes);
     const path = this.path(hash);
     try {
       this.#options.registerStore();
-      if (this.#refresh(path)) {
+      if (this.#touch(path)) {
         if (this.#stored.has(hash)) return hash;
-        if (!this.#isThere(path, bytes)) this.#write(path, bytes);
+        if (!this.#hasContent(path, bytes)) writeViaDraft(this.#options.files, path, bytes);
       } else {
-        this.#write(path, bytes);
+        writeViaDraft(this.#options.files, path, bytes);
       }
     } catch (thrown) {
       throw storageError('write blob', path, thrown);
     }
-    // Another process may have written it and died before it was durable.
+    // Also for a blob that was there: the process that wrote it may have died before it was durable.
     this.#options.onUse(path);
     this.#stored.add(hash);
     return hash;
@@ -72,6 +72,7 @@ export class BlobDirectory {
     return this.getBytes(hash).toString('utf8');
   }
 
+  /** Returns the bytes of a blob. Throws `NOT_FOUND`, or `INTERNAL_ERROR` if its content has changed. */
   getBytes(hash: string): Buffer {
     checkBlobHash(hash);
     const path = this.path(hash);
@@ -83,18 +84,18 @@ export class BlobDirectory {
     return bytes;
   }
 
-  /** Where the blob of a checked hash lies. */
+  /** The path of a blob. The hash must be checked. */
   path(hash: string): string {
     return join(this.#options.directory, hash);
   }
 
-  /** Whether this store has put it itself, and may be about to refer to it. */
+  /** Checks whether this store has put the blob itself, and may be about to refer to it. */
   isInUse(hash: string): boolean {
     return this.#stored.has(hash);
   }
 
-  /** Makes a blob young, so that nobody takes it for one that is not needed; false: it is not there. */
-  #refresh(path: string): boolean {
+  /** Makes a blob young, so that no process removes it as unused. Returns false if it does not exist. */
+  #touch(path: string): boolean {
     try {
       this.#options.files.touch(path);
       return true;
@@ -104,34 +105,16 @@ export class BlobDirectory {
     }
   }
 
-  /** Compared whole: a power loss can leave a name with nothing, or half, behind it. */
-  #isThere(path: string, bytes: Buffer): boolean {
+  /** Compares the bytes, because a power loss can leave a name with no content or half of it. */
+  #hasContent(path: string, bytes: Buffer): boolean {
     const stat = this.#options.files.stat(path);
     return stat?.size === bytes.length && this.#read(path)?.equals(bytes) === true;
   }
 
-  #write(path: string, bytes: Buffer): void {
-    const { files } = this.#options;
-    const draft = `${path}.${newId()}.new`;
-    const fd = files.openNew(draft);
-    try {
-      try {
-        writeAllBytes(files, fd, bytes);
-      } finally {
-        files.close(fd);
-      }
-      files.rename(draft, path);
-    } catch (thrown) {
-      files.unlink(draft);
-      throw thrown;
-    }
-  }
-
   #read(path: string): Buffer | undefined {
     try {
-      return this.#options.files.readFile(path);
+      return readFileIfExists(this.#options.files, path);
     } catch (thrown) {
-      if (systemErrorCode(thrown) === 'ENOENT') return undefined;
       throw storageError('read blob', path, thrown);
     }
   }

@@ -9,21 +9,22 @@ const EXPORT_VERSION = 1;
 const SPILL_PATTERN = /^[0-9a-f]{16}$/;
 
 /**
- * A line of an exported file. A header; then for each task, parents first, its log line by line, its
- * output, its spill files, and the blobs that it names and none before it did, in pieces; an end.
+ * A line of an exported file. The file begins with a header. Then each task follows, parents first: its log line by line,
+ * its output, its spill files, and, in pieces, the blobs that it refers to and no task before it did. An end closes it.
  */
 export type ExportRecord =
   | { readonly kind: 'header'; readonly root: string }
   | { readonly kind: 'task'; readonly id: string }
-  /** One line of the log, byte for byte, its newline left out. */
+  /** One line of the log, byte for byte, without its newline. */
   | { readonly kind: 'log'; readonly line: string }
   | { readonly kind: 'output'; readonly bytes: Buffer }
-  /** `call`: the part of the file's name that stands for the call. */
+  /** `call` is the part of the file name that identifies the call. */
   | { readonly kind: 'spill'; readonly call: string; readonly bytes: Buffer }
   | { readonly kind: 'blob'; readonly hash: string; readonly bytes: Buffer }
   | { readonly kind: 'end'; readonly tasks: number };
 
-export function recordLine(record: ExportRecord): string {
+/** Formats a record as a line, with its newline. */
+export function formatRecord(record: ExportRecord): string {
   return `${JSON.stringify(toJson(record))}\n`;
 }
 
@@ -36,25 +37,25 @@ function toJson(record: ExportRecord): JsonObject {
     case 'log':
       return { log: record.line };
     case 'output':
-      return { output: true, ...content(record.bytes) };
+      return { output: true, ...formatContent(record.bytes) };
     case 'spill':
-      return { spill: record.call, ...content(record.bytes) };
+      return { spill: record.call, ...formatContent(record.bytes) };
     case 'blob':
-      return { blob: record.hash, ...content(record.bytes) };
+      return { blob: record.hash, ...formatContent(record.bytes) };
     case 'end':
       return { end: true, tasks: record.tasks };
   }
 }
 
-/** As text where it is some, so that people can read the file. */
-function content(bytes: Buffer): JsonObject {
+/** Formats bytes as text if they are valid UTF-8, so that people can read the file. */
+function formatContent(bytes: Buffer): JsonObject {
   return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') };
 }
 
-/** The record on a line, or what is wrong with the line. */
+/** Parses a line. Returns a description of the fault if it is no record: the end of a sentence about the line. */
 export function parseRecord(line: string): ExportRecord | string {
   const value = parseJsonLine(line);
-  if (!isJsonObject(value)) return 'is no JSON object';
+  if (!isJsonObject(value)) return 'is not a JSON object';
   const [first = ''] = Object.keys(value);
   switch (first) {
     case 'format':
@@ -62,7 +63,7 @@ export function parseRecord(line: string): ExportRecord | string {
     case 'task':
       return typeof value['task'] === 'string' && isId(value['task']) && hasOnly(value, ['task'])
         ? { kind: 'task', id: value['task'] }
-        : 'names no task id';
+        : 'has no task id';
     case 'log':
       return parseLog(value);
     case 'output':
@@ -74,9 +75,9 @@ export function parseRecord(line: string): ExportRecord | string {
         typeof value['tasks'] === 'number' &&
         hasOnly(value, ['end', 'tasks'])
         ? { kind: 'end', tasks: value['tasks'] }
-        : 'is no end';
+        : 'is not a valid end';
     default:
-      return 'is of no known kind';
+      return 'is of an unknown kind';
   }
 }
 
@@ -91,28 +92,28 @@ function parseHeader(value: JsonObject): ExportRecord | string {
     return `is from a newer Muster (export version ${v}, this one reads up to ${EXPORT_VERSION}): update Muster to import it`;
   }
   const isGood = typeof root === 'string' && isId(root) && hasOnly(value, ['format', 'v', 'root']);
-  return isGood ? { kind: 'header', root } : 'names no root task';
+  return isGood ? { kind: 'header', root } : 'has no root task';
 }
 
 function parseLog(value: JsonObject): ExportRecord | string {
   const { log } = value;
   const isLine = typeof log === 'string' && log.isWellFormed() && !log.includes('\n');
-  return isLine && hasOnly(value, ['log']) ? { kind: 'log', line: log } : 'holds no log line';
+  return isLine && hasOnly(value, ['log']) ? { kind: 'log', line: log } : 'has no log line';
 }
 
 function parseContent(value: JsonObject, kind: 'output' | 'spill' | 'blob'): ExportRecord | string {
-  const bytes = hasOnly(value, [kind, 'text', 'base64']) ? contentOf(value) : undefined;
-  if (bytes === undefined) return `holds no content of a ${kind}`;
+  const bytes = hasOnly(value, [kind, 'text', 'base64']) ? parseBytes(value) : undefined;
+  if (bytes === undefined) return `has no content of kind ${kind}`;
   const name = value[kind];
-  if (kind === 'output') return name === true ? { kind, bytes } : 'is no output';
-  if (typeof name !== 'string') return `names no ${kind}`;
+  if (kind === 'output') return name === true ? { kind, bytes } : 'is not an output';
+  if (typeof name !== 'string') return `has no name of a ${kind}`;
   if (kind === 'spill') {
-    return SPILL_PATTERN.test(name) ? { kind, call: name, bytes } : 'names no spill file';
+    return SPILL_PATTERN.test(name) ? { kind, call: name, bytes } : 'has no name of a spill file';
   }
-  return isBlobHash(name) ? { kind, hash: name, bytes } : 'names no blob';
+  return isBlobHash(name) ? { kind, hash: name, bytes } : 'has no hash of a blob';
 }
 
-function contentOf({ text, base64 }: JsonObject): Buffer | undefined {
+function parseBytes({ text, base64 }: JsonObject): Buffer | undefined {
   if (typeof text === 'string' && base64 === undefined) {
     return text.isWellFormed() ? Buffer.from(text) : undefined;
   }

@@ -10,10 +10,10 @@ interface OpenDraft {
   readonly hash: Hash;
 }
 
-/** Files that are written beside their places and get their names last; one is open at a time. */
+/** Files that are written under temporary names and renamed at the end. One of them is open at a time. */
 export class ImportDrafts {
   readonly #parts: StoreParts;
-  /** Target to draft. */
+  /** Paths of drafts by the paths of their files. */
   readonly #drafts = new Map<string, string>();
   #open: OpenDraft | undefined;
 
@@ -21,7 +21,7 @@ export class ImportDrafts {
     this.#parts = parts;
   }
 
-  /** How many there are. */
+  /** Number of drafts. */
   get size(): number {
     return this.#drafts.size;
   }
@@ -30,7 +30,7 @@ export class ImportDrafts {
     return this.#drafts.has(target);
   }
 
-  /** Begins the draft of a file. The one before it must be finished. */
+  /** Creates the draft of a file. The draft before it must be finished. */
   begin(target: string): void {
     const { files } = this.#parts;
     const getDraftPath = `${target}.${newId()}.new`;
@@ -45,7 +45,7 @@ export class ImportDrafts {
     this.#open?.hash.update(bytes);
   }
 
-  /** Ends the open draft; returns the sha256 of what was written. */
+  /** Finishes the open draft. Returns the sha256 of its bytes. */
   async finish(): Promise<string> {
     const open = this.#open;
     if (open === undefined) return '';
@@ -55,12 +55,12 @@ export class ImportDrafts {
     return open.hash.digest('hex');
   }
 
-  /** The draft of a file that is there already. */
+  /** Returns the path of a file's draft, or of the file itself if it has none. */
   draft(target: string): string {
     return this.#drafts.get(target) ?? target;
   }
 
-  /** Gives a file its name. */
+  /** Renames a draft to its file. */
   commit(target: string): void {
     this.#parts.files.rename(this.draft(target), target);
     this.#drafts.delete(target);
@@ -68,14 +68,14 @@ export class ImportDrafts {
 
   discard(target: string): void {
     const draft = this.#drafts.get(target);
-    // A deletion of the same task may have taken it away.
+    // A deletion of the same task may have removed it.
     if (draft !== undefined && this.#parts.files.stat(draft) !== undefined) {
       this.#parts.files.unlink(draft);
     }
     this.#drafts.delete(target);
   }
 
-  /** Removes all that have no names yet. */
+  /** Removes all drafts that were not committed. */
   discardAll(): void {
     this.#close();
     for (const target of this.#drafts.keys()) this.discard(target);

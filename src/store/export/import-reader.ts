@@ -10,11 +10,11 @@ import type { StoreParts } from '../store-parts.ts';
 import { addToSummary } from '../log/task-summary.ts';
 import type { TaskSummary } from '../task-store.ts';
 
-const MOST_TASKS = 10_000;
-const MOST_FILES = 100_000;
-const MOST_BYTES = 16 * 1024 ** 3;
+const MAX_TASKS = 10_000;
+const MAX_FILES = 100_000;
+const MAX_BYTES = 16 * 1024 ** 3;
 
-/** A task of the file, its parts in drafts. */
+/** A task of the exported file. Its own files are drafts. */
 export interface ImportedTask {
   readonly id: string;
   readonly scanner: LogScanner;
@@ -22,7 +22,7 @@ export interface ImportedTask {
   summary: TaskSummary | undefined;
 }
 
-/** Takes the records of an exported file in order and writes them to drafts. Trusts none of them. */
+/** Checks the records of an exported file, in order, and writes them to drafts. Trusts none of them. */
 export class ImportReader {
   readonly tasks: ImportedTask[] = [];
   readonly blobs: string[] = [];
@@ -31,9 +31,10 @@ export class ImportReader {
   readonly #ids = new Set<string>();
   #root: string | undefined;
   #bytes = 0;
-  /** What is being written: records of one file stand together. */
-  #writing = '';
-  #blob: string | undefined;
+  /** Path of the file whose draft is open. The records of one file are consecutive. */
+  #currentFile = '';
+  /** Hash of the blob whose draft is open. */
+  #currentBlob: string | undefined;
   #isEnded = false;
 
   constructor(parts: StoreParts, drafts: ImportDrafts) {
@@ -45,12 +46,12 @@ export class ImportReader {
     return this.#isEnded;
   }
 
-  /** Throws `INVALID_PARAM` with what is wrong with the record. */
+  /** Adds a record. Throws `INVALID_PARAM` if it is not allowed here; the message is the end of a sentence about its line. */
   async addRecord(record: ExportRecord): Promise<void> {
-    if (this.#isEnded) throw invalidRecordError('stands after the end');
+    if (this.#isEnded) throw invalidRecordError('comes after the end');
     if ((record.kind === 'header') !== (this.#root === undefined)) {
       throw invalidRecordError(
-        record.kind === 'header' ? 'is a second header' : 'stands before the header',
+        record.kind === 'header' ? 'is a second header' : 'comes before the header',
       );
     }
     switch (record.kind) {
@@ -59,22 +60,22 @@ export class ImportReader {
         return;
       case 'task':
         await this.#endFile();
-        this.#checkTask();
+        this.#checkLastTask();
         return this.#beginTask(record.id);
       case 'log':
-        return this.#takeLine(record.line);
+        return this.#addLogLine(record.line);
       case 'output':
-        return this.#takeBytes(this.#parts.tasks.outputPath(this.#task().id), record.bytes);
+        return this.#addBytes(this.#parts.tasks.outputPath(this.#getTask().id), record.bytes);
       case 'spill':
-        return this.#takeSpill(record.call, record.bytes);
+        return this.#addSpill(record.call, record.bytes);
       case 'blob':
-        return this.#takeBlob(record.hash, record.bytes);
+        return this.#addBlob(record.hash, record.bytes);
       case 'end':
         await this.#endFile();
-        this.#checkTask();
+        this.#checkLastTask();
         if (record.tasks !== this.tasks.length || record.tasks === 0) {
           throw invalidRecordError(
-            `tells of ${record.tasks} tasks where ${this.tasks.length} came`,
+            `announces ${record.tasks} tasks, but ${this.tasks.length} came before it`,
           );
         }
         this.#isEnded = true;
@@ -85,37 +86,37 @@ export class ImportReader {
   }
 
   #beginTask(id: string): void {
-    if (this.#ids.has(id)) throw invalidRecordError(`tells of task ${id} a second time`);
+    if (this.#ids.has(id)) throw invalidRecordError(`repeats task ${id}`);
     if (this.tasks.length === 0 && id !== this.#root)
       throw invalidRecordError('is not the root task');
-    if (this.tasks.length >= MOST_TASKS)
-      throw invalidRecordError(`is more than ${MOST_TASKS} tasks`);
+    if (this.tasks.length >= MAX_TASKS)
+      throw invalidRecordError(`exceeds the limit of ${MAX_TASKS} tasks`);
     this.#ids.add(id);
     this.tasks.push({ id, scanner: new LogScanner({ task: id }), spills: [], summary: undefined });
     this.#beginFile(this.#parts.tasks.logPath(id));
   }
 
-  #takeLine(line: string): void {
-    const task = this.#task();
-    if (this.#writing !== this.#parts.tasks.logPath(task.id))
-      throw invalidRecordError('stands apart from its log');
+  #addLogLine(line: string): void {
+    const task = this.#getTask();
+    if (this.#currentFile !== this.#parts.tasks.logPath(task.id))
+      throw invalidRecordError('is separated from its log');
     const bytes = Buffer.from(line);
     const event = task.scanner.scanLine(bytes.length < MAX_LINE_BYTES ? bytes : undefined);
     if (event === 'damaged')
-      throw invalidRecordError(`holds no event of task ${task.id} in its order`);
+      throw invalidRecordError(`has no event of task ${task.id}, or one out of order`);
     if (event !== 'header') {
       if (task.summary === undefined && event.type !== 'task.created') {
-        throw invalidRecordError(`does not begin task ${task.id}`);
+        throw invalidRecordError(`is not the first event of task ${task.id}`);
       }
       task.summary = addToSummary(task.summary, event);
-      if (event.type === 'task.created') this.#checkKin(task.id, event.spec);
+      if (event.type === 'task.created') this.#checkFamily(task.id, event.spec);
     }
     this.#write(bytes);
     this.#write(Buffer.from('\n'));
   }
 
-  /** These are ids from a file: they get into paths and tables. */
-  #checkKin(id: string, { root, parent }: Pick<TaskSpec, 'root' | 'parent'>): void {
+  /** Checks the ids of root and parent, which become part of paths. */
+  #checkFamily(id: string, { root, parent }: Pick<TaskSpec, 'root' | 'parent'>): void {
     const isRoot = this.tasks.length === 1;
     const hasParent = isRoot
       ? parent === null || (typeof parent === 'string' && isId(parent))
@@ -125,23 +126,23 @@ export class ImportReader {
       throw invalidRecordError('belongs to another tree');
   }
 
-  #takeSpill(call: string, bytes: Buffer): Promise<void> {
-    const { id, spills } = this.#task();
+  #addSpill(call: string, bytes: Buffer): Promise<void> {
+    const { id, spills } = this.#getTask();
     const path = join(this.#parts.paths.spill, `${id}-${call}.txt`);
-    if (this.#writing !== path) spills.push(path);
-    return this.#takeBytes(path, bytes);
+    if (this.#currentFile !== path) spills.push(path);
+    return this.#addBytes(path, bytes);
   }
 
-  async #takeBlob(hash: string, bytes: Buffer): Promise<void> {
+  async #addBlob(hash: string, bytes: Buffer): Promise<void> {
     const path = this.#parts.blobs.path(hash);
-    await this.#takeBytes(path, bytes);
-    if (this.#blob !== hash) this.blobs.push(hash);
-    this.#blob = hash;
+    await this.#addBytes(path, bytes);
+    if (this.#currentBlob !== hash) this.blobs.push(hash);
+    this.#currentBlob = hash;
   }
 
-  async #takeBytes(path: string, bytes: Buffer): Promise<void> {
-    this.#task();
-    if (this.#writing !== path) {
+  async #addBytes(path: string, bytes: Buffer): Promise<void> {
+    this.#getTask();
+    if (this.#currentFile !== path) {
       await this.#endFile();
       this.#beginFile(path);
     }
@@ -149,36 +150,37 @@ export class ImportReader {
   }
 
   #beginFile(path: string): void {
-    if (this.#drafts.has(path)) throw invalidRecordError('goes on with a file that was ended');
-    if (this.#drafts.size >= MOST_FILES)
-      throw invalidRecordError(`is more than ${MOST_FILES} files`);
+    if (this.#drafts.has(path)) throw invalidRecordError('continues a file that has ended');
+    if (this.#drafts.size >= MAX_FILES)
+      throw invalidRecordError(`exceeds the limit of ${MAX_FILES} files`);
     this.#drafts.begin(path);
-    this.#writing = path;
+    this.#currentFile = path;
   }
 
   async #endFile(): Promise<void> {
     const hash = await this.#drafts.finish();
-    if (this.#blob !== undefined && hash !== this.#blob) {
-      throw invalidRecordError(`follows a blob that is not ${this.#blob}`);
+    if (this.#currentBlob !== undefined && hash !== this.#currentBlob) {
+      throw invalidRecordError(`follows a blob that is not ${this.#currentBlob}`);
     }
-    this.#blob = undefined;
-    this.#writing = '';
+    this.#currentBlob = undefined;
+    this.#currentFile = '';
   }
 
   #write(bytes: Buffer): void {
     this.#bytes += bytes.length;
-    if (this.#bytes > MOST_BYTES) throw invalidRecordError(`goes beyond ${MOST_BYTES} bytes`);
+    if (this.#bytes > MAX_BYTES)
+      throw invalidRecordError(`exceeds the limit of ${MAX_BYTES} bytes`);
     this.#drafts.write(bytes);
   }
 
-  #task(): ImportedTask {
+  #getTask(): ImportedTask {
     const task = this.tasks.at(-1);
-    if (task === undefined) throw invalidRecordError('stands before the first task');
+    if (task === undefined) throw invalidRecordError('comes before the first task');
     return task;
   }
 
-  /** The task that ends here must have begun. */
-  #checkTask(): void {
+  /** Throws if the last task has no `task.created` event. */
+  #checkLastTask(): void {
     const task = this.tasks.at(-1);
     if (task !== undefined && task.summary === undefined) {
       throw invalidRecordError(`follows task ${task.id}, which has no specification`);
@@ -186,6 +188,6 @@ export class ImportReader {
   }
 }
 
-function invalidRecordError(what: string): MusterError {
-  return new MusterError('INVALID_PARAM', what);
+function invalidRecordError(fault: string): MusterError {
+  return new MusterError('INVALID_PARAM', fault);
 }

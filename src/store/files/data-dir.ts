@@ -3,18 +3,18 @@ import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import type { FilePort, FileStat } from './file-port.ts';
 import { storageError } from './storage-error.ts';
 
-/** Where things lie in a data directory: flat, so that a listing reads one directory. */
+/** The paths in a data directory. `tasks` is flat, so that a listing reads one directory. */
 export interface DataPaths {
   readonly root: string;
   readonly tasks: string;
   readonly blobs: string;
-  /** What files of the user held before tasks changed them: see `TaskStore.keepFormer`. */
+  /** Contents of the user's files before tasks changed them: see `TaskStore.putBackup`. */
   readonly backups: string;
   readonly spill: string;
-  /** Who has locks: see OwnerLocks. */
+  /** One file for each store that may hold locks: see `OwnerLocks`. */
   readonly owners: string;
   readonly index: string;
-  /** What the last sweep found: see Sweep. */
+  /** The result of the last sweep: see `SweepRecord`. */
   readonly sweepRecord: string;
 }
 
@@ -34,9 +34,9 @@ export function getDataPaths(root: string): DataPaths {
 }
 
 /**
- * Makes the data directory where it is missing (0700) and refuses one that somebody else could have
- * tampered with. Returns the directories whose names may not be durable yet: those that got a new one,
- * and the data directory itself, which another process may have made and died.
+ * Creates the data directory (0700) if it is missing, and throws if somebody else could have tampered with it.
+ * Returns the directories whose names may not be durable yet: those in which a directory was created, and the data
+ * directory itself, which another process may have created before it died.
  */
 export function prepareDataDirectory(
   files: FilePort,
@@ -44,8 +44,8 @@ export function prepareDataDirectory(
   uid: number | undefined,
 ): readonly string[] {
   const changed = new Set<string>([paths.root]);
-  const { tasks, blobs, backups: former, spill, owners } = paths;
-  for (const path of [paths.root, tasks, blobs, former, spill, owners]) {
+  const { tasks, blobs, backups, spill, owners } = paths;
+  for (const path of [paths.root, tasks, blobs, backups, spill, owners]) {
     try {
       createWithParents(files, path, changed);
     } catch (thrown) {
@@ -63,13 +63,13 @@ function createWithParents(files: FilePort, path: string, changed: Set<string>):
   try {
     files.makeDirectory(path);
   } catch (thrown) {
-    // Another process made it between the two calls; whether it will do is looked at next.
+    // Another process created it between the two calls. The caller checks it next.
     if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
   }
   changed.add(parent);
 }
 
-/** Throws MusterError unless a directory is the user's own, and nobody else can write to it. */
+/** Throws MusterError unless a directory belongs to the user and nobody else can write to it. */
 export function checkDataDirectory(
   path: string,
   stat: FileStat | undefined,

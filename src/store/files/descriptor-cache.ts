@@ -2,39 +2,39 @@ import type { FilePort } from './file-port.ts';
 
 interface Descriptor {
   readonly fd: number;
-  /** Calls in flight on it: it stays open as long. */
+  /** Number of calls in progress that use it; it stays open until there are none. */
   pins: number;
-  /** To be closed as soon as nobody uses it. */
+  /** True if it is to be closed as soon as nobody uses it. */
   isClosing: boolean;
-  /** Greater than that of any that was used before. */
+  /** Number of the use; a later use has a greater number. */
   lastUse: number;
 }
 
 /**
- * Kept append descriptors of many files, the least recently used closed first, so that a thousand open
- * tasks fit under a small `ulimit -n`.
+ * Append descriptors of many files. It closes the least recently used one first, so that a thousand open tasks fit
+ * under a small `ulimit -n`.
  */
 export class DescriptorCache {
   readonly #files: FilePort;
-  /** How many are kept open. */
+  /** Number of descriptors that stay open. */
   readonly maxOpen: number;
   /** By path. */
   readonly #open = new Map<string, Descriptor>();
   #uses = 0;
 
-  constructor(files: FilePort, cap: number) {
+  constructor(files: FilePort, maxOpen: number) {
     this.#files = files;
-    this.maxOpen = cap;
+    this.maxOpen = maxOpen;
   }
 
   /** Calls `run` with an append descriptor of an existing file. */
   withDescriptor<T>(path: string, run: (fd: number) => T): T {
-    return run(this.#touch(path).fd);
+    return run(this.#getOpen(path).fd);
   }
 
-  /** The same for work that takes its time; the descriptor stays open until it is done. */
+  /** Calls `run` with an append descriptor that stays open until the promise of `run` is settled. */
   async withPinnedDescriptor<T>(path: string, run: (fd: number) => Promise<T>): Promise<T> {
-    const descriptor = this.#touch(path);
+    const descriptor = this.#getOpen(path);
     descriptor.pins += 1;
     try {
       return await run(descriptor.fd);
@@ -44,33 +44,34 @@ export class DescriptorCache {
     }
   }
 
-  /** Keeps a descriptor that was opened elsewhere: the file is new. */
+  /** Adds the descriptor of a file that the caller has created. */
   add(path: string, fd: number): void {
-    this.#keep(path, fd);
+    this.#add(path, fd);
   }
 
   close(path: string): void {
     const descriptor = this.#open.get(path);
     if (descriptor === undefined) return;
     this.#open.delete(path);
-    this.#closeOnceUnused(descriptor);
+    if (descriptor.pins === 0) this.#files.close(descriptor.fd);
+    else descriptor.isClosing = true;
   }
 
   closeAll(): void {
     for (const path of this.#open.keys()) this.close(path);
   }
 
-  #touch(path: string): Descriptor {
-    const descriptor = this.#open.get(path) ?? this.#keep(path, this.#files.openAppend(path));
+  #getOpen(path: string): Descriptor {
+    const descriptor = this.#open.get(path) ?? this.#add(path, this.#files.openAppend(path));
     descriptor.lastUse = this.#nextUse();
     return descriptor;
   }
 
-  #keep(path: string, fd: number): Descriptor {
+  #add(path: string, fd: number): Descriptor {
     const descriptor = { fd, pins: 0, isClosing: false, lastUse: this.#nextUse() };
     this.#open.set(path, descriptor);
-    // Never the newest, which is about to be used.
-    if (this.#open.size > Math.max(1, this.maxOpen)) this.#closeOldest();
+    // Never the newest one, which is about to be used.
+    if (this.#open.size > Math.max(1, this.maxOpen)) this.#closeLeastRecentlyUsed();
     return descriptor;
   }
 
@@ -79,8 +80,8 @@ export class DescriptorCache {
     return this.#uses;
   }
 
-  /** Looks at all: to open a file again costs more, and each use is spared the keeping of an order. */
-  #closeOldest(): void {
+  /** Searches all descriptors: opening a file again costs more, and so no use has to maintain an order. */
+  #closeLeastRecentlyUsed(): void {
     let oldest = '';
     let lastUse = Infinity;
     for (const [path, descriptor] of this.#open) {
@@ -89,10 +90,5 @@ export class DescriptorCache {
       ({ lastUse } = descriptor);
     }
     this.close(oldest);
-  }
-
-  #closeOnceUnused(descriptor: Descriptor): void {
-    if (descriptor.pins === 0) this.#files.close(descriptor.fd);
-    else descriptor.isClosing = true;
   }
 }

@@ -1,10 +1,14 @@
 import * as fs from 'node:fs';
+import { promisify } from 'node:util';
 import type { FilePort, FileStat } from './file-port.ts';
 
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 const PERMISSION_BITS = 0o777;
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
+
+const datasync = promisify(fs.fdatasync);
+const fsync = promisify(fs.fsync);
 
 function toFileStat(stats: fs.Stats): FileStat {
   return {
@@ -19,12 +23,12 @@ function toFileStat(stats: fs.Stats): FileStat {
 
 function openNew(path: string): number {
   const fd = fs.openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
-  // A umask can take bits away from the owner, too.
+  // The umask may remove the owner's bits, too.
   fs.fchmodSync(fd, FILE_MODE);
   return fd;
 }
 
-function readWhole(path: string): Buffer {
+function readFile(path: string): Buffer {
   const fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW);
   try {
     return fs.readFileSync(fd);
@@ -43,15 +47,9 @@ function touch(path: string): void {
   fs.utimesSync(path, now, now);
 }
 
-function datasync(fd: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    fs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
-  });
-}
-
 /**
- * Only the sync waits for a thread: each wait costs a round of the event loop, and where many tasks begin
- * together all of them wait for it.
+ * Opens and closes the directory synchronously: each asynchronous call costs a round of the event loop, and many tasks
+ * that begin together would all wait for it.
  */
 async function syncDirectory(path: string): Promise<void> {
   const fd = fs.openSync(path, O_RDONLY);
@@ -62,25 +60,19 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-function fsync(fd: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    fs.fsync(fd, (error) => (error === null ? resolve() : reject(error)));
-  });
-}
-
 function makeDirectory(path: string): void {
   fs.mkdirSync(path, { mode: DIRECTORY_MODE });
   fs.chmodSync(path, DIRECTORY_MODE);
 }
 
-/** A link is not followed, and a pipe that lies where a file should is not waited for. */
-const AS_IT_LIES = O_NOFOLLOW | O_NONBLOCK;
+/** Follows no link, and does not wait for a pipe that lies in place of a file. */
+const PLAIN_FILE_FLAGS = O_NOFOLLOW | O_NONBLOCK;
 
 /** The real file system. */
 export const nodeFiles: FilePort = {
   openNew,
-  openAppend: (path) => fs.openSync(path, O_WRONLY | O_APPEND | AS_IT_LIES),
-  openRead: (path) => fs.openSync(path, O_RDONLY | AS_IT_LIES),
+  openAppend: (path) => fs.openSync(path, O_WRONLY | O_APPEND | PLAIN_FILE_FLAGS),
+  openRead: (path) => fs.openSync(path, O_RDONLY | PLAIN_FILE_FLAGS),
   write: (fd, bytes) => fs.writeSync(fd, bytes),
   readAt: (fd, into, position) => fs.readSync(fd, into, 0, into.length, position),
   statOpen: (fd) => toFileStat(fs.fstatSync(fd)),
@@ -88,7 +80,7 @@ export const nodeFiles: FilePort = {
   datasync,
   datasyncBlocking: (fd) => fs.fdatasyncSync(fd),
   close: (fd) => fs.closeSync(fd),
-  readFile: readWhole,
+  readFile,
   stat,
   touch,
   rename: (from, to) => fs.renameSync(from, to),

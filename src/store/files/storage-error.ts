@@ -3,12 +3,15 @@ import { MusterError, errorMessage, systemErrorCode } from '../../base/errors.ts
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space on that disk',
   EDQUOT: 'your disk quota is used up',
-  EROFS: 'that file system is read-only: choose another place with --data-dir',
-  EACCES: 'check who owns it, or choose another place with --data-dir',
+  EROFS: 'that file system is read-only: choose another directory with --data-dir',
+  EACCES: 'check who owns it, or choose another directory with --data-dir',
   EMFILE: 'this process has too many files open: raise `ulimit -n`',
 };
 
-/** A failure of the disk under the store, naming path and cause. `action` reads like `write`. */
+/**
+ * An error of the file system as a MusterError that names the path, the cause and what to do. `action` is a verb phrase
+ * such as `write`. A MusterError is returned as it is.
+ */
 export function storageError(action: string, path: string, thrown: unknown): MusterError {
   if (thrown instanceof MusterError) return thrown;
   const code = systemErrorCode(thrown);

@@ -6,28 +6,28 @@ import type { DescriptorCache } from './descriptor-cache.ts';
 import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
 
-/** How many are held open by syncs in flight, at most: the rest is for writing. */
-const SHARE_OF_DESCRIPTORS = 1 / 4;
+/** The share of the descriptors that syncs may pin at the same time; the rest is for writing. */
+const SYNC_SHARE_OF_DESCRIPTORS = 1 / 4;
 
 /**
- * To wake a thread for each log costs more than its sync: two hundred tasks whose answers end together do
- * better together.
+ * Waking a thread for each log costs more than its sync, so the syncs of two hundred tasks whose answers end at the same
+ * time start together.
  */
 const BURSTS = { periodMs: 250, many: 100, waitMs: 8 } as const;
 
 interface Round {
-  /** What each log's callers wait for. */
+  /** By path of the log: the promise that callers of `sync` wait for. */
   readonly logs: Map<string, Deferred<void>>;
   readonly done: Promise<void>;
 }
 
 /**
- * A log alone is made durable at once, or with others where there are many. What logs share goes in
- * rounds, a group commit: whoever asks while a round runs waits for the next one, which first makes
- * blobs durable, then logs, and last the directories that name them, each once.
+ * Makes logs durable. A log that depends on no new blob or name is synced at once, or together with others when there
+ * are many. Blobs and names are synced in rounds (group commit): a caller that comes while a round runs waits for the
+ * next round, which first makes blobs durable, then logs, and last the directories that name them, each once.
  *
- * A failed sync is final: the kernel may have dropped the bytes and would answer the next one with
- * success. For a log its owner must keep that in mind; for what all share this class does.
+ * A failed sync is final, because the kernel may have dropped the bytes and would report success for the next sync. The
+ * owner of a log must remember its failure; this class remembers failures of blobs and directories.
  */
 export class SyncQueue {
   readonly #files: FilePort;
@@ -43,25 +43,25 @@ export class SyncQueue {
   constructor(files: FilePort, descriptors: DescriptorCache) {
     this.#files = files;
     this.#descriptors = descriptors;
-    const share = Math.floor(descriptors.maxOpen * SHARE_OF_DESCRIPTORS);
+    const share = Math.floor(descriptors.maxOpen * SYNC_SHARE_OF_DESCRIPTORS);
     this.#lanes = new Lanes(Math.max(1, share));
   }
 
-  /** A blob (or any file that logs point to) to be made durable with the next round. */
+  /** Adds a blob, or another file that logs refer to, to the next round. */
   addBlob(path: string): void {
     this.#blobs.add(path);
   }
 
-  /** A directory that got or lost a name. */
+  /** Adds a directory that got or lost a name to the next round. */
   addDirectory(path: string): void {
     this.#directories.add(path);
   }
 
   /** Resolves once all bytes written to the log before this call, and its name, are durable. */
   async sync(log: string): Promise<void> {
-    const turn = this.#hasShared() ? null : this.#bursts.turn();
-    if (turn !== null) await turn;
-    if (!this.#hasShared()) {
+    const burst = this.#hasPending() ? null : this.#bursts.turn();
+    if (burst !== null) await burst;
+    if (!this.#hasPending()) {
       this.#throwFailure(await this.#syncLog(log));
       return;
     }
@@ -72,14 +72,14 @@ export class SyncQueue {
     await durable.promise;
   }
 
-  /** Resolves once all that was added before this call is durable. */
+  /** Resolves once everything that was added before this call is durable. */
   async syncPending(): Promise<void> {
     this.#next ??= this.#startRound();
     await this.#next.done;
     this.#throwFailure(undefined);
   }
 
-  /** Waits until nothing is being made durable. */
+  /** Resolves once no sync is in progress. */
   async waitUntilIdle(): Promise<void> {
     await this.#bursts.release();
     while (this.#next !== undefined) await this.#next.done;
@@ -87,8 +87,8 @@ export class SyncQueue {
     await this.#lanes.empty();
   }
 
-  /** Whether a log may name what is not durable yet, or have a name that is not. */
-  #hasShared(): boolean {
+  /** Checks whether a log may refer to a blob that is not durable yet, or may have a name that is not. */
+  #hasPending(): boolean {
     const added = this.#blobs.size + this.#directories.size;
     return added > 0 || this.#running !== undefined || this.#next !== undefined;
   }
@@ -117,21 +117,21 @@ export class SyncQueue {
       const failure = await this.#syncLog(path);
       if (failure !== undefined || directories.length === 0) this.#settle(durable, failure);
     });
-    // With no name to wait for, the round is over: each caller waits for its log alone.
+    // Without a directory to sync, the round is over: each caller waits only for its log.
     if (directories.length === 0) return;
     await Promise.all(synced);
     await this.#syncShared(directories, (path) => this.#files.syncDirectory(path));
     for (const durable of logs.values()) this.#settle(durable, undefined);
   }
 
-  /** The first time counts. */
+  /** Settles the promise of a log's callers. Later calls have no effect. */
   #settle(durable: Deferred<void>, failure: MusterError | undefined): void {
     const broken = this.#broken ?? failure;
     if (broken === undefined) durable.resolve();
     else durable.reject(broken);
   }
 
-  /** What many logs need: where it fails, nothing is durable from here on. */
+  /** Syncs files that many logs depend on. After a failure, no log counts as durable any more. */
   async #syncShared(
     paths: readonly string[],
     sync: (path: string) => Promise<void>,

@@ -1,10 +1,10 @@
 import { MusterError } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
 
-/** How many candidates an ambiguous prefix names. */
+/** Candidates that the error for an ambiguous prefix names. */
 const MAX_CANDIDATES = 5;
 
-/** Throws `INVALID_PARAM` for what is not an id: it must not reach a path. */
+/** Throws `INVALID_PARAM` unless `id` is well formed, so that nothing else becomes part of a path. */
 export function checkTaskId(id: string): void {
   if (isId(id)) return;
   throw new MusterError(
@@ -32,8 +32,8 @@ export function taskInUseError(id: string, pid: number): MusterError {
 }
 
 /**
- * The place in a log to look at, where the event is missing that holds the specification of its task:
- * the first problem, or where there is none the first line.
+ * The line to look at, as `path:line`, in a log that lacks the event with the specification of its task: the line of the
+ * first problem, or the first line.
  */
 export function locateMissingSpec(
   path: string,
@@ -42,14 +42,17 @@ export function locateMissingSpec(
   return `${path}:${problems[0]?.line ?? 1}`;
 }
 
-export function missingSpecError(id: string, where: string): MusterError {
+export function missingSpecError(id: string, location: string): MusterError {
   return new MusterError(
     'INTERNAL_ERROR',
-    `task ${id} cannot go on: its specification is missing or damaged in ${where}`,
+    `task ${id} cannot continue: its specification is missing or damaged in ${location}`,
   );
 }
 
-/** The one id that begins so; a whole id stands for itself even if others begin with it. */
+/**
+ * Finds the only id that begins with `prefix`. A complete id matches itself even if others begin with it. Throws
+ * `NOT_FOUND`, or `INVALID_PARAM` if several ids match.
+ */
 export function resolveIdPrefix(prefix: string, ids: Iterable<string>): string {
   if (prefix === '') throw new MusterError('INVALID_PARAM', 'a task id is empty');
   const candidates: string[] = [];

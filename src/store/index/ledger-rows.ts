@@ -1,9 +1,9 @@
 import type { Ledger, LedgerEntry } from '../../protocol/state/ledger.ts';
 
 /**
- * An entry as it stands in the index, where there are tens of thousands: day, model, whether it is
- * estimated, answers, their usage (input, output, cache read, cache write, reasoning), USD, answers
- * without a price, sources of prices.
+ * A compact form of an entry for the index, which may contain tens of thousands: day, model, whether it is estimated,
+ * number of answers, their usage (input, output, cache read, cache write, reasoning), USD, number of answers without a
+ * price, sources of prices.
  */
 type LedgerRow = readonly [
   string,
@@ -24,12 +24,12 @@ export function formatLedgerRows(ledger: Ledger): readonly LedgerRow[] {
   });
 }
 
-/** Undefined when something else stands there. */
+/** Parses the rows of a ledger; undefined if they are malformed. */
 export function parseLedgerRows(rows: unknown): Ledger | undefined {
   if (!Array.isArray(rows)) return undefined;
   const entries: LedgerEntry[] = [];
   for (const row of rows) {
-    const entry = fromRow(row);
+    const entry = parseRow(row);
     if (entry === undefined) return undefined;
     entries.push(entry);
   }
@@ -38,7 +38,7 @@ export function parseLedgerRows(rows: unknown): Ledger | undefined {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-function fromRow(row: unknown): LedgerEntry | undefined {
+function parseRow(row: unknown): LedgerEntry | undefined {
   if (!Array.isArray(row)) return undefined;
   const [day, model, isEstimated, answers, tokens, costUsd, unpriced, pricedBy]: unknown[] = row;
   if (typeof day !== 'string' || !DAY.test(day) || typeof model !== 'string') return undefined;

@@ -1,64 +1,44 @@
-import { isId } from '../../base/ids.ts';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
+import type { BlobDirectory } from '../blobs/blob-directory.ts';
 import type { FilePort } from '../files/file-port.ts';
+import type { TaskFiles } from '../files/task-files.ts';
+import type { OwnerLocks } from '../locks/owner-locks.ts';
 import { inspectLog, type LogState } from '../log/log-reader.ts';
 import { compareNewestFirst, getDisplayStatus } from '../log/task-summary.ts';
-import type { IndexContents, TaskIndex } from './task-index.ts';
 import type { ListTasksOptions, LogProblem, TaskSummary } from '../task-store.ts';
-
-const LOG_SUFFIX = '.jsonl';
-const LOCK_SUFFIX = '.lock';
+import type { IndexContents, TaskIndex } from './task-index.ts';
 
 export interface TaskListingOptions extends ListTasksOptions {
   readonly files: FilePort;
-  readonly directory: string;
+  readonly tasks: TaskFiles;
+  readonly locks: OwnerLocks;
+  readonly blobs: BlobDirectory;
   readonly index: TaskIndex;
-  logPath(id: string): string;
-  /** The summary of a log that this process owns. */
+  /** Returns the summary of a log that this process owns. */
   getOwnSummary(id: string): TaskSummary | undefined;
-  /** Whether a living process owns the log. */
-  isOwned(id: string): boolean;
-  getBlob(hash: string): string;
-  /** Told of what could not be used of a log that was read. */
+  /** Called with the problems of a log that was read. */
   report(id: string, problems: readonly LogProblem[]): void;
-  /** Told of a log of which nothing can be listed. */
+  /** Called for a log of which nothing can be listed. */
   reportUnreadable(id: string, message: string): void;
 }
 
-interface FoundLog {
+interface SummarizedLog {
   readonly summary: TaskSummary;
-  /** Bytes of the log that the summary was made of. */
+  /** Bytes of the log that were read. */
   readonly bytes: number;
 }
 
-/** The ids of all logs in the directory, and those that have a lock file, whoever left it. */
-export function taskNames(
-  files: FilePort,
-  directory: string,
-): { readonly ids: readonly string[]; readonly locked: ReadonlySet<string> } {
-  const ids: string[] = [];
-  const locked = new Set<string>();
-  for (const name of files.list(directory)) {
-    if (name.endsWith(LOG_SUFFIX)) {
-      const id = name.slice(0, -LOG_SUFFIX.length);
-      if (isId(id)) ids.push(id);
-    } else if (name.endsWith(LOCK_SUFFIX)) {
-      locked.add(name.slice(0, -LOCK_SUFFIX.length));
-    }
-  }
-  return { ids, locked };
-}
-
 /**
- * All tasks, newest first. A log is opened only when the index does not cover it: it never ended, or
- * it has a lock, whose owner may be writing, or its ledger is wanted and not in the index. What turns out to have ended is added to the index.
+ * Lists all tasks, from new to old. It opens a log only if the index does not cover the task: the task has not ended, or
+ * it has a lock, whose owner may be writing, or its ledger is wanted and not in the index. Tasks that turn out to have
+ * ended are added to the index.
  */
 export function listStoredTasks(options: TaskListingOptions): readonly TaskSummary[] {
-  // Names before index: who gives up a lock has written to the index before.
-  const { ids, locked } = taskNames(options.files, options.directory);
+  // Names before the index, because an owner writes to the index before it releases its lock.
+  const { ids, locked } = options.tasks.listNames();
   const contents = options.index.read();
   const tasks: TaskSummary[] = [];
-  const uncovered: FoundLog[] = [];
+  const uncovered: SummarizedLog[] = [];
   for (const id of ids) {
     const known =
       options.getOwnSummary(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
@@ -66,74 +46,86 @@ export function listStoredTasks(options: TaskListingOptions): readonly TaskSumma
       tasks.push(known);
       continue;
     }
-    const found = summaryFromLog(options, id);
-    if (found === undefined) {
+    const log = summarizeFromLog(options, id);
+    if (log === undefined) {
       if (known !== undefined) tasks.push(known);
       continue;
     }
-    const owned = locked.has(id) && options.isOwned(id);
-    tasks.push({ ...found.summary, status: getDisplayStatus(found.summary, { owned }) });
-    if (found.summary.ended !== null && !locked.has(id)) uncovered.push(found);
+    const owned = locked.has(id) && isOwned(options, id);
+    tasks.push({ ...log.summary, status: getDisplayStatus(log.summary, { owned }) });
+    if (log.summary.ended !== null && !locked.has(id)) uncovered.push(log);
   }
-  tendIndex(options, contents, uncovered);
+  updateIndex(options, contents, uncovered);
   return tasks.toSorted(compareNewestFirst);
 }
 
-function summaryFromLog(options: TaskListingOptions, id: string): FoundLog | undefined {
+/** Checks whether a living process owns the log. */
+function isOwned({ locks, tasks }: TaskListingOptions, id: string): boolean {
+  return locks.findLiveOwner(tasks.lockPath(id)) !== undefined;
+}
+
+function summarizeFromLog(options: TaskListingOptions, id: string): SummarizedLog | undefined {
+  const { files, tasks, blobs } = options;
   try {
-    const scan = { task: id, getBlob: options.getBlob };
-    const state = inspectLog(options.files, options.logPath(id), scan, () => {});
+    const scan = { task: id, getBlob: (hash: string) => blobs.getText(hash) };
+    const state = inspectLog(files, tasks.logPath(id), scan, () => {});
     const bytes = state.goodBytes + state.damagedBytes + state.tornBytes;
-    options.report(id, problemsToList(state, { isOwned: () => options.isOwned(id) }));
+    options.report(id, describeProblems(state, { isOwned: () => isOwned(options, id) }));
     return state.summary === undefined ? undefined : { summary: state.summary, bytes };
   } catch (thrown) {
     // Deleted meanwhile, unreadable, or written by a newer Muster: one such log must not hide the others.
     if (systemErrorCode(thrown) === undefined && !(thrown instanceof MusterError)) throw thrown;
     const isGone = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
-    if (!isGone) options.reportUnreadable(id, `${errorMessage(thrown)}; no list or sum has it`);
+    if (!isGone) {
+      options.reportUnreadable(id, `${errorMessage(thrown)}; lists and sums leave the task out`);
+    }
     return undefined;
   }
 }
 
-/** The problems of a log; where they keep its task out of the list, they say so. */
-function problemsToList(
+/** Returns the problems of a log. They say so if they keep the task out of the list. */
+function describeProblems(
   { summary, problems }: LogState,
   { isOwned }: { readonly isOwned: () => boolean },
 ): readonly LogProblem[] {
   if (summary !== undefined) return problems;
   const [first, ...others] = problems;
   if (first !== undefined) {
-    return [{ ...first, message: `${first.message}; no list or sum has the task` }, ...others];
+    const message = `${first.message}; lists and sums leave the task out`;
+    return [{ ...first, message }, ...others];
   }
-  // It is being made this moment.
+  // The task is being created at this moment.
   if (isOwned()) return [];
   const message =
-    'the log holds no event with the specification of the task; no list or sum has it';
+    'the log has no event with the specification of the task; lists and sums leave the task out';
   return [{ code: 'missing', line: 1, message }];
 }
 
-function tendIndex(
+function updateIndex(
   options: TaskListingOptions,
   contents: IndexContents,
-  uncovered: readonly FoundLog[],
+  uncovered: readonly SummarizedLog[],
 ): void {
   try {
-    fillIndex(options, uncovered);
+    addToIndex(options, uncovered);
     options.index.compactIfStale(contents);
   } catch {
-    // A cache on a disk that is full or read-only: the listing stands without it.
+    // The index is a cache, and the disk may be full or read-only: the listing does not need it.
   }
 }
 
-/** A log that has grown meanwhile is taken out again: its new owner may have written to the index first. */
-function fillIndex(options: TaskListingOptions, uncovered: readonly FoundLog[]): void {
-  options.index.put(uncovered.map(({ summary }) => summary));
+/** Adds tasks to the index. Withdraws a task whose log has grown: its new owner may have written to the index first. */
+function addToIndex(
+  { files, tasks, index }: TaskListingOptions,
+  uncovered: readonly SummarizedLog[],
+): void {
+  index.put(uncovered.map(({ summary }) => summary));
   const deleted = new Set<string>();
   for (const { summary, bytes } of uncovered) {
-    const size = options.files.stat(options.logPath(summary.id))?.size;
+    const size = files.stat(tasks.logPath(summary.id))?.size;
     if (size === undefined) deleted.add(summary.id);
-    else if (size !== bytes) options.index.put([{ ...summary, ended: null }]);
+    else if (size !== bytes) index.put([{ ...summary, ended: null }]);
   }
-  // When somebody else has the index just now, a sweep takes them out.
-  options.index.remove(deleted);
+  // If another process is writing the index at this moment, a sweep removes them.
+  index.remove(deleted);
 }

@@ -1,28 +1,32 @@
 import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { lineSpans, parseJsonLine, wholeLinesLength } from '../../base/jsonl.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 import { DescriptorCache } from '../files/descriptor-cache.ts';
-import { writeAllBytes, type FilePort } from '../files/file-port.ts';
+import {
+  readFileIfExists,
+  writeAllBytes,
+  writeViaDraft,
+  type FilePort,
+} from '../files/file-port.ts';
 import { parseLedgerRows, formatLedgerRows } from './ledger-rows.ts';
 import type { OwnerLocks } from '../locks/owner-locks.ts';
 import type { TaskSummary } from '../task-store.ts';
 
 const INDEX_VERSION = 1;
-/** Below this many lines an index is not worth writing anew. */
+/** The number of lines below which compaction is not worthwhile. */
 const COMPACT_MIN_LINES = 1000;
 
-/** What the index says: the ended tasks, and how many lines it took to say so. */
+/** The ended tasks in the index, and the number of its lines. */
 export interface IndexContents {
   readonly ended: ReadonlyMap<string, TaskSummary>;
   readonly lines: number;
 }
 
 /**
- * One line for each task that ended; the last line of a task wins, and one without an end takes the
- * task out again. Only a cache: what it lacks is read from the logs, and what it lost grows back.
+ * The index has a line for each task that ended. The last line of a task counts, and a line without an end removes the
+ * task. The index is only a cache: tasks that it lacks are read from their logs and added again.
  */
 export class TaskIndex {
   readonly #files: FilePort;
@@ -43,12 +47,12 @@ export class TaskIndex {
   }
 
   read(): IndexContents {
-    return parseIndex(readIfThere(this.#files, this.#path) ?? Buffer.alloc(0));
+    return parseIndex(readFileIfExists(this.#files, this.#path) ?? Buffer.alloc(0));
   }
 
-  /** Ids of tasks that ended with this key, the last one first; only lines that hold it are read. */
+  /** Finds the ids of tasks that ended with this key, the last one first. Parses only lines that contain the key. */
   findByReuseKey(key: string): readonly string[] {
-    const bytes = readIfThere(this.#files, this.#path) ?? Buffer.alloc(0);
+    const bytes = readFileIfExists(this.#files, this.#path) ?? Buffer.alloc(0);
     const wanted = Buffer.from(JSON.stringify({ reuseKey: key }).slice(1, -1));
     const ids = new Set<string>();
     for (let at = bytes.lastIndexOf(wanted); at > 0; at = bytes.lastIndexOf(wanted, at - 1)) {
@@ -64,30 +68,30 @@ export class TaskIndex {
     return [...ids];
   }
 
-  /** Adds or replaces tasks; one whose `ended` is null is no longer covered. */
+  /** Adds or replaces tasks. A task whose `ended` is null is removed. */
   put(summaries: readonly TaskSummary[]): void {
     if (summaries.length === 0) return;
-    const lines = Buffer.from(summaries.map(indexLine).join(''));
-    // Once more when the file was replaced meanwhile: what compaction reads last may not hold the lines.
+    const lines = Buffer.from(summaries.map(formatIndexLine).join(''));
+    // Again if the file was replaced meanwhile, because compaction may have read it before the lines were added.
     while (!this.#append(lines));
   }
 
-  /** Writes the index anew when more than half of it is out of date. */
+  /** Compacts the index if more than half of its lines are out of date. */
   compactIfStale(contents: IndexContents): void {
     if (contents.lines < COMPACT_MIN_LINES || contents.lines < 2 * contents.ended.size) return;
     this.#rewrite(new Set());
   }
 
   /**
-   * Takes out every line of these tasks, so that no word of them stays; false: another process
-   * writes the index anew just now.
+   * Removes all lines of these tasks, so that nothing about them remains. Returns false if another process is compacting
+   * the index at this moment.
    */
   remove(ids: ReadonlySet<string>): boolean {
     if (ids.size === 0 || this.#files.stat(this.#path) === undefined) return true;
     return this.#rewrite(ids);
   }
 
-  /** Appends lines; false when they have to be appended again: there was no file, or another one since. */
+  /** Appends lines. Returns false if they must be appended again, because the file did not exist or was replaced. */
   #append(lines: Buffer): boolean {
     const path = this.#path;
     try {
@@ -98,80 +102,73 @@ export class TaskIndex {
       this.#descriptors.close(path);
     } catch (thrown) {
       if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
-      this.#make();
+      this.#createFile();
     }
     return false;
   }
 
-  #make(): void {
+  #createFile(): void {
     try {
       this.#descriptors.add(this.#path, this.#files.openNew(this.#path));
     } catch (thrown) {
-      // Another process made it meanwhile: that one it is.
+      // Another process created it meanwhile.
       if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
     }
   }
 
-  #rewrite(without: ReadonlySet<string>): boolean {
+  #rewrite(excluded: ReadonlySet<string>): boolean {
     const lock = `${this.#path}.lock`;
     if (this.#locks.acquire(lock) !== undefined) return false;
     try {
       this.#removeDrafts();
       try {
-        this.#compact(without);
+        this.#compact(excluded);
       } catch (thrown) {
-        // Where there is no room for a new one, none is better than one that tells of deleted tasks.
-        if (without.size === 0 || !isFull(thrown)) throw thrown;
+        // On a full disk, no index is better than one that still contains deleted tasks.
+        if (excluded.size === 0 || !isDiskFull(thrown)) throw thrown;
         this.#files.unlink(this.#path);
       }
       return true;
     } finally {
-      // What was open is no longer the index, and would hold its room on the disk.
+      // The open file is no longer the index, and its space on the disk would not be freed.
       this.#descriptors.close(this.#path);
       this.#locks.release(lock);
     }
   }
 
-  /** Of those who died while they wrote the index anew: only the lock's holder makes any. */
+  /** Removes the drafts of processes that died during compaction. Only the holder of the lock creates drafts. */
   #removeDrafts(): void {
     const directory = dirname(this.#path);
-    const beginning = `${basename(this.#path)}.`;
+    const prefix = `${basename(this.#path)}.`;
     for (const name of this.#files.list(directory)) {
-      if (!name.startsWith(beginning) || !name.endsWith('.new')) continue;
+      if (!name.startsWith(prefix) || !name.endsWith('.new')) continue;
       this.#files.unlink(join(directory, name));
     }
   }
 
-  /** Others append while this runs: what they add to the old file after it was read is carried over. */
-  #compact(without: ReadonlySet<string>): void {
+  /** Copies the lines that other processes append to the old file after it was read. */
+  #compact(excluded: ReadonlySet<string>): void {
     const files = this.#files;
-    const draft = `${this.#path}.${newId()}.new`;
     const old = files.openRead(this.#path);
     try {
       const before = readFrom(files, old, 0);
-      const kept = [...parseIndex(before).ended.values()].filter(({ id }) => !without.has(id));
-      const lines = kept.map(indexLine).join('');
-      try {
-        writeNew(files, draft, Buffer.from(lines));
-        files.rename(draft, this.#path);
-      } catch (thrown) {
-        if (files.stat(draft) !== undefined) files.unlink(draft);
-        throw thrown;
-      }
-      const late = readFrom(files, old, before.length);
-      if (late.length > 0) while (!this.#append(late));
+      const summaries = [...parseIndex(before).ended.values()];
+      const remaining = summaries.filter(({ id }) => !excluded.has(id));
+      writeViaDraft(files, this.#path, Buffer.from(remaining.map(formatIndexLine).join('')));
+      const appended = readFrom(files, old, before.length);
+      if (appended.length > 0) while (!this.#append(appended));
     } finally {
       files.close(old);
     }
   }
 }
 
-function isFull(thrown: unknown): boolean {
+function isDiskFull(thrown: unknown): boolean {
   const code = systemErrorCode(thrown);
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-function indexLine({ ledger, ...summary }: TaskSummary): string {
+function formatIndexLine({ ledger, ...summary }: TaskSummary): string {
   const rows = ledger === undefined ? {} : { ledger: formatLedgerRows(ledger) };
   return `${JSON.stringify({ v: INDEX_VERSION, ...summary, ...rows })}\n`;
 }
@@ -184,18 +181,18 @@ function parseIndex(bytes: Buffer): IndexContents {
     lines += 1;
     const summary = parseSummary(bytes.toString('utf8', start, end));
     if (summary === undefined) continue;
-    // Deleted first: the map's order is that of the last lines.
+    // Deleted first, so that the map has the order of the last lines.
     ended.delete(summary.id);
     if (summary.ended !== null) ended.set(summary.id, summary);
   }
   return { ended, lines };
 }
 
-/** Undefined for a line that is damaged or of another version: its task is read from its log. */
+/** Parses a line; undefined if it is damaged or of another version: then the task is read from its log. */
 function parseSummary(line: string): TaskSummary | undefined {
   const value = parseJsonLine(line);
   if (!isJsonObject(value)) return undefined;
-  // What has ended asks nothing and waits for nothing.
+  // A task that has ended has no open questions and waits for nothing.
   const { v, ledger: rows, heldBy: _held, questions: _asked, ...summary } = value;
   if (v !== INDEX_VERSION || !isSummary(summary)) return undefined;
   if (rows === undefined) return summary;
@@ -223,15 +220,7 @@ function isSummary(value: object): value is TaskSummary {
   );
 }
 
-function readIfThere(files: FilePort, path: string): Buffer | undefined {
-  try {
-    return files.readFile(path);
-  } catch (thrown) {
-    if (systemErrorCode(thrown) === 'ENOENT') return undefined;
-    throw thrown;
-  }
-}
-
+/** Reads the complete lines of an open file from `position` on. */
 function readFrom(files: FilePort, fd: number, position: number): Buffer {
   const bytes = Buffer.alloc(Math.max(0, files.statOpen(fd).size - position));
   const count = bytes.length === 0 ? 0 : files.readAt(fd, bytes, position);
@@ -239,19 +228,10 @@ function readFrom(files: FilePort, fd: number, position: number): Buffer {
   return read.subarray(0, wholeLinesLength(read));
 }
 
-function writeNew(files: FilePort, path: string, bytes: Buffer): void {
-  const fd = files.openNew(path);
-  try {
-    writeAllBytes(files, fd, bytes);
-  } finally {
-    files.close(fd);
-  }
-}
-
-/** Returns the inode of the file that now holds them. */
+/** Appends lines to an open file. Returns the inode of the file. */
 function appendLines(files: FilePort, fd: number, lines: Buffer): number {
   const { size, inode } = files.statOpen(fd);
-  // A line that was cut short once must not swallow the next one.
+  // After an incomplete line, which must not swallow the next one.
   writeAllBytes(files, fd, size === 0 ? lines : Buffer.concat([Buffer.from('\n'), lines]));
   return inode;
 }

@@ -6,40 +6,36 @@ import { nodeFiles } from '../files/node-files.ts';
 import { OwnerLocks } from './owner-locks.ts';
 import { createProcessPort } from './process-identity.ts';
 
-/** In the directory: empty, and so nothing to git, but while somebody writes. */
-const LOCKS = '.locks';
+/** The directory of the locks. It is empty while nobody writes, so git does not see it. */
+const LOCKS_DIRECTORY = '.locks';
 const LOCK = 'write';
 
-const FIRST_WAIT_MS = 2;
-const LONGEST_WAIT_MS = 40;
-/** Whoever holds a lock writes two small files. */
-const PATIENCE_MS = 20_000;
+const FIRST_RETRY_MS = 2;
+const MAX_RETRY_MS = 40;
+/** The time to wait for a lock. Its owner only writes two small files. */
+const MAX_WAIT_MS = 20_000;
 
 /**
- * Runs `work` while nobody else holds the directory (absolute, real, existing), in this process or in
- * another one of this machine; a lock that a dead one left counts for nothing. `sleep` rejects where the
- * waiting is to end. Rejects with CONFLICT where somebody holds it for very long.
+ * Runs `work` while no other process of this machine, and no other caller in this process, holds the lock of the
+ * directory (absolute, real, existing). The lock of a dead process does not count. Rejects with `CONFLICT` if the lock
+ * is held for 20 seconds, and with the rejection of `sleep`, which ends the waiting.
  */
 export async function withDirectoryLock<T>(
   directory: string,
   sleep: (ms: number) => Promise<void>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const place = join(directory, LOCKS);
+  const locksDirectory = join(directory, LOCKS_DIRECTORY);
   try {
-    // As private as what it guards; the default is for one that has just gone, which opening it tells.
+    // As private as the directory. If that has just been removed, opening it fails with a clear error.
     const { mode = 0o700 } = nodeFiles.stat(directory) ?? {};
-    // A link there could lead anywhere.
-    holdDirectory(directory, place, { create: true, mode }).close();
+    // Follows no link, which could lead anywhere.
+    holdDirectory(directory, locksDirectory, { create: true, mode }).close();
   } catch (thrown) {
-    throw fileError(place, thrown);
+    throw fileError(locksDirectory, thrown);
   }
-  const lock = join(place, LOCK);
-  const locks = new OwnerLocks({
-    files: nodeFiles,
-    processes: createProcessPort(),
-    directory: place,
-  });
+  const lock = join(locksDirectory, LOCK);
+  const locks = new OwnerLocks(nodeFiles, createProcessPort(), locksDirectory);
   try {
     await waitForLock(locks, lock, sleep);
     try {
@@ -58,17 +54,17 @@ async function waitForLock(
   sleep: (ms: number) => Promise<void>,
 ): Promise<void> {
   let waited = 0;
-  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+  for (let retry = FIRST_RETRY_MS; ; retry = Math.min(retry * 2, MAX_RETRY_MS)) {
     const owner = tryToAcquire(locks, lock);
     if (owner === undefined) return;
-    if (waited >= PATIENCE_MS) {
+    if (waited >= MAX_WAIT_MS) {
       throw new MusterError(
         'CONFLICT',
-        `process ${owner.pid} has been writing here for ${PATIENCE_MS / 1000} s (${lock}): nothing was changed. Try again later`,
+        `process ${owner.pid} has been writing here for ${MAX_WAIT_MS / 1000} s (${lock}): nothing was changed. Try again later`,
       );
     }
-    // Unlike everybody else's, so that the same ones don't meet again and again.
-    const ms = Math.ceil(wait * (0.5 + Math.random()));
+    // Random, so that the same processes do not collide again and again.
+    const ms = Math.ceil(retry * (0.5 + Math.random()));
     waited += ms;
     await sleep(ms);
   }

@@ -3,66 +3,68 @@ import { systemErrorCode } from '../../base/errors.ts';
 import { isId, newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
-import { writeAllBytes, type FilePort } from '../files/file-port.ts';
+import {
+  readFileIfExists,
+  unlinkIfExists,
+  writeViaDraft,
+  type FilePort,
+} from '../files/file-port.ts';
 import { isProcessGone, type ProcessIdentity, type ProcessPort } from './process-identity.ts';
 
-/** Who holds a lock. `token` is each store's own. */
+/** The process that holds a lock, and the `token` of its store: each store has its own. */
 export interface LockOwner extends ProcessIdentity {
   readonly token: string;
 }
 
-export interface OwnerLocksOptions {
-  readonly files: FilePort;
-  readonly processes: ProcessPort;
-  /** Of the files that say who an owner is; a lock is a link to one. On the locks' file system. */
-  readonly directory: string;
-}
-
 /**
- * Locks that outlive a killed process only as long as nobody asks: an owner is told by pid, start time
- * and boot, so there is no heartbeat. A lock is made by one link, so whoever sees it sees all of it;
- * one that can't be read was cut short by a power loss, and its owner is gone.
+ * Locks that a killed process cannot block. An owner is identified by pid, start time and boot, so there is no heartbeat:
+ * the next process that wants the lock sees that the owner is dead and takes the lock over. A lock is created by a single
+ * link, so nobody sees a part of it. A lock that cannot be read was damaged by a power loss, and its owner is gone.
  */
 export class OwnerLocks {
   readonly #files: FilePort;
   readonly #processes: ProcessPort;
   readonly #directory: string;
-  /** Tells this store from all others, for its whole life. */
+  /** Distinguishes this store from all others. */
   readonly #token = newId();
-  /** The file that says who this store is; made when it is first asked for. */
+  /** The file that describes this store; created when it is first needed. */
   #ownFile: string | undefined;
 
-  constructor(options: OwnerLocksOptions) {
-    this.#files = options.files;
-    this.#processes = options.processes;
-    this.#directory = options.directory;
+  /**
+   * `directory` contains the files that describe owners. A lock is a hard link to such a file, so the directory must be
+   * on the file system of the locks.
+   */
+  constructor(files: FilePort, processes: ProcessPort, directory: string) {
+    this.#files = files;
+    this.#processes = processes;
+    this.#directory = directory;
   }
 
-  /** This store's own token; from now on its file in the directory says whose it is. */
+  /** Makes this store known to the others by its file in the directory. Returns the token of this store. */
   register(): string {
-    this.#introduced();
+    this.#ensureOwnFile();
     return this.#token;
   }
 
-  /** When the first of the other living stores came, milliseconds since the epoch; Infinity: none. */
+  /** The time at which the first of the other living stores registered. Milliseconds since the epoch; Infinity if none. */
   findOldestRival(): number {
-    const came = this.#owners()
+    const registered = this.#listOwners()
       .filter(({ owner }) => owner.token !== this.#token && !this.#isGone(owner))
       .map(({ file }) => this.#files.stat(file)?.modified ?? Number.POSITIVE_INFINITY);
-    return Math.min(...came);
+    return Math.min(...registered);
   }
 
-  /** Removes what dead stores left in the directory. */
+  /** Removes the files of dead stores from the directory. */
   removeDeadOwners(): void {
-    for (const { file, owner } of this.#owners()) {
-      if (this.#isGone(owner)) removeIfThere(this.#files, file);
+    for (const { file, owner } of this.#listOwners()) {
+      if (this.#isGone(owner)) unlinkIfExists(this.#files, file);
     }
   }
 
-  /** Takes the lock at `path`; returns the living owner instead when there is one. */
+  /** Takes the lock at `path`. Returns undefined, or the living owner if another store holds the lock. */
   acquire(path: string): LockOwner | undefined {
     for (;;) {
-      if (this.#tryLink(path)) return undefined;
+      if (this.#tryToLink(path)) return undefined;
       const owner = readOwner(this.#files, path);
       if (owner === undefined) continue;
       if (!this.#isGone(owner)) return owner;
@@ -71,27 +73,27 @@ export class OwnerLocks {
     }
   }
 
-  /** Gives back a lock that this store holds. */
+  /** Releases a lock that this store holds. */
   release(path: string): void {
-    removeIfThere(this.#files, path);
+    unlinkIfExists(this.#files, path);
   }
 
-  /** The living owner of a lock, if there is one. */
+  /** Returns the owner of a lock if it is alive. */
   findLiveOwner(path: string): LockOwner | undefined {
     const owner = readOwner(this.#files, path);
     return owner === undefined || this.#isGone(owner) ? undefined : owner;
   }
 
-  /** To be called when all locks are given back. */
+  /** Removes this store's own file. The caller must have released all locks. */
   close(): void {
-    if (this.#ownFile !== undefined) removeIfThere(this.#files, this.#ownFile);
+    if (this.#ownFile !== undefined) unlinkIfExists(this.#files, this.#ownFile);
     this.#ownFile = undefined;
   }
 
   /**
-   * Only one process may remove the lock that a dead owner left: the one that holds a second lock,
-   * named by the dead owner's token. While it lives nobody else touches the first, so between looking
-   * again and replacing nothing can change. If it dies, its own lock is taken over in just this way.
+   * Replaces the lock of a dead owner. Only one process may do so: the one that holds a second lock, the guard, which is
+   * named by the token of the dead owner. While that process lives, nobody else touches the first lock, so nothing can
+   * change between the check and the replacement. If it dies, its guard is taken over in the same way.
    */
   #takeOver(path: string, dead: LockOwner): LockOwner | undefined | 'changed' {
     const guard = `${path}.${dead.token}`;
@@ -100,9 +102,9 @@ export class OwnerLocks {
     try {
       if (readOwner(this.#files, path)?.token !== dead.token) return 'changed';
       const link = `${guard}.new`;
-      // Left by one who died here; nobody but the guard's holder makes it.
-      removeIfThere(this.#files, link);
-      this.#files.link(this.#introduced(), link);
+      // A process that died here may have left it. Only the holder of the guard creates it.
+      unlinkIfExists(this.#files, link);
+      this.#files.link(this.#ensureOwnFile(), link);
       this.#files.rename(link, path);
       return undefined;
     } finally {
@@ -110,9 +112,9 @@ export class OwnerLocks {
     }
   }
 
-  /** Whether the lock was free. */
-  #tryLink(path: string): boolean {
-    const ownFile = this.#ownFile ?? this.#introduced();
+  /** Creates the lock. Returns false if it exists. */
+  #tryToLink(path: string): boolean {
+    const ownFile = this.#ownFile ?? this.#ensureOwnFile();
     try {
       this.#files.link(ownFile, path);
       return true;
@@ -120,42 +122,34 @@ export class OwnerLocks {
       const code = systemErrorCode(thrown);
       if (code === 'EEXIST') return false;
       if (code !== 'ENOENT' || this.#files.stat(ownFile) !== undefined) throw thrown;
-      this.#introduced();
-      return this.#tryLink(path);
+      this.#ensureOwnFile();
+      return this.#tryToLink(path);
     }
   }
 
-  /** Made anew when somebody who sees other processes (a container) swept it away. */
-  #introduced(): string {
+  /**
+   * Returns the path of this store's own file. Writes the file again if a process that sees other processes, such as one
+   * in a container, has removed it.
+   */
+  #ensureOwnFile(): string {
     if (this.#ownFile === undefined || this.#files.stat(this.#ownFile) === undefined) {
       this.#ownFile = this.#writeOwnFile();
     }
     return this.#ownFile;
   }
 
-  /** Writes down who this store is, whole before it gets its name; removes what dead ones left. */
   #writeOwnFile(): string {
     const token = this.#token;
     this.removeDeadOwners();
     const file = join(this.#directory, token);
-    const draft = `${file}${DRAFT_SUFFIX}`;
-    const fd = this.#files.openNew(draft);
-    try {
-      const owner: LockOwner = { ...this.#processes.self(), token };
-      writeAllBytes(this.#files, fd, Buffer.from(JSON.stringify(owner)));
-      this.#files.rename(draft, file);
-    } catch (thrown) {
-      this.#files.unlink(draft);
-      throw thrown;
-    } finally {
-      this.#files.close(fd);
-    }
+    const owner: LockOwner = { ...this.#processes.self(), token };
+    writeViaDraft(this.#files, file, Buffer.from(JSON.stringify(owner)), `${file}.new`);
     return file;
   }
 
-  #owners(): readonly { readonly file: string; readonly owner: LockOwner }[] {
-    const files = this.#files.list(this.#directory).filter((name) => isId(name));
-    return files.flatMap((name) => {
+  #listOwners(): readonly { readonly file: string; readonly owner: LockOwner }[] {
+    const names = this.#files.list(this.#directory).filter((name) => isId(name));
+    return names.flatMap((name) => {
       const file = join(this.#directory, name);
       const owner = readOwner(this.#files, file);
       return owner === undefined ? [] : [{ file, owner }];
@@ -167,37 +161,24 @@ export class OwnerLocks {
   }
 }
 
-const DRAFT_SUFFIX = '.new';
-
 const UNREADABLE: LockOwner = { pid: 0, startTime: 0, bootId: '', host: '', token: 'unreadable' };
 
 function parseOwner(text: string): LockOwner {
   const value = parseJsonLine(text);
   if (!isJsonObject(value)) return UNREADABLE;
   const { pid, startTime, bootId, host, token } = value;
-  const known =
+  const isValid =
     typeof pid === 'number' &&
     typeof startTime === 'number' &&
     (typeof bootId === 'string' || bootId === null) &&
     typeof host === 'string' &&
     typeof token === 'string' &&
     /^[a-z0-9]+$/.test(token);
-  return known ? { pid, startTime, bootId, host, token } : UNREADABLE;
+  return isValid ? { pid, startTime, bootId, host, token } : UNREADABLE;
 }
 
+/** Reads the owner of a lock, or the owner that a file describes; undefined if the file does not exist. */
 function readOwner(files: FilePort, path: string): LockOwner | undefined {
-  try {
-    return parseOwner(files.readFile(path).toString('utf8'));
-  } catch (thrown) {
-    if (systemErrorCode(thrown) === 'ENOENT') return undefined;
-    throw thrown;
-  }
-}
-
-function removeIfThere(files: FilePort, path: string): void {
-  try {
-    files.unlink(path);
-  } catch (thrown) {
-    if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
-  }
+  const bytes = readFileIfExists(files, path);
+  return bytes === undefined ? undefined : parseOwner(bytes.toString('utf8'));
 }

@@ -3,40 +3,40 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { systemErrorCode } from '../../base/errors.ts';
 
-/** A process, told from any later one that gets its number. */
+/** A process, distinguished from any later process with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Linux: clock ticks from boot; elsewhere seconds since the epoch, give or take one. */
+  /** Linux: clock ticks since boot. Elsewhere: seconds since the epoch, accurate to one second. */
   readonly startTime: number;
-  /** Linux: the kernel's id of this boot; elsewhere null, and `startTime` tells boots apart. */
+  /** Linux: the kernel's id of this boot. Elsewhere null, because `startTime` distinguishes boots. */
   readonly bootId: string | null;
   readonly host: string;
 }
 
-/** The processes of this machine, as the owner lock asks for them. */
+/** The processes of this machine, as `OwnerLocks` needs them. */
 export interface ProcessPort {
   self(): ProcessIdentity;
-  /** Start time of a running process; undefined when it is gone, null when it can't be found out. */
+  /** Returns the start time of a running process, undefined if it is gone, or null if it cannot be determined. */
   startTime(pid: number): number | null | undefined;
 }
 
-/** Whether the process that left `owner` behind is surely gone. In doubt it lives. */
-export function isProcessGone(owner: ProcessIdentity, processes: ProcessPort): boolean {
-  if (owner.bootId !== processes.self().bootId) return true;
-  const startTime = processes.startTime(owner.pid);
+/** Checks whether a process has certainly ended. In doubt it counts as alive. */
+export function isProcessGone(identity: ProcessIdentity, processes: ProcessPort): boolean {
+  if (identity.bootId !== processes.self().bootId) return true;
+  const startTime = processes.startTime(identity.pid);
   if (startTime === undefined) return true;
   if (startTime === null) return false;
-  // Where start times are rounded seconds, two readings of one process may differ by that.
-  const tolerance = owner.bootId === null ? 2 : 0;
-  return Math.abs(startTime - owner.startTime) > tolerance;
+  // Without a boot id, start times are rounded seconds, and two readings of one process may differ by that.
+  const tolerance = identity.bootId === null ? 2 : 0;
+  return Math.abs(startTime - identity.startTime) > tolerance;
 }
 
 const START_TIME_FIELD = 22;
 const STATE_FIELD = 3;
 
-/** Start time in ticks from the text of `/proc/PID/stat` (proc(5)); undefined for a zombie. */
+/** Reads the start time in ticks from the text of `/proc/PID/stat` (proc(5)); undefined for a zombie. */
 export function parseStartTime(stat: string): number | undefined {
-  // The second field is the program's name in brackets, and may hold anything, brackets included.
+  // The second field is the name of the program in parentheses, which may contain anything, also parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const state = fields[STATE_FIELD - STATE_FIELD];
   const startTime = Number(fields[START_TIME_FIELD - STATE_FIELD]);
@@ -48,7 +48,7 @@ function readProc(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (thrown) {
     const code = systemErrorCode(thrown);
-    // ESRCH: it ended between open and read.
+    // ESRCH: the process ended between open and read.
     if (code === 'ENOENT' || code === 'ESRCH' || code === 'ENOTDIR') return undefined;
     throw thrown;
   }
@@ -64,7 +64,7 @@ function psStartTime(pid: number): number | null | undefined {
     process.kill(pid, 0);
   } catch (thrown) {
     if (systemErrorCode(thrown) === 'ESRCH') return undefined;
-    // EPERM: it lives, under somebody else's name.
+    // EPERM: the process runs as another user.
   }
   try {
     const printed = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
@@ -75,7 +75,7 @@ function psStartTime(pid: number): number | null | undefined {
     const seconds = Date.parse(printed.trim()) / 1000;
     return Number.isFinite(seconds) ? seconds : null;
   } catch {
-    // No `ps`, or it ended meanwhile: not known, so the caller takes it for alive.
+    // There is no `ps`, or the process ended meanwhile: unknown, so the caller treats it as alive.
     return null;
   }
 }
@@ -88,7 +88,7 @@ function identifySelf(): ProcessIdentity {
   return { pid: process.pid, startTime, bootId, host: hostname() };
 }
 
-/** The processes of this machine. */
+/** Creates the port to the processes of this machine. */
 export function createProcessPort(): ProcessPort {
   let self: ProcessIdentity | undefined;
   const port: ProcessPort = {

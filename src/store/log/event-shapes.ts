@@ -1,13 +1,15 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { areQuotedItems } from '../../protocol/quoted-item.ts';
 import type { EventType } from '../../protocol/events/event.ts';
+import { isArrayOf, isStringArray } from './validate-terms.ts';
 
-type Kind = 'text' | 'texts' | 'number' | 'object' | 'list';
+type FieldType = 'text' | 'texts' | 'number' | 'object' | 'list';
 
 const CALL = { callId: 'text', tool: 'text' } as const;
 
-/** What every reader of such an event goes by, in each version of logs. */
-const SHAPES: Partial<Readonly<Record<EventType, Readonly<Record<string, Kind>>>>> = {
+/** The fields that readers rely on, in every version of logs. */
+const REQUIRED_FIELDS: Partial<Readonly<Record<EventType, Readonly<Record<string, FieldType>>>>> = {
+  'task.held': { because: 'text' },
   'task.resumed': { by: 'text' },
   'input.queued': { input: 'object' },
   'input.withdrawn': { ids: 'texts' },
@@ -30,20 +32,24 @@ const SHAPES: Partial<Readonly<Record<EventType, Readonly<Record<string, Kind>>>
   'limit.reached': { limit: 'text', value: 'number', used: 'number' },
   'task.ended': { end: 'object', result: 'text' },
   'todos.set': { items: 'list' },
+  'reuse.missed': { key: 'text' },
+  'summary.started': { ask: 'text' },
+  'summary.refused': { message: 'object' },
+  'context.handed': { text: 'text' },
   notified: { message: 'text' },
   warning: { message: 'text' },
 };
 
-/** Whether the fields are there that nobody looks for twice: a log may come from anywhere. */
+/** Checks whether an event has the fields that readers rely on without a check. A log may come from anywhere. */
 export function hasRequiredFields(event: JsonObject, type: EventType): boolean {
-  const fields = Object.entries(SHAPES[type] ?? {});
-  if (!fields.every(([name, kind]) => isOfKind(event[name], kind))) return false;
+  const fields = Object.entries(REQUIRED_FIELDS[type] ?? {});
+  if (!fields.every(([name, fieldType]) => hasType(event[name], fieldType))) return false;
   if (type === 'input.queued') return isInput(event['input']);
   return type !== 'turn.ended' || isMessage(event['message']);
 }
 
-function isOfKind(value: unknown, kind: Kind): boolean {
-  switch (kind) {
+function hasType(value: unknown, type: FieldType): boolean {
+  switch (type) {
     case 'text':
       return typeof value === 'string';
     case 'number':
@@ -53,9 +59,9 @@ function isOfKind(value: unknown, kind: Kind): boolean {
     case 'list':
       return Array.isArray(value);
     case 'texts':
-      return Array.isArray(value) && value.every((each) => typeof each === 'string');
+      return isStringArray(value);
     default:
-      return kind satisfies never;
+      return type satisfies never;
   }
 }
 
@@ -68,7 +74,7 @@ function isInput(value: unknown): boolean {
 }
 
 function isMessage(value: unknown): boolean {
-  return isJsonObject(value) && Array.isArray(value['content']) && value['content'].every(isPart);
+  return isJsonObject(value) && isArrayOf(value['content'], isPart);
 }
 
 function isPart(value: unknown): boolean {

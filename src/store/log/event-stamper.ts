@@ -8,15 +8,15 @@ import { isEventType, isTaskEvent } from './validate-event.ts';
 import { mapStrings } from './map-strings.ts';
 import type { Redact } from '../redact/redactor.ts';
 
-/** Where a log stands: what the next events are stamped with. */
+/** The position in a log, which the next events are stamped with. */
 interface StampPosition {
   readonly task: string;
   readonly epoch: number;
-  /** Of the first one. */
+  /** The number of the first event. */
   readonly seq: number;
 }
 
-/** An event as it is kept, and as JSON. */
+/** An event, and the same as JSON. */
 export interface StampedEvent {
   readonly event: TaskEvent;
   readonly json: string;
@@ -24,10 +24,10 @@ export interface StampedEvent {
 
 export type EventStamper = (
   bodies: readonly EventBody[],
-  at: StampPosition,
+  position: StampPosition,
 ) => readonly StampedEvent[];
 
-/** The protocol's own words stay, even if somebody's password is `completed`. */
+/** Values of the protocol, which are never redacted, even if somebody's password is `completed`. */
 const PROTOCOL_VALUES: ReadonlySet<string> = new Set([
   ...TASK_STATUSES,
   ...ERROR_CODES,
@@ -40,7 +40,7 @@ const PROTOCOL_VALUES: ReadonlySet<string> = new Set([
   'in_progress',
 ]);
 
-/** Makes events of bodies: stamped with one time, secrets redacted. */
+/** Creates the function that turns event bodies into events: all with the same time, and with secrets redacted. */
 export function createEventStamper(clock: Clock, redact: Redact | undefined): EventStamper {
   return (bodies, { task, epoch, seq }) => {
     const ts = clock.now();

@@ -11,26 +11,26 @@ import { addToSummary } from './task-summary.ts';
 import type { SyncQueue } from '../files/sync-queue.ts';
 import type { TaskLog, TaskSummary } from '../task-store.ts';
 
-const UTF8_BYTES_PER_UNIT = 3;
+const MAX_UTF8_BYTES_PER_UNIT = 3;
 
-/** What all logs of a store share. */
+/** The parts of a store that its logs use. */
 export interface LogContext {
   readonly files: FilePort;
   readonly descriptors: DescriptorCache;
-  /** Undefined: nothing is made durable. */
+  /** Undefined if nothing is made durable. */
   readonly syncQueue: SyncQueue | undefined;
   readonly stamp: EventStamper;
-  /** Keeps a text that was redacted already; returns its hash. */
+  /** Stores a text that is already redacted. Returns its hash. */
   putBlob(text: string): string;
-  /** The task has ended, or has gone back to an earlier event; its log holds it. */
+  /** Called when the log says that the task has ended or was rewound. */
   onSummaryChange(summary: TaskSummary): void;
-  /** The owner gives the log up. */
+  /** Called when the owner closes the log. */
   onClose(log: FileTaskLog): void;
 }
 
-/** What could not be read back must not be written. Large strings are in blobs by now. */
-function refuseTooLong({ type, task }: TaskEvent, line: string): void {
-  if (line.length < MAX_LINE_BYTES / UTF8_BYTES_PER_UNIT) return;
+/** Throws for a line that could not be read back. Its large strings are in blobs already. */
+function checkLineLength({ type, task }: TaskEvent, line: string): void {
+  if (line.length < MAX_LINE_BYTES / MAX_UTF8_BYTES_PER_UNIT) return;
   const bytes = byteLength(line) + 1;
   if (bytes <= MAX_LINE_BYTES) return;
   throw new MusterError(
@@ -39,32 +39,32 @@ function refuseTooLong({ type, task }: TaskEvent, line: string): void {
   );
 }
 
-/** Where an existing log stands when it is taken. */
+/** The position in a log at which a new owner continues. */
 export interface LogPosition {
   readonly epoch: number;
   readonly nextSeq: number;
-  /** Length of the file in bytes: whole lines. */
+  /** Bytes of the file, up to the end of its last complete line. */
   readonly size: number;
   readonly summary: TaskSummary | undefined;
 }
 
-/** A task's log in a file, with the lock held. */
+/** The log of a task in a file. This process holds the lock. */
 export class FileTaskLog implements TaskLog {
   readonly id: string;
   readonly epoch: number;
   readonly path: string;
-  readonly #host: LogContext;
+  readonly #context: LogContext;
   #opening: readonly TaskEvent[] = [];
   #nextSeq: number;
   #size: number;
   #summary: TaskSummary | undefined;
-  #unsynced = false;
+  #hasUnsynced = false;
   #lastSync: Promise<void> = Promise.resolve();
-  #broken: MusterError | undefined;
+  #failure: MusterError | undefined;
   #closed = false;
 
-  constructor(host: LogContext, id: string, path: string, position: LogPosition) {
-    this.#host = host;
+  constructor(context: LogContext, id: string, path: string, position: LogPosition) {
+    this.#context = context;
     this.id = id;
     this.path = path;
     this.epoch = position.epoch;
@@ -81,7 +81,7 @@ export class FileTaskLog implements TaskLog {
     return this.#summary;
   }
 
-  /** The first batch of this owner; in a new log `header` goes before it, in the same write. */
+  /** Writes the first batch of this owner. The header of a new log goes before it, in the same write. */
   open(bodies: readonly EventBody[], header = ''): void {
     this.#opening = this.#append(bodies, header);
   }
@@ -91,12 +91,12 @@ export class FileTaskLog implements TaskLog {
   }
 
   sync(): Promise<void> {
-    const { syncQueue: syncs } = this.#host;
-    if (syncs === undefined) return Promise.resolve();
-    if (this.#broken !== undefined) return Promise.reject(this.#broken);
-    if (this.#unsynced) {
-      this.#unsynced = false;
-      this.#lastSync = this.#syncWith(syncs);
+    const { syncQueue } = this.#context;
+    if (syncQueue === undefined) return Promise.resolve();
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#hasUnsynced) {
+      this.#hasUnsynced = false;
+      this.#lastSync = this.#syncWith(syncQueue);
     }
     return this.#lastSync;
   }
@@ -104,43 +104,43 @@ export class FileTaskLog implements TaskLog {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#host.onClose(this);
+    this.#context.onClose(this);
   }
 
-  async #syncWith(syncs: SyncQueue): Promise<void> {
+  async #syncWith(syncQueue: SyncQueue): Promise<void> {
     try {
-      await syncs.sync(this.path);
+      await syncQueue.sync(this.path);
     } catch (thrown) {
-      this.#broken = storageError('make durable', this.path, thrown);
-      throw this.#broken;
+      this.#failure = storageError('make durable', this.path, thrown);
+      throw this.#failure;
     }
   }
 
   #append(bodies: readonly EventBody[], header: string): readonly TaskEvent[] {
-    this.#refuseUnusable();
-    const at = { task: this.id, epoch: this.epoch, seq: this.#nextSeq };
-    const stamped = this.#host.stamp(bodies, at);
+    this.#checkUsable();
+    const position = { task: this.id, epoch: this.epoch, seq: this.#nextSeq };
+    const stamped = this.#context.stamp(bodies, position);
     let lines = header;
     for (const { event, json } of stamped) {
-      const line = encodeLogLine(event, (text) => this.#host.putBlob(text), json);
-      refuseTooLong(event, line);
+      const line = encodeLogLine(event, (text) => this.#context.putBlob(text), json);
+      checkLineLength(event, line);
       lines += `${line}\n`;
     }
     this.#write(Buffer.from(lines));
     const events = stamped.map(({ event }) => event);
     this.#nextSeq += events.length;
-    this.#note(events);
+    this.#updateSummary(events);
     return events;
   }
 
   #write(bytes: Buffer): void {
-    const { descriptors, files } = this.#host;
+    const { descriptors, files } = this.#context;
     try {
       descriptors.withDescriptor(this.path, (fd) => {
         try {
           writeAllBytes(files, fd, bytes);
         } catch (thrown) {
-          this.#takeBack(fd);
+          this.#undoWrite(fd);
           throw thrown;
         }
       });
@@ -148,26 +148,26 @@ export class FileTaskLog implements TaskLog {
       throw storageError('write', this.path, thrown);
     }
     this.#size += bytes.length;
-    this.#unsynced = true;
+    this.#hasUnsynced = true;
   }
 
-  /** Cuts off what a failed write left; if even that fails, nothing may follow the half line. */
-  #takeBack(fd: number): void {
+  /** Cuts off the bytes of a failed write. If that fails, too, nothing may be written after the incomplete line. */
+  #undoWrite(fd: number): void {
     try {
-      this.#host.files.truncate(fd, this.#size);
+      this.#context.files.truncate(fd, this.#size);
     } catch (thrown) {
-      this.#broken = storageError('cut back', this.path, thrown);
+      this.#failure = storageError('cut back', this.path, thrown);
     }
   }
 
-  #note(events: readonly TaskEvent[]): void {
+  #updateSummary(events: readonly TaskEvent[]): void {
     for (const event of events) this.#summary = addToSummary(this.#summary, event);
-    const ended = events.some(({ type }) => type === 'task.ended' || type === 'task.rewound');
-    if (ended && this.#summary !== undefined) this.#host.onSummaryChange(this.#summary);
+    const isChanged = events.some(({ type }) => type === 'task.ended' || type === 'task.rewound');
+    if (isChanged && this.#summary !== undefined) this.#context.onSummaryChange(this.#summary);
   }
 
-  #refuseUnusable(): void {
-    if (this.#broken !== undefined) throw this.#broken;
+  #checkUsable(): void {
+    if (this.#failure !== undefined) throw this.#failure;
     if (!this.#closed) return;
     throw new MusterError('INTERNAL_ERROR', `the log of task ${this.id} is closed: ${this.path}`);
   }

@@ -2,14 +2,14 @@ import { byteLength } from '../../base/text.ts';
 import { mapStrings } from './map-strings.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 
-/** A line longer than this has its large strings moved to blobs. Bytes. */
+/** The large strings of a line above this limit are moved to blobs. Bytes. */
 export const LARGE_LINE_BYTES = 64 * 1024;
-/** What counts as a large string. Bytes. */
+/** The size from which a string counts as large. Bytes. */
 export const LARGE_STRING_BYTES = 16 * 1024;
 
 /**
- * A stored string that begins with this character (data link escape) is not meant literally: followed
- * by itself it stands for one literal character, followed by `blob:` and a hash for a blob's text.
+ * A stored string that begins with this character (data link escape) is encoded. Followed by itself, the character
+ * stands for one literal character; followed by `blob:` and a hash, for the text of a blob.
  */
 const ESCAPE = '\u0010';
 const ESCAPE_IN_JSON = '\\u0010';
@@ -22,8 +22,8 @@ function exceeds(text: string, bytes: number): boolean {
 }
 
 /**
- * `value` as a line of JSON (no newline), its large strings put away with `put` if it gets too long.
- * `line` is the value's plain JSON, where that is known already.
+ * Encodes `value` as a line of JSON without a newline. If the line would be too long, its large strings are stored with
+ * `put`, which returns their hash. `line` is the plain JSON of the value, if the caller has it.
  */
 export function encodeLogLine(
   value: unknown,
@@ -33,8 +33,8 @@ export function encodeLogLine(
   const isLarge = exceeds(line, LARGE_LINE_BYTES);
   if (!isLarge && !line.includes(ESCAPE_IN_JSON)) return line;
   return JSON.stringify(
-    mapStrings(isLarge ? packHistory(value, LARGE_STRING_BYTES) : value, (text) => {
-      // A blob is UTF-8: half a surrogate pair would not come back, JSON keeps it.
+    mapStrings(isLarge ? packConversations(value, LARGE_STRING_BYTES) : value, (text) => {
+      // A blob is UTF-8 and would lose half a surrogate pair, which JSON keeps.
       if (isLarge && exceeds(text, LARGE_STRING_BYTES - 1) && text.isWellFormed()) {
         return BLOB_MARK + put(text);
       }
@@ -43,19 +43,19 @@ export function encodeLogLine(
   );
 }
 
-/** Whether a line holds anything that `decodeValue` would change. */
+/** Checks whether `decodeLogValue` would change anything in a line. */
 export function hasEscapes(line: string): boolean {
   return line.includes(ESCAPE_IN_JSON);
 }
 
-/** Whether a part of a line stands for a text that `decodeValue` puts in its place. */
+/** Checks whether a value is the mark of a blob, which `decodeLogValue` replaces by the text of the blob. */
 export function isBlobMark(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith(BLOB_MARK);
 }
 
-/** Undoes `encodeLine` on the parsed line; `get` gives the text of a blob. */
+/** Undoes `encodeLogLine` on the parsed line. `get` returns the text of a blob. */
 export function decodeLogValue(value: unknown, get: (hash: string) => string): unknown {
-  return unpackHistory(
+  return unpackConversations(
     mapStrings(value, (text) => {
       if (!text.startsWith(ESCAPE)) return text;
       return text.startsWith(BLOB_MARK) ? get(text.slice(BLOB_MARK.length)) : text.slice(1);
@@ -64,28 +64,30 @@ export function decodeLogValue(value: unknown, get: (hash: string) => string): u
 }
 
 /**
- * A conversation that a task has inherited, or gets a summary of, stands in its first event. Siblings have
- * the same, so what is large of it, of more than `largeLength` characters, is written as one text, which is
- * kept once as a blob like other large strings.
+ * Converts large parts of the conversation in a `task.created` event to JSON texts, so that they are stored as blobs like
+ * other large strings. Siblings are forked from the same conversation and then share one blob. A part is large above
+ * `largeLength` characters.
  */
-function packHistory(event: unknown, largeLength: number): unknown {
-  return withHistory(event, (part) => {
+function packConversations(event: unknown, largeLength: number): unknown {
+  return changeConversations(event, (part) => {
     const text = JSON.stringify(part);
     return text.length > largeLength ? text : part;
   });
 }
 
-/** Undoes `packHistory`. Of one whose text is lost nothing is left. */
-function unpackHistory(event: unknown): unknown {
-  return withHistory(event, (part, lost) => (typeof part === 'string' ? parsed(part, lost) : part));
+/** Undoes `packConversations`. A part whose text is lost becomes empty. */
+function unpackConversations(event: unknown): unknown {
+  return changeConversations(event, (part, empty) =>
+    typeof part === 'string' ? parsePart(part, empty) : part,
+  );
 }
 
-/** Changes a large part; `lost`: what stands for one that nobody can read any more. */
-type Change = (part: unknown, lost: object) => unknown;
+/** Changes a part of a conversation. `empty` is the replacement for a part that is lost. */
+type ChangePart = (part: unknown, empty: object) => unknown;
 
-const NO_PREFIX = { system: [], tools: [] };
+const EMPTY_PREFIX = { system: [], tools: [] };
 
-function withHistory(event: unknown, change: Change): unknown {
+function changeConversations(event: unknown, change: ChangePart): unknown {
   if (!isJsonObject(event) || event['type'] !== 'task.created') return event;
   const { spec } = event;
   if (!isJsonObject(spec)) return event;
@@ -95,27 +97,27 @@ function withHistory(event: unknown, change: Change): unknown {
     ...event,
     spec: {
       ...spec,
-      ...(isJsonObject(inherited) && { inherited: withMessages(inherited, change) }),
+      ...(isJsonObject(inherited) && { inherited: changeMessages(inherited, change) }),
       ...(isJsonObject(summarised) && {
         summarised: {
-          ...withMessages(summarised, change),
-          prefix: change(summarised['prefix'], NO_PREFIX),
+          ...changeMessages(summarised, change),
+          prefix: change(summarised['prefix'], EMPTY_PREFIX),
         },
       }),
     },
   };
 }
 
-function withMessages(conversation: JsonObject, change: Change) {
+function changeMessages(conversation: JsonObject, change: ChangePart) {
   return { ...conversation, messages: change(conversation['messages'], []) };
 }
 
-function parsed(text: string, lost: object): unknown {
+function parsePart(text: string, empty: object): unknown {
   try {
     const part: unknown = JSON.parse(text);
-    return Array.isArray(part) === Array.isArray(lost) && typeof part === 'object' ? part : lost;
+    return Array.isArray(part) === Array.isArray(empty) && typeof part === 'object' ? part : empty;
   } catch {
-    // Its blob is lost: whoever read the text has noted that.
-    return lost;
+    // The blob is lost, which its reader has reported.
+    return empty;
   }
 }

@@ -4,50 +4,50 @@ import { writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { storageError } from '../files/storage-error.ts';
 import { taskNotFoundError } from '../files/task-ids.ts';
 
-/** What is read, copied or gathered before a write at once. */
+/** The size of a read, of a copy, and of a buffered write. */
 export const CHUNK_BYTES = 256 * 1024;
-/** A longer line is not read and never written. */
+/** The limit for a line; a longer line is not read and never written. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 export interface LogLine {
-  /** Its newline left out; for use until the next line is asked for. Undefined: it is too long. */
+  /** The line without its newline, valid until the next line is read; undefined if the line is too long. */
   readonly bytes: Buffer | undefined;
-  /** Where it begins in the file. */
+  /** The position in the file at which the line begins. */
   readonly start: number;
-  /** Its newline counted. */
+  /** Bytes, including the newline. */
   readonly length: number;
 }
 
-/** Reads the log of a task line by line in bounded memory, whatever the file holds. */
+/** Reads the log of a task line by line, in bounded memory whatever the file contains. */
 export class LineReader implements Iterable<LogLine> {
   readonly #files: FilePort;
   readonly #path: string;
   readonly #task: string;
-  /** Filled again and again, not made anew: what is thrown away piles up until it is collected. */
-  #held = Buffer.alloc(0);
-  /** How much was seen of a line that began in an earlier chunk. */
-  #begun = 0;
+  /** Reused for all lines that span chunks: new buffers would pile up until they are collected. */
+  #buffer = Buffer.alloc(0);
+  /** Bytes that were read of a line that began in an earlier chunk. */
+  #pendingBytes = 0;
   #position: number;
 
-  /** `from`: where in the file a line begins, the first that is read. */
-  constructor(files: FilePort, path: string, task: string, from = 0) {
+  /** `start`: the position in the file at which the first line to read begins. */
+  constructor(files: FilePort, path: string, task: string, start = 0) {
     this.#files = files;
     this.#path = path;
     this.#task = task;
-    this.#position = from;
+    this.#position = start;
   }
 
-  /** Bytes after the last newline. */
+  /** Number of bytes after the last newline. */
   get tailBytes(): number {
-    return this.#begun;
+    return this.#pendingBytes;
   }
 
   *[Symbol.iterator](): Generator<LogLine, void, undefined> {
     for (const chunk of this.#chunks()) yield* this.#split(chunk);
   }
 
-  /** The same; other work runs between two pieces. */
-  async *readInPieces(): AsyncGenerator<LogLine, void, undefined> {
+  /** Reads the same lines, and lets other work run after each chunk. */
+  async *readYielding(): AsyncGenerator<LogLine, void, undefined> {
     for (const chunk of this.#chunks()) {
       yield* this.#split(chunk);
       await new Promise(setImmediate);
@@ -55,13 +55,13 @@ export class LineReader implements Iterable<LogLine> {
   }
 
   *#chunks(): Generator<Buffer, void, undefined> {
-    const fd = this.#guarded(() => this.#files.openRead(this.#path));
+    const fd = this.#wrapErrors(() => this.#files.openRead(this.#path));
     try {
-      const { size } = this.#guarded(() => this.#files.statOpen(fd));
-      const left = Math.max(0, size - this.#position);
-      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left + 1));
+      const { size } = this.#wrapErrors(() => this.#files.statOpen(fd));
+      const remaining = Math.max(0, size - this.#position);
+      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, remaining + 1));
       for (let position = this.#position; ;) {
-        const count = this.#guarded(() => this.#files.readAt(fd, chunk, position));
+        const count = this.#wrapErrors(() => this.#files.readAt(fd, chunk, position));
         if (count === 0) return;
         position += count;
         yield chunk.subarray(0, count);
@@ -74,36 +74,36 @@ export class LineReader implements Iterable<LogLine> {
   *#split(chunk: Buffer): Generator<LogLine, void, undefined> {
     for (const { start, end } of lineSpans(chunk)) {
       const last = chunk.subarray(start, end);
-      const length = this.#begun + last.length + 1;
-      const bytes = length > MAX_LINE_BYTES ? undefined : this.#joined(last);
-      this.#begun = 0;
-      const from = this.#position;
+      const length = this.#pendingBytes + last.length + 1;
+      const bytes = length > MAX_LINE_BYTES ? undefined : this.#joinPending(last);
+      this.#pendingBytes = 0;
+      const lineStart = this.#position;
       this.#position += length;
-      yield { bytes, start: from, length };
+      yield { bytes, start: lineStart, length };
     }
-    this.#hold(chunk.subarray(wholeLinesLength(chunk)));
+    this.#addPending(chunk.subarray(wholeLinesLength(chunk)));
   }
 
-  #joined(last: Buffer): Buffer {
-    if (this.#begun === 0) return last;
-    this.#hold(last);
-    return this.#held.subarray(0, this.#begun);
+  #joinPending(last: Buffer): Buffer {
+    if (this.#pendingBytes === 0) return last;
+    this.#addPending(last);
+    return this.#buffer.subarray(0, this.#pendingBytes);
   }
 
-  /** Copies: the chunk is filled again. Of a line that is too long only the length is kept. */
-  #hold(bytes: Buffer): void {
-    const begun = this.#begun;
-    this.#begun += bytes.length;
-    if (this.#begun > MAX_LINE_BYTES) return;
-    if (this.#begun > this.#held.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.#begun, 2 * this.#held.length));
-      this.#held.copy(larger, 0, 0, begun);
-      this.#held = larger;
+  /** Copies the bytes, because the chunk is reused. For a line that is too long, only the length is kept. */
+  #addPending(bytes: Buffer): void {
+    const filled = this.#pendingBytes;
+    this.#pendingBytes += bytes.length;
+    if (this.#pendingBytes > MAX_LINE_BYTES) return;
+    if (this.#pendingBytes > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#pendingBytes, 2 * this.#buffer.length));
+      this.#buffer.copy(larger, 0, 0, filled);
+      this.#buffer = larger;
     }
-    bytes.copy(this.#held, begun);
+    bytes.copy(this.#buffer, filled);
   }
 
-  #guarded<T>(read: () => T): T {
+  #wrapErrors<T>(read: () => T): T {
     try {
       return read();
     } catch (thrown) {
@@ -113,17 +113,17 @@ export class LineReader implements Iterable<LogLine> {
   }
 }
 
-/** The pieces of a part of a file; each is for use until the next one is asked for. */
+/** Reads a part of a file in chunks. Each chunk is valid until the next one is read. */
 export function* readChunks(
   files: FilePort,
   path: string,
-  part: { readonly start: number; readonly end: number },
+  range: { readonly start: number; readonly end: number },
 ): Generator<Buffer, void, undefined> {
   const fd = files.openRead(path);
   try {
-    const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, part.end - part.start)));
-    for (let position = part.start; position < part.end;) {
-      const wanted = chunk.subarray(0, Math.min(chunk.length, part.end - position));
+    const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, range.end - range.start)));
+    for (let position = range.start; position < range.end;) {
+      const wanted = chunk.subarray(0, Math.min(chunk.length, range.end - position));
       const count = files.readAt(fd, wanted, position);
       if (count === 0) return;
       position += count;
@@ -134,11 +134,11 @@ export function* readChunks(
   }
 }
 
-/** Gathers what is written to a file into large writes. */
+/** Combines small writes to a file into large ones. */
 export class BufferedWriter {
   readonly #files: FilePort;
   readonly #fd: number;
-  readonly #piece = Buffer.allocUnsafe(CHUNK_BYTES);
+  readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   #filled = 0;
 
   constructor(files: FilePort, fd: number) {
@@ -149,7 +149,7 @@ export class BufferedWriter {
   write(bytes: Uint8Array): void {
     for (let from = 0; from < bytes.length;) {
       const part = bytes.subarray(from, from + CHUNK_BYTES - this.#filled);
-      this.#piece.set(part, this.#filled);
+      this.#buffer.set(part, this.#filled);
       this.#filled += part.length;
       from += part.length;
       if (this.#filled === CHUNK_BYTES) this.flush();
@@ -157,7 +157,7 @@ export class BufferedWriter {
   }
 
   flush(): void {
-    const bytes = this.#piece.subarray(0, this.#filled);
+    const bytes = this.#buffer.subarray(0, this.#filled);
     this.#filled = 0;
     writeAllBytes(this.#files, this.#fd, bytes);
   }

@@ -8,20 +8,20 @@ import type { LogProblem, TaskSummary } from '../task-store.ts';
 
 export type EventVisitor = (event: TaskEvent) => void;
 
-/** What a new owner has to know of a log, and to mend in it. */
+/** The state of a log for a new owner: where to continue and what to repair. */
 export interface LogState {
-  /** Whole lines, damaged ones left out. Bytes. */
+  /** Bytes of complete, undamaged lines. */
   readonly goodBytes: number;
   readonly tornBytes: number;
   readonly damagedBytes: number;
   readonly problems: readonly LogProblem[];
   readonly nextSeq: number;
   readonly epoch: number;
-  /** Undefined: the log has no created event. */
+  /** Undefined if the log has no `task.created` event. */
   readonly summary: TaskSummary | undefined;
 }
 
-/** Reads a log once, in order and in bounded memory. What `visit` throws ends it and is thrown on. */
+/** Reads a log once, in order and in bounded memory. An error that `visit` throws ends the reading. */
 export function inspectLog(
   files: FilePort,
   path: string,
@@ -54,7 +54,7 @@ export function inspectLog(
   };
 }
 
-/** Visits all events of a log; returns what of it could not be used. */
+/** Visits all events of a log. Returns the problems of lines that could not be used. */
 export function visitLog(
   files: FilePort,
   path: string,
@@ -71,7 +71,7 @@ export function visitLog(
   return scanner.problems;
 }
 
-/** The created event of a log, its blobs not read; undefined where it has no whole one. */
+/** Reads the `task.created` event of a log without its blobs; undefined if the log has no complete one. */
 export function readCreatedEvent(
   files: FilePort,
   path: string,
@@ -84,7 +84,7 @@ export function readCreatedEvent(
       if (typeof event !== 'string' && event.type === 'task.created') return event;
     }
   } catch (thrown) {
-    // Not there, or deleted meanwhile.
+    // The log does not exist, or was deleted meanwhile.
     if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') throw thrown;
   }
   return undefined;
@@ -92,11 +92,11 @@ export function readCreatedEvent(
 
 interface StreamOptions extends ScanOptions {
   readonly fromSeq: number;
-  /** Called at the end with what could not be used. */
+  /** Called at the end with the problems of lines that could not be used. */
   readonly onProblems: (problems: readonly LogProblem[]) => void;
 }
 
-/** The events from `fromSeq` on, reading a piece at a time; other work runs between two pieces. */
+/** Reads the events from `fromSeq` on, and lets other work run after each chunk. */
 export async function* streamLog(
   files: FilePort,
   path: string,
@@ -104,7 +104,7 @@ export async function* streamLog(
 ): AsyncGenerator<TaskEvent, void, undefined> {
   const scanner = new LogScanner(options);
   const reader = new LineReader(files, path, options.task);
-  for await (const { bytes } of reader.readInPieces()) {
+  for await (const { bytes } of reader.readYielding()) {
     const event = scanner.scanLine(bytes);
     if (typeof event !== 'string' && event.seq >= options.fromSeq) yield event;
   }

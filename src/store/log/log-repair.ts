@@ -9,13 +9,13 @@ const NEWLINE = 0x0a;
 
 interface LogPaths {
   readonly log: string;
-  /** Where what can't be used is kept. */
-  readonly aside: string;
+  /** The file that keeps lines that cannot be used. */
+  readonly damaged: string;
 }
 
 /**
- * Cuts off a torn tail, moves damaged lines to `aside`. For the owner alone. Whatever stops it half
- * way leaves either the log as it was or the mended one.
+ * Cuts off a torn tail, and moves damaged lines to another file. Only the owner may do this. An interruption leaves
+ * either the old log or the repaired one.
  */
 export function repairLog(
   files: FilePort,
@@ -24,21 +24,25 @@ export function repairLog(
   options: ScanOptions,
 ): void {
   try {
-    if (state.damagedBytes > 0) moveAside(files, paths, options);
-    else if (state.tornBytes > 0) cutTail(files, paths.log, state.goodBytes);
+    if (state.damagedBytes > 0) moveDamagedLines(files, paths, options);
+    else if (state.tornBytes > 0) truncateLog(files, paths.log, state.goodBytes);
   } catch (thrown) {
     throw storageError('repair', paths.log, thrown);
   }
 }
 
-/** Keeps what stands in a log that never began, and removes the log. For the lock's holder alone. */
+/**
+ * Moves the content of a log without a `task.created` event to the file of damaged lines, and removes the log. The caller
+ * must hold the lock.
+ */
 export function moveLogAside(files: FilePort, paths: LogPaths): void {
   try {
     const { size = 0 } = files.stat(paths.log) ?? {};
     if (size > 0) {
-      appendAside(files, paths.aside, (aside) => {
-        const whole = { start: 0, end: size };
-        for (const piece of readChunks(files, paths.log, whole)) aside.write(piece);
+      appendDamaged(files, paths.damaged, (damaged) => {
+        for (const chunk of readChunks(files, paths.log, { start: 0, end: size })) {
+          damaged.write(chunk);
+        }
       });
     }
     files.unlink(paths.log);
@@ -47,7 +51,7 @@ export function moveLogAside(files: FilePort, paths: LogPaths): void {
   }
 }
 
-function cutTail(files: FilePort, path: string, length: number): void {
+function truncateLog(files: FilePort, path: string, length: number): void {
   const fd = files.openAppend(path);
   try {
     files.truncate(fd, length);
@@ -56,17 +60,17 @@ function cutTail(files: FilePort, path: string, length: number): void {
   }
 }
 
-/** Reads the log a second time: which lines are damaged need not be kept in memory. */
-function moveAside(files: FilePort, paths: LogPaths, options: ScanOptions): void {
+/** Reads the log a second time, so that the positions of damaged lines need not be kept in memory. */
+function moveDamagedLines(files: FilePort, paths: LogPaths, options: ScanOptions): void {
   const draft = `${paths.log}.${newId()}.new`;
   const fd = files.openNew(draft);
   try {
     writeDurably(files, fd, (good) => {
-      appendAside(files, paths.aside, (bad) => {
+      appendDamaged(files, paths.damaged, (damaged) => {
         const scanner = new LogScanner(options);
         for (const line of new LineReader(files, paths.log, options.task)) {
-          const into = scanner.scanLine(line.bytes) === 'damaged' ? bad : good;
-          copyLine(files, paths.log, line, into);
+          const isDamaged = scanner.scanLine(line.bytes) === 'damaged';
+          copyLine(files, paths.log, line, isDamaged ? damaged : good);
         }
       });
     });
@@ -77,30 +81,34 @@ function moveAside(files: FilePort, paths: LogPaths, options: ScanOptions): void
   }
 }
 
-function copyLine(files: FilePort, path: string, line: LogLine, into: BufferedWriter): void {
+function copyLine(files: FilePort, path: string, line: LogLine, writer: BufferedWriter): void {
   if (line.bytes === undefined) {
-    const part = { start: line.start, end: line.start + line.length };
-    for (const piece of readChunks(files, path, part)) into.write(piece);
+    const range = { start: line.start, end: line.start + line.length };
+    for (const chunk of readChunks(files, path, range)) writer.write(chunk);
   } else {
-    into.write(line.bytes);
-    into.write(Uint8Array.of(NEWLINE));
+    writer.write(line.bytes);
+    writer.write(Uint8Array.of(NEWLINE));
   }
 }
 
-/** On a line of its own, even where an earlier one was cut short. */
-function appendAside(files: FilePort, path: string, fill: (aside: BufferedWriter) => void): void {
+/** Appends to the file of damaged lines, after a newline if its last line is incomplete. */
+function appendDamaged(
+  files: FilePort,
+  path: string,
+  fill: (damaged: BufferedWriter) => void,
+): void {
   const size = files.stat(path)?.size;
   const fd = size === undefined ? files.openNew(path) : files.openAppend(path);
-  writeDurably(files, fd, (aside) => {
+  writeDurably(files, fd, (damaged) => {
     const last = size === undefined ? [] : readChunks(files, path, { start: size - 1, end: size });
-    for (const piece of size === 0 ? [] : last) {
-      if (piece[0] !== NEWLINE) aside.write(Uint8Array.of(NEWLINE));
+    for (const chunk of size === 0 ? [] : last) {
+      if (chunk[0] !== NEWLINE) damaged.write(Uint8Array.of(NEWLINE));
     }
-    fill(aside);
+    fill(damaged);
   });
 }
 
-/** Durable before the rename that follows: else a power loss could leave the new name with no content. */
+/** Makes the bytes durable before the rename that follows: otherwise a power loss could leave the new name without content. */
 function writeDurably(files: FilePort, fd: number, fill: (writer: BufferedWriter) => void): void {
   try {
     const writer = new BufferedWriter(files, fd);

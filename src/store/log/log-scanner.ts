@@ -17,25 +17,25 @@ import {
 import type { LogProblem } from '../task-store.ts';
 
 const FORMAT = 'muster-log';
-/** More are counted, not kept: a damaged log must not fill the memory. */
+/** More problems are counted but not kept, so that a damaged log cannot fill the memory. */
 const MAX_PROBLEMS = 100;
 
-/** The first line of a log, newline included. */
+/** Formats the first line of a log, with its newline. */
 export function formatLogHeader(task: string): string {
   return `${JSON.stringify({ v: LOG_VERSION, task, format: FORMAT })}\n`;
 }
 
 export interface ScanOptions {
   readonly task: string;
-  /** Gives a blob's text, throws when it is lost. Absent: marks stay as they are, events are not for use. */
+  /** Returns the text of a blob, or throws if it is lost. Without it, events keep marks in place of large strings. */
   readonly getBlob?: (hash: string) => string;
 }
 
-/** Reads a log line by line, in order; keeps what it needs to tell a good line from a bad one. */
+/** Scans the lines of a log in order. It keeps the state that separates valid lines from damaged or outdated ones. */
 export class LogScanner {
   readonly #options: ScanOptions;
   readonly #problems: LogProblem[] = [];
-  /** Damaged lines after the last event: the next event says which events they held. */
+  /** Damaged lines after the last event. The number of the next event shows which events they held. */
   #damagedLines: DamagedLine[] = [];
   #moreProblems = 0;
   #line = 0;
@@ -46,28 +46,28 @@ export class LogScanner {
     this.#options = options;
   }
 
-  /** The problems of the lines that were read, in order; those at the end as if the log ended there. */
+  /** The problems of the lines so far, in order. The ones at the end are described as if the log ended there. */
   get problems(): readonly LogProblem[] {
-    const all = [...this.#problems, ...this.#damageAtEnd()];
+    const all = [...this.#problems, ...this.#getDamageAtEnd()];
     const problems = all.toSorted((a, b) => a.line - b.line);
     if (this.#moreProblems === 0) return problems;
     const message = `${this.#moreProblems} more problems up to this line are not listed`;
     return [...problems, { code: 'damaged', line: this.#line, message }];
   }
 
-  /** The seq that the next event has to have. */
+  /** The smallest seq that the next event may have. */
   get nextSeq(): number {
     return this.#lastSeq + 1;
   }
 
-  /** The highest epoch seen; 0 before the first event. */
+  /** The highest epoch so far; 0 before the first event. */
   get epoch(): number {
     return this.#epoch;
   }
 
   /**
-   * The event on the next line (undefined: it is too long), or what the line is instead.
-   * @throws MusterError when the log is of a newer version.
+   * Returns the event on the next line, or the kind of the line if it holds no event. `bytes` is undefined for a line
+   * that is too long. Throws MusterError if the log is of a newer version.
    */
   scanLine(bytes: Buffer | undefined): TaskEvent | 'header' | 'damaged' {
     this.#line += 1;
@@ -84,17 +84,17 @@ export class LogScanner {
     }
     const upgraded = upgradeEvent(value);
     if (!isTaskEvent(upgraded, this.#options.task)) {
-      return this.#damaged(faultOf(bytes, value), bytes);
+      return this.#damaged(describeFault(bytes, value), bytes);
     }
-    return this.#inOrder(upgraded) ? this.#complete(upgraded, line) : 'damaged';
+    return this.#acceptOrder(upgraded) ? this.#decode(upgraded, line) : 'damaged';
   }
 
-  /** What stands after the last newline: a line that was never finished. */
+  /** Reports the bytes after the last newline: a line that was never completed. */
   addTornTail(bytes: number): void {
-    this.#settleDamage(this.#damageAtEnd());
+    this.#addDamage(this.#getDamageAtEnd());
     this.#line += 1;
-    const message = `the last line was cut short (${bytes} bytes): ${lostAfter(this.#lastSeq)}`;
-    this.#note('torn_tail', message);
+    const message = `the last line was cut short (${bytes} bytes): ${describeTailLoss(this.#lastSeq)}`;
+    this.#report('torn_tail', message);
   }
 
   #refuseNewer(version: unknown): void {
@@ -105,11 +105,12 @@ export class LogScanner {
     );
   }
 
-  #inOrder(event: TaskEvent): boolean {
+  /** Checks whether the event may follow the ones before it. Reports the events that are missing before it. */
+  #acceptOrder(event: TaskEvent): boolean {
     if (event.epoch < this.#epoch) {
-      this.#note(
+      this.#report(
         'fenced',
-        'the line is from an owner that had lost the log: it is left out, and no event is lost',
+        'the line is from an owner that had lost the log: it is ignored, and no event is lost',
       );
       return false;
     }
@@ -117,18 +118,18 @@ export class LogScanner {
       this.#damaged(`repeats event ${event.seq}`, undefined);
       return false;
     }
-    this.#noteLost(event.seq);
+    this.#reportLost(event.seq);
     this.#epoch = event.epoch;
     this.#lastSeq = event.seq;
     return true;
   }
 
-  #complete(event: TaskEvent, line: string): TaskEvent | 'damaged' {
+  #decode(event: TaskEvent, line: string): TaskEvent | 'damaged' {
     const { task, getBlob } = this.#options;
     if (getBlob === undefined || !hasEscapes(line)) return event;
     const decoded = decodeLogValue(event, (hash) => this.#blobText(hash, getBlob));
     if (isTaskEvent(decoded, task)) return decoded;
-    this.#note('damaged', `the line does not decode to an event: event ${event.seq} is lost`);
+    this.#report('damaged', `the line does not decode to an event: event ${event.seq} is lost`);
     return 'damaged';
   }
 
@@ -136,11 +137,12 @@ export class LogScanner {
     try {
       return getBlob(hash);
     } catch (thrown) {
-      this.#note('lost_blob', `a text of the line is lost: ${errorMessage(thrown)}`);
+      this.#report('lost_blob', `a text of the line is lost: ${errorMessage(thrown)}`);
       return `[lost: ${errorMessage(thrown)}]`;
     }
   }
 
+  /** `fault`: the end of a sentence that begins with "the line". */
   #damaged(fault: string, bytes: Buffer | undefined): 'damaged' {
     if (this.#problems.length + this.#damagedLines.length < MAX_PROBLEMS) {
       this.#damagedLines.push({ line: this.#line, fault, type: readDamagedType(bytes) });
@@ -150,25 +152,25 @@ export class LogScanner {
     return 'damaged';
   }
 
-  /** Notes which events are missing before the one with number `seq`, which is the next in order. */
-  #noteLost(seq: number): void {
+  /** Reports the events that are missing before event `seq`, which is the next one in the log. */
+  #reportLost(seq: number): void {
     const from = this.nextSeq;
-    const gap = seq > from ? { from, to: seq - 1 } : null;
-    if (this.#damagedLines.length > 0) this.#settleDamage(damageOf(this.#damagedLines, gap));
-    else if (gap !== null) this.#note('missing', describeMissingEvents(gap));
+    const lost = seq > from ? { from, to: seq - 1 } : null;
+    if (this.#damagedLines.length > 0) this.#addDamage(listDamage(this.#damagedLines, lost));
+    else if (lost !== null) this.#report('missing', describeMissingEvents(lost));
   }
 
-  /** Damage that no event follows. */
-  #damageAtEnd(): readonly LogProblem[] {
-    return damageOf(this.#damagedLines, { from: this.nextSeq, to: null });
+  /** The problems of damaged lines that no event follows. */
+  #getDamageAtEnd(): readonly LogProblem[] {
+    return listDamage(this.#damagedLines, { from: this.nextSeq, to: null });
   }
 
-  #settleDamage(problems: readonly LogProblem[]): void {
+  #addDamage(problems: readonly LogProblem[]): void {
     this.#problems.push(...problems);
     this.#damagedLines = [];
   }
 
-  #note(code: LogProblem['code'], message: string): void {
+  #report(code: LogProblem['code'], message: string): void {
     if (this.#problems.length < MAX_PROBLEMS) {
       this.#problems.push({ code, line: this.#line, message });
     } else {
@@ -177,8 +179,8 @@ export class LogScanner {
   }
 }
 
-function damageOf(lines: readonly DamagedLine[], gap: SeqRange | null): readonly LogProblem[] {
-  const messages = describeDamagedLines(lines, gap);
+function listDamage(lines: readonly DamagedLine[], lost: SeqRange | null): readonly LogProblem[] {
+  const messages = describeDamagedLines(lines, lost);
   return lines.map(({ line }, index) => ({
     code: 'damaged',
     line,
@@ -186,13 +188,13 @@ function damageOf(lines: readonly DamagedLine[], gap: SeqRange | null): readonly
   }));
 }
 
-function faultOf(bytes: Buffer, value: unknown): string {
+function describeFault(bytes: Buffer, value: unknown): string {
   if (bytes.length === 0) return 'is empty';
   if (value === undefined) return 'is not valid JSON';
   return 'is not an event of this task';
 }
 
-function lostAfter(seq: number): string {
+function describeTailLoss(seq: number): string {
   return seq < 0
     ? 'it held the first event, with the specification of the task'
     : `what it held after event ${seq} is lost`;

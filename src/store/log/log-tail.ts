@@ -5,16 +5,16 @@ import { LogScanner, type ScanOptions } from './log-scanner.ts';
 import { storageError } from '../files/storage-error.ts';
 import type { LogTail } from '../task-store.ts';
 
-/** Reads a log file on from where it was read last. Keeps no descriptor: thousands may be followed. */
+/** Reads the events that were added to a log file. Keeps no descriptor open, because thousands of logs may be followed. */
 export class FileLogTail implements LogTail {
   readonly #files: FilePort;
   readonly #path: string;
   readonly #task: string;
   readonly #scanner: LogScanner;
   #inode = -1;
-  /** Size of the file when it was read last: a line that is cut short is not read again and again. */
+  /** The size of the file at the last read, so that an incomplete line is not read again and again. */
   #size = 0;
-  /** Behind the last whole line. */
+  /** The end of the last complete line. */
   #position = 0;
 
   constructor(files: FilePort, path: string, options: ScanOptions) {
@@ -25,11 +25,11 @@ export class FileLogTail implements LogTail {
   }
 
   read(visit: EventVisitor): void {
-    const stat = this.#look();
+    const stat = this.#stat();
     if (stat === undefined) return;
     const { inode, size } = stat;
     if (inode === this.#inode && size === this.#size) return;
-    // A repair writes a log anew: what was read of it before is known again by its numbers.
+    // A repair writes the log to a new file. The scanner skips the events that were read before, by their numbers.
     if (inode !== this.#inode || size < this.#position) this.#position = 0;
     this.#inode = inode;
     this.#size = size;
@@ -41,7 +41,7 @@ export class FileLogTail implements LogTail {
     }
   }
 
-  #look() {
+  #stat() {
     try {
       return this.#files.stat(this.#path);
     } catch (thrown) {

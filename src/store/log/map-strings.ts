@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../base/json.ts';
 
 /**
- * A JSON value with each string in it passed through `change`; keys stay. What has not changed comes
- * back as the same object, so that the usual case allocates nothing.
+ * Applies `change` to each string in a JSON value, but not to keys. Unchanged parts are returned as the same objects, so
+ * that the usual case allocates nothing.
  */
 export function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
@@ -29,6 +29,6 @@ function mapObject(object: object, change: (text: string) => string): object {
     const value = mapStrings(entry[1], change);
     if (value !== entry[1]) (changed ??= [...entries])[index] = [entry[0], value];
   }
-  // Not by assignment: a key `__proto__` from a model's JSON must stay a key.
+  // Not by assignment: a key `__proto__` in the JSON of a model must stay a key.
   return changed === undefined ? object : Object.fromEntries(changed);
 }

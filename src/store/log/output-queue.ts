@@ -5,35 +5,37 @@ import { writeAllBytes, type FilePort } from '../files/file-port.ts';
 import { storageError } from '../files/storage-error.ts';
 
 const WRITE_AFTER_MS = 150;
-/** How long writing may keep everything else waiting, … */
+/** The longest time that writing may block other work. */
 const SLICE_MS = 8;
-/** … and how much longer than that everything else then has: to make a thousand files takes its time. */
+/** The pause for other work after each slice, because creating a thousand files takes long. */
 const REST_MS = 72;
-/** Where the process is at work meanwhile, it rests on, for all slices so much longer: somebody may follow the text. */
-const MOST_LONGER_MS = 2_000;
+/**
+ * While the process is busy, pauses are longer, by this time in all at most: somebody may be following the text.
+ */
+const MAX_EXTRA_REST_MS = 2_000;
 
 /**
- * The plain text beside the logs. It is for people alone and no part of the truth, so it is gathered
- * and written a moment later: a thousand tasks that begin at once begin sooner for it.
+ * Writes the plain-text output of tasks. Only people read it, and nothing depends on it, so it is collected and written a
+ * moment later. A thousand tasks that start together start sooner that way.
  */
 export class OutputQueue {
   readonly #files: FilePort;
   readonly #descriptors: DescriptorCache;
-  readonly #pathOf: (id: string) => string;
+  readonly #getPath: (id: string) => string;
   readonly #pending = new Map<string, string[]>();
-  /** What the last write of a task failed with, to be told at its next text. */
+  /** The error of the last failed write of each task, which is thrown at its next text. */
   readonly #failed = new Map<string, unknown>();
-  /** Tasks whose file is there. */
-  readonly #begun = new Set<string>();
+  /** Tasks whose file exists. */
+  readonly #created = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(files: FilePort, descriptors: DescriptorCache, pathOf: (id: string) => string) {
+  constructor(files: FilePort, descriptors: DescriptorCache, getPath: (id: string) => string) {
     this.#files = files;
     this.#descriptors = descriptors;
-    this.#pathOf = pathOf;
+    this.#getPath = getPath;
   }
 
-  /** Throws what an earlier text of this task could not be written for. */
+  /** Adds a text to the output of a task. Throws the error of an earlier write that failed. */
   add(id: string, text: string): void {
     const texts = this.#pending.get(id);
     if (texts === undefined) this.#pending.set(id, [text]);
@@ -42,17 +44,17 @@ export class OutputQueue {
     const failure = this.#failed.get(id);
     if (failure === undefined) return;
     this.#failed.delete(id);
-    throw storageError('write', this.#pathOf(id), failure);
+    throw storageError('write', this.#getPath(id), failure);
   }
 
-  /** Writes what waits of a task, and forgets the task. */
+  /** Writes the pending text of a task, and forgets the task. */
   finish(id: string): void {
     this.#write(id);
     this.#failed.delete(id);
-    this.#begun.delete(id);
+    this.#created.delete(id);
   }
 
-  /** At once: for whoever reads it now, and at the end. */
+  /** Writes all pending texts at once. */
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -61,10 +63,10 @@ export class OutputQueue {
 
   async #writeInSlices(): Promise<void> {
     let sliceEnds = performance.now() + SLICE_MS;
-    const longerUntil = sliceEnds + MOST_LONGER_MS;
+    const restEnds = sliceEnds + MAX_EXTRA_REST_MS;
     for (const id of this.#pending.keys()) {
       if (performance.now() > sliceEnds) {
-        const mostMs = Math.max(REST_MS, longerUntil - performance.now());
+        const mostMs = Math.max(REST_MS, restEnds - performance.now());
         await leisure({ lookMs: REST_MS, mostMs });
         sliceEnds = performance.now() + SLICE_MS;
       }
@@ -77,11 +79,11 @@ export class OutputQueue {
     const texts = this.#pending.get(id);
     if (texts === undefined) return;
     this.#pending.delete(id);
-    const path = this.#pathOf(id);
+    const path = this.#getPath(id);
     try {
-      // Most tasks that have text are new.
-      if (!this.#begun.has(id)) this.#make(path);
-      this.#begun.add(id);
+      // The file of a task is usually missing at its first text.
+      if (!this.#created.has(id)) this.#createFile(path);
+      this.#created.add(id);
       this.#append(path, Buffer.from(texts.join('')));
     } catch (thrown) {
       this.#failed.set(id, thrown);
@@ -95,13 +97,13 @@ export class OutputQueue {
       write();
     } catch (thrown) {
       if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
-      this.#make(path);
+      this.#createFile(path);
       write();
     }
   }
 
-  /** Makes the file, where it is missing. */
-  #make(path: string): void {
+  /** Creates the file if it does not exist. */
+  #createFile(path: string): void {
     try {
       this.#descriptors.add(path, this.#files.openNew(path));
     } catch (thrown) {

@@ -1,9 +1,9 @@
 import type { LogProblem } from '../task-store.ts';
 
-/** Most lines that one store reports: a disk that is full of damage must not fill a screen. */
-const MOST_REPORTS = 100;
+/** The number of problems that a store reports, so that a badly damaged disk does not fill the screen. */
+const MAX_REPORTS = 100;
 
-/** Tells what is wrong with logs to whoever opened the store, each problem once, one line each. */
+/** Reports problems of logs to the user of the store, each problem once and in one line. */
 export class LogProblemReporter {
   readonly #onProblem: (line: string) => void;
   readonly #reported = new Set<string>();
@@ -12,25 +12,25 @@ export class LogProblemReporter {
     this.#onProblem = onProblem;
   }
 
-  /** `path` is that of the log. */
+  /** Reports a problem in the log at `path`. */
   add(path: string, { line, message }: Pick<LogProblem, 'line' | 'message'>): void {
     this.#report(`${path}:${line}`, message);
   }
 
-  /** The log as a whole cannot be read. */
+  /** Reports that the log at `path` cannot be read. */
   addUnreadable(path: string, message: string): void {
     this.#report(path, message);
   }
 
-  #report(where: string, message: string): void {
-    // The first report about a line says what is lost; a later one only what that means elsewhere.
-    if (this.#reported.has(where) || this.#reported.size > MOST_REPORTS) return;
-    this.#reported.add(where);
-    const isLast = this.#reported.size > MOST_REPORTS;
+  #report(location: string, message: string): void {
+    // The first report about a line says what is lost. Later ones only repeat its consequences.
+    if (this.#reported.has(location) || this.#reported.size > MAX_REPORTS) return;
+    this.#reported.add(location);
+    const isLast = this.#reported.size > MAX_REPORTS;
     this.#onProblem(
       isLast
-        ? `more than ${MOST_REPORTS} problems in logs; the rest is not listed`
-        : `${where}: ${message}`,
+        ? `more than ${MAX_REPORTS} problems in logs; the rest is not listed`
+        : `${location}: ${message}`,
     );
   }
 }

@@ -5,8 +5,8 @@ import { modelName, paidTokens } from '../../protocol/model.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { OpenQuestionSummary, TaskSummary } from '../task-store.ts';
 
-/** Code points: keeps a line of the index short. */
-const DESCRIPTION_LENGTH = 120;
+/** The limit keeps lines of the index short. Code points. */
+const MAX_DESCRIPTION_LENGTH = 120;
 
 type Created = Extract<TaskEvent, { type: 'task.created' }>;
 
@@ -18,7 +18,7 @@ function startSummary(event: Created): TaskSummary {
     parent: spec.parent,
     depth: spec.depth,
     agent: spec.agent.name,
-    description: truncate(spec.description, DESCRIPTION_LENGTH),
+    description: truncate(spec.description, MAX_DESCRIPTION_LENGTH),
     status: 'queued',
     model: modelName(spec.model),
     cwd: spec.cwd,
@@ -32,7 +32,7 @@ function startSummary(event: Created): TaskSummary {
   };
 }
 
-/** The summary after one more event; undefined as long as no created event was seen. */
+/** Returns the summary after one more event; undefined before the `task.created` event. */
 export function addToSummary(
   summary: TaskSummary | undefined,
   event: TaskEvent,
@@ -47,8 +47,8 @@ export function addToSummary(
     case 'turn.accepted':
       return withoutHold(summary);
     case 'task.claimed':
-      // To go on with one that has ended takes more than an owner.
-      return summary.ended === null ? atWork(withoutHold(summary), 'queued') : summary;
+      // A new owner alone does not resume a task that has ended.
+      return summary.ended === null ? withActiveStatus(withoutHold(summary), 'queued') : summary;
     case 'task.resumed':
       return { ...withoutReuse(summary), status: 'queued', ended: null };
     case 'task.reused':
@@ -63,7 +63,7 @@ export function addToSummary(
         turns: event.turns,
       };
     case 'task.started':
-      return atWork(withoutHold(summary), 'running');
+      return withActiveStatus(withoutHold(summary), 'running');
     case 'task.parked':
       return { ...summary, status: 'parked' };
     case 'question.asked': {
@@ -93,7 +93,7 @@ export function addToSummary(
         ended: event.ts,
       };
     default:
-      // All others change nothing that a listing shows.
+      // The other events change nothing that a listing shows.
       return summary;
   }
 }
@@ -109,8 +109,8 @@ function withUse(summary: TaskSummary, event: TaskEvent): TaskSummary {
   };
 }
 
-/** As the fold has it: parked as long as a question that parks it is open. */
-function atWork(summary: TaskSummary, status: 'queued' | 'running'): TaskSummary {
+/** Sets the status as the fold does: the task is parked while a question that parks it is open. */
+function withActiveStatus(summary: TaskSummary, status: 'queued' | 'running'): TaskSummary {
   const isParked = summary.questions?.some(({ parks }) => parks) === true;
   return { ...summary, status: isParked ? 'parked' : status };
 }
@@ -121,7 +121,7 @@ function withQuestions(
 ): TaskSummary {
   const rest = withoutQuestions(summary);
   const changed = questions.length === 0 ? rest : { ...rest, questions };
-  return summary.status === 'queued' ? changed : atWork(changed, 'running');
+  return summary.status === 'queued' ? changed : withActiveStatus(changed, 'running');
 }
 
 function withoutQuestions(summary: TaskSummary): TaskSummary {
@@ -139,20 +139,16 @@ function withoutHold(summary: TaskSummary): TaskSummary {
   return rest;
 }
 
-export function summarizeLog(events: readonly TaskEvent[]): TaskSummary | undefined {
-  return events.reduce(addToSummary, undefined);
-}
-
-/** The status to show: a log without an end and without a living owner was interrupted, or parked. */
+/** Returns the status to display: a task without an end and without a living owner was interrupted or parked. */
 export function getDisplayStatus(
   summary: TaskSummary,
   options: { readonly owned: boolean },
 ): TaskStatus {
-  const isLeft = summary.ended === null && !options.owned && summary.status !== 'parked';
-  return isLeft ? 'interrupted' : summary.status;
+  const isInterrupted = summary.ended === null && !options.owned && summary.status !== 'parked';
+  return isInterrupted ? 'interrupted' : summary.status;
 }
 
-/** Newest first; equal times by id, so that the order is always the same. */
+/** Orders summaries from new to old, and those with equal times by id, so that the order is always the same. */
 export function compareNewestFirst(a: TaskSummary, b: TaskSummary): number {
   return b.created - a.created || (a.id < b.id ? -1 : 1);
 }

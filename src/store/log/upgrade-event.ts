@@ -3,9 +3,9 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import { LOG_VERSION } from '../../protocol/events/event.ts';
 import { NO_USAGE } from '../../protocol/model.ts';
 
-/** An event of any version in today's form. */
+/** Converts an event of any log version to the current form. */
 export function upgradeEvent(value: unknown): unknown {
-  if (!isJsonObject(value) || isOfToday(value)) return value;
+  if (!isJsonObject(value) || isCurrent(value)) return value;
   switch (value['type']) {
     case 'task.created':
       return isJsonObject(value['spec']) ? { ...value, spec: upgradeSpec(value['spec']) } : value;
@@ -29,8 +29,8 @@ export function upgradeEvent(value: unknown): unknown {
   }
 }
 
-/** Also of today's version is a specification without an agent type that somebody wrote by hand. */
-function isOfToday({ v, type, spec }: JsonObject): boolean {
+/** A hand-written log may have the current version and still lack the agent type in its specification. */
+function isCurrent({ v, type, spec }: JsonObject): boolean {
   if (v !== LOG_VERSION) return false;
   return type !== 'task.created' || !isJsonObject(spec) || hasAgentName(spec);
 }
@@ -39,28 +39,28 @@ function hasAgentName({ agent }: JsonObject): boolean {
   return isJsonObject(agent) && typeof agent['name'] === 'string' && agent['name'] !== '';
 }
 
-/** Without an agent type it ran `general-purpose`; without rights it has none but to ask. */
+/** A specification without an agent type gets `general-purpose`; one without rights may do nothing without asking. */
 function upgradeSpec(spec: JsonObject): JsonObject {
   const { agent } = spec;
-  const known = isJsonObject(agent) ? agent : {};
-  const name = hasAgentName(spec) ? known['name'] : DEFAULT_AGENT.name;
+  const loggedAgent = isJsonObject(agent) ? agent : {};
+  const name = hasAgentName(spec) ? loggedAgent['name'] : DEFAULT_AGENT.name;
   const { limits, rights } = spec;
   return {
-    ...EARLIEST_SPEC,
+    ...DEFAULT_SPEC,
     ...spec,
     rights: {
-      ...EARLIEST_RIGHTS,
+      ...DEFAULT_RIGHTS,
       roots: [spec['cwd'] ?? '/'],
       depth: spec['depth'] ?? 0,
       ...(isJsonObject(rights) ? rights : {}),
     },
-    limits: { ...EARLIEST_LIMITS, ...(isJsonObject(limits) ? limits : {}) },
-    agent: { ...DEFAULT_AGENT, ...known, name },
+    limits: { ...DEFAULT_LIMITS, ...(isJsonObject(limits) ? limits : {}) },
+    agent: { ...DEFAULT_AGENT, ...loggedAgent, name },
   };
 }
 
-/** What earlier versions of a specification may lack. */
-const EARLIEST_SPEC: JsonObject = {
+/** Values for fields that specifications of earlier versions may lack. */
+const DEFAULT_SPEC: JsonObject = {
   parent: null,
   parentCall: null,
   prompt: '',
@@ -72,15 +72,15 @@ const EARLIEST_SPEC: JsonObject = {
   params: {},
 };
 
-const EARLIEST_LIMITS: JsonObject = {
+const DEFAULT_LIMITS: JsonObject = {
   maxTurns: null,
   maxTokens: null,
   wallMs: null,
   resultMaxTokens: 2_000,
 };
 
-/** Nothing granted: what has effects is asked for. */
-const EARLIEST_RIGHTS: JsonObject = {
+/** Grants nothing: every action with effects has to be asked for. */
+const DEFAULT_RIGHTS: JsonObject = {
   mode: 'default',
   rules: { allow: [], ask: [], deny: [] },
   disallowedTools: [],
@@ -88,7 +88,7 @@ const EARLIEST_RIGHTS: JsonObject = {
   maxDepth: 0,
 };
 
-/** What a log from before agent types, or without one, is taken to have run. */
+/** The agent of a log without an agent type. */
 const DEFAULT_AGENT = {
   name: 'general-purpose',
   aliases: [],

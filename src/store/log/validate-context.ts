@@ -1,21 +1,24 @@
 import { isJsonObject } from '../../base/json.ts';
 import { areAttachments } from '../../protocol/attachment.ts';
 import { isBlobMark } from './large-strings.ts';
+import { isArrayOf, isStringArray } from './validate-terms.ts';
 
-/** Its messages are sent, so they are looked at closely; moved to a blob they are to be unpacked yet. */
+/**
+ * Checks a forked conversation closely, because its messages are sent to a model. Messages that were moved to a blob are
+ * not decoded yet.
+ */
 export function isForkedConversation(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
   const { messages, known, said, counted } = value;
   return (
-    Array.isArray(known) &&
-    known.every(isReadFile) &&
+    isArrayOf(known, isReadFile) &&
     (counted === undefined || isTokenCount(counted)) &&
-    (said === undefined || (Array.isArray(said) && said.every(isForkedReply))) &&
+    (said === undefined || isArrayOf(said, isForkedReply)) &&
     areMessages(messages)
   );
 }
 
-/** The same, and so is what stands before them. */
+/** Checks a conversation that is to be summarized as closely, and the prefix of its requests. */
 export function isSummarizedConversation(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
   const { task, turn, messages, prefix, model } = value;
@@ -30,27 +33,25 @@ export function isSummarizedConversation(value: unknown): boolean {
   );
 }
 
+export function isInitialContext(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  return typeof value['text'] === 'string' && isArrayOf(value['read'], isReadFile);
+}
+
 function areMessages(value: unknown): boolean {
-  return isBlobMark(value) || (Array.isArray(value) && value.every(isMessage));
+  return isBlobMark(value) || isArrayOf(value, isMessage);
 }
 
 function isPrefix(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { system, tools } = value;
-  const isText = (each: unknown): boolean => typeof each === 'string';
-  return (
-    Array.isArray(system) &&
-    system.every(isText) &&
-    Array.isArray(tools) &&
-    tools.every(isJsonObject)
-  );
+  return isStringArray(value['system']) && isArrayOf(value['tools'], isJsonObject);
 }
 
 function isMessage(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { role, content } = value;
   const isKnown = role === 'user' || role === 'assistant' || role === 'tool';
-  return isKnown && Array.isArray(content) && content.every(isPart);
+  return isKnown && isArrayOf(content, isPart);
 }
 
 function isPart(value: unknown): boolean {
@@ -66,12 +67,6 @@ function isForkedReply(value: unknown): boolean {
 function isTokenCount(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   return [value['tokens'], value['messages'], value['output']].every(Number.isFinite);
-}
-
-export function isInitialContext(value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
-  const { text, read } = value;
-  return typeof text === 'string' && Array.isArray(read) && read.every(isReadFile);
 }
 
 function isReadFile(value: unknown): boolean {

@@ -15,9 +15,10 @@ import {
   isStringArray,
   isAgentDefinition,
   isPermissionRule,
+  isArrayOf,
 } from './validate-terms.ts';
 
-/** Complete by type: a new event type does not compile until it stands here. */
+/** All event types. The type of this table makes a new event type fail to compile until it is listed here. */
 const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'task.created': true,
   'task.claimed': true,
@@ -76,7 +77,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-function isStamped(value: JsonObject, task: string): boolean {
+function hasValidStamp(value: JsonObject, task: string): boolean {
   return (
     isCount(value['v']) &&
     isCount(value['seq']) &&
@@ -110,15 +111,14 @@ function isSpec(spec: unknown, task: string): boolean {
   );
 }
 
-/** It is gone on with as it stands, so it is looked at closely. */
+/** Checks a fan-out closely, because the task continues it as it is logged. */
 function isFanOut(value: unknown): boolean {
   if (!isJsonObject(value) || !isJsonObject(value['source'])) return false;
   const { template, path, body, items, digests } = value;
   const isItem = (each: unknown): boolean => typeof each === 'string' || isJsonObject(each);
   return (
     [template, path, body].every((text) => typeof text === 'string') &&
-    Array.isArray(items) &&
-    items.every(isItem) &&
+    isArrayOf(items, isItem) &&
     Array.isArray(digests)
   );
 }
@@ -127,7 +127,7 @@ const QUESTION_NUMBER = /^q\d{1,9}$/;
 const QUESTION_TEXTS = ['callId', 'tool'];
 const PERMISSION_LISTS = ['commands', 'paths', 'hosts', 'edits', 'scopes'];
 
-/** Its id is shown to be typed by a person, so it is looked at closely. */
+/** Checks a question closely, because people see its id and type it. */
 function isQuestion(value: unknown, task: string): boolean {
   if (!isJsonObject(value)) return false;
   const { id, kind, chain } = value;
@@ -150,7 +150,7 @@ function isModeGrant(value: unknown): boolean {
   );
 }
 
-/** Null: nobody decided. */
+/** A decision is null if no rule decided. */
 function isDecision(value: unknown): boolean {
   return value === null || (isJsonObject(value) && typeof value['reason'] === 'string');
 }
@@ -165,8 +165,8 @@ function isCost(value: unknown): boolean {
   return value === undefined || value === null || Number.isFinite(value);
 }
 
-/** Checks every number that is added up: one that is missing would make the whole sum NaN. */
-function isUsed({ usage, model, costUsd, estimated }: JsonObject): boolean {
+/** Checks every number that is added up: a missing one would turn the sum into NaN. */
+function hasValidUsage({ usage, model, costUsd, estimated }: JsonObject): boolean {
   if (!isUsage(usage) || !isCost(costUsd)) return false;
   if (model !== undefined && typeof model !== 'string') return false;
   if (estimated === undefined) return true;
@@ -186,12 +186,12 @@ function isHold({ because, untilMs }: JsonObject): boolean {
   return typeof because === 'string' && (untilMs === null || typeof untilMs === 'number');
 }
 
-/** Milliseconds that a date can be made of. */
+/** Checks whether a value is a number of milliseconds that a `Date` can represent. */
 function isTime(value: unknown): boolean {
   return typeof value === 'number' && !Number.isNaN(new Date(value).getTime());
 }
 
-/** Its text is answered with, and the id is shown. */
+/** Checks a reuse closely, because its text becomes the result of the task and its id is displayed. */
 function isReuse({ of, at, read, text }: JsonObject): boolean {
   return (
     typeof of === 'string' &&
@@ -202,7 +202,7 @@ function isReuse({ of, at, read, text }: JsonObject): boolean {
   );
 }
 
-/** Files are changed by it, so it is looked at closely. */
+/** Checks a rewind closely, because it changes files. */
 function isRewound({ seq, to, undoes, stint, turns, end, dropped, files }: JsonObject): boolean {
   return (
     isCount(to) &&
@@ -212,79 +212,73 @@ function isRewound({ seq, to, undoes, stint, turns, end, dropped, files }: JsonO
     isCount(stint) &&
     isCount(turns) &&
     (end === null || typeof end === 'string') &&
-    Array.isArray(dropped) &&
-    dropped.every((id) => typeof id === 'string') &&
-    Array.isArray(files) &&
-    files.every(isRewoundFile)
+    isStringArray(dropped) &&
+    isArrayOf(files, isRewoundFile)
   );
 }
 
 function isRewoundFile(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['path'] !== 'string') return false;
-  return isForm(value['from']) && isForm(value['to']);
+  return isFileVersion(value['from']) && isFileVersion(value['to']);
 }
 
-function isForm(value: unknown): boolean {
+/** A version of a file; null if the file did not exist. */
+function isFileVersion(value: unknown): boolean {
   if (value === null) return true;
   if (!isJsonObject(value) || typeof value['hash'] !== 'string') return false;
   return isCount(value['mode']) && value['mode'] <= 0o777;
 }
 
-/** Its texts stand in requests. */
+/** Checks the parts of a compaction that requests contain. */
 function isCompaction({ type, calls, size, upTo, head, summary }: JsonObject): boolean {
   const isCall = (each: unknown): boolean =>
     isJsonObject(each) && typeof each['callId'] === 'string' && typeof each['text'] === 'string';
   if (!isJsonObject(size)) return false;
-  if (type === 'context.cleared') return Array.isArray(calls) && calls.every(isCall);
+  if (type === 'context.cleared') return isArrayOf(calls, isCall);
   if (type === 'context.summarised') return typeof summary === 'string';
   return isCount(upTo) && isStringArray(head);
 }
 
 function isRestored({ rewind, left }: JsonObject): boolean {
-  const isLeft = (each: unknown): boolean =>
+  const isUnrestored = (each: unknown): boolean =>
     isJsonObject(each) && typeof each['path'] === 'string' && typeof each['because'] === 'string';
-  return isCount(rewind) && Array.isArray(left) && left.every(isLeft);
-}
-
-/** They are read and sent, so they are looked at closely. */
-function mayBeAttached(value: unknown): boolean {
-  return value === undefined || areAttachments(value);
-}
-
-function isItemList(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isCount);
+  return isCount(rewind) && isArrayOf(left, isUnrestored);
 }
 
 /**
- * Whether a parsed line is an event of this task's log. Its stamp, and what its readers go by, are looked at;
- * the rest is taken as it was written.
+ * Checks whether a parsed line is an event in the log of `task`. Checks the stamp and the fields that readers rely on; all other
+ * fields are accepted as they are.
  */
 export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
-  if (!isJsonObject(value) || !isStamped(value, task)) return false;
+  if (!isJsonObject(value) || !hasValidStamp(value, task)) return false;
   const { type } = value;
-  if (typeof type !== 'string' || !isEventType(type) || !hasRequiredFields(value, type))
+  if (typeof type !== 'string' || !isEventType(type) || !hasRequiredFields(value, type)) {
     return false;
-  if (type === 'task.created') return isSpec(value['spec'], task);
-  if (type === 'terms.changed') return hasValidTerms(value);
-  if (type === 'call.refused') return isDecision(value['decision']);
-  if (type === 'call.ended') return mayBeAttached(value['attachments']);
-  if (type === 'turn.ended') return isUsed(value);
-  if (type === 'turn.retried' || type === 'turn.failed') return isUsed(value);
-  if (type === 'summary.refused') return isUsed(value) && isJsonObject(value['message']);
-  if (type === 'context.summarised') return isUsed(value) && isCompaction(value);
-  if (type === 'summary.started') return isCompaction(value) && typeof value['ask'] === 'string';
-  if (type === 'context.handed') return typeof value['text'] === 'string';
-  if (type === 'context.cleared' || type === 'context.dropped') return isCompaction(value);
-  if (type === 'child.ended') return isChildEnd(value);
-  if (type === 'turn.held') return isHold(value);
-  if (type === 'task.held') return typeof value['because'] === 'string';
-  if (type === 'question.asked') return isQuestion(value['question'], task);
-  if (type === 'task.rewound') return isRewound(value);
-  if (type === 'files.restored') return isRestored(value);
-  if (type === 'items.reopened') return isItemList(value['items']);
-  if (type === 'task.reused') return isReuse(value);
-  if (type === 'reuse.missed') return typeof value['key'] === 'string';
-  if (type === 'rights.granted') return isPermissionRule(value['rule']);
-  if (type === 'mode.granted') return isModeGrant(value['grant']);
-  return true;
+  }
+  return CHECKS[type]?.(value, task) ?? true;
 }
+
+/** Checks beyond `hasRequiredFields`. */
+const CHECKS: Partial<Readonly<Record<EventType, (event: JsonObject, task: string) => boolean>>> = {
+  'task.created': ({ spec }, task) => isSpec(spec, task),
+  'task.reused': isReuse,
+  'task.rewound': isRewound,
+  'files.restored': isRestored,
+  'terms.changed': hasValidTerms,
+  'turn.held': isHold,
+  'turn.retried': hasValidUsage,
+  'turn.ended': hasValidUsage,
+  'turn.failed': hasValidUsage,
+  'context.cleared': isCompaction,
+  'summary.started': isCompaction,
+  'context.summarised': (event) => hasValidUsage(event) && isCompaction(event),
+  'summary.refused': hasValidUsage,
+  'context.dropped': isCompaction,
+  'call.ended': ({ attachments }) => attachments === undefined || areAttachments(attachments),
+  'call.refused': ({ decision }) => isDecision(decision),
+  'question.asked': ({ question }, task) => isQuestion(question, task),
+  'rights.granted': ({ rule }) => isPermissionRule(rule),
+  'mode.granted': ({ grant }) => isModeGrant(grant),
+  'items.reopened': ({ items }) => isArrayOf(items, isCount),
+  'child.ended': isChildEnd,
+};

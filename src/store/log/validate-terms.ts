@@ -2,15 +2,19 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 
 /**
- * Checks the rights, limits and model of a task, which a specification and a change of terms both hold.
- * A damaged one must not be used: a lost rule or limit would give the task more than was decided.
+ * Checks the rights, limits and model of a task, which both a specification and a change of terms contain. Damaged terms
+ * must not be used, because a task without one of its rules or limits could do more than was decided.
  */
 export function hasValidTerms({ rights, limits, model }: JsonObject): boolean {
   return areRights(rights) && areLimits(limits) && isModel(model);
 }
 
+export function isArrayOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isItem);
+}
+
 export function isStringArray(value: unknown): boolean {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+  return isArrayOf(value, (item) => typeof item === 'string');
 }
 
 export function isPermissionRule(value: unknown): boolean {
@@ -22,7 +26,7 @@ export function isPermissionRule(value: unknown): boolean {
   );
 }
 
-/** Checks an agent definition for the fields that every version of logs has. */
+/** Checks the fields of an agent definition that every log version has. */
 export function isAgentDefinition(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { name, aliases, description, prompt, tools, disallowedTools, limits, origin } = value;
@@ -39,7 +43,7 @@ export function isAgentDefinition(value: unknown): boolean {
 }
 
 function areRules(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isPermissionRule);
+  return isArrayOf(value, isPermissionRule);
 }
 
 function areRights(value: unknown): boolean {
@@ -53,7 +57,7 @@ function areRights(value: unknown): boolean {
     typeof network === 'boolean' &&
     Number.isFinite(depth) &&
     Number.isFinite(maxDepth) &&
-    (callLimits === undefined || (Array.isArray(callLimits) && callLimits.every(isCallLimit)))
+    (callLimits === undefined || isArrayOf(callLimits, isCallLimit))
   );
 }
 

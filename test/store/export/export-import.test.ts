@@ -167,7 +167,7 @@ describe('a broken, cut or hostile file leaves nothing', () => {
     const all = await lines();
     for (let count = 0; count < all.length; count += 1) {
       const text = all.slice(0, count).map((line) => `${line}\n`);
-      expect(await refusal(text.join(''))).toContain('cut short');
+      expect(await refusal(text.join(''))).toContain('the file is incomplete');
       const half = all[count]?.slice(0, -1) ?? '';
       expect(await refusal([...text, half].join(''))).toContain(`line ${count + 1} of`);
     }

@@ -6,10 +6,9 @@ import type { FilePort } from '../../../src/store/files/file-port.ts';
 import { nodeFiles } from '../../../src/store/files/node-files.ts';
 import { OwnerLocks } from '../../../src/store/locks/owner-locks.ts';
 import { createProcessPort } from '../../../src/store/locks/process-identity.ts';
-import { summarizeLog } from '../../../src/store/log/task-summary.ts';
 import { TaskIndex } from '../../../src/store/index/task-index.ts';
 import type { TaskSummary } from '../../../src/store/task-store.ts';
-import { taskEnded, taskSpec } from '../fixture-data.ts';
+import { taskEnded, taskSpec, summarizeEvents } from '../fixture-data.ts';
 import { tempDir, tickingClock } from '../fixtures.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
 import { fakeProcesses } from '../processes.ts';
@@ -39,7 +38,7 @@ function endTask(store: ReturnType<typeof openFileStore>, id: string): void {
 function summaryOf(n: number, change: Partial<TaskSummary> = {}): TaskSummary {
   const spec = taskSpec(idOf(n));
   const stamp = { v: 1, seq: 0, ts: n, task: spec.id, epoch: 1 };
-  const summary = summarizeLog([{ ...stamp, type: 'task.created', spec }]);
+  const summary = summarizeEvents([{ ...stamp, type: 'task.created', spec }]);
   if (summary === undefined) throw new Error('no summary');
   return { ...summary, status: 'completed', ended: n + 1, ...change };
 }
@@ -179,7 +178,7 @@ it('takes a task out again that grew while a listing read its log', () => {
 });
 
 function locksFor(files: FilePort, directory: string): OwnerLocks {
-  return new OwnerLocks({ files, processes: createProcessPort(), directory });
+  return new OwnerLocks(files, createProcessPort(), directory);
 }
 
 /** The methods of a class as an object that can be spread. */
@@ -323,6 +322,6 @@ it('a listing stands when the index cannot be written', () => {
   const readOnly = openFileStore({ dataDir, durability: 'fast', files });
   expect(readOnly.list()).toMatchObject([{ id: idOf(1), status: 'completed' }]);
   expect(() => readOnly.create(taskSpec(idOf(2)))).toThrow(
-    /EROFS.*read-only: choose another place/,
+    /EROFS.*read-only: choose another directory/,
   );
 });

@@ -76,11 +76,7 @@ function locksOf(
       };
     },
   });
-  return new OwnerLocks({
-    files,
-    processes: fakeProcesses({ pid, startTime: 1 }, alive),
-    directory: '/owners',
-  });
+  return new OwnerLocks(files, fakeProcesses({ pid, startTime: 1 }, alive), '/owners');
 }
 
 const nothing = (): void => {};

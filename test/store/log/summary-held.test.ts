@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../../../src/protocol/events/event.ts';
 import { isTaskEvent } from '../../../src/store/log/validate-event.ts';
 import { upgradeEvent } from '../../../src/store/log/upgrade-event.ts';
-import { summarizeLog } from '../../../src/store/log/task-summary.ts';
-import { taskEnded, taskSpec } from '../fixture-data.ts';
+import { taskEnded, taskSpec, summarizeEvents } from '../fixture-data.ts';
 import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
 const TASK = 'abcdefgh0123';
@@ -59,7 +58,7 @@ it.each<[string, readonly EventBody[], object | undefined, string]>([
   ['ended', [HELD, taskEnded('partial')], undefined, 'idle'],
 ])('a listing of a task that is %s', (_, bodies, heldBy, activity) => {
   const events = log(bodies);
-  expect(summarizeLog(events)?.heldBy).toEqual(heldBy);
+  expect(summarizeEvents(events)?.heldBy).toEqual(heldBy);
   expect(foldEvents(events).activity.kind).toBe(activity);
 });
 

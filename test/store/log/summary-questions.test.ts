@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openQuestions } from '../../../src/protocol/state/questions.ts';
 import type { Answer, InputQuestion } from '../../../src/protocol/question.ts';
-import { getDisplayStatus, summarizeLog } from '../../../src/store/log/task-summary.ts';
-import { taskEnded, taskSpec } from '../fixture-data.ts';
+import { getDisplayStatus } from '../../../src/store/log/task-summary.ts';
+import { taskEnded, taskSpec, summarizeEvents } from '../fixture-data.ts';
 import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
 const TASK = 'abcdefgh0123';
@@ -78,7 +78,7 @@ it.each<[string, readonly EventBody[], string, readonly string[], string]>([
 ])('a task that %s: fold and listing say the same', (_, bodies, status, open, unowned) => {
   const events = log(bodies);
   const state = foldEvents(events);
-  const summary = summarizeLog(events);
+  const summary = summarizeEvents(events);
   if (summary === undefined) throw new Error('no summary');
   const ids = open.map((number) => `${TASK}q${number}`);
   expect([state.status, openQuestions(state).map(({ id }) => id)]).toEqual([status, ids]);
