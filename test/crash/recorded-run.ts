@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
-import { fakeProcesses } from '../store/processes.ts';
+import { fakeProcesses } from '../store/fake-processes.ts';
 import type { Acknowledged, Effect, Told } from './acknowledged.ts';
 import { runEngine, STILL_CLOCK, type EngineOutcome } from './engine-run.ts';
 import type { FilePort } from '../../src/store/files/file-port.ts';

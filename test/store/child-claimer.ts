@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { MusterError } from '../../src/base/errors.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
 
-/** A process that claims each task whose id it reads, says how that went, and keeps what it got. */
+/** A process that claims each task whose id it reads, prints the result, and keeps the task. */
 const [dataDir = ''] = process.argv.slice(2);
 const store = openFileStore({ dataDir, durability: 'fast' });
 process.stdout.write('ready\n');

@@ -3,14 +3,14 @@ import { openFileStore } from '../../src/store/file-store.ts';
 import { taskSpec, warning } from './fixture-data.ts';
 
 /**
- * A process that writes a log of many megabytes, or goes through one in the way it is told, and prints
- * by how much its memory grew at its peak, in bytes.
+ * A process that writes a log of many megabytes, or reads one in the given way, and prints the growth of its memory at
+ * its peak, in bytes.
  */
 const [dataDir = '', what = '', megabytes = ''] = process.argv.slice(2);
 const ID = 'task00000001';
 const MEGABYTE = 1024 * 1024;
 
-/** Linux: the most memory that the process ever had. */
+/** The peak memory of the process, in bytes (Linux). */
 function peak(): number {
   return process.resourceUsage().maxRSS * 1024;
 }

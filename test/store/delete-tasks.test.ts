@@ -19,7 +19,7 @@ function open(dataDir: string, files: FilePort = nodeFiles): TaskStore {
   return store;
 }
 
-/** A task with something of each kind that is kept. */
+/** Creates a task with every kind of file. */
 function makeTask(store: TaskStore, id: string, own: string): void {
   const prefix = store.putBlob('shared by all');
   const log = store.create(taskSpec(id, { prefix, description: `about ${id}` }));
@@ -30,7 +30,7 @@ function makeTask(store: TaskStore, id: string, own: string): void {
   log.close();
 }
 
-/** All names and texts below a directory. */
+/** Reads all names and texts below a directory. */
 function everything(directory: string): string {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .map((entry) => {
@@ -40,7 +40,7 @@ function everything(directory: string): string {
     .join('\n');
 }
 
-it('leaves no trace of a task, and all of the others', async () => {
+it('removes all files of a task, and none of the others', async () => {
   const dataDir = tempDir();
   const writer = open(dataDir);
   makeTask(writer, ONE, 'only one');
@@ -65,7 +65,7 @@ it('leaves no trace of a task, and all of the others', async () => {
   expect(readdirSync(join(dataDir, 'blobs'))).toEqual([]);
 });
 
-it('spares blobs that another living store may be about to name, or this one', async () => {
+it('spares blobs that this store or another living one may be about to refer to', async () => {
   const dataDir = tempDir();
   const writer = open(dataDir);
   makeTask(writer, ONE, 'only one');
@@ -85,14 +85,14 @@ it('spares blobs that another living store may be about to name, or this one', a
   expect(readdirSync(join(dataDir, 'blobs'))).toEqual([kept]);
 });
 
-it('a blob that is put while it is taken away is there afterwards', async () => {
+it('keeps a blob that is put while it is being removed', async () => {
   const dataDir = tempDir();
   const writer = open(dataDir);
   makeTask(writer, ONE, 'only one');
   await writer.close();
   const rival = open(dataDir);
   const rename = (from: string, to: string): void => {
-    // The last moment at which the other one still finds it.
+    // The last moment at which the other store still finds the blob.
     if (to.endsWith('.gone')) rival.putBlob(large('only one'));
     nodeFiles.rename(from, to);
   };
@@ -101,7 +101,7 @@ it('a blob that is put while it is taken away is there afterwards', async () => 
   expect(readdirSync(join(dataDir, 'blobs')).filter((name) => name.endsWith('.gone'))).toEqual([]);
 });
 
-it('killed at any step: the task is whole or gone, and the next one ends it', async () => {
+it('leaves a task complete or deleted if killed at any step, and the next deletion finishes it', async () => {
   let isDone = false;
   for (let step = 0; !isDone; step += 1) {
     const dataDir = tempDir();
@@ -129,7 +129,7 @@ it('killed at any step: the task is whole or gone, and the next one ends it', as
       dataDir,
       durability: 'fast',
       files: dying,
-      // Its locks are those of a process that is gone.
+      // Its locks belong to a process that is gone.
       processes: {
         self: () => ({ pid: 1, startTime: 1, bootId: 'before', host: 'here' }),
         startTime: () => undefined,
@@ -149,7 +149,7 @@ it('killed at any step: the task is whole or gone, and the next one ends it', as
         expect(thrown).toMatchObject({ code: 'NOT_FOUND' });
       });
     }
-    // The lock of one who died at the very end.
+    // The lock of a process that died at the very end.
     await next.sweep({ endedBefore: 0, maxTasks: 1 });
     expect(everything(join(dataDir, 'tasks'))).not.toContain(ONE);
     expect(everything(join(dataDir, 'spill'))).not.toContain(ONE);
@@ -159,7 +159,7 @@ it('killed at any step: the task is whole or gone, and the next one ends it', as
   }
 });
 
-it('a listing that read the log before it was deleted tells nothing of it afterwards', async () => {
+it('a listing that read the log before its deletion leaves nothing about it in the index', async () => {
   const dataDir = tempDir();
   const writer = open(dataDir);
   makeTask(writer, ONE, 'only one');

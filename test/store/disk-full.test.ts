@@ -4,7 +4,7 @@ import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec, warning, warnings } from './fixture-data.ts';
 import { tickingClock } from './fixtures.ts';
 import { PowerLossFiles, type PowerLossOptions } from './power-loss-files.ts';
-import { fakeProcesses } from './processes.ts';
+import { fakeProcesses } from './fake-processes.ts';
 import { readLog } from './read-log.ts';
 
 const ID = 'task00000001';
@@ -23,7 +23,7 @@ function open(wish: PowerLossOptions | PowerLossFiles = {}): {
   };
 }
 
-it('a disk that is full at any byte never leaves half a batch, and the log goes on afterwards', () => {
+it('never leaves half a batch if the disk is full at any byte, and the log continues afterwards', () => {
   const batch = [warning('one'), warning('two')];
   const probe = open();
   const log = probe.store.create(taskSpec(ID));
@@ -54,7 +54,7 @@ it('a disk that is full at any byte never leaves half a batch, and the log goes 
   }
 });
 
-it('a task that found no room to be made leaves nothing behind, at any byte', () => {
+it('leaves no file of a task that could not be created on a full disk, at any byte', () => {
   const probe = open();
   probe.store.create(taskSpec(ID));
   for (let capacity = 0; capacity < probe.files.used; capacity += 1) {
@@ -66,7 +66,7 @@ it('a task that found no room to be made leaves nothing behind, at any byte', ()
   }
 });
 
-it('a full disk at a claim leaves the log as it was, without an owner', () => {
+it('leaves a log unchanged and without an owner if the disk is full at a claim', () => {
   const { files, store } = open();
   store.create(taskSpec(ID)).close();
   const text = files.readFile(LOG).toString();
@@ -77,7 +77,7 @@ it('a full disk at a claim leaves the log as it was, without an owner', () => {
   expect(store.claim(ID).epoch).toBe(2);
 });
 
-it('an end that the index has no room for is found in the log', () => {
+it('finds an end in the log that did not fit into the index', () => {
   const probe = open();
   const probeLog = probe.store.create(taskSpec(ID));
   const before = probe.files.readFile(LOG).length;
@@ -95,7 +95,7 @@ it('an end that the index has no room for is found in the log', () => {
   expect(files.readFile('/data/index.jsonl').toString()).toContain('"status":"completed"');
 });
 
-it('a blob that found no room is not taken for written', () => {
+it('does not treat a blob as written that did not fit on the disk', () => {
   const { files, store } = open();
   files.capacity = 3;
   expect(() => store.putBlob('content')).toThrow(/cannot write blob .*ENOSPC/);
@@ -104,14 +104,14 @@ it('a blob that found no room is not taken for written', () => {
   expect(store.getBlob(store.putBlob('content'))).toBe('content');
 });
 
-it('writes whole batches through a file system that takes a few bytes at a time', () => {
+it('writes complete batches if the file system takes a few bytes at a time', () => {
   const { store } = open({ writeLimit: 7 });
   const log = store.create(taskSpec(ID));
   log.append([warning('a'.repeat(1000))]);
   expect(warnings(readLog(store, ID).events)).toEqual(['a'.repeat(1000)]);
 });
 
-it('appends nothing more to a log whose half line could not be cut off', () => {
+it('appends nothing to a log whose incomplete line could not be cut off', () => {
   const { files, store } = open({ cannotTruncate: true });
   const log = store.create(taskSpec(ID));
   files.capacity = files.used + 10;
@@ -133,7 +133,7 @@ function thrownBy(run: () => unknown): unknown {
   throw new Error('did not throw');
 }
 
-it('a lock that finds no room is told with the path and what to do', async () => {
+it('reports a lock that does not fit on the disk with its path and what to do', async () => {
   const files = new PowerLossFiles();
   open(files).store.create(taskSpec(ID)).close();
   const { store } = open(files);

@@ -77,7 +77,7 @@ export function taskEnded(status: EndStatus = 'completed'): EventBody {
   };
 }
 
-/** The messages of all warnings: what most tests append. */
+/** The messages of all warnings, which most tests append. */
 export function warnings(events: readonly TaskEvent[]): readonly string[] {
   return events.filter((event) => event.type === 'warning').map((event) => event.message);
 }

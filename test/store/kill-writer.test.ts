@@ -10,7 +10,7 @@ import { readLog } from './read-log.ts';
 const WRITER = fileURLToPath(new URL('child-writer.ts', import.meta.url));
 const KILLS = 20;
 
-/** Starts a writer, kills it after `acks` acknowledgements and a moment, returns the last one heard. */
+/** Starts a writer and kills it a moment after `acks` acknowledgements. Returns the last acknowledgement. */
 async function killWriter(
   dataDir: string,
   id: string,
@@ -35,7 +35,7 @@ async function killWriter(
   return Number(whole.at(-1)?.split(' ')[1]);
 }
 
-/** How many acknowledged batches are not in the log, whole. */
+/** Counts the acknowledged batches that are not complete in the log. */
 function lostBatches(dataDir: string, id: string, lastAcknowledged: number): number {
   const store = openFileStore({ dataDir, durability: 'fast' });
   store.claim(id);

@@ -15,7 +15,7 @@ const UNMOUNT = 'umount';
 const ID = 'task00000001';
 const isRoot = process.getuid?.() === 0;
 
-/** Whether this user may mount: a container's super-user often may not. */
+/** Checks whether this user may mount. The superuser of a container often may not. */
 function mayMount(): boolean {
   const mount = ['--mount', MOUNT, '-t', 'tmpfs', 'tmpfs', '/mnt'];
   if (spawnSync(UNSHARE, mount, { stdio: 'ignore' }).status === 0) return true;
@@ -24,7 +24,7 @@ function mayMount(): boolean {
 
 const canMount = mayMount();
 
-/** A file system of so many kilobytes. */
+/** Creates a file system of this many kilobytes. */
 function smallDisk(kilobytes: number): string {
   const directory = tempDir();
   execFileSync(MOUNT, ['-t', 'tmpfs', '-o', `size=${kilobytes}k,mode=700`, 'tmpfs', directory]);
@@ -43,7 +43,7 @@ function refusalOf(run: () => unknown): MusterError | undefined {
 }
 
 it.runIf(canMount)(
-  'a disk that is really full: clear errors, whole logs, room by deleting',
+  'gives clear errors and keeps logs complete on a disk that is really full, and deletion frees space',
   async () => {
     const dataDir = smallDisk(512);
     const store = openFileStore({ dataDir, durability: 'safe' });
@@ -72,7 +72,7 @@ it.runIf(canMount)(
   },
 );
 
-/** Makes a directory read-only. The super-user is not stopped by permissions. */
+/** Makes a directory read-only. Permissions alone do not stop the superuser. */
 function makeReadOnly(dataDir: string): void {
   if (isRoot) {
     execFileSync(MOUNT, ['-o', 'remount,ro', dataDir]);
@@ -84,7 +84,7 @@ function makeReadOnly(dataDir: string): void {
 }
 
 it.runIf(!isRoot || canMount)(
-  'a directory that has become read-only is told of, and still read',
+  'reports a directory that has become read-only, and still reads it',
   async () => {
     const dataDir = isRoot ? smallDisk(512) : tempDir();
     const writer = openFileStore({ dataDir, durability: 'safe' });

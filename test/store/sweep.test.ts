@@ -12,7 +12,7 @@ import { tempDir } from './fixtures.ts';
 const DAY = 86_400_000;
 const NOW = 100 * DAY;
 
-describe('which trees have expired', () => {
+describe('selectExpiredTrees', () => {
   const trees = groupByTree([
     { id: 'a1', root: 'a1', lastActive: 5 },
     { id: 'b1', root: 'b1', lastActive: 1 },
@@ -36,7 +36,7 @@ describe('which trees have expired', () => {
     ).toEqual(ids);
   });
 
-  it('the first one goes even if it is larger', () => {
+  it('selects the first tree even if it is larger', () => {
     const large = groupByTree([1, 2, 3].map((n) => ({ id: `x${n}`, root: 'x1', lastActive: n })));
     expect(selectExpiredTrees(large, { endedBefore: 9, maxTasks: 1 })).toEqual(large);
   });
@@ -81,7 +81,7 @@ const ids = (store: TaskStore): readonly string[] =>
     .map(({ id }) => id)
     .toSorted();
 
-it('deletes the oldest trees of which all has expired, a few at a time', async () => {
+it('deletes the oldest trees in which every task has expired, a few at a time', async () => {
   const dataDir = tempDir();
   const time = { now: NOW };
   const { store } = open(dataDir, time);
@@ -89,7 +89,7 @@ it('deletes the oldest trees of which all has expired, a few at a time', async (
     time.now = NOW + n * DAY;
     end(store, idOf(n));
   }
-  // A late child keeps the oldest tree; a running one is never swept.
+  // A recent child keeps the oldest tree, and a running tree is never deleted.
   end(store, idOf(11), idOf(1));
   const running = store.create(taskSpec(idOf(6)));
   const sweep = { endedBefore: NOW + 4.5 * DAY, maxTasks: 2 };
@@ -101,7 +101,7 @@ it('deletes the oldest trees of which all has expired, a few at a time', async (
   running.close();
 });
 
-it('sweeps what was interrupted by its lastActive write', async () => {
+it('judges the age of an interrupted task by its last write', async () => {
   const dataDir = tempDir();
   const time = { now: Date.now() };
   const { store } = open(dataDir, time);
@@ -115,7 +115,7 @@ it('sweeps what was interrupted by its lastActive write', async () => {
   expect(ids(store)).toEqual([idOf(2)]);
 });
 
-it('reads one small file while there is nothing to do, and looks again after a day or an import', async () => {
+it('reads one small file while there is nothing to do, and checks again after a day or an import', async () => {
   const dataDir = tempDir();
   const time = { now: NOW };
   const { store, reads } = open(dataDir, time);
@@ -127,7 +127,7 @@ it('reads one small file while there is nothing to do, and looks again after a d
   time.now += 1.5 * DAY;
   reads.length = 0;
   await store.sweep({ endedBefore: NOW - DAY, maxTasks: 9 });
-  // Once a day all logs are looked through for the blobs that they name, where there are any.
+  // Once a day, all logs are searched for references to blobs, if there are any blobs.
   expect(reads.filter((path) => path.endsWith(`${idOf(1)}.jsonl`))).toEqual([]);
   expect(reads).toContain(join(dataDir, 'index.jsonl'));
 
@@ -137,7 +137,7 @@ it('reads one small file while there is nothing to do, and looks again after a d
   expect(await store.sweep({ endedBefore: NOW - DAY, maxTasks: 9 })).toEqual([idOf(77)]);
 });
 
-it('removes what killed processes left', async () => {
+it('removes leftovers of killed processes', async () => {
   const dataDir = tempDir();
   const { store } = open(dataDir, { now: Date.now() });
   end(store, idOf(1));
@@ -166,7 +166,7 @@ it('removes what killed processes left', async () => {
   expect(ids(store)).toEqual([idOf(1)]);
 });
 
-it('two stores that sweep at once delete each tree once', async () => {
+it('deletes each tree once if two stores sweep at the same time', async () => {
   const dataDir = tempDir();
   const time = { now: NOW };
   const one = open(dataDir, time).store;

@@ -82,7 +82,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(await collect(store.streamEvents(ID, 99))).toEqual([]);
   });
 
-  it('lets one owner at a time have a log, each with a higher epoch', () => {
+  it('gives a log to one owner at a time, each with a higher epoch', () => {
     const store = closing(open());
     const first = store.create(taskSpec(ID));
     const inUse = { code: 'CONFLICT', message: expect.stringContaining(`process ${process.pid}`) };
@@ -102,7 +102,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(warnings(readLog(store, ID).events)).toEqual(['on']);
   });
 
-  it('gives a claim the events that stood in the log before', () => {
+  it('passes the earlier events of a log to a claim', () => {
     const store = closing(open());
     const log = store.create(taskSpec(ID));
     const before = [...log.opening, ...log.append([warning('a')])];
@@ -119,7 +119,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(store.getOwner(ID)).toBeNull();
   });
 
-  it('knows which tasks there are and who has them', () => {
+  it('knows which tasks exist and who owns them', () => {
     const store = closing(open());
     const { token } = store;
     expect(token).toMatch(/^[a-z0-9]{12}$/);
@@ -133,7 +133,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect([store.exists(ID), store.getOwner(ID), store.token]).toEqual([true, null, token]);
   });
 
-  it('deletes tasks that nobody has, all of them or none', async () => {
+  it('deletes tasks without an owner, all of them or none', async () => {
     const store = closing(open());
     for (const id of [ID, 'task00000002']) store.create(taskSpec(id)).close();
     const spill = store.createSpillFile(ID, 'call');
@@ -179,7 +179,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     }
   });
 
-  it('resolves unique prefixes, whole ids first, and names the candidates of an ambiguous one', () => {
+  it('resolves unique prefixes, complete ids first, and names the candidates of an ambiguous one', () => {
     const store = closing(open());
     const many = ['ab000001', 'ab000002', 'ab000003', 'ab000004', 'ab000005', 'ab000006'];
     for (const id of [...many, 'ab0000011', 'cd000001']) store.create(taskSpec(id));
@@ -195,7 +195,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(failure(() => store.resolveId('')).code).toBe('INVALID_PARAM');
   });
 
-  it('lists tasks newest first with what happened in them', () => {
+  it('lists tasks from new to old, with the data from their events', () => {
     const store = closing(open());
     const done = store.create(taskSpec('done00000001'));
     done.append([{ type: 'task.started' }, turnEnded(), turnEnded({ costUsd: 0.5, model: 'a/b' })]);
@@ -288,7 +288,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     log.close();
     expect(statuses()).toEqual(['completed']);
     const again = store.claim(ID);
-    // An owner alone does not undo its end.
+    // A new owner alone does not undo the end.
     expect(statuses()).toEqual(['completed']);
     again.append([{ type: 'task.resumed', by: 'user', callId: null }]);
     expect(statuses()).toEqual(['queued']);
@@ -300,7 +300,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(statuses()).toEqual(['stopped']);
   });
 
-  it('keeps texts under the hash of their content', () => {
+  it('stores texts under the hash of their content', () => {
     const store = closing(open());
     const text = 'prefix ✓ '.repeat(10_000);
     const hash = store.putBlob(text);
@@ -311,7 +311,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(failure(() => store.getBlob('../index')).code).toBe('INVALID_PARAM');
   });
 
-  it('keeps images and documents as they are', () => {
+  it('stores images and documents unchanged', () => {
     const store = closing(open());
     const bytes = Buffer.from([0, 255, ...Buffer.from(SECRET), 10, 128]);
     const hash = store.putAttachment(bytes);
@@ -322,7 +322,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(store.getAttachment('../index')).toBeNull();
   });
 
-  it('redacts secrets in events and blobs, but not in a blob that must stay as it is', () => {
+  it('redacts secrets in events and blobs, but not in a blob that must stay unchanged', () => {
     const store = closing(open());
     const log = store.create(taskSpec(ID, { prompt: `use ${SECRET}` }));
     const events = log.append([warning(`key ${SECRET}!`)]);
@@ -333,7 +333,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(store.getBlob(store.putBlob(`a ${SECRET}`, { redact: false }))).toBe(`a ${SECRET}`);
   });
 
-  it('brings back large and strange strings unharmed', () => {
+  it('reads back large and strange strings unchanged', () => {
     const store = closing(open());
     const log = store.create(taskSpec(ID));
     const strange = [
@@ -368,7 +368,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(store.isTaskFile(ID, '/etc/passwd')).toBe(false);
   });
 
-  it('adds to the output file where there is one', () => {
+  it('appends to the output file if there is one', () => {
     const store = closing(open());
     const log = store.create(taskSpec(ID));
     store.appendOutput(ID, 'one\n');

@@ -7,7 +7,7 @@ import type { TaskStore } from '../../../src/store/task-store.ts';
 import { taskEnded, taskSpec, turnEnded, warning } from '../fixture-data.ts';
 import { collect, tempDir, tickingClock } from '../fixtures.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
-import { fakeProcesses } from '../processes.ts';
+import { fakeProcesses } from '../fake-processes.ts';
 import { readLog } from '../read-log.ts';
 
 const ROOT = 'root00000001';
@@ -27,7 +27,7 @@ function open(): Opened {
   return { dataDir, store };
 }
 
-/** A tree of three, a stranger, and a child that never began. */
+/** Creates a tree of three tasks, a task of another tree, and a child without a log. */
 function makeTree({ store, dataDir }: Opened): void {
   const prefix = store.putBlob('shared prefix', { redact: false });
   const child = (id: string, parent: string, depth: number) =>
@@ -54,7 +54,7 @@ function makeTree({ store, dataDir }: Opened): void {
   writeFileSync(join(dataDir, 'tasks', `${ROOT}.damaged`), 'not exported');
 }
 
-/** Every file below a directory but locks and what is remade. */
+/** Reads every file below a directory except locks and files that are created anew. */
 function contents(dataDir: string): ReadonlyMap<string, string> {
   return new Map(
     ['tasks', 'blobs', 'spill'].flatMap((directory) =>
@@ -75,7 +75,7 @@ async function* inPieces(text: string, size: number): AsyncGenerator<string, voi
 const exported = async (store: TaskStore, id = ROOT): Promise<string> =>
   (await collect(store.exportTree(id))).join('');
 
-it('brings a whole tree to another place, byte for byte, cut into pieces anywhere', async () => {
+it('moves a tree to another data directory, byte for byte, wherever the text is split', async () => {
   const source = open();
   makeTree(source);
   const text = await exported(source.store);
@@ -92,7 +92,7 @@ it('brings a whole tree to another place, byte for byte, cut into pieces anywher
   }
 });
 
-it('a part of a tree is a tree of its own', async () => {
+it('exports a part of a tree as a tree', async () => {
   const source = open();
   makeTree(source);
   const target = open();
@@ -116,7 +116,7 @@ it('leaves out damaged lines and torn tails', async () => {
   expect(readLog(target.store, LEAF)).toEqual({ events: before, problems: [] });
 });
 
-it('leaves a task with the same log as it is, and refuses all for one with another', async () => {
+it('keeps a task with the same log, and refuses everything if one log differs', async () => {
   const source = open();
   makeTree(source);
   const target = open();
@@ -135,7 +135,7 @@ it('leaves a task with the same log as it is, and refuses all for one with anoth
   expect(contents(target.dataDir)).toEqual(contents(source.dataDir));
 });
 
-describe('a broken, cut or hostile file leaves nothing', () => {
+describe('a malformed, incomplete or hostile file leaves nothing', () => {
   const lines = async (): Promise<readonly string[]> => {
     const source = open();
     makeTree(source);
@@ -173,10 +173,10 @@ describe('a broken, cut or hostile file leaves nothing', () => {
     }
   });
 
-  it('a line left out, doubled or out of its place', async () => {
+  it('a line missing, doubled or misplaced', async () => {
     const all = await lines();
     for (let at = 0; at < all.length; at += 1) {
-      // A content that is gone is seen where it has a hash; a warning at a log's end is not missed.
+      // Lost content shows where it has a hash. A warning lost at the end of a log does not show.
       const kind = Object.keys(JSON.parse(all[at] ?? '{}'))[0];
       if (kind !== 'output' && kind !== 'spill' && kind !== 'blob' && kind !== 'log') {
         expect(await refusal(all.toSpliced(at, 1).join('\n'))).not.toBe('imported');
@@ -222,7 +222,7 @@ describe('a broken, cut or hostile file leaves nothing', () => {
     expect(await refusal(change(root, root.replace(ROOT, '../../../xyz')))).toContain('tree');
   });
 
-  it('a line without an end', async () => {
+  it('an endless line', async () => {
     const { store } = open();
     async function* endless(): AsyncGenerator<string, void, undefined> {
       for (;;) yield 'x'.repeat(10_000_000);
@@ -244,7 +244,7 @@ describe('a broken, cut or hostile file leaves nothing', () => {
   });
 });
 
-it('a disk that is full at any point of an import leaves nothing, and of a deletion no half task', async () => {
+it('leaves nothing if the disk is full at any point of an import, and no half task at any point of a deletion', async () => {
   const source = open();
   makeTree(source);
   const text = await exported(source.store, LEAF);
@@ -263,14 +263,14 @@ it('a disk that is full at any point of an import leaves nothing, and of a delet
       const left = ['tasks', 'blobs', 'spill'].map((name) => files.list(`/data/${name}`));
       expect([left, files.openFiles]).toEqual([[[], [], []], 0]);
     }
-    // Deleting needs room for a new index only, and does without.
+    // Deletion needs space for a new index only, and works without it.
     files.capacity = files.used;
     if (isDone) await store.delete([LEAF]);
     expect([store.list(), files.list('/data/tasks')]).toEqual([[], []]);
   }
 });
 
-it('names what it cannot export', async () => {
+it('reports what it cannot export', async () => {
   const { store } = open();
   await expect(exported(store)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   const memory = openMemoryStore();
@@ -281,7 +281,7 @@ it('names what it cannot export', async () => {
   await memory.close();
 });
 
-it('tells what came from a file from what was made here', async () => {
+it('distinguishes imported events from those logged here', async () => {
   const source = open();
   makeTree(source);
   const { store } = open();

@@ -58,14 +58,14 @@ it('refuses one of its own directories that others can write to', () => {
   expect(() => openFileStore({ dataDir, durability: 'fast' })).toThrow(join(dataDir, 'tasks'));
 });
 
-it("refuses somebody else's directory", () => {
+it('refuses the directory of another user', () => {
   const dataDir = tempDir();
   expect(() => prepareDataDirectory(nodeFiles, getDataPaths(dataDir), 12_345)).toThrow(
     /belongs to user \d+, not to you \(12345\): choose another one with --data-dir/,
   );
 });
 
-it('refuses a file, and one that cannot be made, naming the path', () => {
+it('refuses a file, or a directory that cannot be created, and names the path', () => {
   const directory = tempDir();
   const file = join(directory, 'file');
   writeFileSync(file, '');
@@ -77,7 +77,7 @@ it('refuses a file, and one that cannot be made, naming the path', () => {
   );
 });
 
-it('does not write through a link that has taken the name of a file', async () => {
+it('does not write through a link in place of a file', async () => {
   const dataDir = tempDir();
   const store = openFileStore({ dataDir, durability: 'fast' });
   const target = join(dataDir, 'target');
@@ -85,7 +85,7 @@ it('does not write through a link that has taken the name of a file', async () =
   store.create(taskSpec('task00000001'));
   symlinkSync(target, store.outputPath('task00000001') ?? '');
   store.appendOutput('task00000001', 'x');
-  // It is written a moment later, and what went wrong is told with the next text.
+  // The text is written a moment later, and an error is thrown at the next text.
   await vi.waitFor(() => expect(() => store.appendOutput('task00000001', 'y')).toThrow('ELOOP'));
   await store.close();
   expect(readFileSync(target, 'utf8')).toBe('');

@@ -9,7 +9,7 @@ import { DescriptorCache } from '../../../src/store/files/descriptor-cache.ts';
 import { taskSpec, warning } from '../fixture-data.ts';
 import { tempDir } from '../fixtures.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
-import { fakeProcesses } from '../processes.ts';
+import { fakeProcesses } from '../fake-processes.ts';
 
 const CHILD = fileURLToPath(new URL('../child-many-tasks.ts', import.meta.url));
 
@@ -37,7 +37,7 @@ it('1,000 open tasks work under a limit of 64 open files', async () => {
   expect(output).toBe('first\nsecond\n');
 });
 
-it('keeps at most as many descriptors as it may, whatever happens, and none after close', async () => {
+it('keeps no more descriptors than allowed, whatever happens, and none after close', async () => {
   const files = new PowerLossFiles();
   const processes = fakeProcesses({ pid: 7 });
   const store = openFileStore({
@@ -70,7 +70,7 @@ it('closes the least recently used one', () => {
   expect(fdOf('/b')).not.toBe(b);
 });
 
-it('does not close one that is in use before it is done', async () => {
+it('does not close a descriptor in use', async () => {
   const files = diskWith(['/a', '/b']);
   const descriptors = new DescriptorCache(files, 1);
   const gate = Promise.withResolvers<void>();

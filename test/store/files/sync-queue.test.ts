@@ -10,9 +10,9 @@ interface Begun {
   fail(): void;
 }
 
-/** A disk on which each sync takes as long as the test has it. */
+/** A disk whose syncs end when the test lets them. */
 class SlowDisk extends PowerLossFiles {
-  /** Those that run, in the order in which they began. */
+  /** Syncs in progress, in the order in which they began. */
   readonly begun: Begun[] = [];
   readonly #paths = new Map<number, string>();
 
@@ -30,7 +30,7 @@ class SlowDisk extends PowerLossFiles {
     return this.#begin(path);
   }
 
-  /** The paths of what has begun since the last look. */
+  /** Takes the paths of the syncs that began since the last call. */
   async looked(): Promise<readonly string[]> {
     await turnOver();
     return this.begun.map(({ path }) => path);
@@ -53,7 +53,7 @@ function queueOn(paths: readonly string[], descriptors = 400) {
   return { files, queue: new SyncQueue(files, new DescriptorCache(files, descriptors)) };
 }
 
-/** What has been told of each promise so far. */
+/** The results of promises that have settled so far. */
 function outcomes(promises: readonly Promise<void>[]): readonly string[] {
   const told = promises.map(() => 'waits');
   for (const [index, promise] of promises.entries())
@@ -64,7 +64,7 @@ function outcomes(promises: readonly Promise<void>[]): readonly string[] {
   return told;
 }
 
-it('makes a log durable at once, whatever others are at', async () => {
+it('makes a log durable at once, whatever other logs do', async () => {
   const { files, queue } = queueOn(['/a', '/b']);
   const told = outcomes([queue.sync('/a'), queue.sync('/b')]);
   expect(await files.looked()).toEqual(['/a', '/b']);
@@ -73,7 +73,7 @@ it('makes a log durable at once, whatever others are at', async () => {
   expect(told).toEqual(['waits', 'durable']);
 });
 
-it('makes what a log names durable before it, and its own name after it', async () => {
+it('makes blobs of a log durable before it, and its name after it', async () => {
   const { files, queue } = queueOn(['/a', '/blob']);
   queue.addBlob('/blob');
   queue.addDirectory('/');
@@ -87,7 +87,7 @@ it('makes what a log names durable before it, and its own name after it', async 
   expect(told).toEqual(['durable']);
 });
 
-it('lets no log overtake a blob that it may name', async () => {
+it('lets no log overtake a blob that it may refer to', async () => {
   const { files, queue } = queueOn(['/a', '/b', '/blob']);
   queue.addBlob('/blob');
   const told = outcomes([queue.sync('/a')]);
@@ -96,13 +96,13 @@ it('lets no log overtake a blob that it may name', async () => {
   expect(await files.looked()).toEqual(['/blob']);
   files.finishAll();
   expect((await files.looked()).toSorted()).toEqual(['/a', '/b']);
-  // With nothing shared left, each waits for its log alone again.
+  // Without shared files, each caller waits only for its log again.
   files.begun.find(({ path }) => path === '/b')?.finish();
   await turnOver();
   expect([...told, ...later]).toEqual(['waits', 'durable']);
 });
 
-it('goes on log by log after what was shared', async () => {
+it('continues log by log after shared files', async () => {
   const { files, queue } = queueOn(['/a', '/b', '/c']);
   queue.addDirectory('/');
   const first = outcomes([queue.sync('/a')]);
@@ -117,7 +117,7 @@ it('goes on log by log after what was shared', async () => {
   expect([...first, ...told]).toEqual(['durable', 'waits', 'durable']);
 });
 
-it('holds a quarter of the descriptors open at most', async () => {
+it('pins at most a quarter of the descriptors', async () => {
   const paths = Array.from({ length: 9 }, (_, index) => `/${index}`);
   const { files, queue } = queueOn(paths, 16);
   const told = outcomes(paths.map((path) => queue.sync(path)));
@@ -129,7 +129,7 @@ it('holds a quarter of the descriptors open at most', async () => {
   expect(told).toEqual(paths.map(() => 'durable'));
 });
 
-it('a log that failed fails alone, what is shared fails all from then on', async () => {
+it('fails only the log that failed, and all logs after a shared file failed', async () => {
   const { files, queue } = queueOn(['/a', '/b', '/blob']);
   const told = outcomes([queue.sync('/a'), queue.sync('/b')]);
   await turnOver();
@@ -155,7 +155,7 @@ it('a log that failed fails alone, what is shared fails all from then on', async
   ]);
 });
 
-it('is settled when nothing runs any more', async () => {
+it('is idle when no sync is in progress', async () => {
   const { files, queue } = queueOn(['/a']);
   const synced = queue.sync('/a');
   const told = outcomes([queue.waitUntilIdle()]);
@@ -168,7 +168,7 @@ it('is settled when nothing runs any more', async () => {
   await queue.waitUntilIdle();
 });
 
-it('makes many logs durable together, and all that wait for that before it is settled', async () => {
+it('makes many logs durable together, and all that wait before it is idle', async () => {
   const paths = Array.from({ length: 200 }, (_, index) => `/${index}`);
   const { files, queue } = queueOn(paths, 4_000);
   for (const path of paths) void queue.sync(path);
@@ -185,7 +185,7 @@ it('makes many logs durable together, and all that wait for that before it is se
   expect(told).toEqual(['durable', 'durable']);
 });
 
-it('lets no log that waits for others overtake a blob that it may name by then', async () => {
+it('lets no log that waits for others overtake a blob that it may refer to by then', async () => {
   const paths = Array.from({ length: 200 }, (_, index) => `/${index}`);
   const { files, queue } = queueOn([...paths, '/blob'], 4_000);
   for (const path of paths) void queue.sync(path);

@@ -11,11 +11,11 @@ import type { TaskSummary } from '../../../src/store/task-store.ts';
 import { taskEnded, taskSpec, summarizeEvents } from '../fixture-data.ts';
 import { tempDir, tickingClock } from '../fixtures.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
-import { fakeProcesses } from '../processes.ts';
+import { fakeProcesses } from '../fake-processes.ts';
 
 const idOf = (n: number): string => `task${String(n).padStart(8, '0')}`;
 
-/** Tells what is read: the index, and each log that is opened for a listing. */
+/** Records the files that are read: the index, and each log that is opened for a listing. */
 function countingReads(files: FilePort): { readonly port: FilePort; readonly reads: string[] } {
   const reads: string[] = [];
   const readWhole = (path: string): Buffer => {
@@ -43,7 +43,7 @@ function summaryOf(n: number, change: Partial<TaskSummary> = {}): TaskSummary {
   return { ...summary, status: 'completed', ended: n + 1, ...change };
 }
 
-it('lists 10,000 ended tasks from the index alone, and finds the few that it does not cover', () => {
+it('lists 10,000 ended tasks from the index alone, and reads the few that it does not cover', () => {
   const files = new PowerLossFiles();
   const { port, reads } = countingReads(bound(files));
   const processes = fakeProcesses({ pid: 7 });
@@ -78,7 +78,7 @@ it('is rebuilt from the logs when absent, and reads each of them once', async ()
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-it('damaged lines cost only a look into their logs', async () => {
+it('damaged lines only cause reading of their logs', async () => {
   const dataDir = tempDir();
   const store = openFileStore({ dataDir, durability: 'fast', clock: tickingClock() });
   for (let n = 0; n < 5; n += 1) endTask(store, idOf(n));
@@ -101,7 +101,7 @@ it('damaged lines cost only a look into their logs', async () => {
   expect(store.list()).toHaveLength(6);
 });
 
-it('believes no line of what only a task at work has: a hold, or questions', () => {
+it('ignores holds and questions in lines, because only running tasks have them', () => {
   const dataDir = tempDir();
   const store = openFileStore({ dataDir, durability: 'fast' });
   endTask(store, idOf(1));
@@ -111,7 +111,7 @@ it('believes no line of what only a task at work has: a hold, or questions', () 
   expect(store.list()).toEqual([listed]);
 });
 
-it('finds what ended with a key, the last one first, and believes no damaged line', () => {
+it('finds the tasks that ended with a key, the last one first, and ignores damaged lines', () => {
   const dataDir = tempDir();
   const store = openFileStore({ dataDir, durability: 'fast', clock: tickingClock() });
   const [key, other] = ['a'.repeat(64), 'b'.repeat(64)];
@@ -133,12 +133,12 @@ it('finds what ended with a key, the last one first, and believes no damaged lin
   const hostile = [`{"reuseKey":"${key}"}`, `"reuseKey":"${key}"`, first.slice(0, -9)];
   writeFileSync(path, [...hostile, ...rest].join('\n'));
   expect(store.findReusable(key)).toEqual([idOf(2)]);
-  // Going on with it takes the key away.
+  // Resuming the task removes the key.
   store.claim(idOf(2)).append([{ type: 'task.resumed', by: 'user', callId: null }]);
   expect(store.list().find(({ id }) => id === idOf(2))?.reuseKey).toBeUndefined();
 });
 
-it('does not show tasks whose log is gone', () => {
+it('does not list tasks whose log is gone', () => {
   const dataDir = tempDir();
   const store = openFileStore({ dataDir, durability: 'fast' });
   endTask(store, idOf(1));
@@ -151,11 +151,11 @@ it('keeps the line of a task short', () => {
   const store = openFileStore({ dataDir, durability: 'fast' });
   const log = store.create(taskSpec(idOf(1), { description: '✓'.repeat(10_000) }));
   log.append([taskEnded()]);
-  // 50 of them are to be found in the last 64 kB of the index.
+  // 50 of them are in the last 64 kB of the index.
   expect(statSync(join(dataDir, 'index.jsonl')).size).toBeLessThan(1300);
 });
 
-it('takes a task out again that grew while a listing read its log', () => {
+it('withdraws a task whose log grew while a listing read it', () => {
   const dataDir = tempDir();
   const owner = openFileStore({ dataDir, durability: 'fast' });
   endTask(owner, idOf(1));
@@ -181,7 +181,7 @@ function locksFor(files: FilePort, directory: string): OwnerLocks {
   return new OwnerLocks(files, createProcessPort(), directory);
 }
 
-/** The methods of a class as an object that can be spread. */
+/** Binds the methods of a class to an object that can be spread. */
 function bound(files: PowerLossFiles): FilePort {
   return {
     openNew: (path) => files.openNew(path),
@@ -208,7 +208,7 @@ function bound(files: PowerLossFiles): FilePort {
 
 const STALE_LINES = 1200;
 
-/** An index in which two tasks have 1,200 lines. */
+/** Writes an index in which two tasks have 1,200 lines. */
 function staleIndex(): { files: PowerLossFiles; expected: ReadonlyMap<string, TaskSummary> } {
   const files = new PowerLossFiles();
   files.makeDirectory('/owners');
@@ -222,7 +222,7 @@ function compact(port: FilePort): void {
   index.compactIfStale(index.read());
 }
 
-it('is written anew when most of it is out of date', () => {
+it('is compacted when most of it is out of date', () => {
   const { files, expected } = staleIndex();
   const port = bound(files);
   compact(port);
@@ -231,7 +231,7 @@ it('is written anew when most of it is out of date', () => {
   expect(files.list('/').toSorted()).toEqual(['index.jsonl', 'owners']);
 });
 
-it('a process that dies at any step of writing anew leaves a whole index', () => {
+it('leaves a complete index if the process dies at any step of a compaction', () => {
   let isDone = false;
   for (let step = 0; !isDone; step += 1) {
     const { files, expected } = staleIndex();
@@ -251,7 +251,7 @@ it('a process that dies at any step of writing anew leaves a whole index', () =>
   }
 });
 
-it('no line is lost that another process adds at any step of writing anew', () => {
+it('loses no line that another process adds at any step of a compaction', () => {
   let isDone = false;
   for (let step = 0; !isDone; step += 1) {
     const { files, expected } = staleIndex();
@@ -274,7 +274,7 @@ it('no line is lost that another process adds at any step of writing anew', () =
   }
 });
 
-it('no line is lost whose writer had the old file open when it was replaced', () => {
+it('loses no line of a process that had the old file open when it was replaced', () => {
   let isDone = false;
   for (let step = 0; !isDone; step += 1) {
     const { files, expected } = staleIndex();
@@ -295,7 +295,7 @@ it('no line is lost whose writer had the old file open when it was replaced', ()
   }
 });
 
-/** The port with `before` called ahead of each operation. */
+/** Wraps the port so that `before` is called before each operation. */
 function stepping(files: FilePort, before: () => void): FilePort {
   return new Proxy(files, {
     get(target, name) {
@@ -309,7 +309,7 @@ function stepping(files: FilePort, before: () => void): FilePort {
   });
 }
 
-it('a listing stands when the index cannot be written', () => {
+it('lists tasks even if the index cannot be written', () => {
   const dataDir = tempDir();
   const store = openFileStore({ dataDir, durability: 'fast' });
   endTask(store, idOf(1));

@@ -10,9 +10,9 @@ import {
 import { openFileStore } from '../../../src/store/file-store.ts';
 import { taskEnded, taskSpec } from '../fixture-data.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
-import { fakeProcesses } from '../processes.ts';
+import { fakeProcesses } from '../fake-processes.ts';
 
-describe('isGone', () => {
+describe('isProcessGone', () => {
   const owner: ProcessIdentity = { pid: 42, startTime: 500, bootId: 'boot-1', host: 'here' };
   const ask = (running: ReadonlyMap<number, number | null>, bootId: string | null = 'boot-1') =>
     fakeProcesses({ pid: 7, bootId }, running);
@@ -39,14 +39,14 @@ describe('isGone', () => {
     expect(isProcessGone(recorded, processes)).toBe(gone);
   });
 
-  it('knows this process, and not one that cannot be', () => {
+  it('knows this process, and not an impossible one', () => {
     const processes = createProcessPort();
     expect(isProcessGone(processes.self(), processes)).toBe(false);
     expect(isProcessGone({ ...processes.self(), pid: 2 ** 22 + 1 }, processes)).toBe(true);
     expect(isProcessGone({ ...processes.self(), startTime: 1 }, processes)).toBe(true);
   });
 
-  it('reads start times past any program name, and takes zombies for gone', () => {
+  it('reads start times after any program name, and treats zombies as gone', () => {
     const rest = (state: string) => `${state} ${'1 '.repeat(18)}777 0 0`;
     expect(parseStartTime(`42 (node) ${rest('S')}`)).toBe(777);
     expect(parseStartTime(`42 (a) R 1) b) ${rest('R')}`)).toBe(777);
@@ -59,7 +59,7 @@ const LOCK = '/locks/task.lock';
 
 class Killed extends Error {}
 
-/** Locks of one of several processes over one disk; `before` runs ahead of each file operation. */
+/** Creates the locks of one of several processes on one disk. `before` runs before each file operation. */
 function locksOf(
   disk: PowerLossFiles,
   pid: number,
@@ -81,7 +81,7 @@ function locksOf(
 
 const nothing = (): void => {};
 
-/** A disk on which process 1 died with the lock. */
+/** Creates a disk on which process 1 died with the lock. */
 function diskWithStaleLock(): PowerLossFiles {
   const disk = new PowerLossFiles();
   disk.makeDirectory('/owners');
@@ -91,7 +91,7 @@ function diskWithStaleLock(): PowerLossFiles {
 }
 
 describe('taking over the lock of a dead owner', () => {
-  it('two at once, at every step of the first: one gets it', () => {
+  it('gives it to one of two processes, at every step of the first', () => {
     let isDone = false;
     for (let step = 0; !isDone; step += 1) {
       const disk = diskWithStaleLock();
@@ -117,7 +117,7 @@ describe('taking over the lock of a dead owner', () => {
     }
   });
 
-  it('one that dies at any step does not stop the next one, and leaves two owners at no time', () => {
+  it('does not block the next process if one dies at any step, and never gives it to two', () => {
     let isDone = false;
     for (let step = 0; !isDone; step += 1) {
       const disk = diskWithStaleLock();
@@ -129,7 +129,7 @@ describe('taking over the lock of a dead owner', () => {
         }).acquire(LOCK);
         isDone = true;
       } catch (thrown) {
-        // Its clean-up ran on the dead disk: every operation after the kill threw, too.
+        // Its cleanup ran on the dead disk: every operation after the kill failed, too.
         expect(thrown).toBeInstanceOf(Killed);
       }
       const alive = new Map([
@@ -150,7 +150,7 @@ describe('taking over the lock of a dead owner', () => {
     expect(locks.findLiveOwner(LOCK)).toMatchObject({ pid: 2, host: 'here' });
   });
 
-  it('goes on when its own owner file was swept away', () => {
+  it('continues if its own owner file was removed', () => {
     const disk = diskWithStaleLock();
     const locks = locksOf(disk, 2, new Map(), nothing);
     locks.acquire(LOCK);
@@ -158,7 +158,7 @@ describe('taking over the lock of a dead owner', () => {
     expect(locks.acquire('/locks/other.lock')).toBeUndefined();
   });
 
-  it('removes the owner files of the dead, and its own at the end', () => {
+  it('removes the owner files of dead processes, and its own at the end', () => {
     const disk = diskWithStaleLock();
     const locks = locksOf(disk, 2, new Map(), nothing);
     locks.acquire(LOCK);
@@ -201,7 +201,7 @@ describe('the lock of a task', () => {
     expect(other.list()).toMatchObject([{ id: ID, status: 'queued' }]);
   });
 
-  it('is taken over when its process has ended and its number has gone to another one', () => {
+  it('is taken over if its process has ended and another process has its pid', () => {
     const files = new PowerLossFiles();
     open(files, 1, []).create(taskSpec(ID));
     const other = openFileStore({
@@ -216,7 +216,7 @@ describe('the lock of a task', () => {
     expect(other.getOwner(ID)).toEqual({ pid: 2, host: 'here', token: other.token });
   });
 
-  it('makes a listing look into an ended log again: it may have been resumed', () => {
+  it('makes a listing read an ended log again, because it may have been resumed', () => {
     const files = new PowerLossFiles();
     const first = open(files, 1, []);
     const log = first.create(taskSpec(ID));

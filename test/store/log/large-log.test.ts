@@ -8,9 +8,9 @@ import { tempDir } from '../fixtures.ts';
 
 const CHILD = fileURLToPath(new URL('../child-large-log.ts', import.meta.url));
 const MEGABYTES = 100;
-/** Of the reading that is compared with, which has to show in the memory. */
+/** Tries of the full read that the others are compared with, whose memory must be measurable. */
 const MOST_TRIES = 4;
-/** Else the engine lets garbage pile up as long as the machine has room. */
+/** Otherwise V8 lets garbage pile up as long as the machine has memory. */
 const EAGER = ['--max-old-space-size=64', '--max-semi-space-size=2'];
 
 interface Told {
@@ -26,18 +26,18 @@ async function run(dataDir: string, what: string): Promise<Told> {
 }
 
 it(
-  'a log of 100 MB is claimed, visited and listed in a part of the memory that it takes itself',
+  'claims, visits and lists a log of 100 MB in less memory than its size',
   { timeout: 120_000 },
   async () => {
     const dataDir = tempDir();
     await run(dataDir, 'write');
     const path = join(dataDir, 'tasks', 'task00000001.jsonl');
-    // A damaged line and a torn tail: the claim has to write it anew.
+    // A damaged line and a torn tail: the claim must rewrite the log.
     appendFileSync(path, `damaged\n${'z'.repeat(1_000_000)}`);
     const { size } = statSync(path);
     expect(size).toBeGreaterThan(MEGABYTES * 900_000);
     let whole = await run(dataDir, 'whole');
-    // A machine short of memory takes pages away before a process reaches its peak.
+    // A machine short of memory swaps pages out before a process reaches its peak.
     for (let tries = 1; tries < MOST_TRIES && whole.grown <= size; tries += 1) {
       whole = await run(dataDir, 'whole');
     }

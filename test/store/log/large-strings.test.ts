@@ -37,8 +37,8 @@ const strange = fc.oneof(
     .map(([unit, count]) => unit.repeat(count)),
 );
 
-describe('a line with its large strings moved away', () => {
-  it('brings back every value', () => {
+describe('a line whose large strings were moved to blobs', () => {
+  it('decodes to the same value', () => {
     const json = fc.jsonValue({ stringUnit: 'binary' });
     const value = fc.record({ type: fc.constant('x'), a: fc.array(strange), b: json });
     fc.assert(
@@ -50,7 +50,7 @@ describe('a line with its large strings moved away', () => {
   });
 
   it.each([
-    ['a line that just fits stays whole', 'a'.repeat(LARGE_LINE_BYTES - 11), 0],
+    ['a line that just fits stays unchanged', 'a'.repeat(LARGE_LINE_BYTES - 11), 0],
     ['one that does not loses its large string', 'a'.repeat(LARGE_LINE_BYTES), 1],
     ['bytes count, not letters', '✓'.repeat(LARGE_LINE_BYTES / 3), 1],
   ])('%s', (_name, text, blobs) => {
@@ -68,12 +68,12 @@ describe('a line with its large strings moved away', () => {
 });
 
 describe('mapStrings', () => {
-  it('gives back the same object when nothing changed', () => {
+  it('returns the same object if nothing changed', () => {
     const value = { a: ['x', { b: null, c: 3 }] };
     expect(mapStrings(value, (text) => text)).toBe(value);
   });
 
-  it('changes strings at any depth, no keys, and leaves the rest and the input alone', () => {
+  it('changes strings at any depth, but not keys, other values or the input', () => {
     const same = { z: 1 };
     const value = { x: 'x', list: ['x', 'y', 1], same, n: null, u: undefined };
     const changed = mapStrings(value, (text) => (text === 'x' ? 'X' : text));

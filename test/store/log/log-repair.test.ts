@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LOG_VERSION, type TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openFileStore } from '../../../src/store/file-store.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
-import { fakeProcesses } from '../processes.ts';
+import { fakeProcesses } from '../fake-processes.ts';
 import { taskEnded, taskSpec, turnEnded, warning, warnings } from '../fixture-data.ts';
 import { collect, tempDir, tickingClock } from '../fixtures.ts';
 import { readLog } from '../read-log.ts';
@@ -18,7 +18,7 @@ interface Written {
   readonly events: readonly TaskEvent[];
 }
 
-/** A log with one line of each kind that matters, closed. */
+/** Writes a log with one line of each relevant kind, and closes it. */
 async function writeLog(): Promise<Written> {
   const dataDir = tempDir();
   const store = openFileStore({ dataDir, durability: 'fast', clock: tickingClock() });
@@ -33,8 +33,8 @@ async function writeLog(): Promise<Written> {
 
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-describe('a log cut off anywhere', () => {
-  it('at every byte: all whole lines load, and a new owner goes on after them', async () => {
+describe('a log that was cut off', () => {
+  it('loads all complete lines, and a new owner continues after them, whatever the byte', async () => {
     const { path, events } = await writeLog();
     const bytes = readFileSync(path);
     let loaded = 0;
@@ -78,7 +78,7 @@ describe('damage in the middle of a log', () => {
   ];
 
   it.each(damages)(
-    '%s: the rest loads, the line is set aside with a notice',
+    '%s: the rest loads, and the line is moved to another file with a warning',
     async (_name, damage) => {
       const { dataDir, path, lines, events } = await writeLog();
       const changed = lines.map((line, index) => (index === 3 ? damage(line) : line));
@@ -117,7 +117,7 @@ describe('damage in the middle of a log', () => {
     },
   );
 
-  it('bytes that are no UTF-8 are damage, not other letters', async () => {
+  it('treats invalid UTF-8 as damage, not as other characters', async () => {
     const { dataDir, path, lines } = await writeLog();
     const bytes = Buffer.from(text(lines));
     bytes[bytes.indexOf('✓')] = 0xff;
@@ -127,7 +127,7 @@ describe('damage in the middle of a log', () => {
     expect(problems).toMatchObject([{ code: 'damaged', line: 4 }]);
   });
 
-  it('sets aside again, and a torn tail with it', async () => {
+  it('moves damaged lines a second time, and a torn tail with them', async () => {
     const { dataDir, path } = await writeLog();
     const store = openFileStore({ dataDir, durability: 'fast' });
     for (const junk of ['first\n', 'second\n{"v":']) {
@@ -139,7 +139,7 @@ describe('damage in the middle of a log', () => {
     expect(readLog(store, ID).problems).toEqual([]);
   });
 
-  it('leaves out what an owner wrote that had lost the log', async () => {
+  it('ignores lines of an owner that had lost the log', async () => {
     const { dataDir, path, lines } = await writeLog();
     const store = openFileStore({ dataDir, durability: 'fast' });
     store.claim(ID).close();
@@ -148,7 +148,7 @@ describe('damage in the middle of a log', () => {
     expect(store.claim(ID).opening).toMatchObject([{ epoch: 3, seq: 7 }, { type: 'warning' }]);
   });
 
-  it('keeps a log whose specification is damaged, but cannot go on with it', async () => {
+  it('keeps a log whose specification is damaged, but cannot continue it', async () => {
     const { dataDir, path, lines } = await writeLog();
     const damaged = text(lines.map((line, index) => (index === 1 ? 'broken' : line)));
     writeFileSync(path, damaged);
@@ -160,7 +160,7 @@ describe('damage in the middle of a log', () => {
   });
 
   it.each([0, 1, 2, 3, 4, 5, 6, 7])(
-    'a full disk at step %i of setting aside keeps every line',
+    'keeps every line if the disk is full at step %i of the repair',
     async (step) => {
       const { lines } = await writeLog();
       const whole = text([...lines.slice(0, 3), 'damaged', ...lines.slice(3)]);
@@ -238,7 +238,7 @@ describe('a line of more than 32 MiB', () => {
     await store.close();
   });
 
-  it('is damage that is set aside whole', async () => {
+  it('counts as damage and is moved completely', async () => {
     const { dataDir, path, events } = await writeLog();
     appendFileSync(path, Buffer.alloc(LIMIT, 'x'));
     appendFileSync(path, '\n');
@@ -254,7 +254,7 @@ describe('a line of more than 32 MiB', () => {
 });
 
 describe('streaming', () => {
-  it('reads lines longer than a chunk, and leaves the file closed when the reader stops early', async () => {
+  it('reads lines longer than a chunk, and closes the file if the reader stops early', async () => {
     const files = new PowerLossFiles();
     const processes = fakeProcesses({ pid: 7 });
     const store = openFileStore({ dataDir: '/data', durability: 'fast', files, processes });

@@ -24,7 +24,7 @@ const STORES = {
 };
 
 describe.each(Object.entries(STORES))('a tail of a log (%s)', (_, open) => {
-  it('gives what came since the last look, from before the log is there', async () => {
+  it('visits the events since the last call, and waits for a log that does not exist yet', async () => {
     const store = open();
     const tail = store.openTail(ID);
     expect(seqs(tail)).toEqual([]);
@@ -40,7 +40,7 @@ describe.each(Object.entries(STORES))('a tail of a log (%s)', (_, open) => {
     await store.close();
   });
 
-  it('the locked tasks are those that somebody has', async () => {
+  it('lists the tasks that have an owner as locked', async () => {
     const store = open();
     expect(store.listLocked()).toEqual([]);
     const log = store.create(taskSpec(ID));
@@ -52,7 +52,7 @@ describe.each(Object.entries(STORES))('a tail of a log (%s)', (_, open) => {
 });
 
 describe('a tail of a file', () => {
-  it('leaves a line that is still being written for later', async () => {
+  it('leaves an incomplete line for a later call', async () => {
     const store = openFileStore({ dataDir: tempDir(), durability: 'fast' });
     store.create(taskSpec(ID)).append([note('a text that will be cut')]);
     const path = store.logPath(ID) ?? '';
@@ -65,7 +65,7 @@ describe('a tail of a file', () => {
     await store.close();
   });
 
-  it('says nothing twice of a log that was written anew', async () => {
+  it('visits no event twice after the log was rewritten', async () => {
     const store = openFileStore({ dataDir: tempDir(), durability: 'fast' });
     const log = store.create(taskSpec(ID));
     log.append([note('one')]);
@@ -79,7 +79,7 @@ describe('a tail of a file', () => {
     await store.close();
   });
 
-  it('the same array of locked tasks means that nothing changed', async () => {
+  it('returns the same array of locked tasks while nothing changes', async () => {
     const store = openFileStore({ dataDir: tempDir(), durability: 'fast' });
     store.create(taskSpec(ID));
     store.listLocked();

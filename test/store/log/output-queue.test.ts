@@ -7,7 +7,7 @@ import { DescriptorCache } from '../../../src/store/files/descriptor-cache.ts';
 import { nodeFiles } from '../../../src/store/files/node-files.ts';
 import { OutputQueue } from '../../../src/store/log/output-queue.ts';
 
-/** As much as one write may keep everything else waiting. */
+/** The longest time that one write may block. */
 const SLOW_MS = 10;
 
 function compute(ms: number): void {
@@ -15,7 +15,7 @@ function compute(ms: number): void {
   while (performance.now() < endsAt);
 }
 
-it('writes the texts of many tasks on a slow disk while the process is at work all the time', async () => {
+it('writes the texts of many tasks on a slow disk while the process is busy', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'muster-output-'));
   const files = {
     ...nodeFiles,

@@ -76,7 +76,7 @@ describe('an event of a hold', () => {
   });
 });
 
-it('events of version 3 are as they were', () => {
+it('reads events of version 3 unchanged', () => {
   const event = { v: 3, seq: 1, ts: 1, task: TASK, epoch: 1, type: 'turn.accepted', turn: 1 };
   expect(upgradeEvent(event)).toEqual(event);
   expect(isTaskEvent(event, TASK)).toBe(true);

@@ -86,7 +86,7 @@ it.each<[string, readonly EventBody[], string, readonly string[], string]>([
   expect(getDisplayStatus(summary, { owned: false })).toBe(unowned);
 });
 
-it('tells what became of a question, and that an answer stands', () => {
+it('shows whether a question is open, answered or gone', () => {
   const no: Answer = { kind: 'no', reason: 'later' };
   const yes: Answer = { kind: 'once' };
   const state = foldEvents(

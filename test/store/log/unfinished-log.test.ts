@@ -5,13 +5,13 @@ import { openFileStore } from '../../../src/store/file-store.ts';
 import { taskSpec, warning } from '../fixture-data.ts';
 import { tempDir } from '../fixtures.ts';
 import { PowerLossFiles } from '../power-loss-files.ts';
-import { fakeProcesses } from '../processes.ts';
+import { fakeProcesses } from '../fake-processes.ts';
 import { readLog } from '../read-log.ts';
 
 const ID = 'task00000001';
 
-describe('a log that was begun and not finished', () => {
-  it('cut at every byte: made anew without a whole created event, else taken', () => {
+describe('an unfinished log', () => {
+  it('is replaced if it was cut before the end of its created event, and otherwise kept', () => {
     const writer = new PowerLossFiles();
     const processes = fakeProcesses({ pid: 7 });
     const first = openFileStore({ dataDir: '/data', durability: 'fast', files: writer, processes });
@@ -37,7 +37,7 @@ describe('a log that was begun and not finished', () => {
     }
   });
 
-  it('is left alone while its owner lives, and by a Muster that is too old for it', () => {
+  it('is not touched while its owner lives, nor by a Muster that is too old for it', () => {
     const files = new PowerLossFiles();
     const open = (pid: number) =>
       openFileStore({
@@ -55,7 +55,7 @@ describe('a log that was begun and not finished', () => {
     expect(() => open(2).create(taskSpec(newer))).toThrow('newer Muster');
   });
 
-  it('keeps what was set aside before', () => {
+  it('keeps the lines that were moved to the file of damaged lines before', () => {
     const dataDir = tempDir();
     const store = openFileStore({ dataDir, durability: 'safe' });
     const path = join(dataDir, 'tasks', ID);

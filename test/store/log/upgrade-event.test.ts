@@ -59,7 +59,7 @@ describe('events of older versions', () => {
   });
 });
 
-it('a task that was logged before tasks could refuse questions asks as it did', () => {
+it('a task that was logged before tasks could refuse questions still asks', () => {
   const made = { ...stamp(2), type: 'task.created', spec: taskSpec('task00000001') };
   const upgraded = upgradeEvent(made);
   expect(isTaskEvent(upgraded, 'task00000001')).toBe(true);
@@ -108,7 +108,7 @@ it.each([
   expect(isTaskEvent({ ...event, model: 5 }, 'task00000001')).toBe(type === 'child.ended');
 });
 
-it('a task of today is no event without what its answer is cut to', () => {
+it('a task of the current version needs the limit of its result', () => {
   const event = (limits: unknown) => ({
     ...stamp(4),
     type: 'task.created',
@@ -116,7 +116,7 @@ it('a task of today is no event without what its answer is cut to', () => {
   });
   const { limits } = taskSpec('task00000001');
   expect(isTaskEvent(event(limits), 'task00000001')).toBe(true);
-  // As a program that embeds Muster may have it.
+  // A program that embeds Muster may log this.
   expect(isTaskEvent(event({ ...limits, resultMaxTokens: 1.5 }), 'task00000001')).toBe(true);
   for (const wrong of [undefined, {}, { ...limits, resultMaxTokens: Number.NaN }]) {
     expect(isTaskEvent(event(wrong), 'task00000001')).toBe(false);
@@ -138,7 +138,7 @@ it.each([
   expect(isTaskEvent(event, 'task00000001')).toBe(true);
   for (const field of Object.keys(body)) {
     for (const wrong of [undefined, null, [5]]) {
-      // Nobody may have decided.
+      // There may be no decision.
       if (field === 'decision' && wrong === null) continue;
       expect(isTaskEvent({ ...event, [field]: wrong }, 'task00000001')).toBe(false);
     }

@@ -22,7 +22,7 @@ const FIELDS = {
   ),
 };
 
-/** A log with one event of each of these types, and a last one that has to stay readable. */
+/** Writes a log with one event of each of these types, and a last one that must stay readable. */
 async function writeLog() {
   const dataDir = tempDir();
   const store = openFileStore({ dataDir, durability: 'fast', clock: tickingClock() });
@@ -40,7 +40,7 @@ async function writeLog() {
   return { dataDir, path, lines: readFileSync(path, 'utf8').split('\n') };
 }
 
-/** Copies of a line in each of which one key of this name, outside the agent's definition, is misspelled. */
+/** Copies a line once for each key of this name outside the agent's definition, with that key misspelled. */
 function misspell(line: string, key: string): readonly string[] {
   const agent = JSON.stringify(taskSpec(ID).agent);
   const start = line.indexOf(agent);
@@ -51,7 +51,7 @@ function misspell(line: string, key: string): readonly string[] {
 }
 
 it.each(Object.entries(FIELDS))(
-  'one wrong letter in a key of %s costs that event, with one notice, and nothing else',
+  'a wrong letter in a key of %s loses only that event, with one problem',
   async (type, fields) => {
     const { dataDir, path, lines } = await writeLog();
     const at = lines.findIndex((line) => line.includes(`"type":"${type}"`));

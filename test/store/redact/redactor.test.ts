@@ -102,14 +102,14 @@ describe('createRedactor', () => {
     expect(redact(text)).toBe(expected);
   });
 
-  it('leaves signatures alone, which have to go back to their provider unharmed', () => {
+  it('leaves signatures unchanged, which must go back to their provider', () => {
     for (const encoding of ['base64', 'base64url'] as const) {
       const signature = randomBytes(3_000_000).toString(encoding);
       expect(redact(signature) === signature).toBe(true);
     }
   });
 
-  it('never tells that nothing in a JSON could change where something would', () => {
+  it('never excludes a change of a JSON text that would change', () => {
     const part = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 6 }),
       fc.constantFrom('"', '\\', '\n', '\u0007', '\ud83d', '🌍', `sk-${letters(20)}`),
@@ -130,7 +130,7 @@ describe('createRedactor', () => {
     expect(redact.canChange?.(JSON.stringify({ text: 'x s3cret-value y' }))).toBe(true);
   });
 
-  it('takes no time to speak of on hostile text', () => {
+  it('takes little time for hostile texts', () => {
     const begin = '-----BEGIN PRIVATE KEY-----';
     for (const text of [
       begin.repeat(2000),
@@ -143,7 +143,7 @@ describe('createRedactor', () => {
   });
 });
 
-it('no byte of a secret gets onto the disk, but in a blob that must stay as it is', async () => {
+it('writes no byte of a secret to the disk, except in a blob that must stay unchanged', async () => {
   const dataDir = tempDir();
   const secret = 'canary-4711-canary';
   const store = openFileStore({

@@ -23,7 +23,7 @@ const KEY = 'aB3'.repeat(16);
 const PEM = `-----BEGIN RSA PRIVATE KEY-----\n${KEY}\n${KEY}\n-----END RSA PRIVATE KEY-----`;
 const jwt = ['eyJhbGciOiJIUzI1', 'eyJzdWIiOiIxMjM0', KEY].join('.');
 
-it('gives the same however the bytes are cut', () => {
+it('redacts the same wherever the bytes are split', () => {
   const encoded = SECRETS.flatMap((secret) => [
     Buffer.from(secret).toString('base64'),
     encodeURIComponent(secret),
@@ -40,7 +40,7 @@ it('gives the same however the bytes are cut', () => {
   );
 });
 
-it('shows at once what can be no secret, and keeps bytes that are no text', () => {
+it('passes on at once what cannot be a secret, and keeps bytes that are not text', () => {
   const filter = stream();
   expect(filter.write(Buffer.from('listening on port 3000')).toString()).toBe(
     'listening on port 3000',
@@ -49,7 +49,7 @@ it('shows at once what can be no secret, and keeps bytes that are no text', () =
   expect(Buffer.concat([stream().write(bytes)])).toEqual(bytes);
 });
 
-it('holds back no more than a bound', () => {
+it('holds back no more than a limit', () => {
   const filter = stream();
   const begun = filter.write(Buffer.from(`-----BEGIN PRIVATE KEY-----\n${'a b '.repeat(10_000)}`));
   expect(begun.length).toBeGreaterThan(10_000);

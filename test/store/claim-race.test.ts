@@ -25,7 +25,7 @@ async function nextLine(lines: AsyncIterator<string>): Promise<string> {
   return next.done === true ? '' : next.value;
 }
 
-it('three processes that race for the logs of a killed one: each log gets one owner', async () => {
+it('gives each log of a killed process to one of three processes that race for it', async () => {
   const dataDir = tempDir();
   const ids = Array.from({ length: 60 }, (_, n) => `task${String(n).padStart(8, '0')}`);
   const store = openFileStore({ dataDir, durability: 'fast' });

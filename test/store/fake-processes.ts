@@ -1,6 +1,6 @@
 import type { ProcessPort } from '../../src/store/locks/process-identity.ts';
 
-/** Processes as a table: pid → start time. What is not in it is gone. */
+/** Creates a port to processes from a table of start times by pid. A process that is not in the table is gone. */
 export function fakeProcesses(
   self: { readonly pid: number; readonly startTime?: number; readonly bootId?: string | null },
   running: ReadonlyMap<number, number | null> = new Map(),

@@ -19,7 +19,7 @@ async function work(dataDir: string, name: string, seed: number): Promise<string
 }
 
 it(
-  'two processes that make, claim, list, sweep and delete the same tasks do no harm to each other',
+  'two processes create, claim, list, sweep and delete the same tasks without damage',
   { timeout: 60_000 },
   async () => {
     const dataDir = tempDir();
@@ -31,7 +31,7 @@ it(
     const tasks = store.list();
     for (const { id, status } of tasks) {
       const { events, problems } = readLog(store, id);
-      // Two owners at a time would leave fenced or repeated lines; a lost blob would be a problem, too.
+      // Two owners at the same time would leave fenced or repeated lines. A lost blob would be a problem, too.
       expect({ id, problems }).toEqual({ id, problems: [] });
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
       const claims = events.filter(({ type }) => type === 'task.claimed');
@@ -44,7 +44,7 @@ it(
       expect(status).toBe(events.at(-1)?.type === 'task.ended' ? 'completed' : 'interrupted');
       expect(store.getOwner(id)).toBeNull();
     }
-    // The index says the same as the logs alone, and nothing of tasks that are gone.
+    // The index agrees with the logs, and contains no deleted tasks.
     const ids = new Set(tasks.map(({ id }) => id));
     await store.sweep({ endedBefore: 0, maxTasks: 1 });
     expect(store.list()).toEqual(tasks);

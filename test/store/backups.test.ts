@@ -10,7 +10,7 @@ import { sha256 } from '../../src/sys/read-file.ts';
 
 const ONE = 'task00000001';
 const TWO = 'task00000002';
-/** No text in any encoding. */
+/** Bytes that are no text in any encoding. */
 const BYTES = Buffer.from([0, 255, 254, 10, 0]);
 
 function open(dataDir: string): TaskStore {
@@ -19,7 +19,7 @@ function open(dataDir: string): TaskStore {
   return store;
 }
 
-/** A task whose log says that it changed files which held these before. */
+/** Creates a task whose log says that it changed files with these contents. */
 async function changer(store: TaskStore, id: string, held: readonly Buffer[]): Promise<void> {
   const log = store.create(taskSpec(id));
   for (const bytes of held) await store.putBackup(bytes);
@@ -39,7 +39,7 @@ async function changer(store: TaskStore, id: string, held: readonly Buffer[]): P
   log.close();
 }
 
-it('keeps the bytes of a file for their user alone', async () => {
+it('keeps the bytes of a file readable by their user only', async () => {
   const dataDir = tempDir();
   const store = openFileStore({ dataDir, durability: 'safe', redact: () => 'redacted' });
   onTestFinished(() => store.close());
@@ -60,7 +60,7 @@ it('keeps the bytes of a file for their user alone', async () => {
   expect(store.getBackup(hash)).toBeNull();
 });
 
-it('survives a power loss once it is kept', async () => {
+it('survives a power loss once it is stored', async () => {
   const files = new PowerLossFiles();
   const options = { dataDir: '/home/me/muster', durability: 'safe', files } as const;
   await openFileStore(options).putBackup(BYTES);
@@ -68,7 +68,7 @@ it('survives a power loss once it is kept', async () => {
   expect(openFileStore(options).getBackup(sha256(BYTES))).toEqual(BYTES);
 });
 
-it('goes with the last task whose log names it, and stays as long as one does', async () => {
+it('is deleted with the last task whose log refers to it', async () => {
   const dataDir = tempDir();
   const writer = openFileStore({ dataDir, durability: 'safe' });
   await changer(writer, ONE, [BYTES, Buffer.from('one')]);
@@ -83,7 +83,7 @@ it('goes with the last task whose log names it, and stays as long as one does', 
   expect(former()).toEqual([]);
 });
 
-it('goes with a sweep where no log names it', async () => {
+it('is deleted by a sweep if no log refers to it', async () => {
   const dataDir = tempDir();
   const writer = openFileStore({ dataDir, durability: 'safe' });
   await changer(writer, ONE, [Buffer.from('named')]);
