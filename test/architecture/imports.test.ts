@@ -107,6 +107,19 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'task-tools',
     'loop',
   ],
+  store: [
+    'task-store.ts',
+    'files',
+    'redact',
+    'locks',
+    'log',
+    'blobs',
+    'index',
+    'store-parts.ts',
+    'delete-tasks.ts',
+    'sweep-record.ts',
+    'export',
+  ],
   api: ['setup', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
 };
 
@@ -115,10 +128,13 @@ function moduleOf(file: string): string {
   return file.split('/')[0] ?? '';
 }
 
-/** Where a file stands in the order of its module's rooms. A file that is in no room stands above them all. */
+/**
+ * The position of a file in the order of its module's rooms. A file directly in the module is a room of its own if the
+ * order lists it; otherwise it stands above all rooms.
+ */
 function roomNumber(rooms: readonly string[], file: string): number {
   const [, room = '', ...rest] = file.split('/');
-  return rest.length === 0 ? rooms.length : rooms.indexOf(room);
+  return rest.length === 0 && !rooms.includes(room) ? rooms.length : rooms.indexOf(room);
 }
 
 describe('imports', () => {

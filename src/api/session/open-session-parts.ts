@@ -15,7 +15,7 @@ import { OFFLINE } from '../../model/choose.ts';
 import { resolveMain } from '../../model/resolve.ts';
 import { discoverModels } from '../../model/setup.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
-import { createRedactor, createStreamRedactor } from '../../store/redact.ts';
+import { createRedactor, createStreamRedactor } from '../../store/redact/redactor.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { openFileLimit } from '../../sys/open-file-limit.ts';
 import { createHttpFetch } from '../../sys/http.ts';

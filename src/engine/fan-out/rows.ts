@@ -71,7 +71,7 @@ function warningsOf({ activation, warnings }: TaskState): readonly string[] {
 }
 
 function isLeft(store: TaskStore, { end, status, spec }: TaskState): boolean {
-  return end === null && status !== 'parked' && store.owner(spec.id) === null;
+  return end === null && status !== 'parked' && store.getOwner(spec.id) === null;
 }
 
 const NOTHING_DONE = {

@@ -105,7 +105,7 @@ function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyC
     const path = resolve(asked);
     const caution = pathCaution(path.real, 'read', place);
     const isOwn =
-      deps.store.isOwnFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
+      deps.store.isTaskFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
     return isOwn ? { ...path, ...caution, insideRoots: true, isOwn } : { ...path, ...caution };
   };
   const described = access ?? NO_ACCESS;

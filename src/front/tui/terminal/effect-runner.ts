@@ -183,7 +183,7 @@ export class EffectRunner {
     const id = store.resolveId(name);
     const task = store.list().find((each) => each.id === id);
     const { parent = null, root = id } = task ?? {};
-    const ownerPid = store.owner(id)?.pid ?? null;
+    const ownerPid = store.getOwner(id)?.pid ?? null;
     this.options.dispatch({ type: 'conversation-found', found: { id, parent, root, ownerPid } });
   }
 
