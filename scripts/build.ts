@@ -68,7 +68,7 @@ const CHUNKS = [
   },
   {
     name: 'providers',
-    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|thinking)\.ts$/,
+    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|request\/thinking-budget)\.ts$/,
     priority: 1,
   },
 ];

@@ -15,7 +15,7 @@ const PLAINLY = `	const normalizedHeaders = normalizeHeaders(headers);
 	return normalizedHeaders;
 `;
 
-/** Asks Node about itself for a name that our own replaces (`src/model/adapters/endpoint-fetch.ts`). */
+/** Asks Node about itself for a name that our own replaces (`src/model/adapters/send-request.ts`). */
 const ASKED = 'if (globalThisAny.navigator?.userAgent) return';
 
 /**

@@ -1,5 +1,5 @@
 import type { Tier } from '../protocol/model.ts';
-import type { ModelOverrides } from './overrides.ts';
+import type { ModelOverrides } from './catalogue/model-overrides.ts';
 
 export const PROVIDER_KINDS = [
   'anthropic',

@@ -12,7 +12,7 @@ import {
   type AnswerListener,
 } from '../protocol/model.ts';
 import type { WireModelPort } from './adapters/adapter.ts';
-import type { WireObserver } from './adapters/endpoint-fetch.ts';
+import type { WireObserver } from './adapters/send-request.ts';
 import type { ResponseHeaders } from './limiter/limit-headers.ts';
 import type { Limiter } from './limiter/limiter.ts';
 import type { Permit } from './limiter/permit.ts';

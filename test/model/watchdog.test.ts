@@ -5,9 +5,9 @@ import { createAdapter, type WireModelPort } from '../../src/model/adapters/adap
 import { withWatchdog, type LivenessLimits } from '../../src/model/watchdog.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import { NO_USAGE, type ModelPart, type AnswerListener } from '../../src/protocol/model.ts';
-import type { WireObserver } from '../../src/model/adapters/endpoint-fetch.ts';
-import { adapterDeps, collect, failed, finished, request, serve, sse } from './support.ts';
-import { WIRES } from './wires.ts';
+import type { WireObserver } from '../../src/model/adapters/send-request.ts';
+import { adapterDeps, collect, failed, finished, request, serve, sse } from './adapters/support.ts';
+import { WIRES } from './adapters/wires.ts';
 
 const LONG: LivenessLimits = { connectMs: 30_000, firstTokenMs: 30_000, streamIdleMs: 30_000 };
 const ASKED = request([userMessage('Hi')]);

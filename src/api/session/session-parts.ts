@@ -4,7 +4,7 @@ import type { DiscoveredTemplates } from '../../agents/templates/discover.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Inbox } from '../../engine/task/inbox.ts';
-import { type ModelSetup } from '../../model/choose.ts';
+import { type ModelSetup } from '../../model/selection/choose-model.ts';
 import { type RootGrant } from '../../policy/attenuate.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';

@@ -4,7 +4,7 @@ import type { DiscoveredAgents } from '../../agents/found.ts';
 import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import { stopOrder } from '../../engine/task/stop.ts';
-import { OFFLINE, type ModelSetup } from '../../model/choose.ts';
+import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';

@@ -1,4 +1,4 @@
-import type { ConnectLimits } from '../../model/connect.ts';
+import type { ModelPortLimits } from '../../model/model-port.ts';
 import type { FallbackList, ModelSettings, ProviderSettings } from '../../model/model-settings.ts';
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -64,7 +64,7 @@ export function engineSettings(config: Config, { maxTurns, isAttended }: RunKind
   };
 }
 
-export function connectLimits({ liveness }: Config): ConnectLimits {
+export function connectLimits({ liveness }: Config): ModelPortLimits {
   const { connectSeconds, firstTokenSeconds, streamIdleSeconds } = liveness;
   return {
     connectMs: connectSeconds * 1000,

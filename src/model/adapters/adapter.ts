@@ -5,27 +5,26 @@ import type { Effort } from '../../protocol/agent.ts';
 import type { AttachmentRules } from '../../protocol/attachment.ts';
 import { attachmentsOf } from '../../protocol/message.ts';
 import {
-  modelName,
   type ModelPart,
   type ModelRequest,
   type ResolvedModel,
+  modelName,
 } from '../../protocol/model.ts';
 import type { HttpFetch } from '../../sys/http-types.ts';
-import { Adjustments } from './adjustments.ts';
-import { ANSWER_CAPS, type AnswerCaps } from './answer-caps.ts';
-import { BrokenOff, Refusal } from './answer-errors.ts';
-import type { AskedServer } from './asked-server.ts';
-import type { Dialect } from './dialect.ts';
-import { Efforts, mayBeOfEffort } from './effort.ts';
-import { cancelled, toFailure, type FailureScope } from './failure.ts';
-import { OutputCaps } from './output-cap.ts';
-import { toCallOptions } from './prompt.ts';
-import { endpointFetch, type AcceptedResponse, type WireObserver } from './endpoint-fetch.ts';
-import { AnswerBuilder } from './readers/answer-builder.ts';
-import { readAnswer } from './readers/read-answer.ts';
-import { BaseUrlProbe, type ProbeAttempt } from './base-url-probe.ts';
-import type { ShownByPart } from './shown-files.ts';
-import { wellFormedJson } from './well-formed.ts';
+import { RequestAdjustments } from './adjust/request-adjustments.ts';
+import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';
+import { IncompleteAnswerError, HttpRefusal } from './errors/answer-errors.ts';
+import type { Endpoint, ProtocolAdapter } from './protocol-adapter.ts';
+import { EffortFallbacks, mayBeEffortRefusal } from './adjust/efforts.ts';
+import { type FailureContext, cancelledFailure, toModelFailure } from './errors/model-failure.ts';
+import { OutputCaps } from './adjust/output-caps.ts';
+import { toCallOptions } from './request/call-options.ts';
+import { type AcceptedResponse, type WireObserver, createRequestSender } from './send-request.ts';
+import { AnswerBuilder } from './answers/answer-builder.ts';
+import { readAnswerBody } from './answers/read-answer-body.ts';
+import { BaseUrlProbe, type BaseUrlAttempt } from './adjust/base-url-probe.ts';
+import type { FilesByPart } from './request/attached-files.ts';
+import { replaceLoneSurrogates } from './request/well-formed-json.ts';
 
 export interface AdapterDeps {
   readonly fetch: HttpFetch;
@@ -55,25 +54,25 @@ const ACCEPTED: ModelPart = { type: 'accepted' };
  * read by a tolerant reader of our own (docs/decisions/0019).
  */
 export function createAdapter(
-  dialect: Dialect,
-  endpoint: AskedServer,
+  dialect: ProtocolAdapter,
+  endpoint: Endpoint,
   deps: AdapterDeps,
 ): WireModelPort {
-  const efforts = new Efforts();
+  const efforts = new EffortFallbacks();
   const outputCaps = new OutputCaps();
   const probe = new BaseUrlProbe(endpoint);
-  const adjustments = new Adjustments(endpoint.baseUrl, endpoint.omit);
+  const adjustments = new RequestAdjustments(endpoint.baseUrl, endpoint.omit);
   return {
     async *stream(request, signal, observer) {
       const progress: Progress = { accepted: false, answer: null };
-      const scope = (): FailureScope => ({
+      const scope = (): FailureContext => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
         server: endpoint,
         accepted: progress.accepted,
         now: deps.clock.now(),
       });
       if (signal.aborted) {
-        yield { type: 'failed', failure: cancelled(scope()) };
+        yield { type: 'failed', failure: cancelledFailure(scope()) };
         return;
       }
       const remainingEfforts = [...efforts.tries(request)];
@@ -88,12 +87,14 @@ export function createAdapter(
         } catch (error) {
           const thrown = signal.aborted ? error : attempt.failedWith(error);
           if (thrown === null) continue;
-          const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
-          if (!signal.aborted && thrown instanceof Refusal) {
+          const failure = signal.aborted
+            ? cancelledFailure(scope())
+            : toModelFailure(thrown, scope());
+          if (!signal.aborted && thrown instanceof HttpRefusal) {
             if (outputCaps.learn(request.model.id, thrown)) continue;
             if (adjustments.learn(request.model.id, thrown)) continue;
             const next = remainingEfforts.shift();
-            if (next !== undefined && mayBeOfEffort(failure)) {
+            if (next !== undefined && mayBeEffortRefusal(failure)) {
               effort = next;
               continue;
             }
@@ -129,14 +130,14 @@ interface Progress {
 }
 
 interface Wiring {
-  readonly dialect: Dialect;
-  readonly endpoint: AskedServer;
+  readonly dialect: ProtocolAdapter;
+  readonly endpoint: Endpoint;
   readonly deps: AdapterDeps;
   readonly progress: Progress;
   /** The effort that is sent; null: none. */
   readonly effort: Effort | null;
-  readonly adjustments: Adjustments;
-  readonly attempt: ProbeAttempt;
+  readonly adjustments: RequestAdjustments;
+  readonly attempt: BaseUrlAttempt;
 }
 
 /** Ends with `finished` or throws what it failed with. */
@@ -149,14 +150,14 @@ async function* read(
   const { dialect, endpoint, deps, progress } = wiring;
   const caps = deps.caps ?? ANSWER_CAPS;
   const { body } = await send(request, signal, observer, wiring);
-  if (body === null) throw new BrokenOff('the server sent no answer');
+  if (body === null) throw new IncompleteAnswerError('the server sent no answer');
   const { metaKey } = dialect.rules;
   const answer = new AnswerBuilder({ history: request.messages, caps, metaKey });
   progress.answer = answer;
   const reader = dialect.createReader(answer);
   const { host } = new URL(endpoint.baseUrl);
   const reading = { body, host, reader, answer, caps, deadlines: deps.deadlines };
-  for await (const _piece of readAnswer(reading)) {
+  for await (const _piece of readAnswerBody(reading)) {
     if (!progress.accepted) {
       progress.accepted = true;
       yield ACCEPTED;
@@ -185,7 +186,7 @@ async function send(
   { dialect, endpoint, effort, deps, adjustments, attempt }: Wiring,
 ): Promise<AcceptedResponse> {
   let outcome: { readonly response: AcceptedResponse } | { readonly error: unknown } | null = null;
-  const ask = endpointFetch(
+  const ask = createRequestSender(
     deps.fetch,
     endpoint,
     {
@@ -217,8 +218,8 @@ async function send(
   return responseOf(outcome);
 }
 
-function withUnsignedThinking(request: ModelRequest, dialect: Dialect): ModelRequest {
-  const messages = dialect.withUnsignedThinking?.(request.messages);
+function withUnsignedThinking(request: ModelRequest, dialect: ProtocolAdapter): ModelRequest {
+  const messages = dialect.signUnsignedThinking?.(request.messages);
   return messages === undefined ? request : { ...request, messages };
 }
 
@@ -230,13 +231,17 @@ class ResponseTaken extends Error {
 function responseOf(
   outcome: { readonly response: AcceptedResponse } | { readonly error: unknown } | null,
 ): AcceptedResponse {
-  if (outcome === null) throw new BrokenOff('no request was sent');
+  if (outcome === null) throw new IncompleteAnswerError('no request was sent');
   if ('error' in outcome) throw outcome.error;
   return outcome.response;
 }
 
-function bodyOf(given: string, { maxOutputTokens }: ModelRequest, dialect: Dialect): string {
-  const body = wellFormedJson(given);
+function bodyOf(
+  given: string,
+  { maxOutputTokens }: ModelRequest,
+  dialect: ProtocolAdapter,
+): string {
+  const body = replaceLoneSurrogates(given);
   if (maxOutputTokens === undefined) return body;
   return dialect.boundOutput?.(body, maxOutputTokens) ?? body;
 }
@@ -258,8 +263,8 @@ async function callOptions(
   };
 }
 
-async function shownBy(deps: AdapterDeps, request: ModelRequest): Promise<ShownByPart> {
+async function shownBy(deps: AdapterDeps, request: ModelRequest): Promise<FilesByPart> {
   const rules = (await deps.attachments?.(request.model)) ?? null;
-  const { shownFiles } = await import('./shown-files.ts');
+  const { collectAttachedFiles: shownFiles } = await import('./request/attached-files.ts');
   return shownFiles(request, rules);
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ModelFailure } from '../../protocol/model.ts';
-import { exhausted, type ResponseHeaders } from './limit-headers.ts';
-import { Minute } from './minute.ts';
+import { type ResponseHeaders, findExhaustedLimit } from './limit-headers.ts';
 import type { Permit } from './permit.ts';
-import { isItsOwn, Served, type Tries } from './tries.ts';
-import type { Hold } from './waiter.ts';
-import * as windows from './window.ts';
+import { ServedPeaks, type RefusedRequest, isRefusalSpecific } from './refused-request.ts';
+import type { Hold } from './waiting-request.ts';
+
+import * as windows from './concurrency-window.ts';
 
 export interface LimiterSettings {
   /** Requests in flight, at least 1. */
@@ -21,7 +21,7 @@ export interface AllowanceDeps {
 }
 
 /** What of it is in use. */
-export interface Use {
+export interface LaneUsage {
   /** Requests that were sent and have not ended. */
   readonly inFlight: number;
   /** Lanes that are kept for requests about to be sent. */
@@ -32,20 +32,20 @@ export interface Use {
 export class Allowance {
   private readonly clock: Clock;
   private readonly random: () => number;
-  private readonly minute: Minute;
-  private readonly served = new Served();
-  private window: windows.Window;
+  private readonly minute: RequestsPerMinute;
+  private readonly served = new ServedPeaks();
+  private window: windows.ConcurrencyWindow;
   private pausedBy = '';
 
   constructor(settings: LimiterSettings, { clock, random = Math.random }: AllowanceDeps) {
     this.clock = clock;
     this.random = random;
     this.window = windows.openWindow(settings.maxConcurrent);
-    this.minute = new Minute(settings.requestsPerMinute);
+    this.minute = new RequestsPerMinute(settings.requestsPerMinute);
   }
 
   configure({ maxConcurrent, requestsPerMinute }: LimiterSettings): void {
-    this.window = windows.resized(this.window, maxConcurrent);
+    this.window = windows.resizeWindow(this.window, maxConcurrent);
     this.minute.most = requestsPerMinute;
   }
 
@@ -53,13 +53,13 @@ export class Allowance {
     return this.window.era;
   }
 
-  hasRoom({ inFlight, reserved }: Use, now: number): boolean {
-    if (inFlight + reserved >= windows.lanes(this.window, now)) return false;
+  hasRoom({ inFlight, reserved }: LaneUsage, now: number): boolean {
+    if (inFlight + reserved >= windows.countAvailableLanes(this.window, now)) return false;
     return this.minute.freeAt(now, { reserved }) <= now;
   }
 
   /** Whether one more would be sent to find out whether the provider takes more. */
-  wouldProbe({ inFlight, reserved }: Use): boolean {
+  wouldProbe({ inFlight, reserved }: LaneUsage): boolean {
     return inFlight + reserved >= this.window.size;
   }
 
@@ -69,7 +69,7 @@ export class Allowance {
 
   /** Somebody waits: more is tried when it is time to. */
   wanted(now: number): void {
-    this.window = windows.probed(this.window, now);
+    this.window = windows.startProbe(this.window, now);
   }
 
   /** Returns whether that changes what may be sent. */
@@ -79,16 +79,16 @@ export class Allowance {
     if (window.era === 0) return false;
     const now = this.clock.monotonic();
     this.served.add(now, Math.min(level, inFlight));
-    this.window = windows.accepted(window, { era, level, inFlight, now });
+    this.window = windows.recordAcceptance(window, { era, level, inFlight, now });
     return this.window !== window;
   }
 
   /** Nothing is sent while its headers say that nothing is left. Returns whether that is so. */
   responded({ request }: Permit, headers: ResponseHeaders): boolean {
-    const none = exhausted(headers, this.clock.now());
+    const none = findExhaustedLimit(headers, this.clock.now());
     if (none === null) return false;
     const until = this.clock.monotonic() + none.ms * (1 + this.random() / 10);
-    const window = windows.paused(this.window, until);
+    const window = windows.pauseWindow(this.window, until);
     if (window === this.window) return false;
     this.window = window;
     this.pausedBy = `the rate limit of ${request.model.provider}: no ${none.what} are left`;
@@ -99,22 +99,22 @@ export class Allowance {
   refused(
     { request, level, era }: Permit,
     failure: ModelFailure,
-    { tries, beside }: { readonly tries: Tries; readonly beside: number },
+    { tries, beside }: { readonly tries: RefusedRequest; readonly beside: number },
   ): void {
     const now = this.clock.monotonic();
-    const isOwn = isItsOwn(tries, { served: this.served, level });
+    const isOwn = isRefusalSpecific(tries, { served: this.served, level });
     // Null: the server states no time.
     const retryAfterMs = failure.retryAfterMs ?? null;
     // What is overloaded counts as a failed try, and is waited for as one.
     if (failure.kind === 'rate_limit') {
       const ask = { retryAfterMs, random: this.random() };
-      tries.notBefore = now + windows.waitMs(tries.refusals, ask);
+      tries.notBefore = now + windows.computeWaitMs(tries.refusals, ask);
     }
     tries.refusals += 1;
     tries.refusedAt = now;
     if (isOwn) return;
     const refusal = { era, beside, retryAfterMs, now, random: this.random() };
-    this.window = windows.refused(this.window, refusal);
+    this.window = windows.recordRefusal(this.window, refusal);
     this.pausedBy = reasonOf(request.model.provider, failure);
   }
 
@@ -122,7 +122,7 @@ export class Allowance {
    * Why a request to `provider` waits; null: no rate limit holds it, but that as many are in flight as
    * may be.
    */
-  holdOf(provider: string, { reserved }: Use, now: number): Hold | null {
+  holdOf(provider: string, { reserved }: LaneUsage, now: number): Hold | null {
     const epoch = this.clock.now() - now;
     const { pausedUntil, size } = this.window;
     if (pausedUntil > now)
@@ -132,7 +132,7 @@ export class Allowance {
       const because = `requests_per_minute = ${this.minute.most} of ${provider}`;
       return { because, untilMs: Math.ceil(epoch + freeAt) };
     }
-    const isLowered = windows.isLowered(this.window);
+    const isLowered = windows.isWindowLowered(this.window);
     // Who waits for a lane that is kept must not keep those from getting ready who have it.
     if (!isLowered && reserved === 0) return null;
     const taken = isLowered ? `, which takes ${size} at a time` : '';
@@ -140,7 +140,7 @@ export class Allowance {
   }
 
   /** When time alone changes what may be sent. */
-  nextChange({ reserved }: Use, now: number): number {
+  nextChange({ reserved }: LaneUsage, now: number): number {
     const { pausedUntil, probing, probeAt } = this.window;
     if (pausedUntil > now) return pausedUntil;
     const freeAt = this.minute.freeAt(now, { reserved });
@@ -154,4 +154,41 @@ function reasonOf(provider: string, { kind, status }: ModelFailure): string {
   return kind === 'overloaded'
     ? `${provider}, which is overloaded${answer}`
     : `the rate limit of ${provider}${answer}`;
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * When the last requests were sent, so that in no minute more than `most` are. Monotonic milliseconds.
+ * Memory for those of one minute; none where `most` is 0, which means no limit.
+ */
+export class RequestsPerMinute {
+  most: number;
+  private sent: number[] = [];
+  /** Where in `sent` those of the last minute begin. */
+  private first = 0;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  /** When one more may be sent than those about to be; not after `now`: at once. */
+  freeAt(now: number, { reserved }: { readonly reserved: number }): number {
+    if (this.most === 0) return now;
+    this.forget(now);
+    const before = this.sent.length + reserved - this.most;
+    if (before < 0) return now;
+    return (this.sent[before] ?? now) + MINUTE_MS;
+  }
+
+  add(now: number): void {
+    if (this.most > 0) this.sent.push(now);
+  }
+
+  private forget(now: number): void {
+    while ((this.sent[this.first] ?? now) <= now - MINUTE_MS) this.first += 1;
+    if (this.first < 1_000 && this.first < this.sent.length) return;
+    this.sent = this.sent.slice(this.first);
+    this.first = 0;
+  }
 }

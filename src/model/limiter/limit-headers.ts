@@ -1,4 +1,4 @@
-import { bounded } from './window.ts';
+import { clampMs } from './concurrency-window.ts';
 
 /** Of a response, as far as it is needed. */
 export interface ResponseHeaders {
@@ -6,7 +6,7 @@ export interface ResponseHeaders {
 }
 
 /** What a provider has none left of, and for how long. */
-export interface Exhausted {
+export interface ExhaustedLimit {
   readonly what: 'requests' | 'tokens';
   /** Milliseconds from now, more than 0. */
   readonly ms: number;
@@ -19,7 +19,7 @@ export interface Exhausted {
 export const LONGEST_HOLD_MS = 60_000;
 
 interface HeaderPair {
-  readonly what: Exhausted['what'];
+  readonly what: ExhaustedLimit['what'];
   readonly remaining: string;
   readonly reset: string;
 }
@@ -42,12 +42,12 @@ const PAIRS: readonly HeaderPair[] = [
 ];
 
 /** What is used up, for the longest of all; null: nothing that names its reset. `now`: since the epoch. */
-export function exhausted(headers: ResponseHeaders, now: number): Exhausted | null {
-  let longest: Exhausted | null = null;
+export function findExhaustedLimit(headers: ResponseHeaders, now: number): ExhaustedLimit | null {
+  let longest: ExhaustedLimit | null = null;
   for (const { what, remaining, reset } of PAIRS) {
     // Servers without a limit of a kind send -1.
     if (headers.get(remaining)?.trim() !== '0') continue;
-    const ms = bounded(resetMs(headers.get(reset)?.trim() ?? '', now) ?? 0, LONGEST_HOLD_MS);
+    const ms = clampMs(parseResetMs(headers.get(reset)?.trim() ?? '', now) ?? 0, LONGEST_HOLD_MS);
     if (ms > (longest?.ms ?? 0)) longest = { what, ms };
   }
   return longest;
@@ -60,7 +60,7 @@ const EPOCH_MS = 1e12;
 const LONGEST_VALUE = 64;
 
 /** Milliseconds until then, as the text says; null: it says nothing. */
-export function resetMs(text: string, now: number): number | null {
+export function parseResetMs(text: string, now: number): number | null {
   if (text === '' || text.length > LONGEST_VALUE) return null;
   if (/^\d+(\.\d+)?$/.test(text)) {
     const number = Number(text);

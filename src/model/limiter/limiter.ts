@@ -2,12 +2,17 @@ import { onAbort } from '../../base/async.ts';
 import type { Deadline, Deadlines } from '../../base/deadlines.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelFailure, ModelPart, ModelRequest } from '../../protocol/model.ts';
-import { Allowance, type AllowanceDeps, type LimiterSettings, type Use } from './allowance.ts';
+import {
+  Allowance,
+  type AllowanceDeps,
+  type LimiterSettings,
+  type LaneUsage,
+} from './allowance.ts';
 import type { ResponseHeaders } from './limit-headers.ts';
-import { Line } from './line.ts';
-import { Permit, type PermitHolder } from './permit.ts';
-import type { Tries } from './tries.ts';
-import { Waiter } from './waiter.ts';
+import { RequestQueue } from './request-queue.ts';
+import { Permit, type PermitListener } from './permit.ts';
+import type { RefusedRequest } from './refused-request.ts';
+import { WaitingRequest } from './waiting-request.ts';
 
 export interface LimiterDeps extends AllowanceDeps {
   /** Shared: one timer serves all that waits. */
@@ -23,14 +28,14 @@ const POOR_REFUSALS = 2;
  * Lets the requests to one provider under one key go, no more at a time than it takes. Who has to wait
  * stands in line. How many may go, and when, is decided in `window.ts`, who in `line.ts`.
  */
-export class Limiter implements PermitHolder, Use {
+export class Limiter implements PermitListener, LaneUsage {
   private readonly deps: LimiterDeps;
   private readonly allowance: Allowance;
-  private readonly line = new Line<Waiter>();
+  private readonly line = new RequestQueue<WaitingRequest>();
   /** Those in line who do not know yet of any rate limit. */
-  private readonly untold = new Set<Waiter>();
+  private readonly untold = new Set<WaitingRequest>();
   /** By what all tries of a request share. */
-  private readonly known = new WeakMap<readonly Message[], Tries>();
+  private readonly known = new WeakMap<readonly Message[], RefusedRequest>();
   inFlight = 0;
   /** For those who get ready. */
   reserved = 0;
@@ -61,7 +66,7 @@ export class Limiter implements PermitHolder, Use {
     request: ModelRequest,
     signal: AbortSignal,
   ): AsyncGenerator<ModelPart, Permit | null, undefined> {
-    const waiter = new Waiter(request, this.triesOf(request));
+    const waiter = new WaitingRequest(request, this.triesOf(request));
     const forget = onAbort(signal, () => waiter.wake());
     try {
       this.join(waiter);
@@ -103,7 +108,7 @@ export class Limiter implements PermitHolder, Use {
     this.letGo();
   }
 
-  private triesOf({ messages }: ModelRequest): Tries {
+  private triesOf({ messages }: ModelRequest): RefusedRequest {
     const known = this.known.get(messages);
     if (known !== undefined) return known;
     this.lastOrder += 1;
@@ -123,7 +128,7 @@ export class Limiter implements PermitHolder, Use {
     return new Permit(this, request, { level: this.inFlight, era: this.allowance.era });
   }
 
-  private join(waiter: Waiter): void {
+  private join(waiter: WaitingRequest): void {
     const { clock, deadlines } = this.deps;
     const leftMs = waiter.tries.notBefore - clock.monotonic();
     if (leftMs <= 0) {
@@ -135,14 +140,14 @@ export class Limiter implements PermitHolder, Use {
     waiter.delay = deadlines.after(leftMs, () => this.enqueue(waiter));
   }
 
-  private enqueue(waiter: Waiter): void {
+  private enqueue(waiter: WaitingRequest): void {
     this.line.add(waiter);
     if (!waiter.isTold) this.untold.add(waiter);
     this.letGo();
   }
 
   /** Gives back all that a waiter has not used. */
-  private quit(waiter: Waiter): void {
+  private quit(waiter: WaitingRequest): void {
     this.line.remove(waiter);
     this.untold.delete(waiter);
     waiter.delay?.cancel();
@@ -166,12 +171,12 @@ export class Limiter implements PermitHolder, Use {
     this.lookAgain(now);
   }
 
-  private isTooPoor({ tries }: Waiter): boolean {
+  private isTooPoor({ tries }: WaitingRequest): boolean {
     if (tries.refusals < POOR_REFUSALS) return false;
     return this.allowance.wouldProbe(this);
   }
 
-  private grant(waiter: Waiter, now: number): void {
+  private grant(waiter: WaitingRequest, now: number): void {
     this.untold.delete(waiter);
     if (!waiter.isTold) {
       waiter.grant(this.send(waiter.request, now));
@@ -189,7 +194,7 @@ export class Limiter implements PermitHolder, Use {
    * For one that was told and is ready now, also in the lane that is kept for another who is not: else
    * those who all take too long would keep it for each other for ever. Null: it is in line again.
    */
-  private claim(waiter: Waiter): Permit | null {
+  private claim(waiter: WaitingRequest): Permit | null {
     const now = this.deps.clock.monotonic();
     this.unreserve(waiter);
     if (this.allowance.hasRoom({ inFlight: this.inFlight, reserved: 0 }, now)) {
@@ -200,7 +205,7 @@ export class Limiter implements PermitHolder, Use {
     return null;
   }
 
-  private unreserve(waiter: Waiter): void {
+  private unreserve(waiter: WaitingRequest): void {
     if (waiter.reservation === null) return;
     waiter.reservation.cancel();
     waiter.reservation = null;
@@ -230,4 +235,31 @@ export class Limiter implements PermitHolder, Use {
     });
     this.nextLook = { at, deadline };
   }
+}
+
+/** What a provider counts requests by. */
+export interface ProviderAccount {
+  readonly baseUrl: string;
+  /** Null: none is sent. */
+  readonly apiKey: string | null;
+}
+
+/** Of the whole process: several sessions in it, or names for one provider, share what it allows. */
+const limiters = new Map<string, Limiter>();
+
+/** The one of an account, with these settings from now on. */
+export function findSharedLimiter(
+  account: ProviderAccount,
+  settings: LimiterSettings,
+  deps: LimiterDeps,
+): Limiter {
+  const name = JSON.stringify([account.baseUrl, account.apiKey]);
+  const known = limiters.get(name);
+  if (known !== undefined) {
+    known.configure(settings);
+    return known;
+  }
+  const limiter = new Limiter(settings, deps);
+  limiters.set(name, limiter);
+  return limiter;
 }

@@ -2,7 +2,7 @@ import type { ModelFailure, ModelPart, ModelRequest } from '../../protocol/model
 import type { ResponseHeaders } from './limit-headers.ts';
 
 /** What a permit tells of its request. */
-export interface PermitHolder {
+export interface PermitListener {
   accepted(permit: Permit): void;
   responded(permit: Permit, headers: ResponseHeaders): void;
   /** It is over. */
@@ -15,11 +15,11 @@ export class Permit {
   /** Requests in flight when it was sent, itself counted. */
   readonly level: number;
   readonly era: number;
-  private readonly holder: PermitHolder;
+  private readonly holder: PermitListener;
   private isOver = false;
 
   constructor(
-    holder: PermitHolder,
+    holder: PermitListener,
     request: ModelRequest,
     sent: { readonly level: number; readonly era: number },
   ) {

@@ -1,11 +1,11 @@
 import {
+  type ChangedFile,
+  UNTRACKED,
+  WORKING_TREE_DIFF,
   commitDiff,
   parseChanges,
   parseUntracked,
-  UNTRACKED,
-  WORKING_TREE_DIFF,
 } from './changes.ts';
-import type { ChangedFile } from './changes.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { PlannedCall } from './plan-calls.ts';
 import type { CallOutcome, Situation } from './situation.ts';

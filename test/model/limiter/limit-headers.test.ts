@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { exhausted, LONGEST_HOLD_MS, resetMs } from '../../../src/model/limiter/limit-headers.ts';
+import {
+  findExhaustedLimit,
+  LONGEST_HOLD_MS,
+  parseResetMs,
+} from '../../../src/model/limiter/limit-headers.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -25,10 +29,10 @@ it.each([
   ['2026-99-99T00:00:00Z', null],
   [`${'1s'.repeat(10_000)}`, null],
 ])('a reset of %j', (text, ms) => {
-  expect(resetMs(text.slice(0, 20_000), NOW)).toBe(ms);
+  expect(parseResetMs(text.slice(0, 20_000), NOW)).toBe(ms);
 });
 
-it.each<[string, Record<string, string>, ReturnType<typeof exhausted>]>([
+it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>([
   ['no such header', {}, null],
   [
     'OpenAI, no requests left',
@@ -92,5 +96,5 @@ it.each<[string, Record<string, string>, ReturnType<typeof exhausted>]>([
     { what: 'requests', ms: LONGEST_HOLD_MS },
   ],
 ])('%s', (_, headers, none) => {
-  expect(exhausted(new Headers(headers), NOW)).toEqual(none);
+  expect(findExhaustedLimit(new Headers(headers), NOW)).toEqual(none);
 });
