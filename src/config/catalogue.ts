@@ -5,7 +5,7 @@ import {
   ATTACHMENT_KINDS,
   type AttachmentKind,
   type ModelOverride,
-} from '../model/catalogue/model-overrides.ts';
+} from '../model/settings/model-overrides.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
 import type { TomlFile } from './toml-file.ts';

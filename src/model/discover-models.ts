@@ -1,7 +1,7 @@
 import type { Environment } from '../sys/env.ts';
 import type { HttpFetch } from '../sys/http-types.ts';
 import { discoverLocalServers, addServedModels } from './providers/local-servers.ts';
-import type { ModelSettings } from './model-settings.ts';
+import type { ModelSettings } from './settings/model-settings.ts';
 import { hasUsableKey } from './providers/provider-key.ts';
 import {
   discoverProviders,
@@ -11,10 +11,9 @@ import {
 import { OFFLINE, type ModelSetup } from './selection/choose-model.ts';
 
 /**
- * Finds out what models there are: from settings and environment alone where those say enough.
- * Else the local servers are asked (50 ms at most), or, where no model is named and none known by
- * default, the configured local ones what they serve (2 s at most). Throws UsageError for settings
- * that can't be meant.
+ * Finds the providers and their models in the settings and the environment. If no provider is configured, it
+ * looks for local servers (at most 50 ms). If no model is named and no provider has a default model, it asks the
+ * configured local servers for their models (at most 2 s). Throws UsageError for invalid settings.
  */
 export async function discoverModels(
   settings: ModelSettings,
@@ -22,27 +21,23 @@ export async function discoverModels(
   fetch: HttpFetch,
 ): Promise<ModelSetup> {
   const problems = describeUnusedLlmVariables(env);
-  return {
-    ...(await reachableModels(settings, env, fetch)),
-    ...(problems.length > 0 && { problems }),
-  };
+  const providers = await findProviders(settings, env, fetch);
+  return { settings, providers, ...(problems.length > 0 && { problems }) };
 }
 
-async function reachableModels(
+async function findProviders(
   settings: ModelSettings,
   env: Environment,
   fetch: HttpFetch,
-): Promise<ModelSetup> {
+): Promise<readonly ConfiguredProvider[]> {
   const configured = discoverProviders(settings, env);
   const named = settings.flag ?? settings.default;
   if (configured.length === 0) {
     const offline = named?.trim().toLowerCase() === OFFLINE;
-    return { settings, providers: offline ? [] : await discoverLocalServers(fetch) };
+    return offline ? [] : discoverLocalServers(fetch);
   }
-  if (named !== undefined || configured.some(hasDefault))
-    return { settings, providers: configured };
-  const providers = await Promise.all(configured.map((one) => addServedModels(one, fetch)));
-  return { settings, providers };
+  if (named !== undefined || configured.some(hasDefault)) return configured;
+  return Promise.all(configured.map((one) => addServedModels(one, fetch)));
 }
 
 function hasDefault(provider: ConfiguredProvider): boolean {

@@ -106,6 +106,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'task-tools',
     'loop',
   ],
+  model: ['limiter', 'settings', 'providers', 'catalogue', 'selection', 'adapters', 'offline'],
   api: ['setup', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
 };
 

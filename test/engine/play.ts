@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ModelScript, ScriptedAnswer, ScriptedCall } from '../../src/model/scripted-model.ts';
+import type { ModelScript, ScriptedAnswer, ScriptedCall } from '../scripted-model.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ToolResultPart } from '../../src/protocol/message.ts';

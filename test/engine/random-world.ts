@@ -5,7 +5,7 @@ import { Inbox } from '../../src/engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { stopOrder } from '../../src/engine/task/stop.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
-import { createScriptedModel } from '../../src/model/scripted-model.ts';
+import { createScriptedModel } from '../scripted-model.ts';
 import { runningShells, hasBackgroundWork } from '../../src/protocol/state/owned-work.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelPart, ModelPort, ModelRequest } from '../../src/protocol/model.ts';

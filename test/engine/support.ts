@@ -12,11 +12,7 @@ import type { StandingRules } from '../../src/engine/task/standing-rules.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
-import {
-  createScriptedModel,
-  type ModelScript,
-  type ScriptedModel,
-} from '../../src/model/scripted-model.ts';
+import { createScriptedModel, type ModelScript, type ScriptedModel } from '../scripted-model.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type {

@@ -7,7 +7,7 @@ import { discoverLocalServers, addServedModels } from '../../src/model/providers
 import { discoverProviders } from '../../src/model/providers/providers.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { resolveMainModel } from '../../src/model/selection/resolve-model.ts';
-import { createScriptedModel } from '../../src/model/scripted-model.ts';
+import { createScriptedModel } from '../scripted-model.ts';
 import { discoverModels } from '../../src/model/discover-models.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import type { ModelPort } from '../../src/protocol/model.ts';
@@ -43,7 +43,7 @@ function connect(
     providers,
     limits: LIMITS,
     admission: ADMISSION,
-    others,
+    localPorts: others,
   });
 }
 
@@ -65,7 +65,7 @@ test.each([
   expect(server.requests[0]?.url).toBe(path);
 });
 
-test('Google at its usual path', async () => {
+test('Google is reached at its usual path', async () => {
   const wire = WIRES.find(({ name }) => name === 'google')!;
   await using server = await serve(answerWith(wire.answer));
   const port = connect({ GEMINI_API_KEY: 'k', GOOGLE_GEMINI_BASE_URL: server.url });
@@ -73,7 +73,7 @@ test('Google at its usual path', async () => {
   expect(server.requests[0]?.url).toBe(`/v1beta${wire.path}`);
 });
 
-test('Responses, where the configuration says so', async () => {
+test('the Responses protocol is used if it is configured', async () => {
   const wire = WIRES.find(({ name }) => name === 'openai-responses')!;
   await using server = await serve(answerWith(wire.answer));
   const own = { baseUrl: server.url, kind: 'openai-responses' } as const;
@@ -117,7 +117,7 @@ test('models that need no network are loaded once, at their first request', asyn
   expect(loads).toBe(1);
 });
 
-test('a provider that nobody configured is a failure and no exception', async () => {
+test('a provider that is not configured is a failure and no exception', async () => {
   const port = connect({});
   port.preload('nobody');
   expect(failed(await collect(port, ask('nobody')))).toEqual({
@@ -137,11 +137,11 @@ test('setting everything up loads no provider package, no undici and no catalogu
       if (!specifier.startsWith('.') && !specifier.startsWith('node:') && !specifier.startsWith('file:')) loaded.push(specifier);
       return next(specifier, context);
     } });
-    const { discoverProviders } = await import(${JSON.stringify(entry('model/providers.ts'))});
-    const { createModelPort } = await import(${JSON.stringify(entry('model/connect.ts'))});
-    const { createChooser } = await import(${JSON.stringify(entry('model/chooser.ts'))});
+    const { discoverProviders } = await import(${JSON.stringify(entry('model/providers/providers.ts'))});
+    const { createModelPort } = await import(${JSON.stringify(entry('model/model-port.ts'))});
+    const { createModelChooser } = await import(${JSON.stringify(entry('model/selection/model-chooser.ts'))});
     const { createHttpFetch } = await import(${JSON.stringify(entry('sys/http.ts'))});
-    const { discoverModels } = await import(${JSON.stringify(entry('model/setup.ts'))});
+    const { discoverModels } = await import(${JSON.stringify(entry('model/discover-models.ts'))});
     discoverProviders({ providers: {} }, { ANTHROPIC_API_KEY: 'k' });
     createModelPort({ providers: [] });
     createHttpFetch({});
@@ -168,7 +168,7 @@ function port(url: string): string {
   return new URL(url).port;
 }
 
-test('local servers, with the first model that can talk', async () => {
+test('finds local servers with their first chat model', async () => {
   await using ollama = await modelServer(['nomic-embed-text', 'qwen3:8b', 'llama3']);
   await using empty = await modelServer([]);
   const found = await discoverLocalServers(fetch, {
@@ -195,7 +195,7 @@ test('local servers, with the first model that can talk', async () => {
   expect(main).toMatchObject({ provider: 'ollama', id: 'qwen3:8b' });
 });
 
-test('what is slow, silent, odd or not there is no local server', async () => {
+test('a server that is slow, silent, strange or missing is no local server', async () => {
   await using silent = await serve(() => {});
   await using odd = await serve((response) => void response.end('<html>'));
   const gone = await modelServer(['x']);
@@ -205,7 +205,7 @@ test('what is slow, silent, odd or not there is no local server', async () => {
   expect(await discoverLocalServers(fetch, { ollama: c!, lmStudio: a! })).toEqual([]);
 });
 
-test('a named local server is asked what it serves; others are not asked', async () => {
+test('a configured local server is asked for its models, and others are not', async () => {
   await using ollama = await modelServer(['qwen3:8b']);
   const env = { OLLAMA_HOST: ollama.url };
   const { providers } = await discoverModels({ providers: {} }, env, fetch);
@@ -218,7 +218,7 @@ test('a named local server is asked what it serves; others are not asked', async
   expect(await addServedModels(bare!, fetch)).toEqual(bare);
 });
 
-test('a dead local server is not waited for where a model is named or known', async () => {
+test('a dead local server causes no wait if a model is named or known', async () => {
   const never = (): Promise<never> => Promise.reject(new Error('asked'));
   for (const [env, settings] of [
     [{ OLLAMA_HOST: 'localhost' }, { flag: 'ollama/qwen3', providers: {} }],
@@ -229,7 +229,7 @@ test('a dead local server is not waited for where a model is named or known', as
   }
 });
 
-test('offline by flag asks nobody', async () => {
+test('the offline flag causes no request', async () => {
   const settings = { flag: 'offline', providers: {} };
   const never = (): Promise<never> => Promise.reject(new Error('asked'));
   expect(await discoverModels(settings, {}, never)).toEqual({ settings, providers: [] });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createScriptedModel } from '../../src/model/scripted-model.ts';
+import { createScriptedModel } from '../scripted-model.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import { NO_USAGE, type ModelFailure } from '../../src/protocol/model.ts';
 import { collect, failed, finished, request } from './adapters/support.ts';
@@ -7,7 +7,7 @@ import { collect, failed, finished, request } from './adapters/support.ts';
 const ASKED = request([userMessage('Hi')]);
 const BUSY: ModelFailure = { kind: 'overloaded', message: 'busy', retryable: true };
 
-test('a whole answer', async () => {
+test('gives a complete answer', async () => {
   const model = createScriptedModel([
     {
       reasoning: 'Hm.',
@@ -43,12 +43,12 @@ test('a whole answer', async () => {
   expect(model.requests).toEqual([ASKED]);
 });
 
-test('a script that is used up says so', async () => {
+test('reports that a script has no more answers', async () => {
   const failure = failed(await collect(createScriptedModel([]), ASKED));
   expect(failure.message).toBe('the script has 0 answers, and this is request 1');
 });
 
-test('a function answers by request, ids go on from answer to answer', async () => {
+test('a function answers by request, and call ids continue from answer to answer', async () => {
   const model = createScriptedModel((asked, index) => ({
     text: `${index}: ${asked.messages.length}`,
     calls: [{ name: 'Read', input: {} }],
@@ -61,7 +61,7 @@ test('a function answers by request, ids go on from answer to answer', async () 
   expect(ids).toEqual([['call_1'], ['call_2']]);
 });
 
-test('failures before and after the first byte', async () => {
+test('gives failures before and after the first byte', async () => {
   const model = createScriptedModel([
     { failure: BUSY, refused: true },
     { text: 'Hel', failure: BUSY },
@@ -74,7 +74,7 @@ test('failures before and after the first byte', async () => {
   ]);
 });
 
-test('an abort while it waits', async () => {
+test('an abort ends the delay of an answer', async () => {
   const controller = new AbortController();
   const collected = collect(createScriptedModel([{ delayMs: 60_000 }]), ASKED, controller.signal);
   controller.abort();

@@ -99,7 +99,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       maxConcurrent: admitted.maxConcurrent,
       requestsPerMinute: config.provider.requestsPerMinute,
     },
-    others: { [OFFLINE]: loadOffline },
+    localPorts: { [OFFLINE]: loadOffline },
     attachments: (model) => chooser.attachments(model),
   });
   // What the first request needs loads while the agents are read.

@@ -2,15 +2,15 @@ import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { JsonObject } from '../../base/json.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
-import type { AdjustmentName } from '../model-settings.ts';
-import type { CreateReader } from './answers/answer-reader.ts';
+import type { AdjustmentName } from '../settings/model-settings.ts';
+import type { CreateReader } from './answers/reader.ts';
 import type { KeyHeader } from '../providers/provider-key.ts';
 
 /** The address and key of a provider. */
 export interface Endpoint {
   /** The configured provider's name, for messages. */
   readonly name: string;
-  /** With the version segment, without a slash at the end. */
+  /** The base URL, with the version segment and without a slash at the end. */
   readonly baseUrl: string;
   /** The key that is sent; null: none. */
   readonly apiKey: string | null;
@@ -26,63 +26,64 @@ export interface Endpoint {
   readonly omit?: readonly AdjustmentName[];
 }
 
-/** Protocol-specific options of the prompt conversion. */
+/** The options of the prompt conversion that depend on the protocol. */
 export interface PromptRules {
-  /** The key under which the provider package gives and takes what belongs to a part. */
+  /** The key of the provider package's metadata on a part. */
   readonly metaKey: string;
   /**
-   * The key under which the package takes the metadata of a call, where it would copy what stands under
-   * `metaKey` into the call of the request. Absent: `metaKey`.
+   * The key under which the metadata of a call is given to the package, if the package would copy the metadata
+   * under `metaKey` into the request. Absent: `metaKey`.
    */
   readonly callMetaKey?: string;
-  /** One system message, because chat templates of local models take no second one. */
+  /** True to send one system message, because chat templates of local models accept no second one. */
   readonly joinSystem: boolean;
-  /** Reasoning without anything of the provider's on it goes back too. */
+  /** True to send back reasoning without metadata of the provider too. */
   readonly plainReasoning: boolean;
-  /** Put on what ends a prefix worth caching; null where the provider needs no markers. */
+  /** The marker at the end of each prefix that should be cached; null: the provider needs none. */
   readonly cacheMarker: SharedV4ProviderOptions | null;
-  /** Results of calls may hold images and documents; else these follow as a message of the user's. */
+  /** True if results of calls may contain images and documents. Otherwise these follow in a user message. */
   readonly filesInResults: boolean;
-  /** The form of a call id that the API takes; others are sent as ids derived from them. */
+  /** Matches the call ids that the API accepts. Other ids are replaced by ids derived from them. */
   readonly acceptedIds: RegExp;
-  /** Nothing may follow the calls of an answer. */
+  /** True if the calls of an answer must be its last parts. */
   readonly callsLast?: true;
-  /** A signature on a text without content goes back with that text. */
+  /** True if an empty text is sent back when it has a signature. */
   readonly signsBlankText?: true;
-  /** The metadata without which the server does not know its reasoning again. Absent: none is needed. */
+  /** The metadata field without which the server does not recognize its reasoning. Absent: none is needed. */
   readonly reasoningContentKey?: string;
-  /** Stands for the signature of calls that another model made. Absent: they are sent without one. */
+  /** The signature that is sent for calls that another model made. Absent: they are sent without one. */
   readonly missingSignature?: string;
-  /** Sent with every tool; absent: nothing. */
+  /** The value of `strict` for every tool. Absent: it is not sent. */
   readonly strictTools?: boolean;
-  /** Put on every tool; absent: nothing. */
+  /** The options of the provider package for every tool. Absent: none. */
   readonly toolOptions?: JsonObject;
 }
 
-/** One wire protocol, over the provider package that speaks it. */
+/** One wire protocol: the provider package that builds its requests, and the reader of its answers. */
 export interface ProtocolAdapter {
   readonly rules: PromptRules;
-  /** Returns the rules of a server for one of its models, where they can differ. Absent: they are `rules`. */
+  /** Returns the rules of a server for one of its models, if they can differ. Absent: `rules` always hold. */
   rulesOf?(endpoint: Endpoint, modelId: string): PromptRules;
-  /** Headers that the package sets and that nothing here needs. */
-  readonly dropHeaders: readonly string[];
+  /** The headers of the package that are not sent. Absent: all are sent. */
+  readonly dropHeaders?: readonly string[];
   languageModel(
     modelId: string,
     endpoint: Endpoint,
     fetch: typeof globalThis.fetch,
   ): LanguageModelV4;
   readonly createReader: CreateReader;
-  providerOptions(request: ModelRequest): SharedV4ProviderOptions;
+  /** Returns the options of the provider package for a request. Absent: none. */
+  providerOptions?(request: ModelRequest): SharedV4ProviderOptions;
   /**
-   * Returns the history in a form of which the package sends thoughts without a signature too, for servers
-   * that want them back. Absent: it sends them anyway, or has no such thoughts.
+   * Returns the history in a form in which the package also sends thoughts without a signature, for servers that
+   * require them. Absent: the package sends them anyway, or the protocol has none.
    */
   signUnsignedThinking?(messages: readonly Message[]): readonly Message[];
-  /** Tokens, where the request names none; absent: the provider's own limit. */
+  /** Returns the limit in tokens for requests that name none. Absent: the provider's own limit holds. */
   maxOutputTokens?(modelId: string): number | undefined;
   /**
-   * The body with exactly this limit in it, thinking included: some packages put what a model may think
-   * on top of the limit, or lower it to one of their own, and what was reserved would not be what is sent.
+   * Returns the body with exactly this limit, thinking included. Some packages add a budget for thinking to the
+   * limit, or lower it, so that the sent limit would differ from the reserved one. Absent: the package keeps it.
    */
-  boundOutput?(body: string, maxOutputTokens: number): string;
+  limitOutput?(body: string, maxOutputTokens: number): string;
 }

@@ -5,95 +5,97 @@ import {
   type AttachmentType,
   isImage,
 } from '../../protocol/attachment.ts';
-import type { AttachmentKind } from './model-overrides.ts';
+import type { AttachmentKind } from '../settings/model-overrides.ts';
 import type { ConfiguredProvider } from '../providers/providers.ts';
 
-type Types = readonly AttachmentType[];
+type AttachmentTypes = readonly AttachmentType[];
 
-const NONE: Types = [];
-const IMAGES: Types = ATTACHMENT_TYPES.filter((type) => isImage({ type }));
-/** Google's models take no GIF. */
-const STILL_IMAGES: Types = IMAGES.filter((type) => type !== 'image/gif');
+const NONE: AttachmentTypes = [];
+const IMAGES: AttachmentTypes = ATTACHMENT_TYPES.filter((type) => isImage({ type }));
+/** Google's models accept no GIF. */
+const STILL_IMAGES: AttachmentTypes = IMAGES.filter((type) => type !== 'image/gif');
 
-interface Family {
-  /** What ids of its models begin with or hold, without a vendor before a slash. */
+interface ModelFamily {
+  /** Matches the ids of its models, without the vendor before a slash. */
   readonly ids: RegExp;
-  /** The first that fits an id. */
-  readonly takes: readonly (readonly [RegExp, Types])[];
-  readonly count: TokenFormula;
+  /** The accepted types by id. The first pattern that matches counts. */
+  readonly accepts: readonly (readonly [RegExp, AttachmentTypes])[];
+  readonly formula: TokenFormula;
 }
 
 /**
- * What models take beside text, by their ids: the bundled catalogue does not say it. From the vendors' own
- * lists of models, looked up 2026-11-22: https://platform.claude.com/docs/en/build-with-claude/vision and
+ * The attachments that models accept, by their ids. The bundled catalogue does not contain this. Source: the
+ * vendors' own lists of models, looked up on 2026-11-22: https://platform.claude.com/docs/en/build-with-claude/vision and
  * …/pdf-support; https://developers.openai.com/api/docs/models and …/guides/pdf-files;
  * https://ai.google.dev/gemini-api/docs/models.
  */
-const FAMILIES: readonly Family[] = [
+const FAMILIES: readonly ModelFamily[] = [
   {
     ids: /claude-/,
-    takes: [
+    accepts: [
       [/claude-(instant|v?[12]\b)/, NONE],
       [/claude-3-(opus|sonnet|haiku)/, IMAGES],
       [/./, ATTACHMENT_TYPES],
     ],
-    count: 'anthropic',
+    formula: 'anthropic',
   },
   {
     ids: /^(gpt-|chatgpt-|codex-|o\d)/,
-    takes: [
+    accepts: [
       [/audio|realtime|transcribe|tts|search|^gpt-oss|^gpt-3|^o1-(mini|preview)|^o3-mini/, NONE],
       [/^gpt-4(-0\d{3}|-32k.*|-\d{4}-preview)?$/, NONE],
       [/^(gpt-4-|codex-)/, IMAGES],
       [/./, ATTACHMENT_TYPES],
     ],
-    count: 'openai',
+    formula: 'openai',
   },
   {
     ids: /^gemini-/,
-    takes: [
+    accepts: [
       [/tts|embedding/, NONE],
       [/./, [...STILL_IMAGES, 'application/pdf']],
     ],
-    count: 'google',
+    formula: 'google',
   },
-  // Open models, whoever serves them.
+  // Open models of any provider.
   {
     ids: /-?vl\b|vision|llava|pixtral|minicpm-v|moondream|gemma-?[3-9]/,
-    takes: [[/./, STILL_IMAGES]],
-    count: 'openai',
+    accepts: [[/./, STILL_IMAGES]],
+    formula: 'openai',
   },
 ];
 
+/** The properties of a model that decide which attachments it accepts. */
 export interface AttachmentModel {
   /** `provider/id`. */
   readonly name: string;
   readonly id: string;
   readonly protocol: ConfiguredProvider['protocol'];
-  /** What the configuration says that it takes; absent: nothing. */
+  /** The kinds of attachments that the configuration lists for it. Absent: the configuration does not say. */
   readonly configured?: readonly AttachmentKind[] | undefined;
 }
 
-/** What a model takes of images and documents; one that nobody knows takes none. */
+/** Returns the rules for images and documents of a model. An unknown model accepts none. */
 export function createAttachmentRules(model: AttachmentModel): AttachmentRules {
   const id = model.id.slice(model.id.lastIndexOf('/') + 1).toLowerCase();
   const family = FAMILIES.find(({ ids }) => ids.test(id));
   const types = model.configured === undefined ? knownTypes(model, id) : configuredTypes(model);
-  const count = family?.count === 'google' && /^gemini-[3-9]/.test(id) ? 'gemini-3' : family?.count;
+  const formula =
+    family?.formula === 'google' && /^gemini-[3-9]/.test(id) ? 'gemini-3' : family?.formula;
   return {
-    refusal: (facts) => refusal(facts, model, types),
-    tokens: (facts) => estimateAttachmentTokens(count ?? 'openai', facts),
+    refusal: (details) => explainRefusal(details, model, types),
+    tokens: (details) => estimateTokens(formula ?? 'openai', details),
   };
 }
 
-function knownTypes({ protocol }: AttachmentModel, id: string): Types {
+function knownTypes({ protocol }: AttachmentModel, id: string): AttachmentTypes {
   const family = FAMILIES.find(({ ids }) => ids.test(id));
-  const types = family?.takes.find(([ids]) => ids.test(id))?.[1] ?? NONE;
-  // What imitates OpenAI's older protocol agrees about images alone.
+  const types = family?.accepts.find(([ids]) => ids.test(id))?.[1] ?? NONE;
+  // Servers that imitate OpenAI's older protocol agree only about images.
   return protocol === 'openai-chat' ? types.filter((type) => isImage({ type })) : types;
 }
 
-function configuredTypes({ configured = [], protocol }: AttachmentModel): Types {
+function configuredTypes({ configured = [], protocol }: AttachmentModel): AttachmentTypes {
   const images = protocol === 'google' ? STILL_IMAGES : IMAGES;
   return [
     ...(configured.includes('image') ? images : []),
@@ -101,25 +103,25 @@ function configuredTypes({ configured = [], protocol }: AttachmentModel): Types 
   ];
 }
 
-function refusal(
-  facts: AttachmentDetails,
+function explainRefusal(
+  details: AttachmentDetails,
   { name, protocol }: AttachmentModel,
-  types: Types,
+  types: AttachmentTypes,
 ): string | null {
-  const { type, frames = 1 } = facts;
-  if (!isImage(facts)) return types.includes(type) ? null : `${name} takes no PDF documents`;
-  if (!types.some((one) => isImage({ type: one }))) return `${name} takes no images`;
+  const { type, frames = 1 } = details;
+  if (!isImage(details)) return types.includes(type) ? null : `${name} accepts no PDF documents`;
+  if (!types.some((one) => isImage({ type: one }))) return `${name} accepts no images`;
   const isOpenai = protocol === 'openai-responses' || protocol === 'openai-chat';
   if (types.includes(type) && !(isOpenai && type === 'image/gif' && frames > 1)) return null;
-  const what = type === 'image/gif' ? (isOpenai ? 'GIF images that move' : 'GIF images') : type;
-  return `${name} takes no ${what}. Make a PNG of it first`;
+  const kind = type === 'image/gif' ? (isOpenai ? 'animated GIF images' : 'GIF images') : type;
+  return `${name} accepts no ${kind}. Convert it to PNG first`;
 }
 
-/** Whose way of counting images and documents it is. */
+/** The vendor by whose formula the tokens of images and documents are estimated. */
 export type TokenFormula = 'anthropic' | 'openai' | 'google' | 'gemini-3';
 
-/** Where the vendors say so, and the day they were looked up: 2026-11-22. They are rules of thumb. */
-const COUNTS: Readonly<Record<TokenFormula, (facts: Sized) => number>> = {
+/** The formulas of the vendors' documentation, looked up on 2026-11-22. They are rules of thumb. */
+const FORMULAS: Readonly<Record<TokenFormula, (size: AttachmentSize) => number>> = {
   // https://platform.claude.com/docs/en/build-with-claude/vision: pixels / 750, scaled down to about 1600
   // tokens; …/pdf-support: 1500 to 3000 a page for its text, and an image of it.
   anthropic: ({ pages, width, height }) =>
@@ -130,37 +132,37 @@ const COUNTS: Readonly<Record<TokenFormula, (facts: Sized) => number>> = {
     pages === null ? 85 + 170 * openaiTiles(width, height) : pages * 1500,
   // https://ai.google.dev/gemini-api/docs/tokens: 258 a tile, a page as an image.
   google: ({ pages, width, height }) => 258 * (pages ?? googleTiles(width, height)),
-  // https://docs.cloud.google.com/vertex-ai/docs/generative-ai/image/image-captioning: the default
-  // resolution takes so many, whatever the size; a page half of it.
+  // https://docs.cloud.google.com/vertex-ai/docs/generative-ai/image/image-captioning: an image of any size
+  // takes the same number at the default resolution, and a page half of it.
   'gemini-3': ({ pages }) => (pages === null ? 1120 : pages * 560),
 };
 
-interface Sized {
-  /** Null: it is an image. */
+interface AttachmentSize {
+  /** Number of pages; null: it is an image. */
   readonly pages: number | null;
   readonly width: number;
   readonly height: number;
 }
 
-/** Of a document that does not say how many it has. */
+/** The size of a page, to estimate the number of pages of a document that does not state it. */
 const BYTES_A_PAGE = 50_000;
 
-/** What an image or a document takes in a request, estimated. */
-export function estimateAttachmentTokens(count: TokenFormula, facts: AttachmentDetails): number {
-  const { type, bytes, width = 1, height = 1 } = facts;
-  const pages = facts.pages ?? Math.max(1, Math.ceil(bytes / BYTES_A_PAGE));
+/** Estimates the tokens of an image or a document in a request. */
+export function estimateTokens(formula: TokenFormula, details: AttachmentDetails): number {
+  const { type, bytes, width = 1, height = 1 } = details;
+  const pages = details.pages ?? Math.max(1, Math.ceil(bytes / BYTES_A_PAGE));
   const sized = { pages: type === 'application/pdf' ? pages : null, width, height };
-  return Math.ceil(COUNTS[count](sized));
+  return Math.ceil(FORMULAS[formula](sized));
 }
 
-/** Scaled into 2048 × 2048, then its shorter side to 768, it is laid out with tiles of 512. */
+/** Counts tiles of 512 pixels after scaling an image into 2048 × 2048 and then its shorter side to 768. */
 function openaiTiles(width: number, height: number): number {
   const fit = Math.min(1, 2048 / Math.max(width, height));
   const scale = fit * Math.min(1, 768 / (Math.min(width, height) * fit));
   return Math.ceil((width * scale) / 512) * Math.ceil((height * scale) / 512);
 }
 
-/** A small one is one; else tiles of two thirds of its shorter side, from 256 to 768. */
+/** Counts tiles of two thirds of the shorter side of an image, from 256 to 768 pixels. A small image is one tile. */
 function googleTiles(width: number, height: number): number {
   if (width <= 384 && height <= 384) return 1;
   const unit = Math.min(768, Math.max(256, Math.floor(Math.min(width, height) / 1.5)));

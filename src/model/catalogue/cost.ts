@@ -1,8 +1,9 @@
 import type { ModelPrice, Rates, Usage } from '../../protocol/model.ts';
 
-const PER = 1_000_000;
+/** Rates are prices for this many tokens. */
+const TOKENS_PER_RATE = 1_000_000;
 
-/** What a request cost in US dollars; null where no price is known. Reasoning is part of output. */
+/** Computes the cost of a request in US dollars; null: no price is known. Reasoning is part of output. */
 export function computeCostUsd(usage: Usage, price: ModelPrice | null): number | null {
   if (price === null) return null;
   const rates = selectRates(price, usage.input + usage.cacheRead + usage.cacheWrite);
@@ -11,15 +12,15 @@ export function computeCostUsd(usage: Usage, price: ModelPrice | null): number |
     usage.output * rates.output +
     usage.cacheRead * rates.cacheRead +
     usage.cacheWrite * rates.cacheWrite;
-  return total / PER;
+  return total / TOKENS_PER_RATE;
 }
 
-/** What a request with a prompt of so many tokens is charged by, all of it. */
+/** Returns the rates for all tokens of a request with a prompt of this length. */
 export function selectRates(price: ModelPrice, promptTokens: number): Rates {
   return price.longPrompts?.findLast(({ above }) => promptTokens > above) ?? price;
 }
 
-/** The source of a price in a few words, for people and for the log. */
+/** Describes the source of a price for messages and for the log. */
 export function describePriceSource({ source, asOf }: ModelPrice): string {
   return asOf === null ? source : `${source} of ${asOf}`;
 }

@@ -1,82 +1,85 @@
 import type { Lane } from '../../protocol/model.ts';
 
-/** One that waits in line. */
+/** A request as the queue sees it. */
 export interface QueuedRequest {
   readonly lane: Lane;
-  /** Its place: smaller comes first among those of its tree. */
+  /** The position of the request: within a tree, smaller numbers come first. */
   readonly order: number;
-  /** When it first asked, on a monotonic clock. */
+  /** The time at which it first waited, on a monotonic clock. */
   readonly since: number;
 }
 
-/** A background request that has waited that long gets its share… */
-const AGED_MS = 10_000;
-/** …one lane after so many in a row that went to the foreground. */
-const FOREGROUND_IN_A_ROW = 3;
+/** A background request that has waited this long (ms) gets its share: */
+const BACKGROUND_DUE_MS = 10_000;
+/** one slot after this many that went to the foreground in a row. */
+const FOREGROUND_PER_BACKGROUND = 3;
 
 /**
- * Who is next: the foreground before the background, the trees of each in turn, and within a tree who
- * came first. What waits in the background goes at last, too.
+ * Orders the waiting requests: the foreground comes before the background, the trees of tasks take turns, and
+ * within a tree the first comes first. Background requests that have waited long get a share.
  */
 export class RequestQueue<T extends QueuedRequest> {
-  private readonly foreground = new Turns<T>();
-  private readonly background = new Turns<T>();
-  private inARow = 0;
+  private readonly foreground = new RoundRobin<T>();
+  private readonly background = new RoundRobin<T>();
+  private consecutiveForeground = 0;
 
   get size(): number {
     return this.foreground.size + this.background.size;
   }
 
   add(one: T): void {
-    this.of(one).add(one);
+    this.lineFor(one).add(one);
   }
 
-  /** One that is not in line is none the less not in line afterwards. */
+  /** Removes a request. Does nothing if it is not in the queue. */
   remove(one: T): void {
-    this.of(one).remove(one);
+    this.lineFor(one).remove(one);
   }
 
   next(now: number): T | undefined {
-    return this.favoured(now).next();
+    return this.line(now).next();
   }
 
-  /** Takes out who is `next`. */
+  /** Removes and returns the request that is `next`. */
   take(now: number): T | undefined {
-    const favoured = this.favoured(now);
-    this.inARow = favoured === this.foreground && this.background.size > 0 ? this.inARow + 1 : 0;
-    return favoured.take();
+    const nextLine = this.line(now);
+    this.consecutiveForeground =
+      nextLine === this.foreground && this.background.size > 0 ? this.consecutiveForeground + 1 : 0;
+    return nextLine.take();
   }
 
-  /** In no order. */
+  /** Returns all requests in no particular order. */
   *all(): Iterable<T> {
     yield* this.foreground.all();
     yield* this.background.all();
   }
 
-  private of({ lane }: T): Turns<T> {
+  private lineFor({ lane }: T): RoundRobin<T> {
     return lane.background ? this.background : this.foreground;
   }
 
-  private favoured(now: number): Turns<T> {
+  private line(now: number): RoundRobin<T> {
     const { foreground, background } = this;
     if (foreground.size === 0 || background.size === 0) {
       return foreground.size === 0 ? background : foreground;
     }
-    const isDue = this.inARow >= FOREGROUND_IN_A_ROW && now - background.oldest() >= AGED_MS;
+    const isDue =
+      this.consecutiveForeground >= FOREGROUND_PER_BACKGROUND &&
+      now - background.oldest() >= BACKGROUND_DUE_MS;
     return isDue ? background : foreground;
   }
 }
 
-/** Trees in turn; a tree that comes, or has had its turn, is the last. */
-class Turns<T extends QueuedRequest> {
+/** Requests by tree. The trees take turns: a new tree, and one that has had its turn, comes last. */
+class RoundRobin<T extends QueuedRequest> {
   size = 0;
   private readonly trees = new Map<string, T[]>();
 
   add(one: T): void {
     const waiting = this.trees.get(one.lane.tree) ?? [];
-    // Nearly always the last place: only one that was refused comes back to an earlier one.
-    const behind = waiting.findLastIndex(({ order }) => order < one.order);
-    waiting.splice(behind + 1, 0, one);
+    // This is nearly always the end: only a refused request returns to an earlier position.
+    const previous = waiting.findLastIndex(({ order }) => order < one.order);
+    waiting.splice(previous + 1, 0, one);
     this.trees.set(one.lane.tree, waiting);
     this.size += 1;
   }

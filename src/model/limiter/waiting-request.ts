@@ -3,11 +3,13 @@ import type { Deadline } from '../../base/deadlines.ts';
 import type { Lane, ModelRequest } from '../../protocol/model.ts';
 import type { QueuedRequest } from './request-queue.ts';
 import type { Permit } from './permit.ts';
-import type { RefusedRequest } from './refused-request.ts';
+import type { RequestRecord } from './request-record.ts';
 
-/** Why a request waits, and until when (milliseconds since the epoch; null: not known). */
+/** The state of a request that a rate limit holds back, as the event `held` reports it. */
 export interface Hold {
+  /** The reason. */
   readonly because: string;
+  /** The end of the wait in milliseconds since the epoch; null: it is not known. */
   readonly untilMs: number | null;
 }
 
@@ -17,49 +19,42 @@ const NO_TREE: Lane = { tree: '', background: false };
 export class WaitingRequest implements QueuedRequest {
   readonly request: ModelRequest;
   readonly lane: Lane;
-  readonly tries: RefusedRequest;
-  /** It knows that a rate limit holds it: its lane is kept while it gets ready. */
-  isTold = false;
-  /** Until when its lane is kept. */
+  readonly record: RequestRecord;
+  /** True if its owner knows that a rate limit holds it: a slot is then reserved while the owner gets ready. */
+  isInformed = false;
+  /** The end of the reservation of its slot; null: none is reserved. */
   reservation: Deadline | null = null;
-  /** Until when it is not in line. */
+  /** The time at which it enters the queue; null: it need not wait for that. */
   delay: Deadline | null = null;
-  private why: Hold | null = null;
-  private granted = false;
+  /** True if it may be sent, as soon as it is ready. */
+  isGranted = false;
+  /** The reason why it waits; null: it waits only for a slot, as any request may. */
+  hold: Hold | null = null;
   private permit: Permit | null = null;
-  private news = deferred<void>();
+  private change = deferred<void>();
 
-  constructor(request: ModelRequest, tries: RefusedRequest) {
+  constructor(request: ModelRequest, record: RequestRecord) {
     this.request = request;
     this.lane = request.lane ?? NO_TREE;
-    this.tries = tries;
+    this.record = record;
   }
 
   get order(): number {
-    return this.tries.order;
+    return this.record.order;
   }
 
   get since(): number {
-    return this.tries.since;
+    return this.record.since;
   }
 
-  get isGranted(): boolean {
-    return this.granted;
-  }
-
-  /** Why it waits; null: for a lane, as always. */
-  get hold(): Hold | null {
-    return this.why;
-  }
-
-  tell(why: Hold): void {
-    this.why = why;
+  setHold(hold: Hold): void {
+    this.hold = hold;
     this.wake();
   }
 
-  /** Null: it gets its permit once it is ready. */
+  /** Admits the request. `permit`: null if it has to get ready and claim a permit then. */
   grant(permit: Permit | null): void {
-    this.granted = true;
+    this.isGranted = true;
     this.permit = permit;
     this.wake();
   }
@@ -70,22 +65,22 @@ export class WaitingRequest implements QueuedRequest {
     return permit;
   }
 
-  /** It waits again as if it had just come. */
+  /** Makes it wait again as if it had just come. */
   startOver(): void {
-    this.granted = false;
-    this.isTold = false;
-    this.why = null;
+    this.isGranted = false;
+    this.isInformed = false;
+    this.hold = null;
   }
 
   wake(): void {
-    this.news.resolve();
+    this.change.resolve();
   }
 
-  /** Resolves when it is granted, has something to be told, or the signal aborts (which wakes it). */
+  /** Resolves when it is granted, has a hold to report, or the signal aborts (the caller then calls `wake`). */
   async changed(signal: AbortSignal): Promise<void> {
-    while (!this.granted && (this.why === null || this.isTold) && !signal.aborted) {
-      await this.news.promise;
-      this.news = deferred();
+    while (!this.isGranted && (this.hold === null || this.isInformed) && !signal.aborted) {
+      await this.change.promise;
+      this.change = deferred();
     }
   }
 }

@@ -10,11 +10,11 @@ import {
 } from './known-paths.ts';
 import { isIP } from 'node:net';
 
-/** A base URL as a person has written it. */
+/** A parsed base URL as a person has written it. */
 export interface ParsedBaseUrl {
-  /** Without the endpoint and a slash at the end; with its query, if it has one. */
+  /** The URL without an endpoint or a slash at the end of its path, with its query if it has one. */
   readonly url: URL;
-  /** The protocol whose endpoint stood at its end; null: none did. */
+  /** The protocol whose endpoint was at the end of the path; null: there was none. */
   readonly endpoint: ProtocolName | null;
 }
 
@@ -27,20 +27,23 @@ const ENDPOINTS: readonly { readonly path: RegExp; readonly protocol: ProtocolNa
   { path: /\/models\/[^/]+:(?:stream)?generateContent$/i, protocol: 'google' },
 ];
 
-/** A list of models, or one of them: no endpoint of one protocol. Elsewhere `/models` may be a base path. */
+/**
+ * A list of models, or one of them, which is no endpoint of one protocol. Without a version before it, `/models`
+ * may be a base path.
+ */
 const MODELS = /(\/v\d+\w*)\/models(?:\/[^/]+)?$/i;
 
-/** A version in capitals at the end of a path: no API has it so. */
+/** A version in capitals at the end of a path. No API writes it like that. */
 const CAPITAL_VERSION = /\/V\d+\w*$/;
 
-/** Reads a base URL of http(s); `where` names the setting in the error. */
-export function parseBaseUrl(text: string, where: string): ParsedBaseUrl {
+/** Parses an http(s) base URL. `setting` is named in the UsageError that it throws for any other text. */
+export function parseBaseUrl(text: string, setting: string): ParsedBaseUrl {
   const url = toUrl(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`${where} must be a URL such as https://host/v1, but is "${text}"`);
+    throw new UsageError(`${setting} must be a URL such as https://host/v1, but is "${text}"`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UsageError(`${where} must not hold a user name or password`);
+    throw new UsageError(`${setting} must not hold a user name or password`);
   }
   url.hash = '';
   const path = url.pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '');
@@ -51,33 +54,33 @@ export function parseBaseUrl(text: string, where: string): ParsedBaseUrl {
   return { url, endpoint: endpoint?.protocol ?? null };
 }
 
-/** A scheme, or several where a whole URL was pasted after one, with slashes missing or turned around. */
+/** A scheme, or several if a full URL was pasted after one. Slashes may be missing or backslashes. */
 const SCHEMES = /^(?:https?(?::[/\\]*|[/\\]{2}))*(https?)(?::[/\\]*|[/\\]{2})/i;
 
-/** Without a scheme, a server on this machine or network is asked over HTTP and any other one over HTTPS. */
+/** Parses a URL. Without a scheme, HTTP is used for this machine and network and HTTPS for any other host. */
 function toUrl(text: string): URL | null {
-  const given = withoutQuotes(text.trim());
-  if (SCHEMES.test(given)) return URL.parse(given.replace(SCHEMES, '$1://'));
-  if (/^[a-z][a-z\d+.-]*:\/\//i.test(given)) return URL.parse(given);
-  if (!/^[^/]*[.:]/.test(given)) return null;
-  const plain = URL.parse(`http://${given}`);
-  return plain !== null && isPrivateHost(plain.href) ? plain : URL.parse(`https://${given}`);
+  const trimmed = withoutQuotes(text.trim());
+  if (SCHEMES.test(trimmed)) return URL.parse(trimmed.replace(SCHEMES, '$1://'));
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(trimmed)) return URL.parse(trimmed);
+  if (!/^[^/]*[.:]/.test(trimmed)) return null;
+  const plain = URL.parse(`http://${trimmed}`);
+  return plain !== null && isPrivateHost(plain.href) ? plain : URL.parse(`https://${trimmed}`);
 }
 
-/** The addresses that requests go to. */
+/** The addresses under which the API of a provider may be. */
 export interface CandidateUrls {
-  /** As the package of the protocol wants it: it adds no more than the name of the endpoint. */
+  /** The base URL in the form that the provider package expects: it appends only the name of the endpoint. */
   readonly baseUrl: string;
-  /** Tried once where the server knows nothing under the first. Absent: there is no doubt. */
+  /** The base URL that is tried once if the server has no API under the first one. Absent: there is no doubt. */
   readonly otherBaseUrl?: string;
-  /** Stands behind every address that is asked. Absent: nothing does. */
+  /** The query string that is appended to the address of every request. Absent: none. */
   readonly query?: string;
 }
 
 /**
- * Returns the addresses that a base URL may mean. Tools differ in whether they want the version segment in it,
- * so both work. Servers that imitate OpenAI have their API under many paths: one that a person has written is
- * asked first, a bare host is none.
+ * Finds the addresses that a base URL may mean. Some tools want the version segment in a base URL and others do
+ * not, so both forms work. Servers that imitate OpenAI have their API under many paths: a path that a person has
+ * written is tried first.
  */
 export function findCandidateUrls(
   { url, endpoint }: ParsedBaseUrl,
@@ -86,76 +89,77 @@ export function findCandidateUrls(
   const path = url.pathname.replace(/\/$/, '');
   const isVersioned = endsWithVersion(path);
   const hasEndpoint = endpoint === protocol;
-  const at = (known: string): string => `${url.origin}${known}`;
+  const atPath = (known: string): string => `${url.origin}${known}`;
   const query = url.search === '' ? {} : { query: url.search.slice(1) };
-  /** A full endpoint and a vendor's own address leave no doubt about the version. */
-  const withoutVersionToo = (): CandidateUrls => ({
-    baseUrl: at(path),
+  /** Adds the address without the version, unless a full endpoint or a vendor's host leaves no doubt. */
+  const withUnversioned = (): CandidateUrls => ({
+    baseUrl: atPath(path),
     ...(endpoint !== null || findVendorByUrl(url) !== null
       ? {}
-      : { otherBaseUrl: at(removeVersion(path)) }),
+      : { otherBaseUrl: atPath(removeVersion(path)) }),
   });
   switch (protocol) {
     case 'google': {
       const isComplete = isVersioned || hasEndpoint || path.endsWith('/publishers/google');
-      return { baseUrl: at(isComplete ? path : `${path}/v1beta`), ...query };
+      return { baseUrl: atPath(isComplete ? path : `${path}/v1beta`), ...query };
     }
     case 'anthropic':
-      if (isVersioned) return { ...withoutVersionToo(), ...query };
-      if (hasEndpoint) return { baseUrl: at(path), otherBaseUrl: at(`${path}/v1`), ...query };
-      // Anthropic's own tools add it always: every server is made for that.
-      return { baseUrl: at(`${path}/v1`), ...query };
+      if (isVersioned) return { ...withUnversioned(), ...query };
+      if (hasEndpoint)
+        return { baseUrl: atPath(path), otherBaseUrl: atPath(`${path}/v1`), ...query };
+      // Anthropic's own tools always add the version, so every server expects it.
+      return { baseUrl: atPath(`${path}/v1`), ...query };
     case 'openai-responses':
     case 'openai-chat': {
       const known = findKnownPath(url.hostname, path);
       if (known !== null) {
-        // A version that the host is not known to have is asked for only where the known path is wrong.
-        const other = isVersioned && path !== known ? { otherBaseUrl: at(path) } : {};
-        return { baseUrl: at(known), ...other, ...query };
+        // A version that the host is not known to have is tried only if the known path is wrong.
+        const other = isVersioned && path !== known ? { otherBaseUrl: atPath(path) } : {};
+        return { baseUrl: atPath(known), ...other, ...query };
       }
-      if (isVersioned) return { ...withoutVersionToo(), ...query };
-      const beforeApi = findOllamaPrefix(path);
+      if (isVersioned) return { ...withUnversioned(), ...query };
+      const ollamaPrefix = findOllamaPrefix(path);
       if (
-        beforeApi !== null &&
+        ollamaPrefix !== null &&
         !hasEndpoint &&
         (url.port === OLLAMA_PORT || isOllamaEndpoint(path))
       ) {
-        const other = { otherBaseUrl: at(`${beforeApi}/api`) };
-        return { baseUrl: at(`${beforeApi}/v1`), ...other, ...query };
+        const other = { otherBaseUrl: atPath(`${ollamaPrefix}/api`) };
+        return { baseUrl: atPath(`${ollamaPrefix}/v1`), ...other, ...query };
       }
-      const withVersion = at(`${path}/v1`);
+      const withVersion = atPath(`${path}/v1`);
       // Requests to a bare host, without an endpoint, go to its API.
       return path === '' && !hasEndpoint
-        ? { baseUrl: withVersion, otherBaseUrl: at(path), ...query }
-        : { baseUrl: at(path), otherBaseUrl: withVersion, ...query };
+        ? { baseUrl: withVersion, otherBaseUrl: atPath(path), ...query }
+        : { baseUrl: atPath(path), otherBaseUrl: withVersion, ...query };
     }
   }
 }
 
 /**
- * `OLLAMA_HOST` in any of its spellings (host, host:port, :port, URL) as a URL. It is the server's
- * setting too, where `0.0.0.0` means every address: for a client that is this machine.
+ * Converts `OLLAMA_HOST` in any of its forms (host, host:port, :port, URL) to the URL of the API. The server
+ * uses the same setting, in which `0.0.0.0` means every address; for a client that is this machine.
  */
 export function parseOllamaHost(host: string): URL {
   const text = withoutQuotes(host.trim());
-  const withScheme = /^[a-z]+:\/\//i.test(text) ? text : `http://${bracketed(text)}`;
+  const withScheme = /^[a-z]+:\/\//i.test(text) ? text : `http://${bracketIpv6(text)}`;
   const hostless = withScheme.replace(/^(https?:\/\/):/i, '$1127.0.0.1:');
   const { url } = parseBaseUrl(hostless, 'OLLAMA_HOST');
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
-  const names = /^[a-z]+:\/\/(\[[^\]]*\]|[^/:]*):\d+/i.test(hostless);
-  // With a scheme Ollama takes the scheme's own port.
-  if (!names && withScheme !== text) url.port = OLLAMA_PORT;
+  const namesPort = /^[a-z]+:\/\/(\[[^\]]*\]|[^/:]*):\d+/i.test(hostless);
+  // With a scheme, Ollama uses the default port of the scheme.
+  if (!namesPort && withScheme !== text) url.port = OLLAMA_PORT;
   return toOllamaApiUrl(url);
 }
 
-/** Ollama's OpenAI-compatible API, which stands beside its own one under `/api`. */
+/** Changes the URL to that of Ollama's OpenAI-compatible API. Its native API is under `/api`. */
 export function toOllamaApiUrl(url: URL): URL {
-  const given = url.pathname.replace(/\/$/, '');
-  const path = findOllamaPrefix(given) ?? given;
+  const trimmed = url.pathname.replace(/\/$/, '');
+  const path = findOllamaPrefix(trimmed) ?? trimmed;
   url.pathname = endsWithVersion(path) ? path : `${path}/v1`;
   return url;
 }
 
-function bracketed(host: string): string {
+function bracketIpv6(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }

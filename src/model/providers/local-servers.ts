@@ -3,9 +3,9 @@ import type { HttpFetch } from '../../sys/http-types.ts';
 import { LM_STUDIO_PORT, OLLAMA_PORT } from './vendors.ts';
 import { createProvider, type ConfiguredProvider } from './providers.ts';
 
-/** For both local servers together: nobody waits for what is not there. */
+/** The time limit for probing both local servers: a server that is not there must not delay the start. */
 const LOCAL_PROBE_MS = 50;
-/** For the list of a server that the user has named. */
+/** The time limit for the model list of a configured server. */
 const LIST_MS = 2000;
 
 interface LocalPorts {
@@ -16,8 +16,8 @@ interface LocalPorts {
 const PORTS: LocalPorts = { ollama: OLLAMA_PORT, lmStudio: LM_STUDIO_PORT };
 
 /**
- * Ollama and LM Studio on this machine, as far as they answer within 50 ms and have a model. Only
- * asked when nothing else is configured. Never rejects.
+ * Finds Ollama and LM Studio on this machine if they answer within 50 ms and have a model. To be called only
+ * when nothing else is configured. Never rejects.
  */
 export async function discoverLocalServers(
   fetch: HttpFetch,
@@ -38,7 +38,7 @@ async function askLocal(
   signal: AbortSignal,
 ): Promise<ConfiguredProvider | null> {
   const url = { url: new URL(`http://127.0.0.1:${port}/v1`), endpoint: 'openai-chat' as const };
-  const bare = createProvider({
+  const provider = createProvider({
     name,
     protocol: 'openai-chat',
     url,
@@ -46,30 +46,30 @@ async function askLocal(
     source: `found on port ${port}`,
     vendor: null,
   });
-  const models = await listModels(bare, fetch, signal);
-  return models === null || models.length === 0 ? null : serving(bare, models);
+  const models = await listModels(provider, fetch, signal);
+  return models === null || models.length === 0 ? null : addModels(provider, models);
 }
 
 /**
- * The provider with what it serves, where that has to be asked for: without a tier or a list it
- * could not be used by default. Never rejects; a server that does not answer stays as it is.
+ * Adds the list of served models to a local provider that has neither a tier nor a list, since it could not be
+ * used by default otherwise. Never rejects. Returns the provider unchanged if its server does not answer.
  */
 export async function addServedModels(
-  bare: ConfiguredProvider,
+  provider: ConfiguredProvider,
   fetch: HttpFetch,
 ): Promise<ConfiguredProvider> {
-  const needless = bare.models !== null || Object.keys(bare.tiers).length > 0;
-  if (needless || bare.protocol !== 'openai-chat' || !bare.isPrivate) return bare;
-  const models = await listModels(bare, fetch, AbortSignal.timeout(LIST_MS));
-  return models === null ? bare : serving(bare, models);
+  const isNeedless = provider.models !== null || Object.keys(provider.tiers).length > 0;
+  if (isNeedless || provider.protocol !== 'openai-chat' || !provider.isPrivate) return provider;
+  const models = await listModels(provider, fetch, AbortSignal.timeout(LIST_MS));
+  return models === null ? provider : addModels(provider, models);
 }
 
-function serving(bare: ConfiguredProvider, models: readonly string[]): ConfiguredProvider {
+function addModels(provider: ConfiguredProvider, models: readonly string[]): ConfiguredProvider {
   const chat = models.find((id) => !/embed|rerank|whisper|bge-/i.test(id));
-  return { ...bare, models, tiers: chat === undefined ? {} : { balanced: chat } };
+  return { ...provider, models, tiers: chat === undefined ? {} : { balanced: chat } };
 }
 
-/** `GET /v1/models`, which Ollama, LM Studio, llama.cpp and vLLM all answer, newest first. */
+/** Requests `GET /v1/models`, which Ollama, LM Studio, llama.cpp and vLLM answer. Returns null if that fails. */
 async function listModels(
   { baseUrl, apiKey, query }: ConfiguredProvider,
   fetch: HttpFetch,
@@ -88,7 +88,7 @@ async function listModels(
       ) ?? null
     );
   } catch {
-    // Nobody there, too slow, or no model server: all the same answer to this question.
+    // There is no server, it is too slow, or it is no model server: each means that there is no list.
     return null;
   }
 }

@@ -1,27 +1,26 @@
 import { withoutQuotes } from '../../base/text.ts';
 import type { Environment } from '../../sys/env.ts';
 
-/** A header other than the one in which the protocol has its key. `authorization`: as a bearer token. */
+/** A header for the key that differs from that of the protocol. `authorization`: as a bearer token. */
 export type KeyHeader = 'authorization' | 'api-key';
 
-/** The key of a provider, or why there is none. */
+/** The key of a provider, or the reason why there is none. */
 export interface ProviderKey {
-  /** Null: none is sent. */
+  /** The key. Null: none is sent. */
   readonly apiKey: string | null;
-  /** The environment variable that the key is in. Absent: there is none. */
+  /** The environment variable that holds the key. Absent: there is none. */
   readonly keyFrom?: string;
-  /** Absent: the protocol's own. */
+  /** The header in which the key is sent. Absent: that of the protocol. */
   readonly keyHeader?: KeyHeader;
-  /** The environment variable that should hold a key and does not: the provider can't be used. */
+  /** The environment variable that should hold a key and is not set. If present, the provider can't be used. */
   readonly missingKey?: string;
-  /** Why the key in `keyFrom` can't be sent, without the key: the provider can't be used. */
+  /** The reason why the key in `keyFrom` can't be sent, without the key itself. If present, the provider can't be used. */
   readonly keyProblem?: string;
 }
 
 /**
- * Reads the key from the first of these variables that is set. Blanks, quotes and the words of a header around it
- * are no part of it.
- * `needed`: the variable that a person is told to set where none is; null: it can do without.
+ * Reads the key from the first of these variables that is set, without blanks, quotes and the text of a header
+ * around it. `needed`: the variable that the user is asked to set if none is set; null: no key is needed.
  */
 export function readProviderKey(
   names: readonly string[],
@@ -31,7 +30,7 @@ export function readProviderKey(
   for (const name of names) {
     const key = parseKey(env[name] ?? '');
     if (key === '') continue;
-    const problem = keyProblem(key);
+    const problem = describeKeyProblem(key);
     if (problem !== null) return { apiKey: null, keyFrom: name, keyProblem: `${name} ${problem}` };
     return { apiKey: key, keyFrom: name };
   }
@@ -39,8 +38,8 @@ export function readProviderKey(
 }
 
 /**
- * Returns the key in the value of a variable: without blanks, quotes, and what stands before a key in the header of a
- * request, from which people copy it.
+ * Returns the key in the value of a variable without blanks, quotes, and the text before a key in a request
+ * header, from which people copy it.
  */
 export function parseKey(text: string): string {
   const value = withoutQuotes(text.trim()).replace(
@@ -50,8 +49,8 @@ export function parseKey(text: string): string {
   return withoutQuotes(value.replace(/^bearer(?:\s*:\s*|\s+|$)/i, '').trim());
 }
 
-/** Characters that get into keys on their way through documents, chats and files. */
-const NAMES: Readonly<Record<string, string>> = {
+/** Names of the characters that get into keys when they are copied from documents, chats and files. */
+const CHARACTER_NAMES: Readonly<Record<string, string>> = {
   '\t': 'a tab',
   '\n': 'a line break',
   '\r': 'a carriage return',
@@ -75,19 +74,19 @@ const NAMES: Readonly<Record<string, string>> = {
   '\uFEFF': 'a byte order mark',
 };
 
-/** Says which character of a key no header can hold; null: all can be sent. */
-function keyProblem(key: string): string | null {
+/** Describes the first character of a key that no header can hold; null: all can be sent. */
+function describeKeyProblem(key: string): string | null {
   const characters = [...key];
   const index = characters.findIndex((one) => !/^[\x20-\x7e]$/.test(one));
   const found = characters[index];
   if (found === undefined) return null;
   const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  const name = NAMES[found];
-  const what = name === undefined ? `U+${code}` : `${name} (U+${code})`;
-  return `holds no key that can be sent: its character ${index + 1} of ${characters.length} is ${what}; copy the key once more`;
+  const name = CHARACTER_NAMES[found];
+  const character = name === undefined ? `U+${code}` : `${name} (U+${code})`;
+  return `holds no key that can be sent: its character ${index + 1} of ${characters.length} is ${character}; copy the key again`;
 }
 
-/** Whether nothing is known to stand against using the provider. */
+/** Returns true if the provider has a key that can be sent, or needs none. */
 export function hasUsableKey({ missingKey, keyProblem: problem }: ProviderKey): boolean {
   return missingKey === undefined && problem === undefined;
 }

@@ -23,29 +23,29 @@ import type {
   ModelSettings,
   ProviderKind,
   ProviderSettings,
-} from '../model-settings.ts';
+} from '../settings/model-settings.ts';
 
-/** A provider that can be asked, or that only lacks its key. */
+/** A configured provider. It may lack a usable key. */
 export interface ConfiguredProvider extends CandidateUrls, ProviderKey {
   readonly name: string;
   readonly protocol: ProtocolName;
-  /** The setting it was found in, for people. */
+  /** The setting that configures it, for messages. */
   readonly source: string;
-  /** Whose models it serves under their own names; null: anybody's. */
+  /** The vendor whose models it serves under the vendor's own ids; null: it may serve any models. */
   readonly vendor: Vendor | null;
-  /** A model for each tier, where one is known. */
+  /** The models for the tiers, as far as they are known. */
   readonly tiers: Readonly<Partial<Record<Tier, string>>>;
-  /** The ids it is known to serve, beside the vendor's; null: not known. */
+  /** The ids that it is known to serve in addition to the vendor's; null: they are not known. */
   readonly models: readonly string[] | null;
-  /** On this machine or network. */
+  /** True for a server on this machine or network. */
   readonly isPrivate: boolean;
-  /** Parts left out of its requests. Default: none, until the server refuses one. */
+  /** The parts that are left out of its requests. Absent: none, until the server refuses one. */
   readonly omit?: readonly AdjustmentName[];
 }
 
 /**
- * The providers that configuration and environment name, in the order of docs/configuration.md; names are
- * unique, the first wins. Throws UsageError for a setting that can't be meant.
+ * Finds the providers in the configuration and the environment, in the order that docs/configuration.md states.
+ * Names are unique: the first provider of a name is used. Throws UsageError for an invalid setting.
  */
 export function discoverProviders(
   settings: ModelSettings,
@@ -68,11 +68,12 @@ function vendorNames(): readonly Vendor[] {
   return ['anthropic', 'openai', 'google'];
 }
 
+/** Returns true if a name is that of a known vendor. */
 export function isVendor(name: string): name is Vendor {
   return Object.hasOwn(VENDORS, name);
 }
 
-interface Draft {
+interface ProviderDraft {
   readonly name: string;
   readonly protocol: ProtocolName;
   readonly url: ParsedBaseUrl;
@@ -83,7 +84,8 @@ interface Draft {
   readonly models?: readonly string[];
 }
 
-export function createProvider(draft: Draft): ConfiguredProvider {
+/** Creates a provider from its settings. Tiers default to those of its vendor. */
+export function createProvider(draft: ProviderDraft): ConfiguredProvider {
   const urls = findCandidateUrls(draft.url, draft.protocol);
   return {
     name: draft.name,
@@ -99,36 +101,41 @@ export function createProvider(draft: Draft): ConfiguredProvider {
   };
 }
 
-function fromSettings(name: string, own: ProviderSettings, env: Environment): ConfiguredProvider {
-  const where = `models.providers.${name}`;
+function fromSettings(
+  name: string,
+  settings: ProviderSettings,
+  env: Environment,
+): ConfiguredProvider {
+  const setting = `models.providers.${name}`;
   if (!/^[a-z0-9][a-z0-9_.-]*$/i.test(name) || name === 'offline') {
-    throw new UsageError(`${where}: a provider's name is letters, digits, ".", "_" and "-"`);
+    throw new UsageError(`${setting}: a provider's name is letters, digits, ".", "_" and "-"`);
   }
-  const given = own.baseUrl === undefined ? null : parseBaseUrl(own.baseUrl, `${where}.base_url`);
-  const kind = own.kind ?? guessKind(name, given);
+  const configured =
+    settings.baseUrl === undefined ? null : parseBaseUrl(settings.baseUrl, `${setting}.base_url`);
+  const kind = settings.kind ?? guessKind(name, configured);
   const vendor = kindVendor(kind);
-  const url = withOllamaApi(kind, given ?? standardUrl(kind, env, where));
-  const found = createProvider({
+  const url = withOllamaApi(kind, configured ?? defaultUrl(kind, env, setting));
+  const provider = createProvider({
     name,
     protocol: protocolOf(kind, url),
     url,
-    key: keyOf(name, own, kind, url, env),
-    source: where,
+    key: keyOf(name, settings, kind, url, env),
+    source: setting,
     vendor,
-    // What somebody else serves under a vendor's protocol is not known.
-    ...(vendor === null || isVendorsOwn(name, own, vendor, url) ? {} : { tiers: {} }),
+    // The models of another server that uses a vendor's protocol are not known.
+    ...(vendor === null || isVendorAccess(name, settings, vendor, url) ? {} : { tiers: {} }),
   });
-  return own.omit === undefined ? found : { ...found, omit: own.omit };
+  return settings.omit === undefined ? provider : { ...provider, omit: settings.omit };
 }
 
-function guessKind(name: string, given: ParsedBaseUrl | null): ProviderKind {
+function guessKind(name: string, configured: ParsedBaseUrl | null): ProviderKind {
   if (name === 'ollama') return 'ollama';
   if (isVendor(name)) return name;
-  return given === null ? 'openai-compatible' : kindAt(given);
+  return configured === null ? 'openai-compatible' : kindOfServer(configured);
 }
 
-/** Who answers at an address, or else what its endpoint, if one was given, speaks. */
-function kindAt({ url, endpoint }: ParsedBaseUrl): ProviderKind {
+/** Returns the kind of the server at an address: its vendor, or else the protocol of its endpoint. */
+function kindOfServer({ url, endpoint }: ParsedBaseUrl): ProviderKind {
   const vendor = findVendorByUrl(url);
   if (vendor !== null) return vendor;
   return endpoint === null || endpoint === 'openai-chat' ? 'openai-compatible' : endpoint;
@@ -138,11 +145,11 @@ function withOllamaApi(kind: ProviderKind, base: ParsedBaseUrl): ParsedBaseUrl {
   return kind === 'ollama' ? { url: toOllamaApiUrl(base.url), endpoint: 'openai-chat' } : base;
 }
 
-/** Returns the header of the key, where it is not the usual one of the protocol. */
-function keyHeaderOf({ url, protocol, key }: Draft): { readonly keyHeader?: KeyHeader } {
-  // Only Azure's newer API takes its keys as other servers do.
+/** Returns the header of the key if it differs from that of the protocol. */
+function keyHeaderOf({ url, protocol, key }: ProviderDraft): { readonly keyHeader?: KeyHeader } {
+  // Azure's older API expects its keys in a header of its own.
   if (/\/openai\/deployments\//.test(url.url.pathname)) return { keyHeader: 'api-key' };
-  // Anthropic's own tools send a token as a bearer token and a key in a header of its own.
+  // Anthropic's own tools send a token as a bearer token, and a key in the header `x-api-key`.
   const isToken = protocol === 'anthropic' && key.keyFrom?.endsWith('_AUTH_TOKEN') === true;
   return isToken && key.apiKey !== null ? { keyHeader: 'authorization' } : {};
 }
@@ -161,14 +168,14 @@ function kindVendor(kind: ProviderKind): Vendor | null {
   }
 }
 
-function standardUrl(kind: ProviderKind, env: Environment, where: string): ParsedBaseUrl {
+function defaultUrl(kind: ProviderKind, env: Environment, setting: string): ParsedBaseUrl {
   const vendor = kindVendor(kind);
   if (vendor !== null) return vendorUrl(vendor, env);
-  if (kind === 'ollama') return ollamaBase(env.OLLAMA_HOST || `127.0.0.1:${OLLAMA_PORT}`);
-  throw new UsageError(`${where} needs base_url, such as http://127.0.0.1:8080/v1`);
+  if (kind === 'ollama') return ollamaBaseUrl(env.OLLAMA_HOST || `127.0.0.1:${OLLAMA_PORT}`);
+  throw new UsageError(`${setting} needs base_url, such as http://127.0.0.1:8080/v1`);
 }
 
-function ollamaBase(host: string): ParsedBaseUrl {
+function ollamaBaseUrl(host: string): ParsedBaseUrl {
   return { url: parseOllamaHost(host), endpoint: 'openai-chat' };
 }
 
@@ -177,7 +184,7 @@ function vendorUrl(vendor: Vendor, env: Environment): ParsedBaseUrl {
   return parseBaseUrl(env[baseUrlKey] || baseUrl, baseUrlKey);
 }
 
-/** `openai` speaks Responses at OpenAI itself; what imitates it speaks Chat, the older protocol. */
+/** Returns the protocol of a provider. OpenAI itself uses Responses; servers that imitate it use Chat. */
 function protocolOf(kind: ProviderKind, { url, endpoint }: ParsedBaseUrl): ProtocolName {
   switch (kind) {
     case 'anthropic':
@@ -195,16 +202,16 @@ function protocolOf(kind: ProviderKind, { url, endpoint }: ParsedBaseUrl): Proto
 
 function keyOf(
   name: string,
-  own: ProviderSettings,
+  settings: ProviderSettings,
   kind: ProviderKind,
   base: ParsedBaseUrl,
   env: Environment,
 ): ProviderKey {
   const vendor = kindVendor(kind);
-  if (own.apiKeyEnv !== undefined)
-    return readProviderKey([own.apiKeyEnv], env, { needed: own.apiKeyEnv });
-  // A vendor's key is not given to whoever else is configured under the vendor's protocol.
-  if (vendor === null || !isVendorsOwn(name, own, vendor, base)) return { apiKey: null };
+  if (settings.apiKeyEnv !== undefined)
+    return readProviderKey([settings.apiKeyEnv], env, { needed: settings.apiKeyEnv });
+  // A vendor's key is never sent to another server that is configured with the vendor's protocol.
+  if (vendor === null || !isVendorAccess(name, settings, vendor, base)) return { apiKey: null };
   const needed = isPrivateHost(base.url.href) ? null : (VENDORS[vendor].keys[0] ?? null);
   return readProviderKey(keyNames(vendor), env, { needed });
 }
@@ -214,17 +221,17 @@ function keyNames(vendor: Vendor): readonly string[] {
   return token === undefined ? keys : [token, ...keys];
 }
 
-/** The vendor itself, or the user's own way to it under the vendor's name. */
-function isVendorsOwn(
+/** Returns true if a provider is the vendor itself, or a proxy that the user configured under the vendor's name. */
+function isVendorAccess(
   name: string,
-  own: ProviderSettings,
+  settings: ProviderSettings,
   vendor: Vendor,
   { url }: ParsedBaseUrl,
 ): boolean {
-  return own.baseUrl === undefined || name === vendor || findVendorByUrl(url) === vendor;
+  return settings.baseUrl === undefined || name === vendor || findVendorByUrl(url) === vendor;
 }
 
-/** S2's variables: `LLM_*` is the main model, `LIGHT_LLM_*` the fast one; each may be elsewhere. */
+/** Reads `LLM_*`, which names the main model, and `LIGHT_LLM_*`, which names the fast one. */
 function fromLlmVariables(env: Environment): readonly ConfiguredProvider[] {
   return [
     ...llmProvider('llm', 'LLM', 'balanced', env),
@@ -233,8 +240,8 @@ function fromLlmVariables(env: Environment): readonly ConfiguredProvider[] {
 }
 
 /**
- * Names the variables of `LLM_*` and `LIGHT_LLM_*` that have no effect, since the variable with the id of the model is not
- * set: one sentence for each of the two. Never a value: one may be a key.
+ * Returns one sentence for each of `LLM_*` and `LIGHT_LLM_*` whose variables have no effect because the id of
+ * the model is not set. It contains names of variables and never a value, which may be a key.
  */
 export function describeUnusedLlmVariables(env: Environment): readonly string[] {
   return ['LLM', 'LIGHT_LLM'].flatMap((prefix) => {
@@ -256,9 +263,9 @@ function llmProvider(
 ): readonly ConfiguredProvider[] {
   const id = env[`${prefix}_MODEL_ID`]?.trim();
   if (!id) return [];
-  const given = env[`${prefix}_BASE_URL`]?.trim();
-  const url = given ? parseBaseUrl(given, `${prefix}_BASE_URL`) : null;
-  const kind = url === null ? (findVendorByModelId(id) ?? 'openai') : kindAt(url);
+  const configured = env[`${prefix}_BASE_URL`]?.trim();
+  const url = configured ? parseBaseUrl(configured, `${prefix}_BASE_URL`) : null;
+  const kind = url === null ? (findVendorByModelId(id) ?? 'openai') : kindOfServer(url);
   const vendor = url === null ? findVendorByModelId(id) : findVendorByUrl(url.url);
   const at = url ?? { url: new URL(VENDORS[vendor ?? 'openai'].baseUrl), endpoint: null };
   const keyName = `${prefix}_API_KEY`;
@@ -277,11 +284,15 @@ function llmProvider(
   ];
 }
 
+/** Finds the vendor by the form of a model id; null: no vendor has such ids. */
 export function findVendorByModelId(id: string): Vendor | null {
   return vendorNames().find((vendor) => VENDORS[vendor].ids.test(id)) ?? null;
 }
 
-/** A key, or a base URL on this machine or network, where a server seldom wants a key. */
+/**
+ * Returns the provider of a vendor if its variables hold a key, or a base URL on this machine or network, where
+ * servers seldom need a key.
+ */
 function fromVendorVariables(vendor: Vendor, env: Environment): readonly ConfiguredProvider[] {
   const { baseUrlKey } = VENDORS[vendor];
   const key = readProviderKey(keyNames(vendor), env, { needed: null });
@@ -289,7 +300,7 @@ function fromVendorVariables(vendor: Vendor, env: Environment): readonly Configu
   const hasKey = key.keyFrom !== undefined;
   if (!hasKey && !isPrivateHost(url.url.href)) return [];
   const protocol = protocolOf(vendor, url);
-  // Without a key it is a server of the user's own, and its models are not the vendor's.
+  // Without a key it is the user's own server, and its models are not the vendor's.
   if (!hasKey) {
     return [createProvider({ name: vendor, protocol, url, key, source: baseUrlKey, vendor: null })];
   }
@@ -300,7 +311,7 @@ function fromVendorVariables(vendor: Vendor, env: Environment): readonly Configu
 
 function fromOllamaHost(env: Environment): readonly ConfiguredProvider[] {
   if (!env.OLLAMA_HOST?.trim()) return [];
-  const url = ollamaBase(env.OLLAMA_HOST);
+  const url = ollamaBaseUrl(env.OLLAMA_HOST);
   return [
     createProvider({
       name: 'ollama',

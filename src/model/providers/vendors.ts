@@ -1,23 +1,26 @@
 import type { Tier } from '../../protocol/model.ts';
 
+/** A vendor whose API and models are known. */
 export type Vendor = 'anthropic' | 'openai' | 'google';
 
 interface VendorDefaults {
   readonly baseUrl: string;
-  /** The environment variable that may hold a bearer token, which goes before the keys. Absent: there is none. */
+  /** The environment variable for a bearer token, which has priority over the keys. Absent: there is none. */
   readonly token?: string;
-  /** Environment variables that hold a key, the first that is set wins. */
+  /** The environment variables for a key. The first that is set is used. */
   readonly keys: readonly string[];
+  /** The environment variable for a base URL. */
   readonly baseUrlKey: string;
   /**
-   * A good model of each tier for a first run: ids that the provider package knows and, but where
-   * the vendor's best is newer than the catalogue, that the catalogue has a price for.
+   * A good model of each tier for a first run. The provider package knows these ids, and the catalogue has a
+   * price for them unless the vendor's best model is newer than the catalogue.
    */
   readonly tiers: Readonly<Record<Tier, string>>;
-  /** What the vendor's own ids look like: how a bare id finds its provider. */
+  /** Matches the vendor's own model ids. It finds the provider of an id that is given without one. */
   readonly ids: RegExp;
 }
 
+/** The defaults of each vendor. */
 export const VENDORS: Readonly<Record<Vendor, VendorDefaults>> = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1',
@@ -51,10 +54,10 @@ export const VENDORS: Readonly<Record<Vendor, VendorDefaults>> = {
 export const OLLAMA_PORT = '11434';
 export const LM_STUDIO_PORT = '1234';
 
-/** The protocol in which a provider is spoken to. */
+/** The wire protocol that a provider uses. */
 export type ProtocolName = 'anthropic' | 'openai-responses' | 'openai-chat' | 'google';
 
-/** Returns the vendor whose server a base URL belongs to; null: another one's, or not known. */
+/** Finds the vendor whose server a base URL belongs to; null: it belongs to none of them. */
 export function findVendorByUrl(url: URL): Vendor | null {
   if (url.hostname === 'api.openai.com') return 'openai';
   if (url.hostname === 'api.anthropic.com' || /\/anthropic(\/v1)?$/.test(url.pathname)) {
@@ -66,14 +69,17 @@ export function findVendorByUrl(url: URL): Vendor | null {
   return null;
 }
 
-/** Whether Google itself answers there: the Gemini API or Vertex AI. */
+/** Returns true if a base URL belongs to Google itself: the Gemini API or Vertex AI. */
 export function isGoogleHost(baseUrl: string): boolean {
   return /(?:^|[.-])(?:generativelanguage|aiplatform)\.googleapis\.com$/.test(
     new URL(baseUrl).hostname,
   );
 }
 
-/** Loopback, private and link-local addresses and names: a model there may be slow to start. */
+/**
+ * Returns true for loopback, private and link-local addresses and for names of a local network. A model there
+ * may be slow to start.
+ */
 export function isPrivateHost(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
   // A URL's host is normalised: brackets mean IPv6, four numbers IPv4. `net.isIP` costs 5 ms at

@@ -2,7 +2,7 @@ import { splitIdentifier } from '../../base/words.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Tier } from '../../protocol/model.ts';
 
-/** What `auto` looks at in an agent. */
+/** The properties of an agent by which `auto` chooses its tier. */
 export type AutoAgent = Pick<AgentDefinition, 'name' | 'description' | 'mode' | 'tools'>;
 
 const LOOKUP_WORDS = new Set(
@@ -19,10 +19,11 @@ const JUDGEMENT_WORDS = new Set(
 );
 const HARD_WORK =
   /\b(architect\w*|design|refactor\w*|rewrite|migrat\w+|debug\w*|race condition|deadlock|security|vulnerab\w+|concurren\w+|prove|root cause)\b/i;
-/** Characters. */
+/** Prompts from this many characters on are long. */
 const LONG_PROMPT = 4000;
-const MOST_DESCRIPTION = 1000;
-/** What an agent has that changes something, or lets others do so. */
+/** Only this many characters of a description are read. */
+const MAX_DESCRIPTION_LENGTH = 1000;
+/** The tools that change something, or that let other agents do so. */
 const ACTING_TOOLS = new Set([
   'Write',
   'Edit',
@@ -33,14 +34,15 @@ const ACTING_TOOLS = new Set([
   'DeleteFile',
 ]);
 
+/** The tier that `auto` has chosen. */
 export interface TierChoice {
   readonly tier: Tier;
-  /** Ends the sentence "…, since". */
-  readonly because: string;
+  /** The reason, which ends a sentence "…, since". */
+  readonly reason: string;
 }
 
 /**
- * The rule behind the model `auto`; the first that applies decides:
+ * Chooses the tier for the model `auto`. The first rule that applies decides:
  * 1. a word of judgement in the agent's name (plan, review, audit, architect, security, debug, …): powerful;
  * 2. a word of looking things up in its name (explore, search, find, summary, bash, …): fast;
  * 3. it only reads, and its description begins with looking things up and names no judgement: fast;
@@ -51,21 +53,21 @@ export interface TierChoice {
 export function chooseAutoTier(agent: AutoAgent, prompt: string): TierChoice {
   const name = splitIdentifier(agent.name);
   if (name.some((word) => JUDGEMENT_WORDS.has(word))) {
-    return { tier: 'powerful', because: `${agent.name} needs judgement` };
+    return { tier: 'powerful', reason: `${agent.name} needs judgement` };
   }
   if (name.some((word) => LOOKUP_WORDS.has(word))) {
-    return { tier: 'fast', because: `${agent.name} looks things up` };
+    return { tier: 'fast', reason: `${agent.name} looks things up` };
   }
-  if (onlyReads(agent) && isForLookup(agent.description)) {
-    return { tier: 'fast', because: `${agent.name} only reads, and is for looking things up` };
+  if (isReadOnly(agent) && isForLookup(agent.description)) {
+    return { tier: 'fast', reason: `${agent.name} only reads, and is for looking things up` };
   }
   const hard = HARD_WORK.exec(prompt)?.[0];
-  if (hard !== undefined) return { tier: 'powerful', because: `the prompt says "${hard}"` };
-  if (prompt.length >= LONG_PROMPT) return { tier: 'powerful', because: 'the prompt is long' };
-  return { tier: 'balanced', because: 'nothing asks for more or less' };
+  if (hard !== undefined) return { tier: 'powerful', reason: `the prompt says "${hard}"` };
+  if (prompt.length >= LONG_PROMPT) return { tier: 'powerful', reason: 'the prompt is long' };
+  return { tier: 'balanced', reason: 'no rule asks for another tier' };
 }
 
-function onlyReads({ mode, tools }: AutoAgent): boolean {
+function isReadOnly({ mode, tools }: AutoAgent): boolean {
   if (mode === 'plan') return true;
   return (
     tools.mode === 'allow' &&
@@ -73,9 +75,9 @@ function onlyReads({ mode, tools }: AutoAgent): boolean {
   );
 }
 
-/** By its first sentence, which says what an agent is for; later ones say when, and compare. */
+/** Returns true if the first sentence of a description is about looking things up. Later sentences often compare. */
 function isForLookup(description: string): boolean {
-  const [first = ''] = description.slice(0, MOST_DESCRIPTION).split(/[.\n]/);
+  const [first = ''] = description.slice(0, MAX_DESCRIPTION_LENGTH).split(/[.\n]/);
   const words = splitIdentifier(first).flatMap((word) => [word, word.replace(/s$/, '')]);
   if (words.some((word) => JUDGEMENT_WORDS.has(word))) return false;
   return words.some((word) => LOOKUP_WORDS.has(word));

@@ -1,27 +1,25 @@
-import type { Vendor } from '../providers/vendors.ts';
-
-/** Tells the id that a vendor gives to a model of this name; null: there is none that is known. */
-export type FindKnownId = (vendor: Vendor, name: string) => string | null;
-
 /**
- * The models that one wish of an agent file names: pickers of editors write several into one text,
- * parted by `|` or `,`, some of them quoted.
+ * Splits the `model` text of an agent file into names. Editors write several into one text, separated by `|` or
+ * `,`, and quote some of them.
  */
-export function splitModelNames(wish: string): readonly string[] {
-  const parts = wish.split(/[|,]/).map((part) => part.trim().replace(/^(["'`])(.*)\1$/, '$2'));
+export function splitModelNames(text: string): readonly string[] {
+  const parts = text.split(/[|,]/).map((part) => part.trim().replace(/^(["'`])(.*)\1$/, '$2'));
   return parts.filter((part) => part.trim() !== '');
 }
 
-/** `Claude Sonnet 4.5 (copilot)`, `GPT-5`, `claude-opus-4.6`: what editors call models, and no id. */
-export function isDisplayName(wish: string): boolean {
-  if (wish.includes('/')) return false;
-  return /\s/.test(wish) || /[A-Z].*\d/.test(wish) || /^claude-.*\d\.\d/.test(wish);
+/**
+ * Returns true for the names that editors show for models, which are no ids: `Claude Sonnet 4.5 (copilot)`,
+ * `GPT-5`, `claude-opus-4.6`.
+ */
+export function isDisplayName(name: string): boolean {
+  if (name.includes('/')) return false;
+  return /\s/.test(name) || /[A-Z].*\d/.test(name) || /^claude-.*\d\.\d/.test(name);
 }
 
-/** What is said of a model's host or state behind its name: `(copilot)`, `(Preview)`. */
+/** A remark about the host or state of a model behind its name: `(copilot)`, `(Preview)`. */
 const REMARK = /\s*\([^()]*\)/g;
 
-/** The id that a display name would have where ids are made as its vendor makes them. */
+/** Converts a display name to the id that it would have by the conventions of its vendor. */
 export function idFromDisplayName(name: string): string {
   const id = name.replaceAll(REMARK, '').trim().toLowerCase().replaceAll(/\s+/g, '-');
   return id.startsWith('claude-') ? id.replaceAll('.', '-') : id;

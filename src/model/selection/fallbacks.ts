@@ -10,36 +10,39 @@ import { chooseTierOrModel, OFFLINE, type ModelSetup } from './choose-model.ts';
 import { splitModelNames } from './display-name.ts';
 import { toResolvedModel } from './resolve-model.ts';
 
-/** A model that goes on where another one fails. */
+/** A model that continues a task when another model fails. */
 export interface FallbackModel {
-  /** Whose models it stands in for; null: any. */
+  /** The tier whose models it replaces; null: it replaces any model. */
   readonly tier: Tier | null;
   readonly model: ResolvedModel;
 }
 
-/** Words for a model that is some other wish's: none of them says what to use instead of that. */
-const NO_MODELS: ReadonlySet<string> = new Set(['inherit', 'auto', OFFLINE]);
+/** Names that stand for a model chosen elsewhere, or for none. They can't name a fallback. */
+const RELATIVE_NAMES: ReadonlySet<string> = new Set(['inherit', 'auto', OFFLINE]);
 
-/** All that the settings name, in their order. Throws UsageError for one that can't be used. */
+/** Resolves the fallback models of the settings, in their order. Throws UsageError for one that can't be used. */
 export function resolveFallbacks(setup: ModelSetup): readonly FallbackModel[] {
-  return (setup.settings.fallbacks ?? []).flatMap(({ where, tier, models }) =>
-    models.map((wish) => ({ tier, model: resolveFallback(wish, where, setup) })),
+  return (setup.settings.fallbacks ?? []).flatMap(({ setting, tier, models }) =>
+    models.map((requested) => ({ tier, model: resolveFallback(requested, setting, setup) })),
   );
 }
 
-function resolveFallback(wish: string, where: string, setup: ModelSetup): ResolvedModel {
-  if (NO_MODELS.has(wish.trim().toLowerCase())) throw noStandIn(wish, where);
-  const choice = chooseTierOrModel(wish, setup, TIERS);
-  if (choice instanceof MusterError) throw new UsageError(`${where}: ${choice.message}`);
-  if (choice.provider === OFFLINE) throw noStandIn(wish, where);
-  return toResolvedModel(choice, `${where}: ${wish}`);
+function resolveFallback(name: string, setting: string, setup: ModelSetup): ResolvedModel {
+  if (RELATIVE_NAMES.has(name.trim().toLowerCase())) throw notAFallback(name, setting);
+  const choice = chooseTierOrModel(name, setup, TIERS);
+  if (choice instanceof MusterError) throw new UsageError(`${setting}: ${choice.message}`);
+  if (choice.provider === OFFLINE) throw notAFallback(name, setting);
+  return toResolvedModel(choice, `${setting}: ${name}`);
 }
 
-function noStandIn(wish: string, where: string): UsageError {
-  return new UsageError(`${where}: "${wish}" can't stand in for a model: name one, or a tier`);
+function notAFallback(name: string, setting: string): UsageError {
+  return new UsageError(`${setting}: "${name}" can't be a fallback: name a model or a tier`);
 }
 
-/** What is tried in turn where a model fails: that of its tier first, each model once, itself never. */
+/**
+ * Selects the models that are tried in turn when a model fails: first those for its tier, each model once, and
+ * never the failed model itself.
+ */
 export function selectFallbacks(
   { provider, id, tier }: ResolvedModel,
   fallbacks: readonly FallbackModel[],
@@ -54,10 +57,10 @@ export function selectFallbacks(
   return [...byName.values()];
 }
 
-/** Whether a definition names a model outright, and not a tier or its parent's. */
+/** Returns true if a definition names a particular model, and not only a tier or its parent's model. */
 export function hasNamedModel(definition: readonly string[]): boolean {
-  return definition.flatMap(splitModelNames).some((wish) => {
-    const word = wish.trim().toLowerCase();
-    return !NO_MODELS.has(word) && !Object.hasOwn(TIER_ALIASES, word);
+  return definition.flatMap(splitModelNames).some((entry) => {
+    const name = entry.trim().toLowerCase();
+    return !RELATIVE_NAMES.has(name) && !Object.hasOwn(TIER_ALIASES, name);
   });
 }

@@ -7,8 +7,9 @@ import {
   loadKnownIds,
   loadModelDetails,
   UNKNOWN_DETAILS,
+  type FindKnownId,
 } from '../catalogue/catalogue.ts';
-import { isDisplayName, splitModelNames, type FindKnownId } from './display-name.ts';
+import { isDisplayName, splitModelNames } from './display-name.ts';
 import { OFFLINE, type ModelSetup } from './choose-model.ts';
 import { selectFallbacks, hasNamedModel, resolveFallbacks } from './fallbacks.ts';
 import { findOutputLimit } from '../catalogue/output-limits.ts';
@@ -16,11 +17,11 @@ import { resolveTaskModel, type TaskModelRequest } from './resolve-model.ts';
 
 type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
 
-/** Models whose facts are kept. */
-const MOST_KEPT = 1000;
+/** The most models of which the details are cached. */
+const MAX_CACHED = 1000;
 
-/** Of Muster's own engine, which asks nobody. */
-const OFFLINE_FACTS: ModelDetails = {
+/** The details of the offline model, which needs no server. */
+const OFFLINE_DETAILS: ModelDetails = {
   ...UNKNOWN_DETAILS,
   price: {
     input: 0,
@@ -32,47 +33,50 @@ const OFFLINE_FACTS: ModelDetails = {
   },
 };
 
-/** The choice of models for delegated tasks, with one setup behind it. */
+/** Chooses the models of delegated tasks from one setup, and returns the properties of models. */
 interface ModelChooser {
-  /** Fails only for a wish of the call, as INVALID_PARAM. */
-  forTask(wish: Omit<TaskModelRequest, 'allowOverride' | 'knownId'>): ResolvedModel | MusterError;
-  /** Loads the catalogue where one of these is a display name, once. */
+  /** Chooses the model of a task. Returns an error, with code INVALID_PARAM, only for the model of a call. */
+  forTask(task: Omit<TaskModelRequest, 'allowOverride' | 'knownId'>): ResolvedModel | MusterError;
+  /** Loads the catalogue, once, if one of these names is a display name. */
   prepare(definition: readonly string[]): Promise<void>;
-  /** Tokens that each request asks the model for at most; null: none is asked for. */
+  /** Returns the limit in tokens on each answer of a model; null: no limit is sent. */
   outputLimit(model: ResolvedModel): number | null;
   /**
-   * What goes on in its turn where the model of a task fails. None for an agent whose definition names a
-   * model where no call may override that: it is that model's or nobody's.
+   * Returns the models that are tried in turn when the model of a task fails. There is none for an agent whose
+   * definition names a particular model if calls may not override that: no other model may be used.
    */
   fallbacks(
     model: ResolvedModel,
     agent: Pick<AgentDefinition, 'model' | 'models'>,
   ): readonly ResolvedModel[];
-  /** Loads the table of what models take at the first call. */
+  /** Returns the rules for attachments of a model; null: it is not configured. The first call loads their table. */
   attachments(model: ResolvedModel): Promise<AttachmentRules | null>;
-  /** Never rejects; what is not known is null. */
+  /**
+   * Returns the details of a model. `servedBy`: the id under which the server has answered, which may be another
+   * model with a price of its own. Never rejects; unknown details are null.
+   */
   facts(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
 }
 
-/** Throws UsageError for a fallback model that can't be used. */
+/** Creates the model chooser of a setup. Throws UsageError for a fallback model that can't be used. */
 export function createModelChooser(
   setup: ModelSetup,
   { allowOverride }: { readonly allowOverride: boolean },
 ): ModelChooser {
   const fallbacks = resolveFallbacks(setup);
-  const looked = new Map<string, Promise<ModelDetails>>();
-  const factsOf = (model: ModelId): Promise<ModelDetails> => {
+  const cache = new Map<string, Promise<ModelDetails>>();
+  const detailsOf = (model: ModelId): Promise<ModelDetails> => {
     const name = modelName(model);
-    const found = looked.get(name) ?? lookUp(setup, model);
-    // A server may call itself anything, and something else each time.
-    if (looked.size < MOST_KEPT) looked.set(name, found);
+    const found = cache.get(name) ?? loadDetails(setup, model);
+    // A server may return any id, and another one each time.
+    if (cache.size < MAX_CACHED) cache.set(name, found);
     return found;
   };
   let knownId: FindKnownId | null = null;
   return {
-    forTask: (wish) =>
+    forTask: (request) =>
       resolveTaskModel(setup, {
-        ...wish,
+        ...request,
         allowOverride,
         ...(knownId === null ? {} : { knownId }),
       }),
@@ -81,7 +85,7 @@ export function createModelChooser(
       knownId = await loadKnownIds();
     },
     outputLimit(model) {
-      const { provider, override } = known(setup, model);
+      const { provider, override } = findConfigured(setup, model);
       if (provider === undefined) return null;
       return override?.outputLimit ?? findOutputLimit(provider, model.id);
     },
@@ -90,31 +94,30 @@ export function createModelChooser(
         ? []
         : selectFallbacks(model, fallbacks),
     async attachments(model) {
-      const { provider, override } = known(setup, model);
+      const { provider, override } = findConfigured(setup, model);
       if (provider === undefined) return null;
-      const { createAttachmentRules: attachmentRules } =
-        await import('../catalogue/attachment-rules.ts');
+      const { createAttachmentRules } = await import('../catalogue/attachment-rules.ts');
       const { protocol } = provider;
       const configured = override?.attachments;
-      return attachmentRules({ name: modelName(model), id: model.id, protocol, configured });
+      return createAttachmentRules({ name: modelName(model), id: model.id, protocol, configured });
     },
     async facts(model, servedBy = model.id) {
-      const asked = await factsOf(model);
-      if (servedBy === model.id || isSameModel(model.id, servedBy)) return asked;
-      const served = await factsOf({ provider: model.provider, id: servedBy });
-      // Under a name that nobody knows it is the one that was asked for, as the server calls it.
-      return served.price === null ? asked : served;
+      const details = await detailsOf(model);
+      if (servedBy === model.id || isSameModel(model.id, servedBy)) return details;
+      const served = await detailsOf({ provider: model.provider, id: servedBy });
+      // An unknown id is only the server's own name for the requested model.
+      return served.price === null ? details : served;
     },
   };
 }
 
-async function lookUp(setup: ModelSetup, model: ModelId): Promise<ModelDetails> {
-  if (model.provider === OFFLINE) return OFFLINE_FACTS;
-  const { provider, override } = known(setup, model);
+async function loadDetails(setup: ModelSetup, model: ModelId): Promise<ModelDetails> {
+  if (model.provider === OFFLINE) return OFFLINE_DETAILS;
+  const { provider, override } = findConfigured(setup, model);
   return provider === undefined ? UNKNOWN_DETAILS : loadModelDetails(provider, model.id, override);
 }
 
-function known({ providers, settings }: ModelSetup, model: ModelId) {
+function findConfigured({ providers, settings }: ModelSetup, model: ModelId) {
   return {
     provider: providers.find(({ name }) => name === model.provider),
     override: settings.catalogue?.get(modelName(model)),

@@ -8,125 +8,120 @@ import {
   type ModelChoice,
   type ModelSetup,
   type ModelUser,
+  type ChoiceResult,
 } from './choose-model.ts';
-import {
-  idFromDisplayName,
-  isDisplayName,
-  splitModelNames,
-  type FindKnownId,
-} from './display-name.ts';
-import type { ModelSettings } from '../model-settings.ts';
+import { idFromDisplayName, isDisplayName, splitModelNames } from './display-name.ts';
+import type { ModelSettings } from '../settings/model-settings.ts';
 import { findVendorByModelId } from '../providers/providers.ts';
+import type { FindKnownId } from '../catalogue/catalogue.ts';
 
 /**
- * The model of the main agent: flag, then `[models] default`, then the balanced tier; `offline`
- * where none is named and none configured. Throws UsageError for one that is named and can't be.
+ * Resolves the model of the main agent: the flag, then `[models] default`, then the balanced tier; `offline` if
+ * none is named and none configured. Throws UsageError for a named model that can't be used.
  */
 export function resolveMainModel(setup: ModelSetup, user: ModelUser): ResolvedModel {
-  const { wish, where } = mainWish(setup.settings);
-  const choice = chooseModel(wish, setup, user);
+  const { name, setting } = requestedMainModel(setup.settings);
+  const choice = chooseModel(name, setup, user);
   if (choice instanceof MusterError) {
-    // A variable that names a model only in part may be why the model is not there.
+    // Incomplete environment variables may be the reason why the model was not found.
     const problems = [choice.message, ...(setup.problems ?? [])].join('\n');
-    throw new UsageError(`${where}: ${problems}`);
+    throw new UsageError(`${setting}: ${problems}`);
   }
-  return toResolvedModel(choice, `${where}: ${wish}`);
+  return toResolvedModel(choice, `${setting}: ${name}`);
 }
 
-function mainWish(settings: ModelSettings): { wish: string; where: string } {
-  if (settings.flag !== undefined) return { wish: settings.flag, where: '--model' };
-  if (settings.default !== undefined) return { wish: settings.default, where: 'models.default' };
-  return { wish: 'balanced', where: 'no model named' };
+function requestedMainModel(settings: ModelSettings): { name: string; setting: string } {
+  if (settings.flag !== undefined) return { name: settings.flag, setting: '--model' };
+  if (settings.default !== undefined) return { name: settings.default, setting: 'models.default' };
+  return { name: 'balanced', setting: 'no model named' };
 }
 
+/** The inputs to the choice of a delegated task's model. */
 export interface TaskModelRequest extends ModelUser {
-  /** From the Task call. */
+  /** The model that the Task call names. */
   readonly call: string | undefined;
-  /** From the agent's definition: the first that can be had. */
+  /** The models that the agent's definition names. The first usable one is chosen. */
   readonly definition: readonly string[];
   readonly parent: ResolvedModel;
-  /** False: a definition's model is binding. */
+  /** If false, a call may not replace the model of the definition. */
   readonly allowOverride: boolean;
-  /** Absent: a display name of a vendor's model is believed. */
+  /** Finds ids in the catalogue. Absent: the id that a display name leads to is used without a check. */
   readonly knownId?: FindKnownId;
 }
 
-/** The model of a delegated task. An error is INVALID_PARAM and about the call alone. */
+/** Resolves the model of a delegated task. Returns an error, INVALID_PARAM, only for the model of the call. */
 export function resolveTaskModel(
   setup: ModelSetup,
-  wish: TaskModelRequest,
+  request: TaskModelRequest,
 ): ResolvedModel | MusterError {
-  const { call, definition, parent } = wish;
+  const { call, definition, parent } = request;
   if (call !== undefined) {
-    const choice = chooseModel(call, setup, wish, parent);
+    const choice = chooseModel(call, setup, request, parent);
     if (choice instanceof MusterError) return invalidModel(`model: ${choice.message}`);
     const model = toResolvedModel(choice, `call: ${call}`);
-    return wish.allowOverride ? model : binding(model, fromDefinition(setup, wish));
+    return request.allowOverride ? model : requireFixed(model, resolveDefinition(setup, request));
   }
-  if (definition.length === 0) return inherit(parent, 'inherit');
-  return fromDefinition(setup, wish);
+  if (definition.length === 0) return inheritModel(parent, 'inherit');
+  return resolveDefinition(setup, request);
 }
 
-/** The first that can be had of all that it names; else its parent's, and a warning says why. */
-function fromDefinition(setup: ModelSetup, wish: TaskModelRequest): ResolvedModel {
-  const { agent, definition, parent } = wish;
-  const wishes = definition.flatMap(splitModelNames);
-  const passed: string[] = [];
-  let because: string | null = null;
-  for (const named of wishes) {
-    const choice = chooseWished(named, setup, wish);
+/** Resolves the first usable model of a definition; if there is none, the parent's, with a warning that says why. */
+function resolveDefinition(setup: ModelSetup, request: TaskModelRequest): ResolvedModel {
+  const { agent, definition, parent } = request;
+  const names = definition.flatMap(splitModelNames);
+  const skipped: string[] = [];
+  let reason: string | null = null;
+  for (const name of names) {
+    const choice = chooseFromFile(name, setup, request);
     if (!(choice instanceof MusterError)) {
-      const { chain, ...model } = toResolvedModel(choice, `${agent.name}: ${named}`);
-      return { ...model, chain: [...passed, ...chain] };
+      const { chain, ...model } = toResolvedModel(choice, `${agent.name}: ${name}`);
+      return { ...model, chain: [...skipped, ...chain] };
     }
-    because ??= choice.message;
-    passed.push(`${agent.name}: ${named}: not usable`);
+    reason ??= choice.message;
+    skipped.push(`${agent.name}: ${name}: not usable`);
   }
-  const asked = (wishes.length === 0 ? definition : wishes).map((named) => `"${named}"`).join(', ');
-  const warning = `${agent.name} asks for the model ${asked}, which is not usable (${because ?? 'it names none'}); its parent's is used`;
-  const { chain, ...model } = inherit(parent, 'inherit');
-  return { ...model, chain: [...passed, ...chain.slice(1)], warning };
+  const quoted = (names.length === 0 ? definition : names).map((name) => `"${name}"`).join(', ');
+  const warning = `${agent.name} asks for the model ${quoted}, which is not usable (${reason ?? 'it names none'}); its parent's is used`;
+  const { chain, ...model } = inheritModel(parent, 'inherit');
+  return { ...model, chain: [...skipped, ...chain.slice(1)], warning };
 }
 
-/** What a file says may be the name that an editor shows for a model. */
-function chooseWished(
-  named: string,
-  setup: ModelSetup,
-  wish: TaskModelRequest,
-): ModelChoice | MusterError {
-  const word = named.trim();
+/** Chooses the model for a name in an agent file, which may be the name that an editor shows for a model. */
+function chooseFromFile(entry: string, setup: ModelSetup, request: TaskModelRequest): ChoiceResult {
+  const name = entry.trim();
   const isListed = setup.providers.some(
-    ({ models, tiers }) => models?.includes(word) === true || Object.values(tiers).includes(word),
+    ({ models, tiers }) => models?.includes(name) === true || Object.values(tiers).includes(name),
   );
-  if (isListed || !isDisplayName(word)) return chooseModel(word, setup, wish, wish.parent);
-  const id = idFromDisplayName(word);
+  if (isListed || !isDisplayName(name)) return chooseModel(name, setup, request, request.parent);
+  const id = idFromDisplayName(name);
   const vendor = findVendorByModelId(id);
   if (vendor === null) {
     // A server's own id may have capitals, but hardly blanks.
-    if (!/\s/.test(word)) return chooseModel(word, setup, wish, wish.parent);
-    return invalidModel(`"${word}" is no id of a model, and no name of a known one`);
+    if (!/\s/.test(name)) return chooseModel(name, setup, request, request.parent);
+    return invalidModel(`"${name}" is neither a model id nor the name of a known model`);
   }
-  const known = wish.knownId === undefined ? id : wish.knownId(vendor, id);
+  const known = request.knownId === undefined ? id : request.knownId(vendor, id);
   if (known === null) return invalidModel(`no model of ${vendor} is known by this name`);
-  return prependStep(`"${word}" is ${known}`, chooseNamedModel(known, setup));
+  return prependStep(`"${name}" is ${known}`, chooseNamedModel(known, setup));
 }
 
-function binding(model: ResolvedModel, bound: ResolvedModel): ResolvedModel | MusterError {
-  if (model.provider === bound.provider && model.id === bound.id) return model;
+function requireFixed(model: ResolvedModel, fixed: ResolvedModel): ResolvedModel | MusterError {
+  if (model.provider === fixed.provider && model.id === fixed.id) return model;
   return invalidModel(
-    `model: this agent's model is fixed to ${bound.provider}/${bound.id} (task_tool.allow_model_override is false)`,
+    `model: this agent's model is fixed to ${fixed.provider}/${fixed.id} (task_tool.allow_model_override is false)`,
   );
 }
 
-function inherit(parent: ResolvedModel, step: string): ResolvedModel {
+function inheritModel(parent: ResolvedModel, step: string): ResolvedModel {
   const { provider, id, tier } = parent;
   const chain = [step, `parent: ${provider}/${id}`];
   return { provider, id, ...(tier === undefined ? {} : { tier }), chain };
 }
 
+/** Converts a choice to a resolved model. `request` is the first entry of its chain. */
 export function toResolvedModel(
   { provider, id, tier, steps }: ModelChoice,
-  wish: string,
+  request: string,
 ): ResolvedModel {
-  return { provider, id, ...(tier === undefined ? {} : { tier }), chain: [wish, ...steps] };
+  return { provider, id, ...(tier === undefined ? {} : { tier }), chain: [request, ...steps] };
 }

@@ -46,7 +46,7 @@ function byteByByte(events: readonly unknown[]): Respond {
 }
 
 describe.each(WIRES)('$name', (wire) => {
-  test('who watches the wire gets the same parts but for the signs of life that it has seen', async () => {
+  test('an observer gets the same parts, except for pings that it has seen', async () => {
     await using server = await serve(answerWith(wire.call('{"path":"a.ts"}')));
     const all = await collect(port(wire, server), ask(wire));
     const watched: ModelPart[] = [];
@@ -59,7 +59,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(watched).toEqual(all.filter((part) => part.type !== 'ping'));
   });
 
-  test('what is shown of an answer goes to whom takes it, each in its place among the parts', async () => {
+  test('the visible progress is given to the observer that takes it, in the order of the parts', async () => {
     await using server = await serve(answerWith(wire.answer));
     const all = await collect(port(wire, server), ask(wire));
     const seen: ModelPart[] = [];
@@ -74,7 +74,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(parts.map(({ type }) => type)).toEqual(['accepted', 'finished']);
   });
 
-  test('an answer with reasoning, text and parallel calls, whole', async () => {
+  test('reads an answer with reasoning, text and parallel calls', async () => {
     await using server = await serve(answerWith(wire.answer));
     const parts = withoutPings(await collect(port(wire, server), ask(wire)));
     const end = finished(parts);
@@ -97,7 +97,7 @@ describe.each(WIRES)('$name', (wire) => {
     );
   });
 
-  test('the same answer, split at every byte', async () => {
+  test('reads the same answer split at every byte', async () => {
     await using server = await serve(byteByByte(wire.answer));
     const parts = await collect(port(wire, server), ask(wire));
     expect(finished(parts).message).toEqual(wire.message);
@@ -128,7 +128,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect((await stream.next()).value).toMatchObject({ failure: { kind: 'cancelled' } });
   });
 
-  test('what belongs to the parts goes back byte for byte, and the prefix stays', async () => {
+  test('the metadata of parts is sent back unchanged, and the prefix stays the same', async () => {
     await using server = await serve(answerWith(wire.answer));
     const first = ask(wire);
     const answer = finished(await collect(port(wire, server), first)).message;
@@ -141,7 +141,7 @@ describe.each(WIRES)('$name', (wire) => {
     }
   });
 
-  test('arguments that are no JSON are kept as they came, or fail as malformed', async () => {
+  test('arguments that are no JSON are kept unchanged, or fail as malformed', async () => {
     await using server = await serve(answerWith(wire.call('{"path": "a')));
     const last = (await collect(port(wire, server), ask(wire))).at(-1);
     if (wire.name === 'google') {
@@ -158,7 +158,7 @@ describe.each(WIRES)('$name', (wire) => {
     });
   });
 
-  test('a call id that the history has already gets a suffix', async () => {
+  test('a call id that is already in the history gets a suffix', async () => {
     await using server = await serve(answerWith(wire.answer));
     const history = [userMessage('Hi'), wire.message, results(wire.message)];
     const { message } = finished(await collect(port(wire, server), ask(wire, history)));
@@ -169,7 +169,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(ids).toEqual(before.map((id) => `${id}_2`));
   });
 
-  test('an error inside the stream is a failure, after what came before it', async () => {
+  test('an error inside the stream is a failure after the parts before it', async () => {
     await using server = await serve(answerWith(wire.errorInside));
     const parts = await collect(port(wire, server), ask(wire));
     expect(parts[0]).toEqual({ type: 'accepted' });
@@ -177,7 +177,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(failed(parts).message).toMatch(/^test\/.*: .*Overloaded$/);
   });
 
-  test('an answer without its end broke off where the protocol has an event that ends it', async () => {
+  test('an answer without its final event is incomplete if the protocol has one', async () => {
     await using server = await serve(answerWith(wire.cutOff));
     const parts = await collect(port(wire, server), ask(wire));
     if (wire.hasEndEvent) {
@@ -207,7 +207,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(failure).toMatchObject({ kind: 'malformed', retryable: true });
   });
 
-  test('aborting in the middle ends it as cancelled, and ends the request', async () => {
+  test('an abort in the middle ends the answer as cancelled, and ends the request', async () => {
     let closed = (): void => {};
     const ended = new Promise<void>((resolve) => (closed = resolve));
     await using server = await serve((response) => {
@@ -229,7 +229,7 @@ describe.each(WIRES)('$name', (wire) => {
     });
   });
 
-  test('a reader that goes away ends the request', async () => {
+  test('a consumer that stops early ends the request', async () => {
     let closed = (): void => {};
     const ended = new Promise<void>((resolve) => (closed = resolve));
     await using server = await serve((response) => {
@@ -250,7 +250,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(server.requests).toEqual([]);
   });
 
-  test('turns reuse one connection', async () => {
+  test('the turns use one connection', async () => {
     await using server = await serve(answerWith(wire.answer));
     const model = port(wire, server);
     for (let turn = 0; turn < 3; turn += 1) {
@@ -261,7 +261,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(server.connections()).toBe(1);
   });
 
-  test('says who it is, gives its key to nobody else, and keeps it out of messages', async () => {
+  test('sends its user agent, and keeps its key from other servers and out of messages', async () => {
     await using server = await serve((response) => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(
@@ -271,7 +271,7 @@ describe.each(WIRES)('$name', (wire) => {
     const failure = failed(await collect(port(wire, server), ask(wire)));
     expect(failure).toEqual({
       kind: 'auth',
-      message: `test/${wire.model}: HTTP 401: bad key [key] [2J (asked ${server.url} with a key)`,
+      message: `test/${wire.model}: HTTP 401: bad key [key] [2J (sent to ${server.url} with a key)`,
       retryable: false,
       status: 401,
     });
@@ -285,7 +285,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(Object.values(headers).filter((value) => String(value).includes(KEY))).toHaveLength(1);
   });
 
-  test('without a key, no header for one', async () => {
+  test('sends no key header without a key', async () => {
     await using server = await serve(answerWith(wire.answer));
     const endpoint = { name: 'test', baseUrl: server.url, apiKey: null };
     finished(await collect(createAdapter(wire.dialect, endpoint, adapterDeps()), ask(wire)));

@@ -119,12 +119,12 @@ const WRONG: readonly (readonly [string, Pieces, object])[] = [
     { kind: 'auth', retryable: false, status: 401 },
   ],
   [
-    'JSON in the place of a stream',
+    'JSON instead of a stream',
     [head('200 OK', [JSON_TYPE]), '{"id":"1","choices":[]}'],
     {
       kind: 'bad_request',
       retryable: false,
-      message: expect.stringContaining('not with a stream: {"id":"1"'),
+      message: expect.stringContaining('instead of a stream: {"id":"1"'),
     },
   ],
   [
@@ -160,7 +160,7 @@ const WRONG: readonly (readonly [string, Pieces, object])[] = [
 ];
 
 describe.each(WIRES)('over $name', (wire) => {
-  it.each(Object.keys(WHOLE))('an answer is taken %s', async (name) => {
+  it.each(Object.keys(WHOLE))('an answer is accepted %s', async (name) => {
     const pieces = WHOLE[name]?.(sse(wire.answer)) ?? [];
     expect(finished(await answered(wire, pieces)).message).toEqual(wire.message);
   });

@@ -90,18 +90,18 @@ afterAll(async () => {
 
 const WHOLE = ['connected', 'bytes', 'answer'];
 
-test('a plain request tells of its connection and its bytes, and keeps the connection', async () => {
+test('a plain request reports its connection and its bytes, and keeps the connection', async () => {
   await using server = await serve((response) => void response.end('answer'));
   expect(await fetchIn({}, server.url, 3)).toEqual([...WHOLE, ...WHOLE, ...WHOLE]);
   expect(server.connections()).toBe(1);
 });
 
-test('the same where another undici was loaded first', async () => {
+test('does the same if another undici was loaded first', async () => {
   await using server = await serve((response) => void response.end('answer'));
   expect(await fetchIn({}, server.url, 2, 'undici')).toEqual([...WHOLE, ...WHOLE]);
 });
 
-test('many requests at once each have a connection', async () => {
+test('concurrent requests each have a connection', async () => {
   let waiting = 0;
   let everybody = (): void => {};
   const all = new Promise<void>((resolve) => (everybody = resolve));
@@ -137,7 +137,7 @@ test.each(['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY'])('%s and SSL_CERT_FILE', a
   expect(proxy.seen).toEqual(['CONNECT models.test:443']);
 });
 
-test('NO_PROXY goes around the proxy', async () => {
+test('NO_PROXY bypasses the proxy', async () => {
   await using proxy = await proxyTo(tlsPort);
   const env = { HTTPS_PROXY: proxy.url, NO_PROXY: 'other.test,.models.test,models.test' };
   const [outcome] = await fetchIn(env, 'https://models.test/v1');
@@ -145,7 +145,7 @@ test('NO_PROXY goes around the proxy', async () => {
   expect(proxy.seen).toEqual([]);
 });
 
-test('this machine is never behind a proxy', async () => {
+test('this machine is never reached through a proxy', async () => {
   await using server = await serve((response) => void response.end('answer'));
   await using proxy = await proxyTo(tlsPort);
   const env = { HTTP_PROXY: proxy.url, ALL_PROXY: proxy.url };
@@ -153,12 +153,12 @@ test('this machine is never behind a proxy', async () => {
   expect(proxy.seen).toEqual([]);
 });
 
-test('a proxy that is no URL is named', async () => {
+test('a proxy that is no URL is named in the error', async () => {
   const [outcome] = await fetchIn({ HTTPS_PROXY: '::nonsense' }, 'https://models.test/');
   expect(outcome).toMatch(/^HTTPS_PROXY must be the address of a proxy, such as /);
 });
 
-test('an unknown authority is refused, its own file makes it known', async () => {
+test('an unknown authority is refused, and accepted with its certificate file', async () => {
   const url = `https://127.0.0.1:${tlsPort}/`;
   const [refused] = await fetchIn({}, url);
   expect(refused).toBe('fetch failed UNABLE_TO_VERIFY_LEAF_SIGNATURE');
@@ -167,7 +167,7 @@ test('an unknown authority is refused, its own file makes it known', async () =>
   expect(await fetchIn({ NODE_EXTRA_CA_CERTS: join(TLS, 'ca.pem') }, url)).toEqual(whole);
 });
 
-test('an SSL_CERT_FILE that is missing or empty is named', async () => {
+test('an SSL_CERT_FILE that is missing or empty is named in the error', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'muster-http-'));
   try {
     const empty = join(folder, 'empty.pem');

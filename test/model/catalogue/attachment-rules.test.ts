@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type AttachmentModel,
   createAttachmentRules,
-  estimateAttachmentTokens,
+  estimateTokens,
 } from '../../../src/model/catalogue/attachment-rules.ts';
 import { ATTACHMENT_TYPES } from '../../../src/protocol/attachment.ts';
 
@@ -41,21 +41,21 @@ test.each<readonly [AttachmentModel['protocol'], string, string]>([
   ['openai-chat', 'gemma3:12b', STILL],
   ['openai-chat', 'qwen3-coder', ''],
   ['openai-chat', 'llama3.1', ''],
-])('%s %s takes: %s', (protocol, id, types) => {
+])('%s %s accepts: %s', (protocol, id, types) => {
   expect(taken(protocol, id)).toBe(types);
 });
 
-test('the configuration goes first', () => {
+test('the configuration has priority', () => {
   const model = { name: 'own/x', id: 'x', protocol: 'openai-chat' } as const;
   const of = (configured: AttachmentModel['configured']) =>
     createAttachmentRules({ ...model, configured });
   expect(of(['image', 'pdf']).refusal({ type: 'application/pdf', bytes: 9 })).toBeNull();
-  expect(of(['pdf']).refusal(PNG)).toBe('own/x takes no images');
+  expect(of(['pdf']).refusal(PNG)).toBe('own/x accepts no images');
   const claude = { ...model, id: 'claude-sonnet-5', configured: [] };
-  expect(createAttachmentRules(claude).refusal(PNG)).toBe('own/x takes no images');
+  expect(createAttachmentRules(claude).refusal(PNG)).toBe('own/x accepts no images');
 });
 
-test('why not is said in words', () => {
+test('a refusal states its reason', () => {
   const refusal = (id: string, protocol: AttachmentModel['protocol'], facts: object) =>
     createAttachmentRules({ name: `p/${id}`, id, protocol }).refusal({ ...PNG, ...facts });
   const gif = { type: 'image/gif', frames: 2 };
@@ -66,15 +66,15 @@ test('why not is said in words', () => {
     refusal('claude-sonnet-5', 'anthropic', gif),
     refusal('claude-3-opus-1', 'anthropic', { type: 'application/pdf' }),
   ]).toEqual([
-    'p/gemini-2.5-pro takes no GIF images. Make a PNG of it first',
-    'p/gpt-5 takes no GIF images that move. Make a PNG of it first',
+    'p/gemini-2.5-pro accepts no GIF images. Convert it to PNG first',
+    'p/gpt-5 accepts no animated GIF images. Convert it to PNG first',
     null,
     null,
-    'p/claude-3-opus-1 takes no PDF documents',
+    'p/claude-3-opus-1 accepts no PDF documents',
   ]);
 });
 
-describe('tokens, as the vendors tell them in their own examples', () => {
+describe("token counts of the vendors' own examples", () => {
   const image = (width: number, height: number) => ({ ...PNG, width, height });
   test.each([
     // https://platform.claude.com/docs/en/build-with-claude/vision
@@ -93,6 +93,6 @@ describe('tokens, as the vendors tell them in their own examples', () => {
     // It does not say how many pages there are.
     ['google', { type: 'application/pdf', bytes: 120_000 }, 774],
   ] as const)('%s %o: %d', (count, facts, tokens) => {
-    expect(estimateAttachmentTokens(count, facts)).toBe(tokens);
+    expect(estimateTokens(count, facts)).toBe(tokens);
   });
 });

@@ -10,6 +10,6 @@ test.each([
   ['claude-sonnet-4-5', 1024],
   ['claude-opus-4-1', 1024],
   ['gpt-6-sol', 1024],
-])('%s caches prefixes of %i tokens and more', (id, tokens) => {
+])('%s caches prefixes of %i or more tokens', (id, tokens) => {
   expect(findCacheMinimum(id)).toBe(tokens);
 });

@@ -24,13 +24,13 @@ const ANTHROPIC = { ...OPENROUTER, protocol: 'anthropic', vendor: 'anthropic' } 
 const UNKNOWN_CLAUDE = { ...UNKNOWN_DETAILS, maxOutput: 32_000 };
 const source = { source: `${CATALOGUE.name} ${CATALOGUE.version}`, asOf: CATALOGUE.asOf };
 
-test('the named version is the one installed', async () => {
+test('the named catalogue version is the installed one', async () => {
   const file = new URL(`../../../node_modules/${CATALOGUE.name}/package.json`, import.meta.url);
   const installed: unknown = JSON.parse(await readFile(file, 'utf8'));
   expect(installed).toMatchObject({ name: CATALOGUE.name, version: CATALOGUE.version });
 });
 
-test('a known model', async () => {
+test('finds the details of a known model', async () => {
   expect(await loadModelDetails(ANTHROPIC, 'claude-haiku-4-5-20251001')).toEqual({
     contextWindow: 200_000,
     maxOutput: 32_000,
@@ -39,7 +39,7 @@ test('a known model', async () => {
   });
 });
 
-test('a price that grows with the prompt', async () => {
+test('finds a price that depends on the length of the prompt', async () => {
   const { price } = await loadModelDetails({ ...OPENROUTER, vendor: 'openai' }, 'gpt-6-sol');
   expect(price).toEqual({
     input: 2,
@@ -62,7 +62,7 @@ test('a price that grows with the prompt', async () => {
   );
 });
 
-test('unknown models, local ones, and newer versions of known ones', async () => {
+test('finds no price for unknown models, local ones, and newer versions of known ones', async () => {
   expect(await loadModelDetails(ANTHROPIC, 'claude-sonnet-5-5')).toEqual(UNKNOWN_CLAUDE);
   expect(await loadModelDetails(ANTHROPIC, 'nonsense')).toEqual(UNKNOWN_CLAUDE);
   const local = { ...OPENROUTER, baseUrl: 'http://127.0.0.1:11434/v1', isPrivate: true };
@@ -71,7 +71,7 @@ test('unknown models, local ones, and newer versions of known ones', async () =>
   expect(await loadModelDetails(elsewhere, 'no-such-model-anywhere')).toEqual(UNKNOWN_DETAILS);
 });
 
-test('what the user says goes first', async () => {
+test("the user's settings have priority", async () => {
   const mine = { input: 7, output: 8, cacheRead: 7, cacheWrite: 7 };
   expect(
     await loadModelDetails(ANTHROPIC, 'claude-haiku-4-5', { contextWindow: 1000 }),
@@ -96,7 +96,7 @@ test('what the user says goes first', async () => {
   });
 });
 
-test('other sellers are found by their address', async () => {
+test('finds other providers by their address', async () => {
   const facts = await loadModelDetails(OPENROUTER, 'openai/gpt-5');
   expect(facts.price).toMatchObject(source);
 });
@@ -131,7 +131,7 @@ test.each(['anthropic', 'openai', 'google'] as const)(
   },
 );
 
-test('cost', () => {
+test('computes the cost of a request', () => {
   const usage = {
     input: 1_000_000,
     output: 100_000,
@@ -152,12 +152,12 @@ test.each([
   ['gpt-5', 'gpt-5-mini', false],
   ['gemini-flash-latest', 'gemini-3.8-flash', false],
   ['auto', 'claude-sonnet-5', false],
-])('%s and %s are one model: %j', (a, b, same) => {
+])('%s and %s are the same model: %j', (a, b, same) => {
   expect(isSameModel(a, b)).toBe(same);
   expect(isSameModel(b, a)).toBe(same);
 });
 
-test('an answer of another model than the one asked for has the price of that one', async () => {
+test('an answer of another model than the requested one has the price of that model', async () => {
   const settings = {
     providers: { openai: { apiKeyEnv: 'OPENAI_API_KEY' } },
     catalogue: new Map([
@@ -178,7 +178,7 @@ test('an answer of another model than the one asked for has the price of that on
   expect(await priceOf('nobody-knows', 'nobody-knows-either')).toBe(null);
 });
 
-test('the offline engine is known to cost nothing', async () => {
+test('the offline model costs nothing', async () => {
   const chooser = createModelChooser(
     { settings: { providers: {} }, providers: [] },
     { allowOverride: true },

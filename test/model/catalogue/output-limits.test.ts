@@ -69,7 +69,7 @@ test('every model of a tier has a limit', () => {
   }
 });
 
-test('what the configuration says goes first, and is what the facts say', async () => {
+test('the configured limit has priority, and is the one in the details', async () => {
   const settings = {
     providers: {
       local: { baseUrl: 'http://127.0.0.1:9/v1' },
@@ -124,7 +124,7 @@ interface Generation {
   readonly thinkingConfig?: { readonly thinkingBudget?: number };
 }
 
-describe('what is asked for is what stands on the wire, whatever is to be thought', () => {
+describe('the requested limit is the one on the wire, with any thinking', () => {
   test.each([
     ['anthropic', 'claude-sonnet-5'],
     ['anthropic', 'claude-sonnet-5-5'],

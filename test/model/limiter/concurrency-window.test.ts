@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   recordAcceptance,
   FIRST_PATIENCE_MS,
-  countAvailableLanes,
+  countAvailableSlots,
   LONGEST_PAUSE_MS,
   openWindow,
   pauseWindow,
@@ -15,13 +15,13 @@ import {
 } from '../../../src/model/limiter/concurrency-window.ts';
 
 const OPEN = openWindow(64);
-const REFUSAL = { era: 0, beside: 3, retryAfterMs: 1_000, now: 100, random: 0 };
+const REFUSAL = { era: 0, othersInFlight: 3, retryAfterMs: 1_000, now: 100, random: 0 };
 /** Three lanes, the pause over at 1,100. */
 const LOWERED = recordRefusal(OPEN, REFUSAL);
 const PROBING: ConcurrencyWindow = startProbe(LOWERED, LOWERED.probeAt);
 
 describe('a refusal', () => {
-  it('lowers to what is in flight beside it, pauses, and says when more may be tried', () => {
+  it('lowers the size to the other requests in flight, pauses, and sets the time of the next probe', () => {
     expect(LOWERED).toEqual({
       ...OPEN,
       size: 3,
@@ -30,16 +30,16 @@ describe('a refusal', () => {
       era: 1,
       probeAt: 1_100 + FIRST_PATIENCE_MS,
     });
-    expect([99, 1_099, 1_100].map((now) => countAvailableLanes(LOWERED, now))).toEqual([0, 0, 3]);
+    expect([99, 1_099, 1_100].map((now) => countAvailableSlots(LOWERED, now))).toEqual([0, 0, 3]);
   });
 
   it.each<[string, ConcurrencyWindow, Partial<typeof REFUSAL>, Partial<ConcurrencyWindow>]>([
-    ['alone leaves one lane', OPEN, { beside: 0 }, { size: 1 }],
-    ['never raises', LOWERED, { era: 1, beside: 9 }, { size: 3 }],
+    ['alone leaves one lane', OPEN, { othersInFlight: 0 }, { size: 1 }],
+    ['never raises', LOWERED, { era: 1, othersInFlight: 9 }, { size: 3 }],
     [
       'sent with the first lowers further and teaches nothing else',
       LOWERED,
-      { beside: 2, now: 101 },
+      { othersInFlight: 2, now: 101 },
       { size: 2, era: 1, refusals: 1, patienceMs: FIRST_PATIENCE_MS, pausedUntil: 1_101 },
     ],
     [
@@ -58,14 +58,14 @@ describe('a refusal', () => {
     expect(recordRefusal(window, { ...REFUSAL, ...refusal })).toMatchObject(change);
   });
 
-  it('waits no longer than two minutes between tries for more', () => {
+  it('waits at max two minutes between probes', () => {
     let window = OPEN;
     for (let n = 0; n < 20; n += 1) window = recordRefusal(window, { ...REFUSAL, era: window.era });
     expect(window.patienceMs).toBe(120_000);
   });
 });
 
-describe('for how long a refused request waits', () => {
+describe('the wait of a refused request', () => {
   it.each([
     ['as long as it is asked to', 0, 1_000, 0, 1_000],
     ['longer by chance', 0, 1_000, 0.5, 1_175],
@@ -73,7 +73,7 @@ describe('for how long a refused request waits', () => {
     ['longer the fourth time that it is asked to come at once', 3, 0, 0.5, 3_000],
     ['where no time is named, at first', 0, null, 0, 250],
     ['where no time is named, the third time', 2, null, 0.5, 1_500],
-    ['where no time is named, at most', 50, null, 0, 15_000],
+    ['where no time is named, at max', 50, null, 0, 15_000],
     ['not for a year', 0, 3e10, 0, LONGEST_PAUSE_MS],
     ['not for ever', 0, Infinity, 0, LONGEST_PAUSE_MS],
     ['no negative time', 0, -5, 0, 0],
@@ -83,7 +83,7 @@ describe('for how long a refused request waits', () => {
   });
 });
 
-describe('a try for more', () => {
+describe('a probe', () => {
   it.each([
     ['not before its time', LOWERED, LOWERED.probeAt - 1, null],
     ['one lane more when it is time', LOWERED, LOWERED.probeAt, 4],
@@ -97,7 +97,7 @@ describe('a try for more', () => {
 
   const ACCEPTED = { era: 1, level: 4, inFlight: 4, now: 9_200 };
 
-  it('went well when as many as it tries were in flight from its start to its answer', () => {
+  it('succeeds when all its slots were in use from its start to its answer', () => {
     expect(recordAcceptance(PROBING, ACCEPTED)).toEqual({
       ...PROBING,
       size: 4,
@@ -111,13 +111,13 @@ describe('a try for more', () => {
 
   it.each([
     ['one that was sent before it tells nothing', { ...ACCEPTED, level: 3 }],
-    ['one beside which others ended tells nothing', { ...ACCEPTED, inFlight: 3 }],
+    ['one othersInFlight which others ended tells nothing', { ...ACCEPTED, inFlight: 3 }],
     ['one of an earlier era tells nothing', { ...ACCEPTED, era: 0 }],
   ])('%s', (_, acceptance) => {
     expect(recordAcceptance(PROBING, acceptance)).toEqual({ ...PROBING, refusals: 0 });
   });
 
-  it('is patient no more once two went well, and forgets all when everything is taken again', () => {
+  it('shortens the wait after two successes, and forgets everything when all slots are accepted again', () => {
     const patient = { ...PROBING, patienceMs: 64_000 };
     const once = recordAcceptance(patient, ACCEPTED);
     const twice = recordAcceptance(startProbe(once, once.probeAt), {
@@ -133,29 +133,29 @@ describe('a try for more', () => {
     });
   });
 
-  it('costs nothing where nothing was refused', () => {
+  it('does nothing if nothing was refused', () => {
     expect(recordAcceptance(OPEN, { era: 0, level: 9, inFlight: 9, now: 5 })).toBe(OPEN);
   });
 });
 
-describe('another configuration', () => {
+describe('a new configuration', () => {
   it.each([
-    ['the same', LOWERED, 64, { most: 64, size: 3 }],
-    ['more, with fewer taken', LOWERED, 100, { most: 100, size: 3 }],
-    ['fewer than are taken', LOWERED, 2, { most: 2, size: 2 }],
-    ['more', OPEN, 100, { most: 100, size: 100 }],
-  ])('%s', (_, window, most, change) => {
-    expect(resizeWindow(window, most)).toMatchObject(change);
+    ['the same', LOWERED, 64, { max: 64, size: 3 }],
+    ['more, with fewer taken', LOWERED, 100, { max: 100, size: 3 }],
+    ['fewer than are taken', LOWERED, 2, { max: 2, size: 2 }],
+    ['more', OPEN, 100, { max: 100, size: 100 }],
+  ])('%s', (_, window, max, change) => {
+    expect(resizeWindow(window, max)).toMatchObject(change);
   });
 });
 
-it('whatever comes, between one lane and all are open, and a pause ends', () => {
+it('after any events, the number of slots is between one and all, and every pause ends', () => {
   const at = fc.integer({ min: 0, max: 100_000 });
   const anyNumber = fc.oneof(fc.constant(null), fc.double(), fc.integer());
   const event = fc.oneof(
     fc.record({
       kind: fc.constant('refused' as const),
-      beside: fc.nat(70),
+      othersInFlight: fc.nat(70),
       retryAfterMs: anyNumber,
       now: at,
     }),
@@ -177,7 +177,7 @@ it('whatever comes, between one lane and all are open, and a pause ends', () => 
         if (each.kind === 'refused') window = recordRefusal(window, { ...each, era, random: 0.5 });
         else if (each.kind === 'accepted') window = recordAcceptance(window, { ...each, era });
         else window = startProbe(window, each.now);
-        const open = countAvailableLanes(window, latest + 1.1 * LONGEST_PAUSE_MS + 250);
+        const open = countAvailableSlots(window, latest + 1.1 * LONGEST_PAUSE_MS + 250);
         expect(open).toBeGreaterThanOrEqual(1);
         expect(open).toBeLessThanOrEqual(64);
       }

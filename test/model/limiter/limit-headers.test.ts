@@ -37,12 +37,12 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
   [
     'OpenAI, no requests left',
     { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '2s' },
-    { what: 'requests', ms: 2_000 },
+    { unit: 'requests', ms: 2_000 },
   ],
   [
     'OpenAI, no tokens left',
     { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '120ms' },
-    { what: 'tokens', ms: 120 },
+    { unit: 'tokens', ms: 120 },
   ],
   [
     'both: the longer counts',
@@ -52,7 +52,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
       'x-ratelimit-remaining-tokens': '0',
       'x-ratelimit-reset-tokens': '3s',
     },
-    { what: 'tokens', ms: 3_000 },
+    { unit: 'tokens', ms: 3_000 },
   ],
   [
     'Anthropic',
@@ -60,7 +60,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': '2026-03-01T12:00:04Z',
     },
-    { what: 'requests', ms: 4_000 },
+    { unit: 'requests', ms: 4_000 },
   ],
   [
     'Anthropic, tokens of one kind',
@@ -68,7 +68,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
       'anthropic-ratelimit-input-tokens-remaining': '0',
       'anthropic-ratelimit-input-tokens-reset': '2026-03-01T12:00:04Z',
     },
-    { what: 'tokens', ms: 4_000 },
+    { unit: 'tokens', ms: 4_000 },
   ],
   [
     'some are left',
@@ -88,12 +88,12 @@ it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': '9999-12-31T23:59:59Z',
     },
-    { what: 'requests', ms: LONGEST_HOLD_MS },
+    { unit: 'requests', ms: LONGEST_HOLD_MS },
   ],
   [
     'huge',
     { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '9'.repeat(60) },
-    { what: 'requests', ms: LONGEST_HOLD_MS },
+    { unit: 'requests', ms: LONGEST_HOLD_MS },
   ],
 ])('%s', (_, headers, none) => {
   expect(findExhaustedLimit(new Headers(headers), NOW)).toEqual(none);

@@ -22,29 +22,29 @@ function takeAll(line: RequestQueue<One>, now: number): readonly string[] {
   return names;
 }
 
-describe('who is next', () => {
-  it('trees take turns, and within one who came first', () => {
+describe('the next request', () => {
+  it('is of each tree in turn, and the first of its tree', () => {
     const line = new RequestQueue<One>();
     for (const name of ['a1', 'a2', 'a3', 'b1', 'a4', 'b2', 'c1'])
       line.add(one(name, name.slice(0, 1)));
     expect(takeAll(line, 0)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('one that was refused comes back to its place', () => {
+  it('a refused request returns to its position', () => {
     const line = new RequestQueue<One>();
     const [first, second, third] = [one('1', 'a'), one('2', 'a'), one('3', 'a')];
     for (const each of [second, third, first]) line.add(each);
     expect(takeAll(line, 0)).toEqual(['1', '2', '3']);
   });
 
-  it('the foreground overtakes fifty in the background', () => {
+  it('the foreground comes before fifty in the background', () => {
     const line = new RequestQueue<One>();
     for (let n = 0; n < 50; n += 1) line.add(one(`back ${n}`, 'a', { background: true }));
     line.add(one('front', 'a'));
     expect(takeAll(line, 1_000)[0]).toBe('front');
   });
 
-  it('what has waited long in the background gets one lane of four', () => {
+  it('a background request that has waited long gets one slot of four', () => {
     const line = new RequestQueue<One>();
     for (let n = 1; n <= 8; n += 1) line.add(one(`f${n}`, 'a'));
     for (let n = 1; n <= 2; n += 1) line.add(one(`b${n}`, 'a', { background: true }));
@@ -62,7 +62,7 @@ describe('who is next', () => {
     ]);
   });
 
-  it('who leaves is not missed', () => {
+  it('a removed request is never next', () => {
     const line = new RequestQueue<One>();
     const [first, second] = [one('1', 'a'), one('2', 'b')];
     line.add(first);
@@ -74,7 +74,7 @@ describe('who is next', () => {
   });
 });
 
-it('whatever comes and goes, each that came is taken once, in order within its tree and kind', () => {
+it('each request is taken exactly once, in order within its tree and kind', () => {
   const arrival = fc.record({
     tree: fc.constantFrom('a', 'b', 'c'),
     background: fc.boolean(),

@@ -283,13 +283,13 @@ test.each([
   'http://a b',
   '/v1',
   '::',
-])('no base URL: %j', (text) => {
+])('rejects the base URL %j', (text) => {
   expect(() => parseBaseUrl(text, 'OPENAI_BASE_URL')).toThrow(
     `OPENAI_BASE_URL must be a URL such as https://host/v1, but is "${text}"`,
   );
 });
 
-test('a query is kept, and what follows a # is not', () => {
+test('a query is kept, and a fragment is not', () => {
   const given = parseBaseUrl(
     'https://me.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21#x',
     'X',
@@ -300,7 +300,7 @@ test('a query is kept, and what follows a # is not', () => {
   });
 });
 
-test('an endpoint tells the protocol where nothing else does', () => {
+test('an endpoint determines the protocol if nothing else does', () => {
   const protocolAt = (base: string) => {
     const env = { LLM_MODEL_ID: 'm', LLM_API_KEY: 'k', LLM_BASE_URL: base };
     const settings = { providers: { mine: { baseUrl: base } } };
@@ -382,12 +382,12 @@ describe.each(WIRES.filter(({ name }) => name !== 'google'))('over $name', (wire
     ]);
   });
 
-  test('where nothing is at both, the first refusal is told, and the other place is not asked again', async () => {
+  test('if the API is at neither address, the first refusal is reported, and the other address is not tried again', async () => {
     await using server = await serverAt('/elsewhere', UNKNOWN);
     const port = portAt(`${server.url}/api`, `${server.url}/api/v1`);
     const first = failed(await collect(port, asked));
     expect(first).toMatchObject({ kind: 'not_found', status: 404 });
-    expect(first.message).toContain(`(asked ${server.url}/api${wire.path})`);
+    expect(first.message).toContain(`(sent to ${server.url}/api${wire.path})`);
     expect(failed(await collect(port, asked)).message).toBe(first.message);
     expect(server.requests.map(({ url }) => url)).toEqual([
       `/api${wire.path}`,
@@ -396,7 +396,7 @@ describe.each(WIRES.filter(({ name }) => name !== 'google'))('over $name', (wire
     ]);
   });
 
-  test('a model that the server does not know is no reason to go elsewhere once it has answered', async () => {
+  test('an unknown model does not cause a switch to the other address after an answer', async () => {
     await using server = await serve((response, { url }, index) => {
       if (index === 0) {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -412,7 +412,7 @@ describe.each(WIRES.filter(({ name }) => name !== 'google'))('over $name', (wire
     expect(server.requests.map(({ url }) => url)).toEqual([`/api${wire.path}`, `/api${wire.path}`]);
   });
 
-  test('a model that the server does not know is no reason to go elsewhere at all', async () => {
+  test('an unknown model does not cause a switch to the other address', async () => {
     await using server = await serve((response) => {
       response.writeHead(404, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { type: 'not_found_error', message: 'model: m' } }));
@@ -422,7 +422,7 @@ describe.each(WIRES.filter(({ name }) => name !== 'google'))('over $name', (wire
     expect(server.requests.map(({ url }) => url)).toEqual([`/api${wire.path}`]);
   });
 
-  test('of requests that are sent together, each comes to the right place', async () => {
+  test('each of several concurrent requests reaches the right address', async () => {
     await using server = await serverAt(`/v1${wire.path}`, UNKNOWN);
     const port = portAt(server.url, `${server.url}/v1`);
     const answers = await Promise.all([1, 2, 3, 4].map(() => collect(port, asked)));
@@ -431,7 +431,7 @@ describe.each(WIRES.filter(({ name }) => name !== 'google'))('over $name', (wire
     expect(server.requests.at(-1)?.url).toBe(`/v1${wire.path}`);
   });
 
-  test('a query is sent with each request, and told to nobody', async () => {
+  test('a query is sent with each request, and appears in no message', async () => {
     await using server = await serverAt(`/v1${wire.path}?api-version=1`, UNKNOWN);
     const port = portAt(`${server.url}/v1`, undefined, 'api-version=1');
     finished(await collect(port, asked));

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
 import { isPrivateHost } from '../../../src/model/providers/vendors.ts';
 import { parseOllamaHost } from '../../../src/model/providers/base-url.ts';
-import type { ModelSettings, ProviderSettings } from '../../../src/model/model-settings.ts';
+import type {
+  ModelSettings,
+  ProviderSettings,
+} from '../../../src/model/settings/model-settings.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { resolveMainModel } from '../../../src/model/selection/resolve-model.ts';
 import {
@@ -24,12 +27,12 @@ const CLAUDE = {
   powerful: 'claude-opus-5-5',
 };
 
-test('nothing set: nothing found', () => {
+test('an empty environment has no provider', () => {
   expect(discover({})).toEqual([]);
   expect(discover({ ANTHROPIC_API_KEY: ' ', OPENAI_API_KEY: '', OLLAMA_HOST: '' })).toEqual([]);
 });
 
-test('an Anthropic key', () => {
+test('finds Anthropic by its key', () => {
   expect(discover({ ANTHROPIC_API_KEY: 'k' })).toEqual([
     {
       name: 'anthropic',
@@ -46,7 +49,7 @@ test('an Anthropic key', () => {
   ]);
 });
 
-test('everything at once, in the order of preference', () => {
+test('finds all providers in the order of preference', () => {
   const env = {
     OLLAMA_HOST: 'localhost',
     GOOGLE_API_KEY: 'g',
@@ -98,7 +101,7 @@ test.each<[Environment, string, string]>([
   expect(found?.baseUrl).toBe(baseUrl);
 });
 
-test('a base URL on this machine needs no key, and serves models of its own', () => {
+test('a base URL on this machine needs no key and has models of its own', () => {
   expect(discover({ OPENAI_BASE_URL: 'http://localhost:1234/v1' })).toEqual([
     {
       name: 'openai',
@@ -137,11 +140,11 @@ test.each<[Environment, object]>([
     { apiKey: 'k', keyFrom: 'GEMINI_API_KEY' },
   ],
   [{ OPENAI_API_KEY: 'bearer-1' }, { apiKey: 'bearer-1' }],
-])('the key of %j', (env, expected) => {
+])('reads the key from %j', (env, expected) => {
   expect(discover(env)).toEqual([expect.objectContaining(expected)]);
 });
 
-test('a token of a gateway is sent as one, wherever it is configured', () => {
+test('the token of a gateway is sent as a bearer token wherever it is configured', () => {
   const own = { baseUrl: 'https://gate.example/anthropic', apiKeyEnv: 'GATE_AUTH_TOKEN' };
   expect(discover({ GATE_AUTH_TOKEN: 't' }, { gate: own })[0]).toMatchObject({
     protocol: 'anthropic',
@@ -172,11 +175,11 @@ test.each([
   ['ключ', 'its character 1 of 4 is U+043A'],
   ['sk-é', 'its character 4 of 4 is U+00E9'],
   ['sk-🔑1', 'its character 4 of 5 is U+1F511'],
-])('a key that no header can hold: %j', (key, problem) => {
+])('rejects a key that no header can hold: %j', (key, problem) => {
   const [found] = discover({ OPENAI_API_KEY: key });
   expect(found).toMatchObject({
     apiKey: null,
-    keyProblem: `OPENAI_API_KEY holds no key that can be sent: ${problem}; copy the key once more`,
+    keyProblem: `OPENAI_API_KEY holds no key that can be sent: ${problem}; copy the key again`,
   });
   const setup = { settings: { providers: {} }, providers: discover({ OPENAI_API_KEY: key }) };
   expect(() => resolveMainModel(setup, USER)).toThrow(
@@ -184,7 +187,7 @@ test.each([
   );
 });
 
-test('a broken key stands in the way of its own provider only', () => {
+test('an invalid key affects only its own provider', () => {
   const env = { ANTHROPIC_API_KEY: '“k”', OPENAI_API_KEY: 'sk-1' };
   const setup = { settings: { providers: {} }, providers: discover(env) };
   expect(resolveMainModel(setup, USER).provider).toBe('openai');
@@ -203,7 +206,7 @@ describe('[models.providers]', () => {
   const only = (name: string, own: ProviderSettings, env: Environment = {}) =>
     discover(env, { [name]: own })[0];
 
-  test('a key variable that is not set makes it unusable, and says which', () => {
+  test('a provider without its key is unusable and names the variable', () => {
     const found = only('mine', { baseUrl: 'https://m.example/v1', apiKeyEnv: 'MINE_KEY' });
     expect(found).toMatchObject({ apiKey: null, missingKey: 'MINE_KEY' });
     expect(only('anthropic', {})).toMatchObject({ missingKey: 'ANTHROPIC_API_KEY' });
@@ -217,7 +220,7 @@ describe('[models.providers]', () => {
     expect(only('mine', { kind: 'openai' }, env)).toMatchObject({ apiKey: 'o' });
   });
 
-  test('the kind comes from the name or the URL, where it is not said', () => {
+  test('the kind follows from the name or the URL if it is not configured', () => {
     const kinds = [
       only('ollama', {}),
       only('mine', { baseUrl: 'https://api.anthropic.com' }),
@@ -234,13 +237,13 @@ describe('[models.providers]', () => {
     ]);
   });
 
-  test('what cannot be meant', () => {
+  test('rejects invalid settings', () => {
     expect(() => only('mine', {})).toThrow('models.providers.mine needs base_url');
     expect(() => only('a b', {})).toThrow("a provider's name is letters");
     expect(() => only('offline', {})).toThrow("a provider's name is letters");
   });
 
-  test('its name goes before the same name in the environment', () => {
+  test('a configured provider has priority over the same name in the environment', () => {
     const env = { ANTHROPIC_API_KEY: 'k' };
     const found = discover(env, { anthropic: { baseUrl: 'https://gate.example' } });
     expect(found.map(({ name, source }) => [name, source])).toEqual([
@@ -267,7 +270,7 @@ test.each([
   });
 });
 
-test('LLM_MODEL_ID without its key', () => {
+test('LLM_MODEL_ID without its key is reported', () => {
   expect(discover({ LLM_MODEL_ID: 'x' })[0]).toMatchObject({ missingKey: 'LLM_API_KEY' });
   const local = discover({ LLM_MODEL_ID: 'x', LLM_BASE_URL: 'http://127.0.0.1:8080/v1' })[0];
   expect(local?.missingKey).toBeUndefined();
@@ -317,7 +320,7 @@ test.each([
   expect(isPrivateHost(url)).toBe(expected);
 });
 
-describe('variables that name a model only in part', () => {
+describe('variables that name a model incompletely', () => {
   test.each([
     [{}, []],
     [{ LLM_MODEL_ID: 'm', LLM_API_KEY: 'secret' }, []],

@@ -11,7 +11,7 @@ function agent(name: string, parts: Partial<AutoAgent> = {}): AutoAgent {
   return { name, description: '', mode: null, tools: ALL, ...parts };
 }
 
-describe('the rule of auto', () => {
+describe('the model auto', () => {
   test.each<[string, AutoAgent, string, string, string]>([
     ['judgement by name', agent('code-reviewer'), '', 'powerful', 'code-reviewer needs judgement'],
     ['a display name', agent('Security Expert'), '', 'powerful', 'Security Expert needs judgement'],
@@ -42,28 +42,28 @@ describe('the rule of auto', () => {
       agent('scribe', { tools: ACTS, description: 'Finds pages' }),
       '',
       'balanced',
-      'nothing asks for more or less',
+      'no rule asks for another tier',
     ],
     [
       'has a server',
       agent('scribe', { tools: SERVER, description: 'Finds pages' }),
       '',
       'balanced',
-      'nothing asks for more or less',
+      'no rule asks for another tier',
     ],
     [
       'has all tools',
       agent('scribe', { description: 'Finds pages' }),
       '',
       'balanced',
-      'nothing asks for more or less',
+      'no rule asks for another tier',
     ],
     [
       'reads, to judge',
       agent('scribe', { tools: READS, description: 'Finds faults, a security review' }),
       '',
       'balanced',
-      'nothing asks for more or less',
+      'no rule asks for another tier',
     ],
     [
       'hard work',
@@ -78,20 +78,20 @@ describe('the rule of auto', () => {
       agent('worker'),
       'x'.repeat(3999),
       'balanced',
-      'nothing asks for more or less',
+      'no rule asks for another tier',
     ],
     [
       'the rest',
       agent('worker'),
       'Rename this variable',
       'balanced',
-      'nothing asks for more or less',
+      'no rule asks for another tier',
     ],
-  ])('%s', (_what, its, prompt, tier, because) => {
-    expect(chooseAutoTier(its, prompt)).toEqual({ tier, because });
+  ])('%s', (_what, its, prompt, tier, reason) => {
+    expect(chooseAutoTier(its, prompt)).toEqual({ tier, reason });
   });
 
-  test('what ships with Muster', async () => {
+  test('chooses a tier for each built-in agent', async () => {
     const tiers = (await loadBuiltinAgents()).map((each) => [
       each.name,
       chooseAutoTier(each, '').tier,

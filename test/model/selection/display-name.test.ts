@@ -28,7 +28,7 @@ test.each([
   ['GPT-5.3-Codex', 'gpt-5.3-codex'],
   ['GPT-4.1 (copilot)', 'gpt-4.1'],
   ['Gemini 2.5 Pro', 'gemini-2.5-pro'],
-])('%s would be %s', (name, id) => {
+])('%s is converted to %s', (name, id) => {
   expect([isDisplayName(name), idFromDisplayName(name)]).toEqual([true, id]);
 });
 
@@ -60,7 +60,7 @@ test.each([
   expect((await loadKnownIds())(vendor, name)).toBe(id);
 });
 
-describe('a definition that says', () => {
+describe('a definition with the name', () => {
   const CLAUDE = { ANTHROPIC_API_KEY: 'a' };
   const BOTH = { ...CLAUDE, OPENAI_API_KEY: 'o' };
   const PARENT: ResolvedModel = { provider: 'anthropic', id: 'claude-opus-5-5', chain: ['x'] };
@@ -130,7 +130,7 @@ describe('a definition that says', () => {
       'words',
       { OLLAMA_HOST: 'localhost' },
       ['The Best One'],
-      'tester asks for the model "The Best One", which is not usable ("The Best One" is no id of a model, and no name of a known one); its parent\'s is used',
+      'tester asks for the model "The Best One", which is not usable ("The Best One" is neither a model id nor the name of a known model); its parent\'s is used',
     ],
     [
       'nothing',
@@ -146,7 +146,7 @@ describe('a definition that says', () => {
     });
   });
 
-  test('what was passed over stands in the chain', async () => {
+  test('skipped names are in the chain', async () => {
     expect((await chosen(CLAUDE, ['gpt-5', 'Claude Opus 4.6'])).chain).toEqual([
       'tester: gpt-5: not usable',
       'tester: Claude Opus 4.6',

@@ -3,7 +3,7 @@ import { UsageError } from '../../../src/base/errors.ts';
 import { createModelChooser } from '../../../src/model/selection/model-chooser.ts';
 import type { ModelSetup } from '../../../src/model/selection/choose-model.ts';
 import { selectFallbacks, resolveFallbacks } from '../../../src/model/selection/fallbacks.ts';
-import type { FallbackList } from '../../../src/model/model-settings.ts';
+import type { FallbackList } from '../../../src/model/settings/model-settings.ts';
 import { discoverProviders } from '../../../src/model/providers/providers.ts';
 import { modelName, type Tier } from '../../../src/protocol/model.ts';
 
@@ -15,17 +15,17 @@ function setup(fallbacks: readonly FallbackList[]): ModelSetup {
 }
 
 const general = (...models: readonly string[]): FallbackList => ({
-  where: 'models.fallback',
+  setting: 'models.fallback',
   tier: null,
   models,
 });
 const FAST: FallbackList = {
-  where: 'models.fallback_fast',
+  setting: 'models.fallback_fast',
   tier: 'fast',
   models: ['gpt-6-luna', 'openai/gpt-6-sol'],
 };
 
-describe('what stands in for a model', () => {
+describe('the fallbacks of a model', () => {
   test.each<readonly [string, string, Tier | undefined, readonly string[]]>([
     [
       'of a tier: its own before the general ones, each once',
@@ -52,7 +52,7 @@ describe('what stands in for a model', () => {
     expect(selectFallbacks(model, all).map(modelName)).toEqual(expected);
   });
 
-  test('says how it was chosen', () => {
+  test('records how it was chosen', () => {
     expect(resolveFallbacks(setup([general('balanced')]))).toEqual([
       {
         tier: null,
@@ -72,17 +72,17 @@ describe('what stands in for a model', () => {
       'no-such',
       'models.fallback: no configured provider has a model "no-such"; valid are fast, balanced, powerful, anthropic/',
     ],
-    ['inherit', 'models.fallback: "inherit" can\'t stand in for a model: name one, or a tier'],
+    ['inherit', 'models.fallback: "inherit" can\'t be a fallback: name a model or a tier'],
     ['auto', 'models.fallback: "auto" can\'t stand in'],
     ['offline', 'models.fallback: "offline" can\'t stand in'],
-  ])('is refused at the start: %s', (wish, message) => {
+  ])('is rejected: %s', (wish, message) => {
     const start = () => createModelChooser(setup([general(wish)]), { allowOverride: true });
     expect(start).toThrow(UsageError);
     expect(start).toThrow(message);
   });
 });
 
-describe('an agent whose model no call may override', () => {
+describe('an agent whose model calls may not override', () => {
   const chooser = createModelChooser(setup([general('openai/gpt-6-sol')]), {
     allowOverride: false,
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MusterError, UsageError } from '../../../src/base/errors.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { createModelChooser } from '../../../src/model/selection/model-chooser.ts';
-import type { ModelSettings } from '../../../src/model/model-settings.ts';
+import type { ModelSettings } from '../../../src/model/settings/model-settings.ts';
 import { discoverProviders } from '../../../src/model/providers/providers.ts';
 import type { ModelSetup } from '../../../src/model/selection/choose-model.ts';
 import {
@@ -69,7 +69,7 @@ describe('the main model', () => {
     expect(named(resolveMainModel(setup(env, settings), USER))).toBe(expected);
   });
 
-  test('its chain says how', () => {
+  test('has a chain that says how it was chosen', () => {
     expect(resolveMainModel(setup(CLAUDE), USER)).toEqual({
       provider: 'anthropic',
       id: 'claude-sonnet-5',
@@ -130,10 +130,10 @@ describe('the main model', () => {
     expect(attempt).toThrow(message);
   });
 
-  test('an id that two providers have', () => {
+  test('an id of two providers is ambiguous', () => {
     const settings = { flag: 'gpt-5', providers: { other: { kind: 'openai' } as const } };
     expect(() => resolveMainModel(setup(BOTH, settings), USER)).toThrow(
-      '"gpt-5" is served by more than one provider: say which of other/gpt-5, openai/gpt-5',
+      '"gpt-5" is served by more than one provider: choose one of other/gpt-5, openai/gpt-5',
     );
   });
 });
@@ -222,7 +222,7 @@ describe('a task', () => {
     expect(named(forTask(env, overrides, settings))).toBe(expected);
   });
 
-  test('the chain of a fallback and of auto', () => {
+  test('has a chain for a fallback and for auto', () => {
     expect(forTask(LLM, { definition: ['fast'] }).chain).toEqual([
       'Explore: fast',
       'fast: not set',
@@ -255,7 +255,7 @@ describe('a task', () => {
     expect((error as MusterError).message).toContain(message);
   });
 
-  test('where overriding is off, the definition binds', () => {
+  test('is bound to the definition if overriding is off', () => {
     const chooser = createModelChooser(setup(CLAUDE), { allowOverride: false });
     expect(chooser.forTask(wish({ call: 'opus', definition: ['fast'] }))).toMatchObject({
       code: 'INVALID_PARAM',

@@ -3,13 +3,13 @@ import type { Endpoint } from '../protocol-adapter.ts';
 import { errorText } from '../errors/error-body.ts';
 
 /**
- * Finds out under which of two base URLs a server has its API. The first answer settles it: a server that knows
- * nothing under the first is asked under the other one, once.
+ * Finds out under which of two base URLs a server has its API. If the server has none under the first one, the
+ * request is sent to the other one, once. The first answer settles it.
  */
 export class BaseUrlProbe {
   private readonly server: Endpoint;
   private isSettled: boolean;
-  /** The failure for which the first base URL was given up; null: it was not. */
+  /** The failure of the first base URL, after which the other one is used; null: the first one is used. */
   private firstFailure: HttpRefusal | WrongServerError | null = null;
 
   constructor(server: Endpoint) {
@@ -17,27 +17,27 @@ export class BaseUrlProbe {
     this.isSettled = server.otherBaseUrl === undefined;
   }
 
-  /** Begins to send a request, under the base URL that seems right now. */
+  /** Begins an attempt under the base URL that seems right now. */
   attempt(): BaseUrlAttempt {
     const usesOther = this.firstFailure !== null;
     return {
-      addressOf: (url) => withQuery(this.server.query, usesOther ? this.underOther(url) : url),
-      answered: () => {
+      addressOf: (url) => appendQuery(this.server.query, usesOther ? this.toOtherBase(url) : url),
+      confirm: () => {
         this.isSettled = true;
         if (!usesOther) this.firstFailure = null;
       },
-      failedWith: (thrown) => this.failedWith(thrown, usesOther),
+      judgeFailure: (thrown) => this.failedWith(thrown, usesOther),
     };
   }
 
-  private underOther(url: string): string {
+  private toOtherBase(url: string): string {
     const { baseUrl, otherBaseUrl } = this.server;
     if (otherBaseUrl === undefined || !url.startsWith(baseUrl)) return url;
     return `${otherBaseUrl}${url.slice(baseUrl.length)}`;
   }
 
   private failedWith(thrown: unknown, usesOther: boolean): unknown {
-    if (!isUnknownAddress(thrown)) {
+    if (!isWrongAddress(thrown)) {
       // A server that refuses a request for another reason knows its address.
       if (thrown instanceof HttpRefusal && thrown.status < 500) this.isSettled = true;
       return thrown;
@@ -49,31 +49,28 @@ export class BaseUrlProbe {
       this.firstFailure = null;
       return first ?? thrown;
     }
-    // Another request may have given it up meanwhile.
+    // Another request may have switched to the other base URL meanwhile.
     if (this.isSettled) return this.firstFailure === null ? thrown : null;
     this.firstFailure ??= thrown;
     return null;
   }
 }
 
-/** One request, under one of the two base URLs. */
+/** One attempt to send a request, under one of the two base URLs. */
 export interface BaseUrlAttempt {
-  /** Returns the address for one that was made from the first base URL. */
+  /** Converts an address that was built from the first base URL to the one that is used. */
   addressOf(url: string): string;
-  /** A response came that is one of a model's API. */
-  answered(): void;
-  /**
-   * Returns what the request failed with, as a person is to hear it; null: it may succeed if it is sent once
-   * more.
-   */
-  failedWith(thrown: unknown): unknown;
+  /** Records that a model API has answered. */
+  confirm(): void;
+  /** Returns the failure to report for a failure of the request; null: the request should be sent once more. */
+  judgeFailure(thrown: unknown): unknown;
 }
 
-function withQuery(query: string | undefined, url: string): string {
+function appendQuery(query: string | undefined, url: string): string {
   return query === undefined ? url : `${url}${url.includes('?') ? '&' : '?'}${query}`;
 }
 
-function isUnknownAddress(thrown: unknown): thrown is HttpRefusal | WrongServerError {
+function isWrongAddress(thrown: unknown): thrown is HttpRefusal | WrongServerError {
   if (thrown instanceof WrongServerError) return true;
   if (!(thrown instanceof HttpRefusal) || (thrown.status !== 404 && thrown.status !== 405))
     return false;

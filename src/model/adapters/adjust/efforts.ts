@@ -1,8 +1,8 @@
 import type { Effort } from '../../../protocol/agent.ts';
 import type { ModelFailure, ModelRequest } from '../../../protocol/model.ts';
 
-/** The nearest of the three levels that nearly every server knows which knows any. */
-const NEAREST_COMMON: Readonly<Record<Effort, Effort>> = {
+/** The nearest of the three levels (low, medium, high) that nearly every server with levels knows. */
+const NEAREST_COMMON_LEVEL: Readonly<Record<Effort, Effort>> = {
   none: 'low',
   minimal: 'low',
   low: 'low',
@@ -13,26 +13,27 @@ const NEAREST_COMMON: Readonly<Record<Effort, Effort>> = {
 };
 
 /**
- * With which efforts a request is sent, one after the other, until the server takes it. The provider
- * packages choose the nearest level of the models that they know; what a server says of others it says
- * by refusing the request. An effort is a wish: without one that is taken the model's own holds.
+ * Decides which efforts a request is sent with, one after the other, until the server accepts one. The provider
+ * packages choose the nearest level for the models that they know; a server refuses requests with other levels.
+ * If no effort is accepted, none is sent, and the model's default holds.
  */
 export class EffortFallbacks {
-  /** What was taken in place of a level that was refused, by model and level; null: none is sent. */
-  private readonly taken = new Map<string, Effort | null>();
+  /** The effort that was accepted in place of a refused one, by model and level; null: none is sent. */
+  private readonly accepted = new Map<string, Effort | null>();
 
-  /** At least one; null: none is sent. */
-  tries({ model, effort }: ModelRequest): readonly (Effort | null)[] {
+  /** Returns the efforts to try in order, at least one; null: none is sent. */
+  listAttempts({ model, effort }: ModelRequest): readonly (Effort | null)[] {
     if (effort === undefined) return [null];
-    const known = this.taken.get(keyOf(model.id, effort));
+    const known = this.accepted.get(keyOf(model.id, effort));
     if (known === null) return [null];
     const first = known ?? effort;
-    return [...new Set([first, NEAREST_COMMON[first], null])];
+    return [...new Set([first, NEAREST_COMMON_LEVEL[first], null])];
   }
 
-  /** The next request of this model is sent so at once. */
-  learn({ model, effort }: ModelRequest, taken: Effort | null): void {
-    if (effort !== undefined && effort !== taken) this.taken.set(keyOf(model.id, effort), taken);
+  /** Records the accepted effort, with which the next request of this model is sent at once. */
+  learn({ model, effort }: ModelRequest, accepted: Effort | null): void {
+    if (effort !== undefined && effort !== accepted)
+      this.accepted.set(keyOf(model.id, effort), accepted);
   }
 }
 
@@ -40,7 +41,7 @@ function keyOf(model: string, effort: Effort): string {
   return `${effort} ${model}`;
 }
 
-/** Whether a request was found wrong, so that an effort may be what was wrong with it. */
+/** Returns true if a failure may be a refusal of the effort. */
 export function mayBeEffortRefusal({ kind, status }: ModelFailure): boolean {
   return kind === 'bad_request' && (status === 400 || status === 422);
 }

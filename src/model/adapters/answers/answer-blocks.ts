@@ -4,36 +4,39 @@ import type { Repair } from '../../../protocol/repair.ts';
 import { parseCallArguments } from './call-arguments.ts';
 import type { ThinkingMarks } from './thinking-tags.ts';
 
-/** Bytes that a block takes beside its text, roughly: an answer of many empty blocks is bounded too. */
+/** The bytes counted for a block in addition to its text, so that many empty blocks are limited too. */
 export const BLOCK_BYTES = 64;
 
+/** A block of text or reasoning. */
 export interface TextBlock {
   readonly type: 'text' | 'reasoning';
   text: string;
   meta: ProviderMeta | undefined;
-  /** Begun by its protocol and not ended yet: at the end of the stream it may be cut off. */
+  /** True if its protocol has begun and not ended it: at the end of the stream it may be cut off. */
   isOpen: boolean;
 }
 
+/** A tool call. */
 export interface ToolCallBlock {
   readonly type: 'call';
   readonly id: string;
   name: string;
-  /** The arguments as they came. */
+  /** The arguments as the server sent them. */
   raw: string;
-  /** Its end has come: without it, empty arguments may have been lost. */
+  /** True if its end has come. Otherwise empty arguments may have been lost. */
   hasEnded: boolean;
-  /** Its id was that of another call of this answer. */
+  /** True if the server gave it the id of another call of this answer. */
   readonly isRenamed: boolean;
   meta: ProviderMeta | undefined;
 }
 
+/** One block of an answer. */
 export type AnswerBlock = TextBlock | ToolCallBlock;
 
-/** The key in `meta` under which the marks stand that were around a thought in the text. */
+/** The key in `meta` for the tags that enclosed a thought in the text. */
 const MARKS_KEY = 'marks';
 
-/** The part of a message that a block becomes when the answer has ended; empty if nothing is worth keeping. */
+/** Converts a block of a finished answer to a message part. Returns an empty list if the block has no content. */
 export function toAssistantParts(
   block: AnswerBlock,
   { isCut, repair }: { readonly isCut: boolean; readonly repair: (repair: Repair) => void },
@@ -42,7 +45,7 @@ export function toAssistantParts(
   if (block.type === 'call') {
     const { id, name, raw, hasEnded } = block;
     if (name.trim() === '') repair('missing_call_name');
-    // Cut before its arguments, it looks like a call without any. Cut later, they are no complete object.
+    // A call that was cut off before its arguments looks like one without any, so the arguments are malformed.
     const isLost = (isCut || !hasEnded) && raw.trim() === '';
     const { repair: repaired, ...args } = isLost
       ? { input: raw, malformed: raw, repair: undefined }
@@ -55,20 +58,20 @@ export function toAssistantParts(
   return [{ type: block.type, text: block.text, ...meta }];
 }
 
-/** The meta of a thought that stood between these marks in the text, so that it can be sent back as it was. */
+/** Creates the metadata of a thought that was between these tags in the text, so that it can be sent back unchanged. */
 export function toMarksMeta({ before, after }: ThinkingMarks): ProviderMeta {
   return { [MARKS_KEY]: { before, after } };
 }
 
-/** Returns the marks between which the thought with this meta stood in the text; null: it came as a thought. */
-export function findThinkingMarks(meta: ProviderMeta | undefined): ThinkingMarks | null {
+/** Returns the tags that enclosed a thought in the text; null: the server sent it as reasoning. */
+export function findMarks(meta: ProviderMeta | undefined): ThinkingMarks | null {
   const marks = meta?.[MARKS_KEY];
   if (!isJsonObject(marks)) return null;
   const { before, after } = marks;
   return typeof before === 'string' && typeof after === 'string' ? { before, after } : null;
 }
 
-/** Whether nothing of the blocks can be missing: none is open, and the arguments of each call can be read. */
+/** Returns true if the blocks look complete: none is open, and the arguments of each call can be parsed. */
 export function areBlocksComplete(blocks: readonly AnswerBlock[]): boolean {
   const hasContent = blocks.some((block) => block.type === 'call' || block.text.trim() !== '');
   return (

@@ -3,8 +3,8 @@ import { byteLength } from '../../../base/text.ts';
 import type { AssistantPart, Message, ProviderMeta } from '../../../protocol/message.ts';
 import type { FinishReason, ModelPart, ProgressPart, Usage } from '../../../protocol/model.ts';
 import type { Repair, Repairs } from '../../../protocol/repair.ts';
-import { type AnswerCaps, AnswerTooLargeError } from './answer-caps.ts';
-import { ReportedError } from '../errors/answer-errors.ts';
+import { type AnswerCaps } from './answer-caps.ts';
+import { ReportedError, AnswerTooLargeError } from '../errors/answer-errors.ts';
 import {
   BLOCK_BYTES,
   type AnswerBlock,
@@ -21,16 +21,16 @@ import { lazy } from '../../../base/lazy.ts';
 type Finished = Extract<ModelPart, { type: 'finished' }>;
 
 interface BuilderOptions {
-  /** The messages of the request: ids of calls are unique among them. */
+  /** The messages of the request. New call ids must differ from those in them. */
   readonly history: readonly Message[];
   readonly caps: AnswerCaps;
-  /** The key under which the provider package takes back the metadata of a part. */
+  /** The key of the provider package's metadata on a part. */
   readonly metaKey: string;
 }
 
 /**
- * Builds one answer from the parts that a reader finds in its stream. Throws AnswerTooLarge when more would
- * have to be kept than is accepted of one answer.
+ * Builds one answer from the parts that a reader finds in its stream. Throws AnswerTooLargeError when the answer
+ * exceeds its limit.
  */
 export class AnswerBuilder {
   private readonly options: BuilderOptions;
@@ -38,16 +38,16 @@ export class AnswerBuilder {
   private readonly texts: TextBlocks;
   private readonly calls = new Map<string, ToolCallBlock>();
   private readonly ids: CallIds;
-  private size = 0;
+  private keptBytes = 0;
   private servedBy: string | undefined;
   private readonly usage: { -readonly [field in keyof ReportedUsage]: ReportedUsage[field] } = {};
   private readonly repairCounts = new Map<Repair, number>();
   private progress: ProgressPart[] = [];
   private argumentsGrew = false;
   private reason: FinishReason | null = null;
-  /** Number of parts that came after a finish reason, which therefore did not mean the end. */
-  private lateContent = 0;
-  private ended = false;
+  /** The number of parts after a finish reason, which therefore was not the end. */
+  private lateParts = 0;
+  private hasEnded = false;
   private error: unknown = null;
 
   constructor(options: BuilderOptions) {
@@ -55,26 +55,26 @@ export class AnswerBuilder {
     this.ids = new CallIds(options.history);
     this.texts = new TextBlocks({
       blocks: this.blocks,
-      keep: (bytes) => this.keep(bytes),
-      merge: (before, meta) => this.merge(before, meta),
-      show: (part) => this.progress.push(part),
+      countBytes: (bytes) => this.countBytes(bytes),
+      addMeta: (before, meta) => this.addMeta(before, meta),
+      addProgress: (part) => this.progress.push(part),
       repair: (kind) => this.repair(kind),
     });
   }
 
   /** Appends to the text block of that key; without a key, to the last block if it is text. */
-  text(piece: string, key?: string, meta?: JsonObject): void {
-    if (piece !== '') this.noteContent();
+  addText(piece: string, key?: string, meta?: JsonObject): void {
+    if (piece !== '') this.recordContent();
     this.texts.addText(piece, key, meta);
   }
 
   /** Appends to the reasoning block of that key; without a key, to the last block if it is reasoning. */
-  reasoning(piece: string, key?: string, meta?: JsonObject): void {
-    if (piece !== '') this.noteContent();
+  addReasoning(piece: string, key?: string, meta?: JsonObject): void {
+    if (piece !== '') this.recordContent();
     this.texts.addReasoning(piece, key, meta);
   }
 
-  /** Begins a block that its protocol will close. */
+  /** Begins a block that will be closed. */
   openBlock(type: TextBlock['type'], key: string, meta?: JsonObject): void {
     this.texts.openBlock(type, key, meta);
   }
@@ -83,13 +83,13 @@ export class AnswerBuilder {
     this.texts.closeBlock(type, key, meta);
   }
 
-  /** Begins a call. `id`: the server's own; undefined: it gave none. */
+  /** Begins a call. `id`: the id from the server; undefined: it gave none. */
   startCall(key: string, call: { readonly id?: string | undefined; readonly name: string }): void {
-    this.noteContent();
+    this.recordContent();
     this.texts.endThinking();
     if (call.id === undefined) this.repair('missing_call_id');
-    const serverId = this.ids.serverIdOf(call.id);
-    this.keep(BLOCK_BYTES + byteLength(serverId) + byteLength(call.name));
+    const serverId = this.ids.completeServerId(call.id);
+    this.countBytes(BLOCK_BYTES + byteLength(serverId) + byteLength(call.name));
     const { id, isRenamed } = this.ids.take(serverId);
     const block: ToolCallBlock = {
       type: 'call',
@@ -105,13 +105,13 @@ export class AnswerBuilder {
     this.progress.push({ type: 'tool_call_started', id, name: call.name });
   }
 
-  /** Names a call whose first piece came without its name. */
+  /** Sets the name of a call if its first piece came without it. */
   nameCall(key: string, name: string): void {
     const call = this.calls.get(key);
     if (call !== undefined) call.name = name;
   }
 
-  /** The raw arguments that have come of a call; undefined: there is no such call. */
+  /** Returns the raw arguments of a call so far; undefined: there is no such call. */
   argumentsOf(key: string): string | undefined {
     return this.calls.get(key)?.raw;
   }
@@ -119,13 +119,13 @@ export class AnswerBuilder {
   growArguments(key: string, piece: string): void {
     const call = this.calls.get(key);
     if (call === undefined || piece === '') return;
-    this.noteContent();
-    this.keep(byteLength(piece));
+    this.recordContent();
+    this.countBytes(byteLength(piece));
     call.raw += piece;
     this.argumentsGrew = true;
   }
 
-  /** Ends a call. `raw`: its complete arguments, where the protocol repeats them. */
+  /** Ends a call. `raw`: its complete arguments, if the protocol repeats them. */
   endCall(
     key: string,
     { raw, meta }: { readonly raw?: string; readonly meta?: JsonObject } = {},
@@ -133,26 +133,26 @@ export class AnswerBuilder {
     const call = this.calls.get(key);
     if (call === undefined) return;
     if (raw !== undefined) {
-      this.keep(Math.max(0, byteLength(raw) - byteLength(call.raw)));
+      this.countBytes(Math.max(0, byteLength(raw) - byteLength(call.raw)));
       call.raw = raw;
     }
     call.hasEnded = true;
-    call.meta = this.merge(call.meta, meta);
-    // A later call under the same key is another call.
+    call.meta = this.addMeta(call.meta, meta);
+    // A later call with the same key is another call.
     this.calls.delete(key);
   }
 
-  /** Puts metadata on the last block, whatever it is. */
+  /** Adds metadata to the last block of any type. */
   annotateLast(meta: JsonObject): void {
     const last = this.blocks.at(-1);
-    if (last !== undefined) last.meta = this.merge(last.meta, meta);
+    if (last !== undefined) last.meta = this.addMeta(last.meta, meta);
   }
 
   setServedBy(model: JsonValue | undefined): void {
     if (typeof model === 'string' && isModelId(model)) this.servedBy = model;
   }
 
-  /** Takes a report of usage. A later one wins, field by field, but its zero does not replace a number. */
+  /** Takes a usage report. Its fields replace those of earlier reports, but a zero does not replace a number. */
   setUsage(usage: ReportedUsage): void {
     const fields = Object.entries(usage) as [keyof ReportedUsage, number | undefined][];
     for (const [field, value] of fields) {
@@ -160,22 +160,22 @@ export class AnswerBuilder {
     }
   }
 
-  /** Takes the reason for which the answer ends. More may come, such as its usage. */
+  /** Sets the finish reason. More may come after it, such as the usage. */
   finish(reason: FinishReason): void {
     this.reason = reason;
   }
 
-  /** Ends the answer: nothing that matters comes after this. */
+  /** Ends the answer: nothing relevant follows. */
   end(): void {
-    this.ended = true;
+    this.hasEnded = true;
   }
 
   /**
-   * Ends the answer with an error; the first one stands. An error event after the finish reason takes nothing
-   * away from a complete answer, unless content came between them: then that reason was not the end.
+   * Ends the answer with an error. The first error is kept. An error event after the finish reason does not
+   * invalidate a complete answer, unless content came in between: then the reason was not the end.
    */
   fail(error: unknown): void {
-    const isComplete = this.reason !== null && this.lateContent === 0 && this.error === null;
+    const isComplete = this.reason !== null && this.lateParts === 0 && this.error === null;
     if (isComplete && error instanceof ReportedError) this.repair('error_after_end');
     else this.error ??= error;
   }
@@ -188,13 +188,13 @@ export class AnswerBuilder {
     return this.reason;
   }
 
-  /** Number of parts of content that came after a finish reason. */
+  /** The number of parts of content after a finish reason. */
   get partsAfterReason(): number {
-    return this.lateContent;
+    return this.lateParts;
   }
 
   get isEnded(): boolean {
-    return this.ended;
+    return this.hasEnded;
   }
 
   get failure(): unknown {
@@ -205,7 +205,7 @@ export class AnswerBuilder {
     return this.blocks.length > 0;
   }
 
-  /** Whether the answer can be taken as complete although its server gave no finish reason. */
+  /** True if the answer can be regarded as complete although its server gave no finish reason. */
   get isComplete(): boolean {
     return areBlocksComplete(this.blocks);
   }
@@ -214,13 +214,13 @@ export class AnswerBuilder {
     return this.repairCounts.size === 0 ? undefined : Object.fromEntries(this.repairCounts);
   }
 
-  /** The usage that the server reported; undefined: it has not reported all of it, so it has to be estimated. */
+  /** The usage that the server reported; undefined: it is incomplete and has to be estimated. */
   get usageSoFar(): Usage | undefined {
     const { usage, missing } = toUsage(this.usage);
     return missing === null ? usage : undefined;
   }
 
-  /** Characters of the arguments of calls. */
+  /** The number of characters in the arguments of all calls. */
   get argumentCharacters(): number {
     return this.blocks.reduce(
       (sum, block) => (block.type === 'call' ? sum + block.raw.length : sum),
@@ -228,7 +228,7 @@ export class AnswerBuilder {
     );
   }
 
-  /** Takes the progress since the last call of this. */
+  /** Returns the progress since the last call of this method. */
   takeProgress(): { readonly parts: readonly ProgressPart[]; readonly argumentsGrew: boolean } {
     const { progress, argumentsGrew } = this;
     if (progress.length > 0) this.progress = [];
@@ -238,7 +238,7 @@ export class AnswerBuilder {
 
   build(): Finished {
     this.texts.endThinking();
-    // A server that says how the answer ended has sent all of its calls.
+    // A server that states how the answer ended has sent all of its calls.
     for (const key of this.calls.keys()) this.endCall(key);
     const { blocks, hasTags } = separateThoughts(this.blocks, this.reason ?? 'stop');
     if (!hasTags) this.repairCounts.delete('thinking_in_text');
@@ -256,14 +256,14 @@ export class AnswerBuilder {
       message: { role: 'assistant', content },
       usage,
       ...(missing === null ? {} : { usageMissing: missing }),
-      reason: finishReason(this.reason ?? 'stop', content),
+      reason: correctReason(this.reason ?? 'stop', content),
       ...(this.servedBy === undefined ? {} : { servedBy: this.servedBy }),
       ...(repairs === undefined ? {} : { repairs }),
     };
   }
 
   /** Adds metadata. A later field wins: a signature comes with the end of a block, an item id with its start. */
-  private merge(
+  private addMeta(
     before: ProviderMeta | undefined,
     meta: JsonObject | undefined,
   ): ProviderMeta | undefined {
@@ -273,21 +273,21 @@ export class AnswerBuilder {
     return { ...before, [metaKey]: { ...(isJsonObject(known) ? known : {}), ...meta } };
   }
 
-  private noteContent(): void {
+  private recordContent(): void {
     if (this.reason === null) return;
-    if (this.lateContent === 0) this.repair('content_after_end');
-    this.lateContent += 1;
+    if (this.lateParts === 0) this.repair('content_after_end');
+    this.lateParts += 1;
   }
 
-  private keep(bytes: number): void {
-    this.size += bytes;
+  private countBytes(bytes: number): void {
+    this.keptBytes += bytes;
     const { contentBytes } = this.options.caps;
-    if (this.size > contentBytes) throw new AnswerTooLargeError('answer_bytes', contentBytes);
+    if (this.keptBytes > contentBytes) throw new AnswerTooLargeError('answer_bytes', contentBytes);
   }
 }
 
-/** Corrects the reason of an answer that calls tools: many servers say `stop` for it. */
-function finishReason(reason: FinishReason, content: readonly AssistantPart[]): FinishReason {
+/** Corrects the finish reason of an answer with tool calls, for which many servers say `stop`. */
+function correctReason(reason: FinishReason, content: readonly AssistantPart[]): FinishReason {
   if (reason !== 'stop') return reason;
   return content.some((part) => part.type === 'tool_call') ? 'tool_calls' : 'stop';
 }
@@ -295,41 +295,41 @@ function finishReason(reason: FinishReason, content: readonly AssistantPart[]): 
 const ASCII = /^[!-~][ -~]{0,255}$/;
 const PRINTABLE = lazy(() => /^[^\s\p{C}][^\p{C}]{0,255}$/u);
 
-/** What a server may call its model: the name stands in every log, table and result. */
+/** Returns true for a text that can be the id of a model. The id is shown in every log, table and result. */
 function isModelId(text: string): boolean {
   return ASCII.test(text) || PRINTABLE().test(text);
 }
 
-/** Gives each call of an answer an id that neither the answer nor the history has. */
+/** Gives each call of an answer an id that is unique in the answer and the history. */
 export class CallIds {
   private readonly history: readonly Message[];
-  /** The ids that the server gave to the calls of this answer. */
-  private readonly given = new Set<string>();
-  /** The ids in use in the history and in this answer. */
+  /** The server's ids of the calls of this answer. */
+  private readonly serverIds = new Set<string>();
+  /** The ids of calls in the history and in this answer. */
   private used: Set<string> | null = null;
 
   constructor(history: readonly Message[]) {
     this.history = history;
   }
 
-  /** Returns the server's id, or one in its form where the server gave none. */
-  serverIdOf(id: string | undefined): string {
-    return id ?? `call_${this.given.size}`;
+  /** Returns the server's id, or creates one if the server gave none. */
+  completeServerId(id: string | undefined): string {
+    return id ?? `call_${this.serverIds.size}`;
   }
 
-  /** Takes an id for a call, with a suffix where it is in use. `isRenamed`: another call of the answer has it. */
+  /** Reserves an id for a call, with a suffix if it is in use. `isRenamed`: true if another call of the answer has it. */
   take(serverId: string): { readonly id: string; readonly isRenamed: boolean } {
-    this.used ??= callIds(this.history);
+    this.used ??= collectCallIds(this.history);
     let id = serverId;
     for (let n = 2; this.used.has(id); n += 1) id = `${serverId}_${n}`;
     this.used.add(id);
-    const isRenamed = this.given.has(serverId);
-    this.given.add(serverId);
+    const isRenamed = this.serverIds.has(serverId);
+    this.serverIds.add(serverId);
     return { id, isRenamed };
   }
 }
 
-function callIds(history: readonly Message[]): Set<string> {
+function collectCallIds(history: readonly Message[]): Set<string> {
   const ids = new Set<string>();
   for (const message of history) {
     if (message.role !== 'assistant') continue;

@@ -3,17 +3,18 @@ import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 import { parseLenientJson } from './lenient-json.ts';
 
+/** The parsed arguments of a call. */
 export interface CallArguments {
-  /** The parsed arguments, or the raw text where it cannot be read. */
+  /** The arguments, or the raw text if it can't be parsed. */
   readonly input: JsonValue;
-  /** The raw text, if it cannot be read: the model is told so. */
+  /** The raw text, if it can't be parsed. The model is told so. */
   readonly malformed?: string;
   readonly repair?: Repair;
 }
 
 /**
- * Reads the arguments of a call. Servers encode them twice, leave raw line breaks in them, or begin with an
- * empty object; those are understood. Arguments that are cut off are never completed.
+ * Parses the arguments of a call. Some servers encode them twice, leave raw line breaks in them, or begin with an
+ * empty object, which is repaired. Arguments that are cut off are never completed.
  */
 export function parseCallArguments(raw: string): CallArguments {
   const text = raw.trim();
@@ -33,14 +34,14 @@ export function parseCallArguments(raw: string): CallArguments {
   return { input: raw, malformed: raw };
 }
 
-/** Whether a text is one whole JSON object. */
+/** Returns true if a text is one complete JSON object. */
 export function isCompleteJsonObject(text: string): boolean {
   if (!/\}\s*$/.test(text.slice(-64))) return false;
   const parsed = parseLenientJson(text);
   return parsed.ok && isJsonObject(parsed.value);
 }
 
-/** Whether two texts are the same arguments, whatever their blanks and the order of their fields. */
+/** Returns true if two texts are the same arguments, regardless of blanks and the order of fields. */
 export function areSameArguments(one: string, other: string): boolean {
   if (one.trim() === other.trim()) return true;
   if (!isCompleteJsonObject(one) || !isCompleteJsonObject(other)) return false;

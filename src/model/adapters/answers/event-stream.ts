@@ -2,19 +2,16 @@ import type { JsonValue } from '../../../base/json.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 import { parseEventJson, type EventJson } from './lenient-json.ts';
 
-/** One event of a body, or a whole body that is no stream. */
+/** One event of a body, or a complete body that is no stream. */
 export type WireEvent =
   /** `name`: from the `event:` line before it; null: there was none. */
   | { readonly type: 'json'; readonly value: JsonValue; readonly name: string | null }
   /** The `[DONE]` that ends a stream of the OpenAI protocols. */
   | { readonly type: 'done' }
-  /**
-   * Began like JSON and is none: a part of the answer may be lost with it. `isCut`: the body ended in the
-   * middle of it.
-   */
+  /** Invalid JSON, with which a part of the answer may be lost. `isCut`: true if the body ended in it. */
   | { readonly type: 'unreadable'; readonly text: string; readonly isCut: boolean };
 
-interface Listener {
+interface EventListener {
   onEvent(event: WireEvent): void;
   onRepair(repair: Repair): void;
 }
@@ -22,53 +19,53 @@ interface Listener {
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Splits the text of a server-sent event stream into events, tolerantly: lines may end with LF, CR or CRLF,
- * events need no empty line between them, comments and empty data lines are passed over, and a line may
- * be bare JSON. A data line that is complete JSON is an event at once; other lines are joined until they
- * are, with the empty lines inside a string. The rules for what is correct: https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * Splits the text of a server-sent event stream into events. It is tolerant: lines may end with LF, CR or CRLF,
+ * events need no empty line between them, comments and empty data lines are ignored, and a line may be plain JSON.
+ * A data line that is complete JSON is an event at once; other lines are joined until they are complete, including
+ * empty lines inside a string. The standard: https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 export class EventStreamParser {
-  private readonly listener: Listener;
-  private rest = '';
-  /** The index in `rest` from which the search for the end of the line goes on. */
+  private readonly listener: EventListener;
+  private unread = '';
+  /** The index in `unread` at which the search for the end of the line continues. */
   private searchFrom = 0;
   private isFirst = true;
   private skipsLineFeed = false;
   private name: string | null = null;
-  /** Data lines that are no complete JSON yet. */
+  /** The data lines that are no complete JSON yet. */
   private pending: string | null = null;
-  /** The end of `pending` is inside a string. */
+  /** True if the end of `pending` is inside a string. */
   private isInString = false;
-  /** An empty line came inside that string: it belongs to the string, or the event was cut there. */
+  /** True if an empty line came inside that string. It is part of the string, or the event was cut off there. */
   private hasEmptyLine = false;
-  /** Length of `pending` at which it is worth another try: keeps the work linear. */
-  private nextTry = 0;
+  /** The length of `pending` at which it is parsed again. It doubles, which keeps the work linear. */
+  private nextAttemptLength = 0;
 
-  constructor(listener: Listener) {
+  constructor(listener: EventListener) {
     this.listener = listener;
   }
 
   push(text: string): void {
-    this.rest += this.withLineFeeds(text);
+    this.unread += this.normalizeLineEnds(text);
     for (;;) {
-      const end = this.rest.indexOf('\n', this.searchFrom);
+      const end = this.unread.indexOf('\n', this.searchFrom);
       if (end === -1) break;
-      const line = this.rest.slice(0, end);
-      this.rest = this.rest.slice(end + 1);
+      const line = this.unread.slice(0, end);
+      this.unread = this.unread.slice(end + 1);
       this.searchFrom = 0;
       this.takeLine(line);
     }
-    this.searchFrom = this.rest.length;
+    this.searchFrom = this.unread.length;
   }
 
-  /** Takes what stands behind the last line end as a line, and what is pending as all there is. */
+  /** Takes the text after the last line end as a line, and ends the pending event. */
   end(): void {
-    if (this.rest !== '') this.takeLine(this.rest);
-    this.rest = '';
+    if (this.unread !== '') this.takeLine(this.unread);
+    this.unread = '';
     this.dispatch({ isCut: true });
   }
 
-  private withLineFeeds(text: string): string {
+  private normalizeLineEnds(text: string): string {
     let clean = text;
     if (this.isFirst && text !== '') {
       this.isFirst = false;
@@ -104,26 +101,26 @@ export class EventStreamParser {
     if (line.startsWith(':')) return;
     const colon = line.indexOf(':');
     const field = colon === -1 ? line : line.slice(0, colon);
-    if (field === 'data') return this.takeData(this.withoutField(line.slice(colon + 1)));
+    if (field === 'data') return this.takeData(this.removeDoubledField(line.slice(colon + 1)));
     if (field === 'event') {
       this.name = colon === -1 ? null : line.slice(colon + 1).trim();
       return;
     }
     if (field === 'error' && colon !== -1) return this.takeError(line.slice(colon + 1));
     if (field === 'id' || field === 'retry') return;
-    if (this.pending !== null || looksLikeJson(line)) return this.takeData(line);
+    if (this.pending !== null || startsLikeJson(line)) return this.takeData(line);
     this.listener.onRepair('not_an_event');
   }
 
-  /** Takes the error that llama.cpp puts into a field of its own, in place of `data`. */
+  /** Takes an error from the field `error`, which llama.cpp sends instead of `data`. */
   private takeError(value: string): void {
     this.dispatch({ isCut: false });
     this.name = ERROR_NAME;
     this.takeData(value);
   }
 
-  /** Removes a field name that a proxy has put before the line once more, and the blank behind it. */
-  private withoutField(value: string): string {
+  /** Removes the space after a field name, and field names that a proxy has added again. */
+  private removeDoubledField(value: string): string {
     const doubled = this.pending === null ? DOUBLED_FIELD.exec(value)?.[0] : undefined;
     if (doubled === undefined) return value.replace(/^ /, '');
     this.listener.onRepair('repeated_part');
@@ -138,25 +135,26 @@ export class EventStreamParser {
         this.listener.onEvent({ type: 'done' });
         return;
       }
-      if (!looksLikeJson(text) && this.name === ERROR_NAME) {
+      if (!startsLikeJson(text) && this.name === ERROR_NAME) {
         this.listener.onEvent({ type: 'json', value: { message: text }, name: this.name });
         return;
       }
-      if (!looksLikeJson(text)) {
+      if (!startsLikeJson(text)) {
         this.listener.onRepair('not_an_event');
         return;
       }
       this.pending = '';
-      this.nextTry = 0;
+      this.nextAttemptLength = 0;
       this.isInString = false;
       this.hasEmptyLine = false;
       this.append(data.trimStart());
     } else {
       this.append(`\n${data}`);
     }
-    if (this.pending.length < this.nextTry || !/[}\]]\s*$/.test(this.pending.slice(-64))) return;
+    if (this.pending.length < this.nextAttemptLength || !/[}\]]\s*$/.test(this.pending.slice(-64)))
+      return;
     const parsed = parseEventJson(this.pending);
-    if (!parsed.ok) this.nextTry = this.pending.length * 2;
+    if (!parsed.ok) this.nextAttemptLength = this.pending.length * 2;
     else this.emit(parsed);
   }
 
@@ -183,17 +181,17 @@ export class EventStreamParser {
 
 /** The name of an event that reports an error, whose data may be plain text. */
 const ERROR_NAME = 'error';
-/** A line with which an event begins, even if the string of the event before it has not ended. */
+/** Matches a line that begins an event, even if the string of the event before it has not ended. */
 const NEXT_EVENT = /^(?:data:\s*(?:[{[]|$)|event:\s*[\w.]+\s*$)/;
 const DOUBLED_FIELD = /^(?:\s*data:)+/;
 
-/** Whether a JSON text ends inside a string. `isInString`: the text before it does. */
+/** Returns true if a JSON text ends inside a string. `isInString`: true if the text before it does. */
 function endsInString(text: string, isInString: boolean): boolean {
   let isInside = isInString;
   for (const [token] of text.matchAll(/\\[^]|"/g)) if (token === '"') isInside = !isInside;
   return isInside;
 }
 
-function looksLikeJson(text: string): boolean {
+function startsLikeJson(text: string): boolean {
   return text.startsWith('{') || text.startsWith('[');
 }

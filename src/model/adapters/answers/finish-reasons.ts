@@ -2,7 +2,7 @@ import type { FinishReason } from '../../../protocol/model.ts';
 import { MalformedAnswerError, ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 
-/** The end of an answer: one that a model gives it, a window that is full, or a fault of the server. */
+/** The way an answer ended: a finish reason of the model, a full context window, or a fault of the server. */
 export type AnswerEnding = FinishReason | 'overflow' | 'malformed';
 
 /**
@@ -55,7 +55,7 @@ const ENDINGS: ReadonlyMap<string, AnswerEnding> = new Map<string, AnswerEnding>
   ['missing_thought_signature', 'malformed'],
 ]);
 
-/** The endings of reasons that are not in the table, by a word in them. The first match counts. */
+/** The endings of reasons that are not in the table, by a part of their name. The first match counts. */
 const ENDINGS_BY_WORD: readonly (readonly [pattern: RegExp, ending: AnswerEnding])[] = [
   [/context_(?:window|length|size)/, 'overflow'],
   [/malformed/, 'malformed'],
@@ -63,10 +63,10 @@ const ENDINGS_BY_WORD: readonly (readonly [pattern: RegExp, ending: AnswerEnding
   [/(?:^|_)(?:error|abort(?:ed)?|timeout|timed_out|cancell?ed|fail(?:ed|ure)?)$/, 'malformed'],
 ];
 
-/** Characters of an unknown finish reason that an error shows. */
-const SHOWN = 100;
+/** The most characters of a finish reason that an error shows. */
+const MAX_SHOWN = 100;
 
-/** Returns how an answer ended, by its finish reason in any spelling. */
+/** Classifies a finish reason in any spelling. */
 export function classifyFinishReason(reason: string): AnswerEnding {
   const name = reason
     .trim()
@@ -77,14 +77,14 @@ export function classifyFinishReason(reason: string): AnswerEnding {
   return ENDINGS_BY_WORD.find(([pattern]) => pattern.test(name))?.[1] ?? 'other';
 }
 
-/** Ends the answer as its finish reason says. `hasRefused`: the model refused in its text. */
+/** Ends the answer with its finish reason. `hasRefused`: true if the model refused in its text. */
 export function finishAnswer(
   answer: AnswerBuilder,
   reason: string,
   { hasRefused = false }: { readonly hasRefused?: boolean } = {},
 ): void {
   const ending = classifyFinishReason(reason);
-  const shown = reason.slice(0, SHOWN);
+  const shown = reason.slice(0, MAX_SHOWN);
   switch (ending) {
     case 'overflow':
       return answer.fail(new ReportedError({ code: 'context_length_exceeded', message: shown }));

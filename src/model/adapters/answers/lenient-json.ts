@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../base/json.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 
+/** The result of lenient parsing. `isRepaired`: true if control characters had to be escaped. */
 export type LenientJson =
   | { readonly ok: true; readonly value: JsonValue; readonly isRepaired: boolean }
   | { readonly ok: false };
@@ -8,8 +9,8 @@ export type LenientJson =
 const UNREADABLE = { ok: false } as const;
 
 /**
- * Parses JSON in which strings may hold raw line breaks and other control characters, which JSON wants
- * escaped. Nothing else is repaired: JSON that is cut off stays unreadable.
+ * Parses JSON in which strings may contain raw line breaks and other control characters, which must be escaped in
+ * valid JSON. Nothing else is repaired: JSON that is cut off is not completed.
  */
 export function parseLenientJson(text: string): LenientJson {
   const strict = parse(text);
@@ -18,13 +19,14 @@ export function parseLenientJson(text: string): LenientJson {
   return repaired.ok ? { ...repaired, isRepaired: true } : UNREADABLE;
 }
 
+/** The result of parsing an event. */
 export type EventJson =
   | { readonly ok: true; readonly value: JsonValue; readonly repairs: readonly Repair[] }
   | { readonly ok: false };
 
 /**
- * Parses the JSON of an event or a document. Beside raw line breaks it accepts `NaN` and `Infinity`, which
- * Python writes and JSON does not have; they become null, as JavaScript writes them.
+ * Parses the JSON of an event or a document. In addition to raw line breaks it accepts `NaN` and `Infinity`, which
+ * Python writes although JSON does not have them. They become null, as in JavaScript.
  */
 export function parseEventJson(text: string): EventJson {
   const parsed = parseLenientJson(text);
@@ -44,14 +46,14 @@ function parse(text: string): LenientJson {
     const value: JsonValue = JSON.parse(text);
     return { ok: true, value, isRepaired: false };
   } catch {
-    // Not an error here: the caller decides what unreadable text means.
+    // This is no error here: the caller decides what invalid JSON means.
     return UNREADABLE;
   }
 }
 
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const CONTROL = /[\u0000-\u001f]/;
-/** A complete string literal; the text between literals needs no change. */
+/** Matches a complete string literal. The text between literals needs no change. */
 const STRING = /"(?:[^"\\]|\\[^])*"/g;
 // oxlint-disable-next-line no-control-regex -- as above
 const CONTROLS = /[\u0000-\u001f]/g;

@@ -2,34 +2,35 @@ import { deferred } from '../../../base/async.ts';
 import type { Deadline, Deadlines } from '../../../base/deadlines.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { ResponseBody } from '../../../sys/http-types.ts';
-import { StreamMeter, type AnswerCaps, type AnswerTooLargeError } from './answer-caps.ts';
+import { StreamMeter, type AnswerCaps } from './answer-caps.ts';
 import {
   IncompleteAnswerError,
   MalformedAnswerError,
   NotAStreamError,
   ReportedError,
+  AnswerTooLargeError,
 } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { EventStreamParser, type WireEvent } from './event-stream.ts';
 import { parseEventJson } from './lenient-json.ts';
-import type { AnswerReader } from './answer-reader.ts';
+import type { AnswerReader } from './reader.ts';
 import { findReportedError, findDocumentError } from './reported-errors.ts';
 import { createBodyError } from '../errors/unusable-body.ts';
 
-/** Milliseconds to wait for trailing usage after the finish reason. */
+/** The time to wait for the usage after the finish reason, in milliseconds. */
 const TRAILING_MS = 2000;
-/** The same where content came after a finish reason: this server gives one before the end. */
+/** The same time for a server that has sent content after a finish reason. */
 const LONG_TRAILING_MS = 15_000;
-/** Milliseconds to read on after the end of the answer, so that the connection can be used again. */
+/** The time to read on after the end of the answer, so that the connection can be used again. */
 const DRAIN_MS = 1000;
-/** Characters of an unusable event that its error shows. */
-const SHOWN = 200;
-/** Characters of a body that are kept to say what it is, if nothing of it is an event. */
-const KEPT = 4000;
+/** The most characters of an invalid event that its error shows. */
+const MAX_SHOWN = 200;
+/** The most characters of a body that are kept to describe it if it contains no event. */
+const MAX_BEGINNING = 4000;
 
 interface Reading {
   readonly body: ResponseBody;
-  /** The host that the answer comes from. */
+  /** The host of the server, for messages. */
   readonly host: string;
   readonly reader: AnswerReader;
   readonly answer: AnswerBuilder;
@@ -38,8 +39,8 @@ interface Reading {
 }
 
 /**
- * Reads the body of one answer to its end. Yields after each piece of the body, for the caller to take the
- * progress from the builder. Returns when the answer is complete, and throws what it failed with.
+ * Reads the body of one answer to its end. It yields after each piece of the body, so that the caller can take the
+ * progress from the builder. It returns when the answer is complete, and throws the reason of a failure.
  */
 export async function* readAnswerBody(reading: Reading): AsyncGenerator<'piece', void, undefined> {
   const { body, answer, caps, deadlines } = reading;
@@ -52,7 +53,7 @@ export async function* readAnswerBody(reading: Reading): AsyncGenerator<'piece',
       const isDecided = answer.finishReason !== null || answer.failure !== null;
       const next = await readNext(body, isDecided ? trailing : null);
       if (next instanceof BrokenConnection) {
-        takeRest(reading, text, next);
+        takeBrokenEnd(reading, text, next);
         break;
       }
       if (next === 'over') break;
@@ -69,7 +70,7 @@ export async function* readAnswerBody(reading: Reading): AsyncGenerator<'piece',
   } finally {
     trailing.cancel();
     if (isOver) drain(body, deadlines);
-    // The reader stopped early: close the request.
+    // The consumer stopped early, so the request is closed.
     else body.cancel().catch(() => {});
   }
 }
@@ -83,7 +84,7 @@ class BrokenConnection {
   }
 }
 
-/** Reads the next piece. Returns `over` when no more comes, or when the wait for more has ended. */
+/** Reads the next piece. Returns `over` at the end of the body, or when the wait for more has ended. */
 async function readNext(
   body: ResponseBody,
   trailing: TrailingWait | null,
@@ -99,19 +100,19 @@ async function readNext(
 }
 
 /**
- * Takes what came before the connection broke: the last line of an answer may lack only its line end. Throws
- * what broke the connection unless that text completes the answer or reports an error.
+ * Takes the text before the connection broke, since only the line end of the last line may be missing. Throws the
+ * connection error unless this text completes the answer or reports an error.
  */
-function takeRest({ answer }: Reading, text: BodyText, { thrown }: BrokenConnection): void {
+function takeBrokenEnd({ answer }: Reading, text: BodyText, { thrown }: BrokenConnection): void {
   text.end();
   if (answer.failure instanceof IncompleteAnswerError) throw thrown;
   if (answer.failure !== null) return;
-  // A server that goes on after a finish reason may have had more to say.
+  // A server that sends content after a finish reason may not have been finished.
   if (answer.finishReason === null || answer.partsAfterReason > 0) throw thrown;
   answer.repair('broken_connection_after_end');
 }
 
-/** Throws unless the answer is complete. */
+/** Ends the answer, and throws unless it is complete. */
 function conclude({ answer, reader, host }: Reading, text: BodyText): void {
   if (answer.failure !== null) throw answer.failure;
   if (answer.finishReason !== null) return;
@@ -125,9 +126,9 @@ function conclude({ answer, reader, host }: Reading, text: BodyText): void {
 
 /** The text of a body: a stream of events, or one JSON document in place of a stream. */
 class BodyText {
-  /** The beginning of a document that is no answer; null: there is none. */
+  /** The beginning of a document that is no answer; null: the body is none. */
   unusable: string | null = null;
-  /** Whether anything of the body was an event. */
+  /** True if the body contained an event. */
   hasEvents = false;
   /** The beginning of the body, up to its first event. */
   beginning = '';
@@ -135,7 +136,7 @@ class BodyText {
   private readonly answer: AnswerBuilder;
   private readonly decoder = new TextDecoder();
   private readonly events: EventStreamParser;
-  /** A document as far as it has come; null: the body is a stream; undefined: nothing has come. */
+  /** The document so far; null: the body is a stream; undefined: nothing has come. */
   private document: string[] | null | undefined = undefined;
   private hasEnded = false;
 
@@ -152,7 +153,7 @@ class BodyText {
     this.add(this.decoder.decode(bytes, { stream: true }));
   }
 
-  /** Takes the text that has no line end behind it. Does nothing when the answer or the text has ended. */
+  /** Takes the text after the last line end. Does nothing if the answer or the text has ended. */
   end(): void {
     if (this.hasEnded || this.answer.isEnded) return;
     this.hasEnded = true;
@@ -162,7 +163,7 @@ class BodyText {
   }
 
   private add(text: string): void {
-    if (!this.hasEvents) this.beginning = (this.beginning + text).slice(0, KEPT);
+    if (!this.hasEvents) this.beginning = (this.beginning + text).slice(0, MAX_BEGINNING);
     if (this.document === undefined) {
       const [first] = text.trimStart();
       if (first === undefined) return;
@@ -174,7 +175,7 @@ class BodyText {
 
   private takeDocument(document: string): void {
     const parsed = parseEventJson(document);
-    // Several documents, one a line, are a stream without the marks of one.
+    // Several documents, one per line, are a stream without field names.
     if (!parsed.ok) return this.takeLines(document);
     for (const repair of parsed.repairs) this.answer.repair(repair);
     if (Array.isArray(parsed.value)) {
@@ -188,7 +189,7 @@ class BodyText {
     if (!this.reader.takeDocument(parsed.value)) {
       const plain = findDocumentError(parsed.value);
       if (plain !== undefined) return this.answer.fail(new ReportedError(plain));
-      this.unusable = document.slice(0, KEPT);
+      this.unusable = document.slice(0, MAX_BEGINNING);
       return;
     }
     this.answer.repair('json_instead_of_stream');
@@ -198,7 +199,7 @@ class BodyText {
 
   private takeLines(document: string): void {
     if (!document.trim().includes('\n')) {
-      this.unusable = document.slice(0, KEPT);
+      this.unusable = document.slice(0, MAX_BEGINNING);
       return;
     }
     this.answer.repair('json_instead_of_stream');
@@ -219,11 +220,11 @@ class BodyText {
   }
 
   private takeUnreadable({ text, isCut }: Extract<WireEvent, { type: 'unreadable' }>): void {
-    // A complete answer loses nothing by it.
+    // A complete answer loses nothing.
     if (this.answer.finishReason !== null) return this.answer.repair('not_an_event');
     if (isCut) return this.answer.fail(new IncompleteAnswerError());
-    const shown = text.slice(0, SHOWN);
-    this.answer.fail(new MalformedAnswerError(`sent an event that is no JSON: ${shown}`));
+    const shown = text.slice(0, MAX_SHOWN);
+    this.answer.fail(new MalformedAnswerError(`the server sent invalid JSON: ${shown}`));
   }
 
   private takeDone(): void {
@@ -241,7 +242,7 @@ class BodyText {
   }
 }
 
-/** Waits a while for what may still follow a decided answer, and again after further content. */
+/** Limits the wait for the rest of a decided answer. It starts again after further content. */
 class TrailingWait {
   private readonly deadlines: Deadlines;
   private readonly isLate = deferred<'late'>();
@@ -268,9 +269,9 @@ class TrailingWait {
   }
 }
 
-/** A body that is read to its end leaves its connection for the next request. */
+/** Reads a body to its end, so that its connection can be used for the next request. */
 function drain(body: ResponseBody, deadlines: Deadlines): void {
-  // The answer is over: whatever its connection says afterwards changes nothing.
+  // The answer is complete, so errors of the connection are ignored from here on.
   const deadline = deadlines.after(DRAIN_MS, () => void body.cancel().catch(() => {}));
   const rest = async (): Promise<void> => {
     try {

@@ -1,34 +1,34 @@
 import { counted, type Usage, type UsageMissing } from '../../../protocol/model.ts';
 
-/** Tokens as a server reports them; a field that it did not send is absent. */
+/** The token counts that a server reports. A field that it did not send is absent. */
 export interface ReportedUsage {
-  /** All of the prompt, what was read from and written to the cache included. */
+  /** The full prompt, including the tokens read from and written to the cache. */
   readonly prompt?: number | undefined;
-  /** The part of the prompt that was neither read from nor written to the cache. */
+  /** The tokens of the prompt that were neither read from nor written to the cache. */
   readonly uncached?: number | undefined;
   readonly cacheRead?: number | undefined;
   readonly cacheWrite?: number | undefined;
-  /** All that was generated, reasoning included. */
+  /** All generated tokens, including reasoning. */
   readonly output?: number | undefined;
   readonly reasoning?: number | undefined;
 }
 
 /**
- * The usage that budgets count, and how much of it the server left out. A server that reports nothing but
- * zeros cannot count: no request costs nothing at all.
+ * Converts reported counts to the usage that budgets count, and returns what is missing. A server that reports only
+ * zeros counts as reporting nothing, since no request uses no tokens.
  */
 export function toUsage(reported: ReportedUsage): {
   readonly usage: Usage;
   readonly missing: UsageMissing | null;
 } {
-  const cacheRead = count(reported.cacheRead);
-  const cacheWrite = count(reported.cacheWrite);
+  const cacheRead = clampCount(reported.cacheRead);
+  const cacheWrite = clampCount(reported.cacheWrite);
   const usage: Usage = {
-    input: count(reported.uncached ?? count(reported.prompt) - cacheRead - cacheWrite),
-    output: count(reported.output),
+    input: clampCount(reported.uncached ?? clampCount(reported.prompt) - cacheRead - cacheWrite),
+    output: clampCount(reported.output),
     cacheRead,
     cacheWrite,
-    reasoning: count(reported.reasoning),
+    reasoning: clampCount(reported.reasoning),
   };
   if (usage.input + cacheRead + cacheWrite + usage.output === 0) return { usage, missing: 'all' };
   const hasInput = reported.uncached !== undefined || reported.prompt !== undefined;
@@ -36,7 +36,7 @@ export function toUsage(reported: ReportedUsage): {
   return { usage, missing: reported.output === undefined ? 'output' : null };
 }
 
-/** A negative number would lift a budget, and sums have to stay finite. */
-function count(tokens: number | undefined): number {
+/** Limits a count: a negative number would raise a budget, and sums have to stay finite. */
+function clampCount(tokens: number | undefined): number {
   return Math.min(counted(tokens), Number.MAX_SAFE_INTEGER);
 }

@@ -1,41 +1,41 @@
 import type { HttpResponse, ResponseBody } from '../../../sys/http-types.ts';
 import { isWebPage } from '../errors/markup.ts';
 
-/** Types under which no server and no proxy sends a web page. */
+/** Matches the content types with which no server and no proxy sends a web page. */
 const ANSWER_TYPE = /^(?:text\/event-stream|application\/(?:[\w.+-]+\+)?(?:x-)?(?:nd)?json)/i;
 const PAGE_TYPE = /^(?:text\/html|application\/xhtml)/i;
 
-/** A JSON document, a comment of a stream, or one of its fields. */
+/** Matches the beginning of a JSON document, or a comment or field of a stream. */
 const ANSWER = /^(?:[{[:]|(?:data|event|id|retry|error):)/;
-/** As far as the first piece of a stream may have come before it shows what it is. */
+/** Matches the beginning of a field name, after which the kind of the body is still unknown. */
 const UNFINISHED_FIELD =
   /^(?:d(?:a(?:ta?)?)?|e(?:v(?:e(?:nt?)?)?|r(?:r(?:or?)?)?)?|id?|r(?:e(?:t(?:ry?)?)?)?)?$/;
-/** Characters that are enough to tell a page from other text that begins with `<`. */
-const ENOUGH = 16;
+/** The number of characters that distinguish a web page from other text that begins with `<`. */
+const DECIDING_LENGTH = 16;
 
-/** The kind of a body, by its beginning; `undecided`: more of it is needed. */
+/** The kind of a body. `undecided`: more of it is needed. */
 export type ResponseKind = 'answer' | 'page' | 'undecided';
 
 /**
- * Decides by its first characters whether a body is an answer or a web page. The type that the server gives
- * decides only about text that is neither: some servers and proxies send streams as `text/html`.
+ * Classifies a body as an answer or a web page by its first characters. The content type decides only about text
+ * that is neither, since some servers and proxies send streams as `text/html`.
  */
 export function classifyResponse(text: string, contentType: string): ResponseKind {
   const start = text.trimStart();
   if (UNFINISHED_FIELD.test(start)) return 'undecided';
   if (ANSWER.test(start)) return 'answer';
   if (PAGE_TYPE.test(contentType) || isWebPage(start)) return 'page';
-  return start.startsWith('<') && start.length < ENOUGH ? 'undecided' : 'answer';
+  return start.startsWith('<') && start.length < DECIDING_LENGTH ? 'undecided' : 'answer';
 }
 
-/** A body of which the beginning has been looked at. */
+/** A body of which the beginning has been inspected. */
 export interface InspectedBody {
   readonly isPage: boolean;
-  /** Gives the whole body, its beginning included. */
+  /** The full body, including its beginning. */
   readonly body: ResponseBody | null;
 }
 
-/** Reads as much of a body as is needed to tell whether it is a web page, where its type leaves that open. */
+/** Finds out if a body is a web page. Reads as much of it as needed if its content type does not say so. */
 export async function inspectResponse({ headers, body }: HttpResponse): Promise<InspectedBody> {
   const type = headers.get('content-type') ?? '';
   if (ANSWER_TYPE.test(type) || body === null) return { isPage: PAGE_TYPE.test(type), body };
@@ -45,19 +45,19 @@ export async function inspectResponse({ headers, body }: HttpResponse): Promise<
   let kind: ResponseKind = 'undecided';
   while (kind === 'undecided') {
     const piece = await body.read();
-    // A body that ends without showing what it is: an empty page is a page.
-    if (piece === null) return { isPage: PAGE_TYPE.test(type), body: withPieces(pieces, body) };
-    // Copied, since the memory of a piece belongs to whoever reads the socket.
+    // The body has ended without showing its kind. An empty page is a page.
+    if (piece === null) return { isPage: PAGE_TYPE.test(type), body: prependPieces(pieces, body) };
+    // The piece is copied, since its memory is reused for the next one.
     pieces.push(piece.slice());
-    // Blank pieces are kept for the reader, and need not be looked at twice.
+    // Blank text is kept for the reader, but need not be inspected again.
     text = (text + decoder.decode(piece, { stream: true })).trimStart();
     kind = classifyResponse(text, type);
   }
-  return { isPage: kind === 'page', body: withPieces(pieces, body) };
+  return { isPage: kind === 'page', body: prependPieces(pieces, body) };
 }
 
-/** The body with pieces that were read already in front of it. */
-function withPieces(pieces: readonly Uint8Array[], body: ResponseBody): ResponseBody {
+/** Returns a body that gives pieces that were read before, and then the rest. */
+function prependPieces(pieces: readonly Uint8Array[], body: ResponseBody): ResponseBody {
   let next = 0;
   return {
     read: () => {

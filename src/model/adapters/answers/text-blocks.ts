@@ -6,28 +6,28 @@ import type { Repair } from '../../../protocol/repair.ts';
 import { BLOCK_BYTES, toMarksMeta, type AnswerBlock, type TextBlock } from './answer-blocks.ts';
 import { ThinkingSplitter, type TaggedPiece } from './thinking-splitter.ts';
 
-/** The answer that the text blocks belong to. */
-interface Owner {
-  /** All blocks of the answer, in their order. */
+/** The answer to which the text blocks belong. */
+interface AnswerOwner {
+  /** All blocks of the answer in order. */
   readonly blocks: AnswerBlock[];
-  /** Counts what is kept, and throws when that is too much. */
-  keep(bytes: number): void;
-  merge(before: ProviderMeta | undefined, meta: JsonObject | undefined): ProviderMeta | undefined;
-  show(part: ProgressPart): void;
+  /** Counts the kept bytes, and throws if they exceed the limit. */
+  countBytes(bytes: number): void;
+  addMeta(before: ProviderMeta | undefined, meta: JsonObject | undefined): ProviderMeta | undefined;
+  addProgress(part: ProgressPart): void;
   repair(kind: Repair): void;
 }
 
-/** The text and the reasoning of an answer. Takes the thoughts between tags out of the text. */
+/** Builds the text and reasoning blocks of an answer, and separates thoughts between tags from the text. */
 export class TextBlocks {
-  private readonly owner: Owner;
+  private readonly owner: AnswerOwner;
   /** The blocks that have a key and are not closed, by type and key. */
   private readonly open = new Map<string, TextBlock>();
-  /** Looks for thoughts in the text. Null: none can follow. */
+  /** Finds thoughts in the text. Null: none can follow. */
   private splitter: ThinkingSplitter | null = new ThinkingSplitter();
-  /** The thoughts that stood between tags in the text. */
+  /** The thoughts that were between tags in the text. */
   private readonly thoughts: TextBlock[] = [];
 
-  constructor(owner: Owner) {
+  constructor(owner: AnswerOwner) {
     this.owner = owner;
   }
 
@@ -41,7 +41,7 @@ export class TextBlocks {
 
   /** Appends to the reasoning block of that key; without a key, to the last block if it is reasoning. */
   addReasoning(piece: string, key?: string, meta?: JsonObject): void {
-    // This server has a parser: tags in its text are text.
+    // A server that sends reasoning has a parser for tags, so tags in its text are text.
     if (piece !== '') this.endThinking();
     this.append('reasoning', piece, key, meta);
   }
@@ -53,12 +53,12 @@ export class TextBlocks {
   closeBlock(type: TextBlock['type'], key: string, meta?: JsonObject): void {
     const block = this.open.get(`${type} ${key}`);
     if (block === undefined) return;
-    block.meta = this.owner.merge(block.meta, meta);
+    block.meta = this.owner.addMeta(block.meta, meta);
     block.isOpen = false;
     this.open.delete(`${type} ${key}`);
   }
 
-  /** Decides about the tags at the beginning of the text: nothing that follows is a thought. */
+  /** Ends the search for thoughts: all later text is text. */
   endThinking(): void {
     const { splitter } = this;
     if (splitter === null) return;
@@ -77,14 +77,14 @@ export class TextBlocks {
     key: string | undefined,
     meta: JsonObject | undefined,
   ): void {
-    this.grow(this.blockFor(type, key), piece, meta);
+    this.grow(this.findOrBegin(type, key), piece, meta);
   }
 
   private grow(block: TextBlock, piece: string, meta: JsonObject | undefined): void {
-    this.owner.keep(byteLength(piece));
+    this.owner.countBytes(byteLength(piece));
     block.text += piece;
-    block.meta = this.owner.merge(block.meta, meta);
-    if (piece !== '') this.owner.show({ type: `${block.type}_delta`, text: piece });
+    block.meta = this.owner.addMeta(block.meta, meta);
+    if (piece !== '') this.owner.addProgress({ type: `${block.type}_delta`, text: piece });
   }
 
   private appendTagged(
@@ -97,7 +97,7 @@ export class TextBlocks {
     this.grow(block, piece.text, meta);
   }
 
-  private blockFor(type: TextBlock['type'], key: string | undefined): TextBlock {
+  private findOrBegin(type: TextBlock['type'], key: string | undefined): TextBlock {
     if (key !== undefined) return this.open.get(`${type} ${key}`) ?? this.begin(type, key);
     const last = this.owner.blocks.at(-1);
     return last?.type === type ? last : this.begin(type, undefined);
@@ -110,7 +110,7 @@ export class TextBlocks {
     return block;
   }
 
-  /** Begins a thought that stands in the text block of that key, and puts it before the text. */
+  /** Begins a thought that was found in the text block of that key, and puts it before the text. */
   private beginThought(key: string | undefined): TextBlock {
     const thought = this.create('reasoning');
     const { blocks } = this.owner;
@@ -121,7 +121,7 @@ export class TextBlocks {
   }
 
   private create(type: TextBlock['type'], meta?: JsonObject): TextBlock {
-    this.owner.keep(BLOCK_BYTES);
-    return { type, text: '', meta: this.owner.merge(undefined, meta), isOpen: false };
+    this.owner.countBytes(BLOCK_BYTES);
+    return { type, text: '', meta: this.owner.addMeta(undefined, meta), isOpen: false };
   }
 }

@@ -7,20 +7,20 @@ import {
   type ThinkingMarks,
 } from './thinking-tags.ts';
 
-const CLOSE_OF = lazy(
+const CLOSE_PATTERNS = lazy(
   () => new Map(TAG_PAIRS.map((pair) => [pair, new RegExp(tagsPattern(pair.closes))])),
 );
 const LONGEST_OPEN = Math.max(...OPENING_TAGS.map(({ open }) => open.length));
-/** Characters of blank space before a tag: more is not held back. */
+/** The most characters of blank space before a tag that are held back. */
 const LONGEST_GAP = 1000;
 
 export type TaggedPiece =
   | { readonly type: 'text'; readonly text: string }
-  /** `thought`: the number of the thought that the piece belongs to. */
+  /** `thought`: the index of the thought that the piece belongs to. */
   | { readonly type: 'reasoning'; readonly text: string; readonly thought: number };
 
 type State =
-  /** Before a thought: at the beginning of the text, or behind a thought. */
+  /** At the beginning of the text, or directly after a thought. */
   | { readonly at: 'start'; readonly held: string }
   | { readonly at: 'thought'; readonly pair: TagPair; readonly held: string }
   | { readonly at: 'text' };
@@ -28,14 +28,14 @@ type State =
 /** Splits the text of an answer that begins with thinking tags into thinking and text, piece by piece. */
 export class ThinkingSplitter {
   private state: State = { at: 'start', held: '' };
-  private readonly found: { before: string; after: string }[] = [];
+  private readonly thoughtMarks: { before: string; after: string }[] = [];
 
-  /** The marks of each thought, in their order. */
+  /** The tags of each thought in order. */
   get marks(): readonly ThinkingMarks[] {
-    return this.found;
+    return this.thoughtMarks;
   }
 
-  /** Whether all that follows is text. */
+  /** True if all that follows is text. */
   get isDecided(): boolean {
     return this.state.at === 'text';
   }
@@ -52,7 +52,7 @@ export class ThinkingSplitter {
     }
   }
 
-  /** Returns the text that was held back because more of a tag could have followed. */
+  /** Returns the text that was held back because a tag could have followed. */
   end(): readonly TaggedPiece[] {
     const { state } = this;
     this.state = { at: 'text' };
@@ -70,9 +70,12 @@ export class ThinkingSplitter {
     const tag = OPENING_TAGS.find(({ open }) => rest.startsWith(open));
     if (tag !== undefined) {
       const end = lead + tag.open.length;
-      // The blank space between two thoughts stands behind the first one.
+      // The blank space between two thoughts belongs to the end of the first one.
       this.closeThought(text.slice(0, lead));
-      this.found.push({ before: text.slice(this.found.length > 0 ? lead : 0, end), after: '' });
+      this.thoughtMarks.push({
+        before: text.slice(this.thoughtMarks.length > 0 ? lead : 0, end),
+        after: '',
+      });
       return [this.thought(''), ...this.think(text.slice(end), tag.pair)];
     }
     if (lead < LONGEST_GAP && OPENING_TAGS.some(({ open }) => open.startsWith(rest))) {
@@ -85,10 +88,10 @@ export class ThinkingSplitter {
 
   private think(text: string, pair: TagPair): readonly TaggedPiece[] {
     const end = findEnd(text, pair);
-    const said = text.slice(0, end?.at);
-    const pieces = said === '' ? [] : [this.thought(said)];
+    const thought = text.slice(0, end?.at);
+    const pieces = thought === '' ? [] : [this.thought(thought)];
     if (end?.isCertain !== true) {
-      this.state = { at: 'thought', pair, held: text.slice(said.length) };
+      this.state = { at: 'thought', pair, held: text.slice(thought.length) };
       return pieces;
     }
     this.closeThought(text.slice(end.at, end.at + end.length));
@@ -96,47 +99,47 @@ export class ThinkingSplitter {
     return [...pieces, ...this.start(text.slice(end.at + end.length))];
   }
 
-  /** Behind a thought, the blank space before the text belongs to neither of them. */
+  /** Returns text. The blank space between a thought and the text belongs to neither of them. */
   private text(text: string): readonly TaggedPiece[] {
-    if (this.found.length === 0) return [{ type: 'text', text }];
+    if (this.thoughtMarks.length === 0) return [{ type: 'text', text }];
     const rest = text.trimStart();
     this.closeThought(text.slice(0, text.length - rest.length));
     return rest === '' ? [] : [{ type: 'text', text: rest }];
   }
 
   private thought(text: string): TaggedPiece {
-    return { type: 'reasoning', text, thought: this.found.length - 1 };
+    return { type: 'reasoning', text, thought: this.thoughtMarks.length - 1 };
   }
 
   private closeThought(mark: string): void {
-    const last = this.found.at(-1);
+    const last = this.thoughtMarks.at(-1);
     if (last !== undefined) last.after += mark;
   }
 }
 
-interface End {
+interface ThoughtEnd {
   readonly at: number;
   readonly length: number;
-  /** Absent: it may only be the beginning of a tag. False: it is a tag, and may be a longer one. */
+  /** Absent: it may be only the beginning of a tag. False: it is a tag, but a longer one may follow. */
   readonly isCertain?: boolean;
 }
 
-/** Finds the end of a thought. Null: all of the text is thought. */
-function findEnd(text: string, pair: TagPair): End | null {
+/** Finds the end of a thought; null: all of the text belongs to the thought. */
+function findEnd(text: string, pair: TagPair): ThoughtEnd | null {
   const { closes } = pair;
-  const found = CLOSE_OF().get(pair)?.exec(text);
+  const found = CLOSE_PATTERNS().get(pair)?.exec(text);
   if (found) {
     const rest = text.slice(found.index).toLowerCase();
     const isCertain = !closes.some((close) => close.length > rest.length && close.startsWith(rest));
     return { at: found.index, length: found[0].length, isCertain };
   }
-  for (let length = Math.min(longest(closes) - 1, text.length); length > 0; length -= 1) {
+  for (let length = Math.min(maxLength(closes) - 1, text.length); length > 0; length -= 1) {
     const tail = text.slice(-length).toLowerCase();
     if (closes.some((close) => close.startsWith(tail))) return { at: text.length - length, length };
   }
   return null;
 }
 
-function longest(tags: readonly string[]): number {
+function maxLength(tags: readonly string[]): number {
   return Math.max(...tags.map(({ length }) => length));
 }

@@ -1,13 +1,13 @@
-/** The tags that begin and end a thought, in lower case: models write them in any case. */
+/** The tags that begin and end a thought, in lower case. Models write them in any case. */
 export interface TagPair {
   readonly opens: readonly string[];
   readonly closes: readonly string[];
 }
 
 /**
- * The tags between which models think. A server with a parser for its model turns them into reasoning;
- * others leave them in the text. Sources: the chat templates of DeepSeek, Qwen, MiniMax, Seed, Magistral,
- * Kimi, Command, Gemma and gpt-oss.
+ * The tags that enclose the thoughts of models. A server with a parser for its model converts them to reasoning;
+ * others leave them in the text. Sources: the chat templates of DeepSeek, Qwen, MiniMax, Seed, Magistral, Kimi,
+ * Command, Gemma and gpt-oss.
  */
 export const TAG_PAIRS: readonly TagPair[] = [
   { opens: ['<think>'], closes: ['</think>'] },
@@ -31,15 +31,16 @@ export const TAG_PAIRS: readonly TagPair[] = [
     ],
   },
 ];
+/** The opening tags, each with its pair. */
 export const OPENING_TAGS = TAG_PAIRS.flatMap((pair) => pair.opens.map((open) => ({ open, pair })));
 
-/** The marks around a thought, exactly as they stood in the text. */
+/** The tags around a thought, exactly as they were in the text, with the blank space next to them. */
 export interface ThinkingMarks {
   readonly before: string;
   readonly after: string;
 }
 
-/** Returns a pattern for any of the tags in any case; the longest one where several begin at one place. */
+/** Returns a pattern for any of the tags in any case. It matches the longest tag at a position. */
 export function tagsPattern(tags: readonly string[]): string {
   const longestFirst = tags.toSorted((a, b) => b.length - a.length);
   const patterns = longestFirst.map((tag) =>

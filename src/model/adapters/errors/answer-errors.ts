@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../base/json.ts';
 
-/** The stream ended before the answer did. */
+/** The stream ended before the answer was complete. */
 export class IncompleteAnswerError extends Error {
   override readonly name = 'BrokenOff';
 
@@ -9,12 +9,12 @@ export class IncompleteAnswerError extends Error {
   }
 }
 
-/** The answer cannot be used; another one to the same request may be. */
+/** The answer can't be used, but a new answer to the same request may be. */
 export class MalformedAnswerError extends Error {
   override readonly name = 'MalformedAnswer';
 }
 
-/** An error that the server reports inside an answer that it had accepted. */
+/** An error that the server reports inside an answer, after it had accepted the request. */
 export class ReportedError extends Error {
   override readonly name = 'ReportedError';
   readonly error: JsonObject;
@@ -25,32 +25,32 @@ export class ReportedError extends Error {
   }
 }
 
-/** A body that is neither a stream nor a complete answer. */
+/** The body is JSON that is neither a stream nor a complete answer. */
 export class NotAStreamError extends Error {
   override readonly name = 'NoStream';
   readonly body: string;
 
   constructor(body: string) {
-    super('the server answers with JSON and not with a stream');
+    super('the server answered with JSON instead of a stream');
     this.body = body;
   }
 }
 
-/** The server is not what the configuration takes it for. */
+/** The server is not the model API that the configuration says. */
 export class WrongServerError extends Error {
   override readonly name = 'WrongServer';
 }
 
-/** A response whose status is not one of success. */
+/** A response with an unsuccessful status. */
 export class HttpRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The beginning of its body. */
+  /** The beginning of the response body. */
   readonly body: string;
-  /** The body of the request that it refuses. */
+  /** The body of the refused request. */
   readonly sent: string;
-  /** Where the request went. */
+  /** The address of the request, without its query. */
   readonly url: string;
 
   constructor(response: {
@@ -67,5 +67,14 @@ export class HttpRefusal extends Error {
     this.body = response.body;
     this.sent = response.sent;
     this.url = response.url;
+  }
+}
+
+/** The answer exceeds a limit. The same request would lead to the same result. */
+export class AnswerTooLargeError extends Error {
+  override readonly name = 'AnswerTooLarge';
+
+  constructor(limit: string, max: number) {
+    super(`the answer exceeds the limit ${limit} = ${max} and was stopped`);
   }
 }

@@ -1,12 +1,12 @@
 import { isOutputLimitError } from './output-limit-errors.ts';
 
-/** How a server says that a request is longer than its model takes. */
+/** A message with which a server says that a request is longer than its model accepts. */
 interface OverflowWording {
   readonly vendor: string;
   readonly pattern: RegExp;
 }
 
-/** The wordings of the known vendors and servers; each has an example in the tests. */
+/** The messages of the known vendors and servers. Each has an example in the tests. */
 export const OVERFLOW_WORDINGS: readonly OverflowWording[] = [
   // https://docs.claude.com/en/api/errors, https://github.com/anthropics/claude-code/issues/42
   {
@@ -27,7 +27,7 @@ export const OVERFLOW_WORDINGS: readonly OverflowWording[] = [
   // https://github.com/vllm-project/vllm/issues/20409, https://github.com/MoonshotAI/kimi-code/issues/476
   // https://github.com/anomalyco/models.dev/pull/4422, https://github.com/ogx-ai/ogx/issues/697
   { vendor: 'vLLM', pattern: /maximum context length|context length is only [\d,]+ tokens/i },
-  // "Request too large for gpt-4o … on tokens per min (TPM): Limit 30000, Requested 30601." No waiting makes
+  // "Request too large for gpt-4o … on tokens per min (TPM): Limit 30000, Requested 30601." Waiting does not make
   // such a request small enough: https://github.com/Aider-AI/aider/issues/1880
   {
     vendor: 'OpenAI, Groq (one request above the limit of a minute)',
@@ -121,7 +121,7 @@ export const OVERFLOW_WORDINGS: readonly OverflowWording[] = [
     pattern:
       /input length [\d,]+ exceeds the maximum length|tokens .{0,40}exceed max message tokens/i,
   },
-  // The code of a prompt that is too long, whatever the language of the message.
+  // The code of a prompt that is too long is the same in every language.
   {
     vendor: 'Zhipu',
     pattern: /prompt\s*超长|\bcode: 1261\b/i,
@@ -154,7 +154,7 @@ export const OVERFLOW_WORDINGS: readonly OverflowWording[] = [
     vendor: 'any other (too long)',
     pattern: /\b(?:input|prompt)(?: text| length| tokens)?(?: is| are)? too long/i,
   },
-  // Others that say it in words of their own, and servers that are not known yet.
+  // Other messages, also of servers that are not known yet.
   {
     vendor: 'any other',
     pattern:
@@ -163,8 +163,8 @@ export const OVERFLOW_WORDINGS: readonly OverflowWording[] = [
 ];
 
 /**
- * Limits on how much may be sent in a time or for an amount of money, and servers that are busy. Waiting or
- * paying helps there, and a shorter conversation does not.
+ * Matches limits per time, spent credits and busy servers. Waiting or paying helps there, and a shorter
+ * conversation does not.
  */
 const OTHER_LIMIT = new RegExp(
   [
@@ -175,9 +175,9 @@ const OTHER_LIMIT = new RegExp(
   'i',
 );
 
-/** Whether the words of an error say that the conversation is too long for the model. */
-export function isContextOverflow(words: string): boolean {
-  if (isOutputLimitError(words)) return false;
-  if (OTHER_LIMIT.test(words) && !/request too large for/i.test(words)) return false;
-  return OVERFLOW_WORDINGS.some(({ pattern }) => pattern.test(words));
+/** Returns true if the text of an error says that the conversation is too long for the model. */
+export function isContextOverflow(text: string): boolean {
+  if (isOutputLimitError(text)) return false;
+  if (OTHER_LIMIT.test(text) && !/request too large for/i.test(text)) return false;
+  return OVERFLOW_WORDINGS.some(({ pattern }) => pattern.test(text));
 }

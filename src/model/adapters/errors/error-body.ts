@@ -3,10 +3,10 @@ import { truncate } from '../../../base/text.ts';
 import { isWebPage, stripMarkup, findPageTitle, findXmlError } from './markup.ts';
 
 /**
- * The fields in which the known servers put their errors, in lower case and without underscores: servers
- * write `error_msg`, `errorMessage`, `Message` and `Response.Error`. Of several fields, the first is read first.
+ * The fields in which servers put their errors, in lower case and without underscores, since servers write
+ * `error_msg`, `errorMessage`, `Message` and `Response.Error`. They are read in this order.
  */
-const MESSAGES = [
+const MESSAGE_FIELDS = [
   'error',
   // Cloudflare, watsonx
   'errors',
@@ -30,10 +30,18 @@ const MESSAGES = [
   'title',
 ] as const;
 
-const CODES = ['code', 'type', 'status', 'reason', 'errorcode', 'errortype', 'statuscode'] as const;
+const CODE_FIELDS = [
+  'code',
+  'type',
+  'status',
+  'reason',
+  'errorcode',
+  'errortype',
+  'statuscode',
+] as const;
 
-/** Fields that say which part of the request an error is about, or lead to the error behind this one. */
-const PLACES = [
+/** The fields that name the wrong part of the request, or contain the error of the server behind a gateway. */
+const LOCATION_FIELDS = [
   'param',
   'parameter',
   'loc',
@@ -45,13 +53,13 @@ const PLACES = [
   'raw',
 ] as const;
 
-/** How the value of a field is to be read. */
-export type ErrorFieldKind = 'message' | 'code' | 'place';
+/** The role of a field in an error. */
+export type ErrorFieldKind = 'message' | 'code' | 'location';
 
-const KINDS: ReadonlyMap<string, ErrorFieldKind> = new Map([
-  ...MESSAGES.map((name) => [name, 'message'] as const),
-  ...CODES.map((name) => [name, 'code'] as const),
-  ...PLACES.map((name) => [name, 'place'] as const),
+const FIELD_KINDS: ReadonlyMap<string, ErrorFieldKind> = new Map([
+  ...MESSAGE_FIELDS.map((name) => [name, 'message'] as const),
+  ...CODE_FIELDS.map((name) => [name, 'code'] as const),
+  ...LOCATION_FIELDS.map((name) => [name, 'location'] as const),
 ]);
 
 export interface ErrorField {
@@ -59,67 +67,66 @@ export interface ErrorField {
   readonly value: unknown;
 }
 
-/** Returns the fields of a decoded error that say something about it, in the order of the table. */
-function errorFields(error: unknown): readonly ErrorField[] {
+/** Lists the fields of a decoded error that describe it, in the order of the table. */
+function listErrorFields(error: unknown): readonly ErrorField[] {
   if (!isJsonObject(error)) return [];
   const values = new Map<string, unknown[]>();
   for (const [key, value] of Object.entries(error)) {
     const name = key.toLowerCase().replaceAll('_', '');
-    if (!KINDS.has(name)) continue;
+    if (!FIELD_KINDS.has(name)) continue;
     const known = values.get(name);
     if (known === undefined) values.set(name, [value]);
     else known.push(value);
   }
-  return [...KINDS].flatMap(([name, kind]) =>
+  return [...FIELD_KINDS].flatMap(([name, kind]) =>
     (values.get(name) ?? []).map((value) => ({ kind, value })),
   );
 }
 
-/** Returns the value of a JSON text, and any other text as it is: plain text says what is wrong by itself. */
+/** Returns the value of a JSON text, and any other text unchanged, since plain text is itself the message. */
 function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON: a proxy's page or plain text, which is the message then.
+    // It is not JSON but a web page or plain text, which is the message then.
     return text;
   }
 }
 
-const MOST_DEPTH = 8;
-const MOST_CHARACTERS = 4_000;
+const MAX_DEPTH = 8;
+const MAX_TEXT_LENGTH = 4_000;
 
 /**
- * Returns all words by which an error body says what is wrong, its codes and the names of refused parts
- * included. Whatever else the body holds is left out: some servers send the refused request back, in which
- * anything may stand.
+ * Returns all texts of an error body that say what is wrong: messages, codes and names of refused parts. Other
+ * fields are left out, since some servers send the refused request back, which may contain anything.
  */
 export function errorText(body: string): string {
-  const words: string[] = [];
-  collect(parseJsonOrText(body), words, { depth: 0, kind: 'message' });
-  return words.join(' ').slice(0, MOST_CHARACTERS);
+  const texts: string[] = [];
+  collect(parseJsonOrText(body), texts, { depth: 0, kind: 'message' });
+  return texts.join(' ').slice(0, MAX_TEXT_LENGTH);
 }
 
 interface Position {
   readonly depth: number;
-  /** The kind of the field in which the value stands. */
+  /** The role of the field that contains the value. */
   readonly kind: ErrorFieldKind;
 }
 
-function collect(value: unknown, words: string[], { depth, kind }: Position): void {
-  if (depth > MOST_DEPTH) return;
+function collect(value: unknown, texts: string[], { depth, kind }: Position): void {
+  if (depth > MAX_DEPTH) return;
   if (kind === 'code' && isNumericCode(value)) {
-    // Marked, since a number of a message means something else.
-    words.push(`code: ${value}`);
+    // A code is marked, since a number in a message means something else.
+    texts.push(`code: ${value}`);
   } else if (typeof value === 'string') {
-    // Gateways pass on the error of the server behind them as a text.
+    // Gateways pass on the error of the server behind them as JSON in a string.
     const inner = /^\s*[{[]/.test(value) ? parseJsonOrText(value) : value;
-    if (typeof inner === 'string') words.push(inner);
-    else collect(inner, words, { depth: depth + 1, kind });
+    if (typeof inner === 'string') texts.push(inner);
+    else collect(inner, texts, { depth: depth + 1, kind });
   } else if (Array.isArray(value)) {
-    for (const one of value.slice(0, MOST_DEPTH)) collect(one, words, { depth: depth + 1, kind });
+    for (const one of value.slice(0, MAX_DEPTH)) collect(one, texts, { depth: depth + 1, kind });
   } else {
-    for (const field of errorFields(value)) {
-      collect(field.value, words, { depth: depth + 1, kind: field.kind });
+    for (const field of listErrorFields(value)) {
+      collect(field.value, texts, { depth: depth + 1, kind: field.kind });
     }
   }
 }
@@ -128,38 +135,37 @@ function isNumericCode(value: unknown): value is string | number {
   return typeof value === 'number' || (typeof value === 'string' && /^\d{1,10}$/.test(value));
 }
 
-const MAX_MESSAGE = 500;
+const MAX_MESSAGE_LENGTH = 500;
 
 /**
- * Returns what an error body says to a person, in one line; every vendor nests it differently. Of a web page
- * it tells the title, and `host`, in whose place it came; of a page or XML inside the message, what a person needs.
+ * Describes an error body in one line for people. Vendors nest the message differently. For a web page, the line
+ * contains its title and `host`, which should have answered. Markup inside the message is removed.
  */
 export function describeErrorBody(body: string, host: string): string {
-  if (isWebPage(body) && findXmlError(body) === null)
-    return toErrorLine(describeWebPage(body, host));
+  if (isWebPage(body) && findXmlError(body) === null) return toErrorLine(describePage(body, host));
   return toErrorLine(stripMarkup(findErrorMessage(parseJsonOrText(body)) ?? body));
 }
 
-/** Says that a web page came in place of an answer, and which one. */
-export function describeWebPage(page: string, host: string): string {
+/** Describes a web page that came instead of an answer. */
+export function describePage(page: string, host: string): string {
   const title = findPageTitle(page);
-  const named = title === null ? 'without a title' : `"${title}"`;
-  return `a web page in place of an answer from ${host}: ${named}`;
+  const shownTitle = title === null ? 'without a title' : `"${title}"`;
+  return `a web page instead of an answer from ${host}: ${shownTitle}`;
 }
 
-/** The message inside a decoded error of any of the known shapes. */
+/** Finds the message in a decoded error of any known form. */
 export function findErrorMessage(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return findErrorMessage(value[0]);
   if (!isJsonObject(value)) return undefined;
-  for (const field of errorFields(value)) {
+  for (const field of listErrorFields(value)) {
     const message = field.kind === 'message' ? findErrorMessage(field.value) : undefined;
     if (message !== undefined && message !== '') return withCause(message, value);
   }
   return undefined;
 }
 
-/** OpenRouter's own message, "Provider returned error", says nothing: what that provider said stands beside it. */
+/** Adds the message of the server behind OpenRouter, whose own message is only "Provider returned error". */
 function withCause(message: string, error: Readonly<Record<string, unknown>>): string {
   const { metadata } = error;
   if (!isJsonObject(metadata) || typeof metadata['raw'] !== 'string') return message;
@@ -167,9 +173,9 @@ function withCause(message: string, error: Readonly<Record<string, unknown>>): s
   return message.includes(raw) ? message : `${message}: ${raw}`;
 }
 
-/** Control characters would let a server write to the terminal. */
+/** Shortens a text to one line without control characters, with which a server could write to the terminal. */
 export function toErrorLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
-  const short = truncate(line, MAX_MESSAGE);
+  const short = truncate(line, MAX_MESSAGE_LENGTH);
   return short === line ? line : `${short}…`;
 }

@@ -1,10 +1,10 @@
 import { isJsonObject } from '../../../base/json.ts';
 
 /**
- * The HTTP status that a vendor's error code stands for. An error event inside a stream has no status
- * of its own, and only some of them name one.
+ * The HTTP statuses of the vendors' error codes. An error event inside a stream has no HTTP status, and only
+ * some events name one.
  */
-const STATUS_OF: Readonly<Record<string, number>> = {
+const STATUSES: Readonly<Record<string, number>> = {
   // Anthropic: https://docs.claude.com/en/api/errors
   invalid_request_error: 400,
   authentication_error: 401,
@@ -39,23 +39,23 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 };
 
-/** Fields of an error event, the most telling first: a code says more than the type it is of. */
-const FIELDS = ['statusCode', 'status', 'code', 'type'];
+/** The fields of an error event with a status or a code, the most specific first. */
+const CODE_FIELDS = ['statusCode', 'status', 'code', 'type'];
 
-/** The status of an error event, by its number or its vendor's word; undefined: it says none. */
+/** Finds the HTTP status of an error event by its number or its vendor's code; undefined: it has none. */
 export function findErrorStatus(event: object): number | undefined {
   const inner: unknown = Reflect.get(event, 'data');
   for (const source of isJsonObject(inner) ? [inner, event] : [event]) {
-    for (const field of FIELDS) {
-      const status = statusIn(Reflect.get(source, field));
+    for (const field of CODE_FIELDS) {
+      const status = toStatus(Reflect.get(source, field));
       if (status !== undefined) return status;
     }
   }
   return undefined;
 }
 
-function statusIn(value: unknown): number | undefined {
-  if (typeof value === 'string' && Object.hasOwn(STATUS_OF, value)) return STATUS_OF[value];
+function toStatus(value: unknown): number | undefined {
+  if (typeof value === 'string' && Object.hasOwn(STATUSES, value)) return STATUSES[value];
   const status = typeof value === 'string' ? Number(value) : value;
   return typeof status === 'number' && status >= 400 && status < 600 ? status : undefined;
 }

@@ -1,6 +1,5 @@
 import { UsageError, errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import type { FailureKind, ModelFailure } from '../../../protocol/model.ts';
-import { AnswerTooLargeError } from '../answers/answer-caps.ts';
 import {
   IncompleteAnswerError,
   MalformedAnswerError,
@@ -8,6 +7,7 @@ import {
   HttpRefusal,
   ReportedError,
   WrongServerError,
+  AnswerTooLargeError,
 } from './answer-errors.ts';
 import { errorText, findErrorMessage, toErrorLine } from './error-body.ts';
 import { isContextOverflow } from './context-overflow.ts';
@@ -19,77 +19,82 @@ import { findErrorStatus } from './error-codes.ts';
 
 /** The circumstances of a failure, for its message. */
 export interface FailureContext {
-  /** `provider/model`. */
+  /** The model as `provider/model`. */
   readonly model: string;
   readonly server: Endpoint;
-  /** Some of the answer had come: what can't be told otherwise is the answer's fault. */
-  readonly accepted: boolean;
-  /** Milliseconds since the epoch, for Retry-After as a date. */
+  /** True if the answer had begun: an error without a known cause is then a fault of the answer. */
+  readonly isAnswering: boolean;
+  /** The time in milliseconds since the epoch, for dates in Retry-After. */
   readonly now: number;
 }
 
-/** Anything that a request can end with, as the value that the loop decides by. */
-export function toModelFailure(thrown: unknown, scope: FailureContext): ModelFailure {
-  const { kind, says, retryable, status, retryAfterMs } = read(thrown, scope);
+/** Converts anything that a request can throw to a failure, from which the engine decides what to do. */
+export function toModelFailure(thrown: unknown, context: FailureContext): ModelFailure {
+  const { kind, text, retryable, status, retryAfterMs } = readThrown(thrown, context);
   const code = status === undefined ? '' : `HTTP ${status}: `;
   return {
     kind,
-    message: withoutKey(`${scope.model}: ${code}${toErrorLine(says)}`, scope.server.apiKey),
+    message: redactKey(`${context.model}: ${code}${toErrorLine(text)}`, context.server.apiKey),
     retryable,
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
 
-export function cancelledFailure(scope: FailureContext): ModelFailure {
-  return { kind: 'cancelled', message: `${scope.model}: stopped`, retryable: false };
+/** Creates the failure of a request that was cancelled. */
+export function cancelledFailure(context: FailureContext): ModelFailure {
+  return { kind: 'cancelled', message: `${context.model}: stopped`, retryable: false };
 }
 
-function read(thrown: unknown, scope: FailureContext): FailureDetails {
-  if (thrown instanceof ReportedError) return streamError(thrown.error, scope);
-  const misread = misreading(thrown);
-  if (misread !== null) return misread;
-  if (thrown instanceof HttpRefusal) return readRefusal(thrown, scope.server, scope.now);
-  return connection(thrown, scope);
+function readThrown(thrown: unknown, context: FailureContext): FailureDetails {
+  if (thrown instanceof ReportedError) return readReportedError(thrown.error, context);
+  const answerError = readAnswerError(thrown);
+  if (answerError !== null) return answerError;
+  if (thrown instanceof HttpRefusal) return readRefusal(thrown, context.server, context.now);
+  return readConnectionError(thrown, context);
 }
 
-function misreading(thrown: unknown): FailureDetails | null {
+function readAnswerError(thrown: unknown): FailureDetails | null {
   if (thrown instanceof IncompleteAnswerError)
-    return { kind: 'connect', says: thrown.message, retryable: true };
+    return { kind: 'connect', text: thrown.message, retryable: true };
   if (thrown instanceof AnswerTooLargeError) {
-    return { kind: 'too_large', says: thrown.message, retryable: false };
+    return { kind: 'too_large', text: thrown.message, retryable: false };
   }
   if (thrown instanceof NotAStreamError) {
-    const says = `${thrown.message}: ${stripMarkup(thrown.body)}`;
-    return { kind: 'bad_request', says, retryable: false };
+    const text = `${thrown.message}: ${stripMarkup(thrown.body)}`;
+    return { kind: 'bad_request', text, retryable: false };
   }
   if (thrown instanceof WrongServerError || thrown instanceof UsageError) {
-    return { kind: 'bad_request', says: thrown.message, retryable: false };
+    return { kind: 'bad_request', text: thrown.message, retryable: false };
   }
   if (thrown instanceof MalformedAnswerError) {
-    return { kind: 'malformed', says: thrown.message, retryable: true };
+    return { kind: 'malformed', text: thrown.message, retryable: true };
   }
   return null;
 }
 
-/** An error event inside a stream. */
-function streamError(error: object, scope: FailureContext): FailureDetails {
-  const says = stripMarkup(findErrorMessage(error) ?? JSON.stringify(error));
+/** Reads an error event inside a stream. */
+function readReportedError(error: object, context: FailureContext): FailureDetails {
+  const text = stripMarkup(findErrorMessage(error) ?? JSON.stringify(error));
   const body = JSON.stringify(error);
   const status = findErrorStatus(error);
-  if (status === undefined) return unknownError(says, body);
-  return classifyStatus(status, { says, body, retryAfterMs: readRetryAfter({}, body, scope.now) });
+  if (status === undefined) return readUnknownError(text, body);
+  return classifyStatus(status, {
+    text,
+    body,
+    retryAfterMs: readRetryAfter({}, body, context.now),
+  });
 }
 
-function unknownError(says: string, body: string): FailureDetails {
-  const kind = kindByWords(errorText(body));
-  return { kind, says, retryable: kind !== 'context_overflow' };
+function readUnknownError(text: string, body: string): FailureDetails {
+  const kind = classifyText(errorText(body));
+  return { kind, text, retryable: kind !== 'context_overflow' };
 }
 
-function kindByWords(words: string): FailureKind {
-  if (isContextOverflow(words)) return 'context_overflow';
-  if (/overloaded/i.test(words)) return 'overloaded';
-  if (/rate.?limit/i.test(words)) return 'rate_limit';
+function classifyText(text: string): FailureKind {
+  if (isContextOverflow(text)) return 'context_overflow';
+  if (/overloaded/i.test(text)) return 'overloaded';
+  if (/rate.?limit/i.test(text)) return 'rate_limit';
   return 'server';
 }
 
@@ -102,47 +107,51 @@ function rootCause(thrown: unknown): unknown {
   return cause;
 }
 
-/** Problems of the certificate chain: the same at every try. */
+/** Errors of the certificate chain, which a new attempt does not change. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
-/** Errors of a server that does not speak TLS, which no waiting changes. */
+/** Errors of a server that does not use TLS, which a new attempt does not change. */
 const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long|:http[ _]request/i;
 
-function connection(thrown: unknown, scope: FailureContext): FailureDetails {
+function readConnectionError(thrown: unknown, context: FailureContext): FailureDetails {
   const cause = rootCause(thrown);
   const message = errorMessage(thrown);
-  const misread = misreading(cause);
-  if (misread !== null) return misread;
+  const answerError = readAnswerError(cause);
+  if (answerError !== null) return answerError;
   const code = systemErrorCode(cause) ?? firstCode(cause);
-  const said = errorMessage(cause) || message;
-  if (/redirect/.test(said)) {
-    const says = 'the server redirects: set its base URL to where it redirects to';
-    return { kind: 'bad_request', says, retryable: false };
+  const causeMessage = errorMessage(cause) || message;
+  if (/redirect/.test(causeMessage)) {
+    const text = 'the server redirects: set its base URL to the address that it redirects to';
+    return { kind: 'bad_request', text, retryable: false };
   }
-  if (code === undefined && !/terminated|fetch failed|cannot connect/i.test(`${message} ${said}`)) {
-    if (scope.accepted) return { kind: 'malformed', says: said, retryable: true };
-    return { kind: 'bad_request', says: said, retryable: false };
+  if (
+    code === undefined &&
+    !/terminated|fetch failed|cannot connect/i.test(`${message} ${causeMessage}`)
+  ) {
+    if (context.isAnswering) return { kind: 'malformed', text: causeMessage, retryable: true };
+    return { kind: 'bad_request', text: causeMessage, retryable: false };
   }
-  const says = code === undefined || said.includes(code) ? said : `${said} (${code})`;
+  const text =
+    code === undefined || causeMessage.includes(code) ? causeMessage : `${causeMessage} (${code})`;
   if (code !== undefined && CERTIFICATE.test(code)) {
-    const hint = 'own certificates: set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
-    return { kind: 'connect', says: `no trusted connection: ${says}; ${hint}`, retryable: false };
+    const hint = 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
+    return { kind: 'connect', text: `no trusted connection: ${text}; ${hint}`, retryable: false };
   }
-  if (NO_TLS.test(`${code} ${said}`)) {
-    const hint = 'what answers there does not speak TLS: is its base URL one of http?';
-    return { kind: 'connect', says: `no connection: ${says}; ${hint}`, retryable: false };
+  if (NO_TLS.test(`${code} ${causeMessage}`)) {
+    const hint = 'the server does not use TLS: should its base URL begin with http://?';
+    return { kind: 'connect', text: `no connection: ${text}; ${hint}`, retryable: false };
   }
-  return { kind: 'connect', says: `no connection: ${says}`, retryable: true };
+  return { kind: 'connect', text: `no connection: ${text}`, retryable: true };
 }
 
-/** A name with several addresses fails with one error for each, and an empty message. */
+/** Returns the code of the first error of several: a host with several addresses fails with one error for each. */
 function firstCode(cause: unknown): string | undefined {
   return cause instanceof AggregateError ? systemErrorCode(cause.errors[0]) : undefined;
 }
 
-/** Local servers take any word for a key: those are no secrets, and stand in every message. */
+/** Shorter keys are no secrets: local servers accept any text as a key, which may be a common word. */
 const SHORTEST_SECRET = 8;
 
-function withoutKey(message: string, apiKey: string | null): string {
+function redactKey(message: string, apiKey: string | null): string {
   if (apiKey === null || apiKey.length < SHORTEST_SECRET) return message;
   return message.replaceAll(apiKey, '[key]');
 }

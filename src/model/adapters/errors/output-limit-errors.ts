@@ -1,23 +1,23 @@
-/** Token counts that a refusal names. Absent: it does not name this one. */
+/** The token counts in a refusal. A field is absent if the refusal does not name it. */
 interface StatedSizes {
-  /** Tokens that the model takes, its answer included. */
+  /** The size of the context window, including the answer. */
   readonly window?: number;
-  /** Tokens of the refused request. */
+  /** The tokens of the refused request. */
   readonly input?: number;
 }
 
-/** The source of a pattern for a number as servers write it, as a group. */
+/** The source of a pattern with a group for a number as servers write it. */
 const NUMBER = '(\\d[\\d,_]*)';
 
-const WINDOWS = [
+const WINDOW_PATTERNS = [
   `context (?:length|window|size|limit) (?:is |of )?(?:only )?\\(?${NUMBER}`,
   `exceed context limit: \\d+ \\+ \\d+ > ${NUMBER}`,
   '`max_new_tokens` must be <= ' + NUMBER,
   // SambaNova
   `maximum supported sequence length is (?:just )?${NUMBER}`,
-].map(caseless);
+].map(ignoreCase);
 
-const INPUTS = [
+const INPUT_PATTERNS = [
   `prompt contains (?:at least )?${NUMBER} input tokens`,
   `request has ${NUMBER} input tokens`,
   `passed ${NUMBER} input tokens`,
@@ -26,33 +26,33 @@ const INPUTS = [
   `exceed context limit: ${NUMBER} \\+`,
   `given: ${NUMBER} \`inputs\` tokens`,
   `provided prompt is ${NUMBER} tokens`,
-].map(caseless);
+].map(ignoreCase);
 
-/** OpenRouter counts the definitions of tools by themselves. */
-const TOOL_INPUT = caseless(`${NUMBER} of tool input`);
+/** OpenRouter counts the definitions of tools separately. */
+const TOOL_INPUT = ignoreCase(`${NUMBER} of tool input`);
 
-/** Reads the token counts from the words of a refusal. */
-function statedSizes(words: string): StatedSizes {
-  const window = firstNumber(WINDOWS, words);
-  const input = firstNumber(INPUTS, words);
+/** Finds the token counts in the text of a refusal. */
+function findStatedSizes(text: string): StatedSizes {
+  const window = firstNumber(WINDOW_PATTERNS, text);
+  const input = firstNumber(INPUT_PATTERNS, text);
   return {
     ...(window === undefined ? {} : { window }),
-    ...(input === undefined ? {} : { input: input + (firstNumber([TOOL_INPUT], words) ?? 0) }),
+    ...(input === undefined ? {} : { input: input + (firstNumber([TOOL_INPUT], text) ?? 0) }),
   };
 }
 
-function caseless(source: string): RegExp {
+function ignoreCase(source: string): RegExp {
   return new RegExp(source, 'i');
 }
 
-/** Returns the value of what `NUMBER` has matched. */
+/** Parses a match of `NUMBER`. */
 function parseNumber(found: string): number {
   return Number(found.replace(/[,_]/g, ''));
 }
 
-function firstNumber(patterns: readonly RegExp[], words: string): number | undefined {
+function firstNumber(patterns: readonly RegExp[], text: string): number | undefined {
   for (const pattern of patterns) {
-    const found = pattern.exec(words)?.[1];
+    const found = pattern.exec(text)?.[1];
     if (found !== undefined) return parseNumber(found);
   }
   return undefined;
@@ -60,10 +60,10 @@ function firstNumber(patterns: readonly RegExp[], words: string): number | undef
 
 const FIELD = 'max_?(?:completion_|output_?|new_)?tokens';
 
-/** A refusal of the limit on an answer that names the highest limit the model takes. */
+/** A form of refusal that names the highest limit on an answer that the model accepts. */
 interface Wording {
   readonly pattern: RegExp;
-  /** The number named is the first one that is too high. */
+  /** True if the named number itself is too high. */
   readonly isExclusive?: true;
 }
 
@@ -91,38 +91,38 @@ const WORDINGS: readonly Wording[] = [
   // Vertex: "… a maxOutputTokens value of 65536 but the supported range is from 1 (inclusive) to 65536 (exclusive)."
   // https://github.com/BerriAI/litellm/pull/10548
   {
-    pattern: caseless(`${FIELD}\\W.{0,80}range.{0,40}to ${NUMBER} \\(exclusive\\)`),
+    pattern: ignoreCase(`${FIELD}\\W.{0,80}range.{0,40}to ${NUMBER} \\(exclusive\\)`),
     isExclusive: true,
   },
 ];
 
-/** A refusal that is about the limit on an answer and about nothing else. */
-export function isOutputLimitError(words: string): boolean {
-  return WORDINGS.some(({ pattern }) => pattern.test(words)) || limitForWindow(words) !== null;
+/** Returns true if a refusal is only about the limit on the answer. */
+export function isOutputLimitError(text: string): boolean {
+  return WORDINGS.some(({ pattern }) => pattern.test(text)) || limitForWindow(text) !== null;
 }
 
-/** Returns the limit that a refusal allows for an answer; null: it is not about that. */
-export function findAllowedOutput(words: string): number | null {
+/** Finds the limit on an answer that a refusal allows; null: the refusal is about something else. */
+export function findAllowedOutput(text: string): number | null {
   for (const { pattern, isExclusive } of WORDINGS) {
-    const named = pattern.exec(words)?.[1];
-    if (named === undefined) continue;
-    const limit = parseNumber(named) - (isExclusive === true ? 1 : 0);
+    const stated = pattern.exec(text)?.[1];
+    if (stated === undefined) continue;
+    const limit = parseNumber(stated) - (isExclusive === true ? 1 : 0);
     return limit > 0 ? limit : null;
   }
-  return limitForWindow(words);
+  return limitForWindow(text);
 }
 
 /**
- * Some servers refuse a request whose input and output limit are together larger than the window. Where the
- * input takes no more than half of it, the limit is too high; a quarter leaves room for the conversation to
- * grow. Where it takes more, the conversation is too long.
+ * Chooses a limit on the answer for a server that refuses requests whose input and output limit together exceed
+ * the window. If the input takes at most half of the window, the limit is a quarter of it, so that the
+ * conversation can grow. Returns null if the input takes more, since the conversation is too long then.
  */
-function limitForWindow(words: string): number | null {
-  const { window, input } = statedSizes(words);
+function limitForWindow(text: string): number | null {
+  const { window, input } = findStatedSizes(text);
   if (window === undefined || input === undefined || input > window / 2) return null;
   return Math.floor(window / 4);
 }
 
 function wording(source: string): Wording {
-  return { pattern: caseless(source) };
+  return { pattern: ignoreCase(source) };
 }

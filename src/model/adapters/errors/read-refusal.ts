@@ -6,84 +6,85 @@ import { isContextOverflow } from './context-overflow.ts';
 import { readRetryAfter } from './retry-after.ts';
 import { isWebPage } from './markup.ts';
 
-/** A failure as it is told, before it is put into words. */
+/** The details of a failure, before the model and the status are added to its message. */
 export interface FailureDetails {
   readonly kind: FailureKind;
-  readonly says: string;
+  readonly text: string;
   readonly retryable: boolean;
   readonly status?: number;
   readonly retryAfterMs?: number | undefined;
 }
 
 interface StatusDetails {
-  readonly says: string;
+  readonly text: string;
   readonly body: string;
   readonly retryAfterMs: number | undefined;
-  /** Characters of the refused request. Absent: not known. */
-  readonly sent?: number;
+  /** The length of the refused request in characters. Absent: it is not known. */
+  readonly sentLength?: number;
 }
 
+/** Reads the failure from a response with an unsuccessful status. `now`: milliseconds since the epoch. */
 export function readRefusal(refusal: HttpRefusal, server: Endpoint, now: number): FailureDetails {
   const { status, headers, body, sent } = refusal;
   const { host } = new URL(server.baseUrl);
   const retryAfterMs = readRetryAfter(headers, body, now);
-  const says = describeErrorBody(body, host) || refusal.message;
-  const reading = classifyStatus(status, { says, body, retryAfterMs, sent: sent.length });
-  const hint = hintFor(refusal, reading, server);
-  return hint === '' ? reading : { ...reading, says: `${says} (${hint})` };
+  const text = describeErrorBody(body, host) || refusal.message;
+  const details = classifyStatus(status, { text, body, retryAfterMs, sentLength: sent.length });
+  const hint = findHint(refusal, details, server);
+  return hint === '' ? details : { ...details, text: `${text} (${hint})` };
 }
 
-/** Some gateways refuse a request that is too long without a word. */
+/** Some gateways refuse a request that is too long with an empty body. From this length on, that is assumed. */
 const LONG_REQUEST = 32_000;
 
-/** Reads what a status means, of a response or of an error inside an answer. */
+/** Classifies a failure by its HTTP status, which a response or an error inside an answer has. */
 export function classifyStatus(status: number, details: StatusDetails): FailureDetails {
-  const { says, body, retryAfterMs, sent = 0 } = details;
-  const reading = { says, status, retryAfterMs };
+  const { text, body, retryAfterMs, sentLength = 0 } = details;
+  const common = { text, status, retryAfterMs };
   switch (status) {
     case 401:
     case 402:
-      return { ...reading, kind: 'auth', retryable: false };
+      return { ...common, kind: 'auth', retryable: false };
     case 404:
-      return { ...reading, kind: 'not_found', retryable: false };
+      return { ...common, kind: 'not_found', retryable: false };
     case 413:
-      // A proxy counts bytes, and not what the model takes.
+      // A web page is from a proxy, which limits bytes and not the tokens of the model.
       return {
-        ...reading,
+        ...common,
         kind: isWebPage(body) ? 'bad_request' : 'context_overflow',
         retryable: false,
       };
   }
-  // Before the other statuses: gateways put any of them on the refusal of the server behind them.
+  // This comes before the other statuses, since gateways use any of them for a refusal of the server behind them.
   if (
     isContextOverflow(errorText(body)) ||
-    (status === 400 && body.trim() === '' && sent > LONG_REQUEST)
+    (status === 400 && body.trim() === '' && sentLength > LONG_REQUEST)
   ) {
-    return { ...reading, kind: 'context_overflow', retryable: false };
+    return { ...common, kind: 'context_overflow', retryable: false };
   }
   switch (status) {
     case 403:
-      return { ...reading, kind: 'auth', retryable: false };
+      return { ...common, kind: 'auth', retryable: false };
     case 408:
     case 409:
-      return { ...reading, kind: 'server', retryable: true };
+      return { ...common, kind: 'server', retryable: true };
     case 503:
     case 529:
-      return { ...reading, kind: 'overloaded', retryable: true };
+      return { ...common, kind: 'overloaded', retryable: true };
   }
   if (status === 429) {
-    // A spent quota does not come back by waiting.
-    return { ...reading, kind: 'rate_limit', retryable: !/insufficient_quota/.test(body) };
+    // A spent quota is not restored by waiting.
+    return { ...common, kind: 'rate_limit', retryable: !/insufficient_quota/.test(body) };
   }
   if (status >= 500) {
-    const kind = /overloaded/i.test(says) ? 'overloaded' : 'server';
-    return { ...reading, kind, retryable: true };
+    const kind = /overloaded/i.test(text) ? 'overloaded' : 'server';
+    return { ...common, kind, retryable: true };
   }
-  return { ...reading, kind: 'bad_request', retryable: false };
+  return { ...common, kind: 'bad_request', retryable: false };
 }
 
-/** Says where a person finds what is wrong; empty: the server's own words are enough. */
-function hintFor(
+/** Returns a hint about the cause for the user; empty: the server's own message is enough. */
+function findHint(
   { url, body, status }: HttpRefusal,
   { kind }: FailureDetails,
   server: Endpoint,
@@ -91,11 +92,11 @@ function hintFor(
   if (status === 413 && isWebPage(body)) {
     return 'a proxy before the server takes no request of this size: raise its limit (nginx: client_max_body_size)';
   }
-  if (kind === 'not_found') return `asked ${url}`;
-  return kind === 'auth' ? `asked ${server.baseUrl} ${withWhichKey(server)}` : '';
+  if (kind === 'not_found') return `sent to ${url}`;
+  return kind === 'auth' ? `sent to ${server.baseUrl} ${describeKey(server)}` : '';
 }
 
-function withWhichKey({ apiKey, keyFrom }: Endpoint): string {
+function describeKey({ apiKey, keyFrom }: Endpoint): string {
   if (apiKey === null) return 'without a key';
   return keyFrom === undefined ? 'with a key' : `with the key in ${keyFrom}`;
 }

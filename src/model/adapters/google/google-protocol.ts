@@ -1,8 +1,7 @@
 import { createGoogle } from '@ai-sdk/google';
-import { createAdapter, type AdapterDeps, type WireModelPort } from '../adapter.ts';
-import type { Endpoint, ProtocolAdapter } from '../protocol-adapter.ts';
+import type { ProtocolAdapter } from '../protocol-adapter.ts';
 import { GoogleReader } from './google-reader.ts';
-import { limitThinkingBudget } from '../request/thinking-budget.ts';
+import { capThinkingBudget } from '../request/thinking-budget.ts';
 
 const THINKING = /("thinkingConfig":\{"thinkingBudget":)(\d+)/;
 
@@ -17,7 +16,6 @@ export const googleProtocol: ProtocolAdapter = {
     acceptedIds: /^[\x21-\x7e]{1,64}$/,
     signsBlankText: true,
   },
-  dropHeaders: [],
   languageModel: (modelId, endpoint, fetch) =>
     createGoogle({
       baseURL: endpoint.baseUrl,
@@ -25,12 +23,6 @@ export const googleProtocol: ProtocolAdapter = {
       fetch,
     }).languageModel(modelId),
   createReader: (answer) => new GoogleReader(answer),
-  providerOptions: () => ({}),
-  // What it thinks counts in the limit here.
-  boundOutput: (body, maxOutputTokens) => limitThinkingBudget(body, THINKING, maxOutputTokens),
+  // The limit includes thinking in this protocol.
+  limitOutput: (body, maxOutputTokens) => capThinkingBudget(body, THINKING, maxOutputTokens),
 };
-
-/** Creates the adapter of a provider that speaks Google's generateContent protocol. */
-export function createGoogleAdapter(endpoint: Endpoint, deps: AdapterDeps): WireModelPort {
-  return createAdapter(googleProtocol, endpoint, deps);
-}

@@ -2,17 +2,11 @@ import { type JsonObject, type JsonValue, isJsonObject } from '../../../base/jso
 import { ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
-import {
-  type AnswerReader,
-  asNumber,
-  asObject,
-  asObjects,
-  asText,
-} from '../answers/answer-reader.ts';
+import { type AnswerReader, asNumber, asObject, asObjects, asText } from '../answers/reader.ts';
 import { findEventError } from '../answers/reported-errors.ts';
 import type { ReportedUsage } from '../answers/reported-usage.ts';
 
-/** Reads Google's generateContent: https://ai.google.dev/api/generate-content */
+/** Reads answers of Google's generateContent: https://ai.google.dev/api/generate-content */
 export class GoogleReader implements AnswerReader {
   readonly awaitsEnd = false;
   private readonly answer: AnswerBuilder;
@@ -45,12 +39,12 @@ export class GoogleReader implements AnswerReader {
     this.takeUsage(usage);
   }
 
-  /** Gemini counts as it goes: before the finish reason, what is generated is not yet all of it. */
+  /** Takes the usage. Before the finish reason, the count of the output is not complete. */
   private takeUsage(usage: JsonObject | undefined): void {
     if (usage === undefined) return;
     const isFinal = this.answer.finishReason !== null;
     this.answer.setUsage({
-      ...googleUsage(usage),
+      ...readUsage(usage),
       ...(isFinal ? {} : { output: undefined, reasoning: undefined }),
     });
   }
@@ -76,14 +70,14 @@ export class GoogleReader implements AnswerReader {
       return this.answer.repair('unknown_block');
     }
     if (text === '') return meta === undefined ? undefined : this.annotate(meta);
-    if (part['thought'] === true) this.answer.reasoning(text, undefined, meta);
-    else this.answer.text(text, undefined, meta);
+    if (part['thought'] === true) this.answer.addReasoning(text, undefined, meta);
+    else this.answer.addText(text, undefined, meta);
   }
 
-  /** The signature of an empty part belongs to the part before it. */
+  /** Adds the signature of an empty part to the part before it. */
   private annotate(meta: JsonObject): void {
     if (this.answer.hasContent) this.answer.annotateLast(meta);
-    else this.answer.text('', undefined, meta);
+    else this.answer.addText('', undefined, meta);
   }
 
   private takeCall(call: JsonObject, meta: JsonObject | undefined): void {
@@ -98,7 +92,7 @@ export class GoogleReader implements AnswerReader {
   }
 }
 
-function googleUsage(usage: JsonObject): ReportedUsage {
+function readUsage(usage: JsonObject): ReportedUsage {
   const prompt = asNumber(usage['promptTokenCount']);
   const toolPrompt = asNumber(usage['toolUsePromptTokenCount']) ?? 0;
   const answered = asNumber(usage['candidatesTokenCount']);
@@ -117,8 +111,8 @@ function googleUsage(usage: JsonObject): ReportedUsage {
   };
 }
 
-/** The fields below which further fields of the protocol stand. Arguments of calls are none of them. */
-const HOLDERS = new Set([
+/** The fields that contain further fields of the protocol. Arguments of calls are not among them. */
+const NESTED_FIELDS = new Set([
   'candidates',
   'content',
   'parts',
@@ -128,20 +122,20 @@ const HOLDERS = new Set([
 ]);
 
 /**
- * Returns a chunk with its field names in camel case: gateways that use Google's Python types send
- * `finish_reason` and `function_call`. A field that is there under both names keeps the value in camel case.
+ * Converts the field names of a chunk to camel case, since gateways that use Google's Python types send
+ * `finish_reason` and `function_call`. If a field has both names, the value in camel case is kept.
  */
 function withCamelCaseNames(chunk: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(chunk).flatMap(([name, value]) => {
       const camel = name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
       if (value === undefined || (camel !== name && chunk[camel] !== undefined)) return [];
-      return [[camel, HOLDERS.has(camel) ? renamedBelow(value) : value] as const];
+      return [[camel, NESTED_FIELDS.has(camel) ? renameBelow(value) : value] as const];
     }),
   );
 }
 
-function renamedBelow(value: JsonValue): JsonValue {
+function renameBelow(value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     return value.map((item) => (isJsonObject(item) ? withCamelCaseNames(item) : item));
   }

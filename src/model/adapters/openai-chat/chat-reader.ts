@@ -4,22 +4,22 @@ import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { ChatCalls } from './chat-calls.ts';
 import { readChatUsage } from './chat-usage.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
-import { asObject, asObjects, asText, type AnswerReader } from '../answers/answer-reader.ts';
+import { asObject, asObjects, asText, type AnswerReader } from '../answers/reader.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 
-/** Reads OpenAI's Chat Completions and what the servers compatible with it make of it. */
+/** Reads answers of OpenAI's Chat Completions, and the variants that compatible servers send. */
 export class ChatReader implements AnswerReader {
   readonly awaitsEnd = false;
   private readonly answer: AnswerBuilder;
   private readonly calls: ChatCalls;
-  /** The visible text so far, to know again what a whole message repeats. */
-  private said = '';
+  /** The visible text so far, to recognize what a complete message repeats. */
+  private visibleText = '';
   /** The thinking so far. */
-  private thought = '';
-  /** Content came in deltas, so that a last message repeats it. */
+  private thinking = '';
+  /** True if content came in deltas, so that a final message repeats it. */
   private hasDeltas = false;
   private hasRefused = false;
-  /** The response is one document, in which a message is what belongs there. */
+  /** True if the response is one document, in which a message is expected. */
   private isDocument = false;
 
   constructor(answer: AnswerBuilder) {
@@ -36,7 +36,7 @@ export class ChatReader implements AnswerReader {
     if (choices.length === 0 && !Array.isArray(chunk['choices'])) {
       this.answer.repair('missing_choices');
     }
-    // Only one answer is asked for: GitHub Copilot puts its text into one choice and its calls into the next.
+    // All choices are one answer: GitHub Copilot puts its text into one choice and its calls into the next.
     for (const choice of choices) this.takeChoice(choice);
     for (const choice of choices) this.takeReason(choice['finish_reason']);
   }
@@ -57,62 +57,62 @@ export class ChatReader implements AnswerReader {
     if (message !== undefined) {
       this.takeMessage(message, { isLast: asText(choice['finish_reason']) !== undefined });
     }
-    if (delta === undefined && message === undefined) this.say(asText(choice['text']));
+    if (delta === undefined && message === undefined) this.addText(asText(choice['text']));
     this.takeUsage(choice);
   }
 
   private takeDelta(delta: JsonObject): void {
-    this.think(thoughtIn(delta));
-    for (const part of contentParts(delta['content'])) {
-      if (part.type === 'reasoning') this.think(part.text);
-      else this.say(part.text);
+    this.addThinking(findThinking(delta));
+    for (const part of splitContent(delta['content'])) {
+      if (part.type === 'reasoning') this.addThinking(part.text);
+      else this.addText(part.text);
     }
-    this.refuse(delta['refusal']);
+    this.takeRefusal(delta['refusal']);
     if (delta['content'] || delta['refusal']) this.hasDeltas = true;
     this.calls.take(delta);
   }
 
   /**
-   * Takes a message in place of a delta: the whole answer, the answer so far, or a piece of it. What was said
-   * before is not said again.
+   * Takes a message that came instead of a delta: the complete answer, the answer so far, or a piece of it. Text
+   * that has come before is not added again.
    */
   private takeMessage(message: JsonObject, { isLast }: { readonly isLast: boolean }): void {
     if (!this.isDocument) this.answer.repair('message_instead_of_delta');
-    const parts = contentParts(message['content']);
+    const parts = splitContent(message['content']);
     const joined = (type: ContentPart['type']): string =>
       parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('');
-    const thought = thoughtIn(message) + joined('reasoning');
-    // A last message behind deltas is the whole answer, even if the server has trimmed it.
-    const isWhole = isLast && this.hasDeltas;
-    if (!(isWhole && this.thought !== '') || thought.startsWith(this.thought)) {
-      this.think(newIn(thought, this.thought));
+    const thought = findThinking(message) + joined('reasoning');
+    // A final message after deltas is the complete answer, even if the server has trimmed it.
+    const isComplete = isLast && this.hasDeltas;
+    if (!(isComplete && this.thinking !== '') || thought.startsWith(this.thinking)) {
+      this.addThinking(findNewText(thought, this.thinking));
     }
     const text = joined('text');
-    if (!(isWhole && this.said !== '') || text.startsWith(this.said)) {
-      this.say(newIn(text, this.said));
+    if (!(isComplete && this.visibleText !== '') || text.startsWith(this.visibleText)) {
+      this.addText(findNewText(text, this.visibleText));
     }
-    if (asText(message['refusal']) !== this.said) this.refuse(message['refusal']);
+    if (asText(message['refusal']) !== this.visibleText) this.takeRefusal(message['refusal']);
     this.calls.takeMessage(message);
   }
 
-  private think(text: string): void {
+  private addThinking(text: string): void {
     if (text === '') return;
-    this.thought += text;
-    this.answer.reasoning(text);
+    this.thinking += text;
+    this.answer.addReasoning(text);
   }
 
-  private say(text: string | undefined): void {
+  private addText(text: string | undefined): void {
     if (text === undefined || text === '') return;
-    this.said += text;
-    this.answer.text(text);
+    this.visibleText += text;
+    this.answer.addText(text);
   }
 
-  /** OpenAI sends a refusal in place of content. */
-  private refuse(refusal: JsonValue | undefined): void {
+  /** Takes the refusal that OpenAI sends instead of content. */
+  private takeRefusal(refusal: JsonValue | undefined): void {
     const text = asText(refusal);
     if (text === undefined) return;
     this.hasRefused = true;
-    this.say(text);
+    this.addText(text);
   }
 
   private takeReason(reason: JsonValue | undefined): void {
@@ -120,22 +120,22 @@ export class ChatReader implements AnswerReader {
     if (raw !== undefined) finishAnswer(this.answer, raw, { hasRefused: this.hasRefused });
   }
 
-  /** Kimi reports usage inside the choice, Groq under `x_groq`. */
+  /** Takes the usage, which Kimi reports inside the choice and Groq under `x_groq`. */
   private takeUsage(holder: JsonObject): void {
     const usage = asObject(holder['usage']) ?? asObject(asObject(holder['x_groq'])?.['usage']);
     if (usage !== undefined) this.answer.setUsage(readChatUsage(usage));
   }
 }
 
-/** The part of a message that is new behind what came before it: messages come whole, growing or in pieces. */
-function newIn(text: string, before: string): string {
+/** Returns the part of a message that is new. Messages come complete, growing or in pieces. */
+function findNewText(text: string, before: string): string {
   // Some servers trim the message that repeats what they streamed.
   if (before !== '' && text.trim() === before.trim()) return '';
   return text.startsWith(before) ? text.slice(before.length) : text;
 }
 
-/** The thinking in a delta or message, whatever the field. */
-function thoughtIn(holder: JsonObject): string {
+/** Finds the thinking in a delta or message, in any of its fields. */
+function findThinking(holder: JsonObject): string {
   const plain =
     asText(holder['reasoning_content']) ??
     asText(holder['reasoning']) ??
@@ -152,8 +152,8 @@ interface ContentPart {
   readonly text: string;
 }
 
-/** Mistral sends thinking as a part of the content: https://docs.mistral.ai/capabilities/reasoning */
-function contentParts(content: JsonValue | undefined): readonly ContentPart[] {
+/** Splits content into text and thinking, which Mistral sends as parts: https://docs.mistral.ai/capabilities/reasoning */
+function splitContent(content: JsonValue | undefined): readonly ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return asObjects(content).flatMap((part): ContentPart[] => {
     const { thinking } = part;

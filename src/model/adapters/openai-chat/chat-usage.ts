@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../base/json.ts';
-import { asNumber, asObject } from '../answers/answer-reader.ts';
+import { asNumber, asObject } from '../answers/reader.ts';
 import type { ReportedUsage } from '../answers/reported-usage.ts';
 
-/** Returns the usage that an object reports, also under the names of other protocols: gateways pass them on. */
+/** Reads a usage object, also with the field names of other protocols, which gateways pass on. */
 export function readChatUsage(usage: JsonObject): ReportedUsage {
   const promptDetails = asObject(usage['prompt_tokens_details'] ?? usage['input_tokens_details']);
   const outputDetails = asObject(

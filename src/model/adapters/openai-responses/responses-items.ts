@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { areSameArguments } from '../answers/call-arguments.ts';
 import { readChatUsage } from '../openai-chat/chat-usage.ts';
-import { asNumber, asObject, asObjects, asText } from '../answers/answer-reader.ts';
+import { asNumber, asObject, asObjects, asText } from '../answers/reader.ts';
 import type { ReportedUsage } from '../answers/reported-usage.ts';
 
-/** Events that repeat or describe what others bring; their text is taken from those. */
+/** The events that only repeat or describe the content of other events. */
 const REDUNDANT = new Set([
   'keepalive',
   'response.queued',
@@ -15,29 +15,30 @@ const REDUNDANT = new Set([
   'response.reasoning_part.done',
 ]);
 
-/** Whether an event only repeats or describes what others bring. */
+/** Returns true if an event only repeats or describes the content of other events. */
 export function isRedundantEvent(type: string): boolean {
   return REDUNDANT.has(type);
 }
 
+/** The type of an output item. */
 export type OutputItemType = 'message' | 'reasoning' | 'function_call' | 'unknown';
 
-/** An item of the output, as far as it has come. */
+/** An output item as far as it has come. */
 export interface OutputItem {
   readonly type: OutputItemType;
   readonly key: string;
   id: string | undefined;
   readonly callId: string | undefined;
   readonly name: string | undefined;
-  /** The text that came for it, or the arguments of a call. */
+  /** Its text so far, or the arguments of a call. */
   text: string;
-  /** The parts of its content that text has come for. */
-  readonly parts: Set<string>;
-  /** The index of the part of its summary that is being read. */
+  /** The parts of its content for which text has come. */
+  readonly receivedParts: Set<string>;
+  /** The index of the current part of its summary. */
   summaryIndex: number;
 }
 
-/** Returns the type of an item, by its other fields where it has none. */
+/** Returns the type of an item, from its other fields if it states none. */
 export function classifyItem(item: JsonObject): OutputItemType {
   const { type } = item;
   if (type === 'message' || type === 'reasoning' || type === 'function_call') return type;
@@ -49,8 +50,8 @@ export function classifyItem(item: JsonObject): OutputItemType {
 }
 
 /**
- * Returns the item that one of the final response repeats: by its id, by the id of its call, by what it says,
- * or by its place if neither has an id. Gateways number the items otherwise, and make up other ids.
+ * Finds the item that an item of the final response repeats: by its id, by the id of its call, by its content, or
+ * by its key. Gateways number the items differently in the final response, and make up other ids.
  */
 export function findRepeatedItem(
   sent: JsonObject,
@@ -63,26 +64,23 @@ export function findRepeatedItem(
   return (
     same.find((item) => id !== undefined && item.id === id) ??
     same.find((item) => callId !== undefined && item.callId === callId) ??
-    same.find((item) => saysSame(item, sent)) ??
-    same.find((item) => item.key === key && isOneOf(type, item, sent))
+    same.find((item) => hasSameContent(item, sent)) ??
+    same.find((item) => item.key === key && canBeSameCall(type, item, sent))
   );
 }
 
-/** Whether an item at the same place can only be the same one: it has the same name, or its text was cut. */
-function isOneOf(type: OutputItemType, item: OutputItem, sent: JsonObject): boolean {
+/** Returns true if an item with the same key can be the same one, even if its content differs. */
+function canBeSameCall(type: OutputItemType, item: OutputItem, sent: JsonObject): boolean {
   if (type !== 'function_call') return true;
   return item.callId === undefined || asText(sent['call_id']) === undefined;
 }
 
-function saysSame(item: OutputItem, sent: JsonObject): boolean {
+function hasSameContent(item: OutputItem, sent: JsonObject): boolean {
   switch (item.type) {
     case 'message':
-      return item.text.trim() === joinContentText(sent['content']).trim();
+      return item.text.trim() === joinTexts(sent['content']).trim();
     case 'reasoning':
-      return (
-        item.text.trim() ===
-        (joinContentText(sent['summary']) || joinContentText(sent['content'])).trim()
-      );
+      return item.text.trim() === (joinTexts(sent['summary']) || joinTexts(sent['content'])).trim();
     case 'function_call':
       return (
         item.name === asText(sent['name']) && areSameArguments(item.text, findArguments(sent) ?? '')
@@ -92,27 +90,29 @@ function saysSame(item: OutputItem, sent: JsonObject): boolean {
   }
 }
 
-/** Returns the raw arguments of a call; undefined: it has none. */
+/** Finds the raw arguments of a call; undefined: it has none. */
 export function findArguments(sent: JsonObject): string | undefined {
-  const given = sent['arguments'];
-  return isJsonObject(given) ? JSON.stringify(given) : asText(given);
+  const args = sent['arguments'];
+  return isJsonObject(args) ? JSON.stringify(args) : asText(args);
 }
 
-/** Returns the part of an item that an event is about. */
+/** Returns a key for the part of an item that an event is about. */
 export function partKey(event: JsonObject): string {
   return `${asNumber(event['summary_index']) ?? ''}:${asNumber(event['content_index']) ?? 0}`;
 }
 
+/** Returns an object with the field `name` if there is a name. */
 export function toNameField(name: JsonValue | undefined): JsonObject {
   const text = asText(name);
   return text === undefined ? {} : { name: text };
 }
 
+/** Returns the key in the builder of the current part of a reasoning item. */
 export function reasoningKey({ key, summaryIndex }: OutputItem): string {
   return `${key}:${summaryIndex}`;
 }
 
-/** In the form in which `@ai-sdk/openai` takes it back. */
+/** Creates the metadata of a message in the form that `@ai-sdk/openai` expects. */
 export function toMessageMeta({ id, phase }: JsonObject): JsonObject {
   const known = asText(id);
   return {
@@ -121,6 +121,7 @@ export function toMessageMeta({ id, phase }: JsonObject): JsonObject {
   };
 }
 
+/** Creates the metadata of a reasoning item in the form that `@ai-sdk/openai` expects. */
 export function toReasoningMeta({ id, encrypted_content: encrypted }: JsonObject): JsonObject {
   const known = asText(id);
   return {
@@ -129,14 +130,15 @@ export function toReasoningMeta({ id, encrypted_content: encrypted }: JsonObject
   };
 }
 
-export function joinContentText(content: JsonValue | undefined): string {
+/** Joins the texts and refusals of a content. */
+export function joinTexts(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return asObjects(content)
     .map((part) => asText(part['text']) ?? asText(part['refusal']) ?? '')
     .join('');
 }
 
-/** Creates an item that nothing has come for yet. */
+/** Creates an item for which no content has come yet. */
 export function createOutputItem(key: string, sent: JsonObject): OutputItem {
   return {
     type: classifyItem(sent),
@@ -145,18 +147,18 @@ export function createOutputItem(key: string, sent: JsonObject): OutputItem {
     callId: asText(sent['call_id']),
     name: asText(sent['name']),
     text: '',
-    parts: new Set(),
+    receivedParts: new Set(),
     summaryIndex: 0,
   };
 }
 
-/** Returns the usage that a response reports. */
+/** Reads the usage of a response. */
 export function readResponsesUsage(usage: JsonObject): ReportedUsage {
   const details = asObject(usage['input_tokens_details']);
   return { ...readChatUsage(usage), cacheWrite: asNumber(details?.['cache_write_tokens']) };
 }
 
-/** Returns the text of a part that holds what the model says; undefined: it holds something else. */
+/** Finds the text of a part with visible output; undefined: it is another kind of part. */
 export function findPartText(part: JsonValue | undefined): JsonValue | undefined {
   const fields = asObject(part);
   const type = fields?.['type'];

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { createOpenAI } from '@ai-sdk/openai';
-import { createAdapter, type AdapterDeps, type WireModelPort } from '../adapter.ts';
-import type { Endpoint, ProtocolAdapter } from '../protocol-adapter.ts';
+import type { ProtocolAdapter } from '../protocol-adapter.ts';
 import { ResponsesReader } from './responses-reader.ts';
 
 /** OpenAI's Responses protocol. */
@@ -18,7 +17,6 @@ export const responsesProtocol: ProtocolAdapter = {
     // The API's default makes every optional argument required.
     strictTools: false,
   },
-  dropHeaders: [],
   languageModel: (modelId, endpoint, fetch) =>
     createOpenAI({
       baseURL: endpoint.baseUrl,
@@ -26,26 +24,21 @@ export const responsesProtocol: ProtocolAdapter = {
       fetch,
     }).responses(modelId),
   createReader: (answer) => new ResponsesReader(answer),
-  // Nothing is kept at the provider, so reasoning travels encrypted with the conversation (the
-  // package asks for that itself for models that reason). Summaries take a verified organisation.
+  // The provider stores nothing, so reasoning is sent with the conversation in encrypted form (the package
+  // requests that for models that reason). Summaries are available only to verified organizations.
   providerOptions: (request) => ({
     openai: {
       store: false,
       reasoningSummary: null,
-      ...(request.cacheKey === undefined ? {} : { promptCacheKey: cacheKey(request.cacheKey) }),
+      ...(request.cacheKey === undefined ? {} : { promptCacheKey: toCacheKey(request.cacheKey) }),
     },
   }),
 };
 
-/** Creates the adapter of a provider that speaks OpenAI's Responses protocol. */
-export function createResponsesAdapter(endpoint: Endpoint, deps: AdapterDeps): WireModelPort {
-  return createAdapter(responsesProtocol, endpoint, deps);
-}
-
-/** Characters: a request with a longer one is refused. */
+/** The most characters of a cache key. A request with a longer one is refused. */
 const LONGEST_CACHE_KEY = 64;
 
-/** The name of an agent type, which is part of it, has no limit. */
-function cacheKey(key: string): string {
+/** Shortens a cache key that is too long, since it contains the name of an agent, which has no limit. */
+function toCacheKey(key: string): string {
   return key.length <= LONGEST_CACHE_KEY ? key : hash('sha256', key);
 }

@@ -2,17 +2,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import { ReportedError } from '../errors/answer-errors.ts';
 import type { AnswerBuilder } from '../answers/answer-builder.ts';
 import { finishAnswer } from '../answers/finish-reasons.ts';
-import {
-  asNumber,
-  asObject,
-  asObjects,
-  asText,
-  type AnswerReader,
-} from '../answers/answer-reader.ts';
+import { asNumber, asObject, asObjects, asText, type AnswerReader } from '../answers/reader.ts';
 import { findReportedError, findEventError } from '../answers/reported-errors.ts';
 import {
   findArguments,
-  joinContentText,
+  joinTexts,
   createOutputItem,
   isRedundantEvent,
   classifyItem,
@@ -28,17 +22,17 @@ import {
   type OutputItemType,
 } from './responses-items.ts';
 
-/** Reads OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses-streaming */
+/** Reads answers of OpenAI's Responses API: https://platform.openai.com/docs/api-reference/responses-streaming */
 export class ResponsesReader implements AnswerReader {
   readonly awaitsEnd = true;
   private readonly answer: AnswerBuilder;
   private readonly open = new Map<string, OutputItem>();
-  /** The items that have ended, by key: the final response repeats them. */
+  /** The items that have ended, by key. The final response repeats them. */
   private readonly ended = new Map<string, OutputItem>();
   private itemCount = 0;
   private lastKey = '';
   private hasRefused = false;
-  /** The response is one document, in which the items are what belongs there. */
+  /** True if the response is one document, in which complete items are expected. */
   private isDocument = false;
 
   constructor(answer: AnswerBuilder) {
@@ -58,7 +52,7 @@ export class ResponsesReader implements AnswerReader {
       case 'response.output_item.done':
         return this.endItem(this.keyOf(event, event['item']), asObject(event['item']) ?? {});
       case 'response.output_text.delta':
-        return this.say(event);
+        return this.takeTextDelta(event);
       case 'response.output_text.done':
         return this.completePart(event, 'message', event['text']);
       case 'response.content_part.done':
@@ -73,12 +67,12 @@ export class ResponsesReader implements AnswerReader {
         return this.completeArguments(event);
       case 'response.refusal.delta':
         this.hasRefused = true;
-        return this.say(event);
+        return this.takeTextDelta(event);
       case 'response.reasoning_summary_part.added':
         return this.startSummary(event);
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        return this.think(event);
+        return this.takeThinkingDelta(event);
       case 'response.function_call_arguments.delta':
         return this.growCall(event);
       case 'response.completed':
@@ -94,7 +88,7 @@ export class ResponsesReader implements AnswerReader {
       default: {
         const error = findEventError(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
-        // A whole response without a type.
+        // This is a complete response without a type.
         else if (Array.isArray(event['output'])) this.complete(event);
         else this.answer.repair('unknown_event');
       }
@@ -111,7 +105,7 @@ export class ResponsesReader implements AnswerReader {
     return true;
   }
 
-  /** Items are told apart by their place in the output: some gateways change their ids from event to event. */
+  /** Returns the key of an item: its index in the output, since some gateways change its id between events. */
   private keyOf(event: JsonObject, item?: JsonValue): string {
     const index = asNumber(event['output_index']);
     if (index !== undefined) return `#${index}`;
@@ -134,7 +128,7 @@ export class ResponsesReader implements AnswerReader {
     const type = classifyItem(sent);
     if (known !== undefined && (known.type === type || type === 'unknown')) return known;
     if (known !== undefined) {
-      // Another item under the place of one that has not ended.
+      // Another item has the key of one that has not ended.
       this.answer.repair('missing_block_end');
       this.endItem(key, {});
     }
@@ -168,19 +162,19 @@ export class ResponsesReader implements AnswerReader {
     return this.startItem(key, { ...toNameField(event['name']), type, id: event['item_id'] });
   }
 
-  private say(event: JsonObject): void {
+  private takeTextDelta(event: JsonObject): void {
     const item = this.openItem(event, 'message');
     if (item.type === 'message') this.addText(item, event, asText(event['delta']) ?? '');
   }
 
   private addText(item: OutputItem, event: JsonObject, text: string): void {
     item.text += text;
-    item.parts.add(partKey(event));
-    if (item.type === 'message') this.answer.text(text, item.key);
-    else this.answer.reasoning(text, reasoningKey(item));
+    item.receivedParts.add(partKey(event));
+    if (item.type === 'message') this.answer.addText(text, item.key);
+    else this.answer.addReasoning(text, reasoningKey(item));
   }
 
-  /** Takes the complete text of a part, which has come in deltas from most servers. */
+  /** Takes the complete text of a part. Most servers have sent it in deltas before. */
   private completePart(
     event: JsonObject,
     type: 'message' | 'reasoning',
@@ -189,12 +183,12 @@ export class ResponsesReader implements AnswerReader {
     const text = asText(value);
     if (text === undefined || this.hasEnded(event)) return;
     const item = this.openItem(event, type);
-    if (item.type !== type || item.parts.has(partKey(event))) return;
-    if (type === 'reasoning') this.moveTo(item, asNumber(event['summary_index']) ?? 0);
+    if (item.type !== type || item.receivedParts.has(partKey(event))) return;
+    if (type === 'reasoning') this.moveToSummary(item, asNumber(event['summary_index']) ?? 0);
     this.addText(item, event, text);
   }
 
-  /** Takes the complete arguments of a call, which have come in deltas from most servers. */
+  /** Takes the complete arguments of a call. Most servers have sent them in deltas before. */
   private completeArguments(event: JsonObject): void {
     if (this.hasEnded(event)) return;
     const item = this.openItem(event, 'function_call');
@@ -204,7 +198,7 @@ export class ResponsesReader implements AnswerReader {
     if (raw.startsWith(before)) this.answer.growArguments(item.key, raw.slice(before.length));
   }
 
-  /** Whether an event repeats something of an item that has ended. */
+  /** Returns true if an event repeats content of an item that has ended. */
   private hasEnded(event: JsonObject): boolean {
     const key = this.keyOf(event);
     return this.ended.has(key) && !this.open.has(key);
@@ -212,18 +206,18 @@ export class ResponsesReader implements AnswerReader {
 
   private startSummary(event: JsonObject): void {
     const item = this.openItem(event, 'reasoning');
-    if (item.type === 'reasoning') this.moveTo(item, asNumber(event['summary_index']) ?? 0);
+    if (item.type === 'reasoning') this.moveToSummary(item, asNumber(event['summary_index']) ?? 0);
   }
 
-  private think(event: JsonObject): void {
+  private takeThinkingDelta(event: JsonObject): void {
     const item = this.openItem(event, 'reasoning');
     if (item.type !== 'reasoning') return;
-    this.moveTo(item, asNumber(event['summary_index']) ?? item.summaryIndex);
+    this.moveToSummary(item, asNumber(event['summary_index']) ?? item.summaryIndex);
     this.addText(item, event, asText(event['delta']) ?? '');
   }
 
-  /** Each part of a summary is a part of the message; all belong to the same item. */
-  private moveTo(item: OutputItem, summaryIndex: number): void {
+  /** Begins the block of the next part of a summary. All parts belong to the same item. */
+  private moveToSummary(item: OutputItem, summaryIndex: number): void {
     if (summaryIndex <= item.summaryIndex) return;
     item.summaryIndex = summaryIndex;
     this.answer.openBlock('reasoning', reasoningKey(item), toReasoningMeta({ id: item.id }));
@@ -242,17 +236,13 @@ export class ResponsesReader implements AnswerReader {
     this.ended.set(key, item);
     switch (item.type) {
       case 'message':
-        if (item.text === '') this.addText(item, {}, joinContentText(sent['content']));
+        if (item.text === '') this.addText(item, {}, joinTexts(sent['content']));
         return this.answer.closeBlock('text', key, toMessageMeta(sent));
       case 'reasoning': {
         if (item.text === '') {
-          this.addText(
-            item,
-            {},
-            joinContentText(sent['summary']) || joinContentText(sent['content']),
-          );
+          this.addText(item, {}, joinTexts(sent['summary']) || joinTexts(sent['content']));
         }
-        // The encrypted thought is complete only now, and belongs to all parts of the summary.
+        // The encrypted thought is complete only now. It belongs to all parts of the summary.
         for (let index = 0; index <= item.summaryIndex; index += 1) {
           const meta = toReasoningMeta({ id: item.id, ...sent });
           this.answer.closeBlock('reasoning', `${key}:${index}`, meta);
@@ -283,12 +273,12 @@ export class ResponsesReader implements AnswerReader {
     this.takeUsage(response);
     this.takeOutput(asObjects(response['output']));
     const text = asText(response['output_text']);
-    if (text !== undefined && !this.answer.hasContent) this.answer.text(text);
+    if (text !== undefined && !this.answer.hasContent) this.answer.addText(text);
     this.finish(response);
     this.answer.end();
   }
 
-  /** Takes the items of the final response that have not come before. */
+  /** Takes the items of the final response that were not streamed before. */
   private takeOutput(items: readonly JsonObject[]): void {
     const unrepeated = new Set([...this.ended.values(), ...this.open.values()]);
     const hadContent = this.answer.hasContent;
@@ -299,7 +289,7 @@ export class ResponsesReader implements AnswerReader {
         if (this.open.has(known.key)) this.endItem(known.key, sent);
         continue;
       }
-      // A thought may not stand behind what followed from it.
+      // A thought must not come after the content that followed from it.
       if (hadContent && classifyItem(sent) === 'reasoning') continue;
       if (!this.isDocument) this.answer.repair('message_instead_of_delta');
       this.endItem(`final ${index}`, sent);
@@ -309,7 +299,7 @@ export class ResponsesReader implements AnswerReader {
   private finish(response: JsonObject): void {
     const reason = asText(asObject(response['incomplete_details'])?.['reason']);
     if (reason !== undefined) return finishAnswer(this.answer, reason);
-    // Without a reason it may be cut: that is told, and nothing is lost.
+    // An incomplete response without a reason may have been cut off, so it is treated like that.
     const isIncomplete = response['status'] === 'incomplete';
     finishAnswer(this.answer, isIncomplete ? 'length' : 'stop', { hasRefused: this.hasRefused });
   }

@@ -7,34 +7,35 @@ import {
 import type { TextPart, ToolResultPart } from '../../../protocol/message.ts';
 import type { ModelRequest } from '../../../protocol/model.ts';
 
-/** What goes with the outcome of a call, or with a person's words: files as the packages take them, and a line for each that can't. */
+/** The attachments of one part: files in the form of the provider packages, and a note for each that can't be sent. */
 export interface AttachedFiles {
   readonly files: readonly LanguageModelV4FilePart[];
   readonly notes: readonly string[];
 }
 
+/** The attachments of a request by the part that has them. */
 export type FilesByPart = ReadonlyMap<ToolResultPart | TextPart, AttachedFiles>;
 
 /**
- * The images and documents of a request, for the model that it is for: another one may have been shown
- * them first. The same conversation gives the same bytes each time.
+ * Collects the images and documents of a request that its model accepts; an earlier model of the conversation may
+ * have accepted others. The same conversation gives the same bytes each time. `rules`: null if they are not known.
  */
 export function collectAttachedFiles(
   request: ModelRequest,
   rules: AttachmentRules | null,
 ): FilesByPart {
-  const shown = new Map<ToolResultPart | TextPart, AttachedFiles>();
+  const filesByPart = new Map<ToolResultPart | TextPart, AttachedFiles>();
   for (const message of request.messages) {
     if (message.role === 'assistant') continue;
     for (const part of message.content) {
       if (part.attachments !== undefined)
-        shown.set(part, filesOf(part.attachments, request, rules));
+        filesByPart.set(part, toFiles(part.attachments, request, rules));
     }
   }
-  return shown;
+  return filesByPart;
 }
 
-function filesOf(
+function toFiles(
   attachments: readonly Attachment[],
   request: ModelRequest,
   rules: AttachmentRules | null,
@@ -42,24 +43,24 @@ function filesOf(
   const files: LanguageModelV4FilePart[] = [];
   const notes: string[] = [];
   for (const attachment of attachments) {
-    const why = rules === null ? 'this model takes none' : rules.refusal(attachment);
-    const bytes = why === null ? (request.readBlob?.(attachment.blob) ?? null) : null;
+    const refusal = rules === null ? 'this model accepts none' : rules.refusal(attachment);
+    const bytes = refusal === null ? (request.readBlob?.(attachment.blob) ?? null) : null;
     if (bytes === null) {
-      const reason = why ?? 'its bytes are kept no more';
+      const reason = refusal ?? 'its bytes are no longer stored';
       notes.push(`[${describeAttachment(attachment)}. Not shown: ${reason}.]`);
-    } else files.push(filePart(attachment, bytes));
+    } else files.push(toFilePart(attachment, bytes));
   }
   return { files, notes };
 }
 
-function filePart({ type }: Attachment, bytes: Uint8Array): LanguageModelV4FilePart {
-  // In base64 already: the packages encode bytes one by one.
+function toFilePart({ type }: Attachment, bytes: Uint8Array): LanguageModelV4FilePart {
+  // The bytes are encoded here, since the packages encode them one by one.
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
   return {
     type: 'file',
     mediaType: type,
     data: { type: 'data', data },
-    // A server tells a document by its name, too.
+    // Some servers recognize a document by its name.
     ...(type === 'application/pdf' ? { filename: 'document.pdf' } : {}),
   };
 }

@@ -18,36 +18,36 @@ import { toToolResults } from './tool-results.ts';
 import { WireCallIds } from './wire-ids.ts';
 
 /**
- * A request in the form that the provider packages take. The same history gives the same bytes:
- * successive requests of a task differ by what is appended and by the cache markers alone. `shown`: its
- * images and documents; null: it has none.
+ * Converts a request to the form of the provider packages. The same history gives the same bytes: successive
+ * requests of a task differ only in what is appended and in the cache markers. `files`: its images and documents;
+ * null: it has none.
  */
 export function toCallOptions(
   request: ModelRequest,
   rules: PromptRules,
-  shown: FilesByPart | null = null,
+  files: FilesByPart | null = null,
 ): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'toolChoice'> {
-  const said = conversation(request, rules, shown);
-  // Three marks at most, and what stands before the system prompt its own serves, too.
-  const marksTools = !markTurns(said, rules);
-  const prompt = [...systemMessages(request.prefix.system, rules), ...said];
-  const tools = functionTools(request.prefix.tools, rules, { marked: marksTools });
+  const conversation = writeConversation(request, rules, files);
+  // At most three markers are used. The marker of the system prompt covers the tools before it too.
+  const marksTools = !markTurns(conversation, rules);
+  const prompt = [...systemMessages(request.prefix.system, rules), ...conversation];
+  const tools = toTools(request.prefix.tools, rules, { marked: marksTools });
   if (tools.length === 0) return { prompt };
   return { prompt, tools, toolChoice: { type: request.toolChoice } };
 }
 
-/** Whether it took two marks. */
-function markTurns(said: LanguageModelV4Prompt, { cacheMarker }: PromptRules): boolean {
+/** Adds the cache markers to a conversation. Returns true if it needed two. */
+function markTurns(conversation: LanguageModelV4Prompt, { cacheMarker }: PromptRules): boolean {
   if (cacheMarker === null) return false;
-  markEnd(said, cacheMarker);
-  return markFormerEnd(said, cacheMarker);
+  markPromptEnd(conversation, cacheMarker);
+  return markPreviousEnd(conversation, cacheMarker);
 }
 
 function systemMessages(system: readonly string[], rules: PromptRules): LanguageModelV4Prompt {
   const parts = system.filter((part) => part.trim() !== '');
   if (parts.length === 0) return [];
   if (rules.joinSystem) return [{ role: 'system', content: parts.join('\n\n') }];
-  // The last part is particular to the task; the one before it ends what siblings share.
+  // The last part is specific to the task; siblings share everything up to the part before it.
   const marked = Math.max(parts.length - 2, 0);
   return parts.map((content, index) => {
     const message: LanguageModelV4Message = { role: 'system', content };
@@ -56,33 +56,31 @@ function systemMessages(system: readonly string[], rules: PromptRules): Language
 }
 
 type FunctionTools = LanguageModelV4FunctionTool[];
-/** Siblings and the turns of a task share one list: it is converted once for each protocol. */
+/** The converted tools. Siblings and the turns of a task share one list, which is converted once per protocol. */
 const convertedTools = new WeakMap<readonly ToolSpec[], Map<PromptRules, FunctionTools>>();
 
-function functionTools(
+function toTools(
   tools: readonly ToolSpec[],
   rules: PromptRules,
   { marked }: { readonly marked: boolean },
 ): FunctionTools {
-  const all = allMarked(tools, rules);
+  const all = convertTools(tools, rules);
   const last = tools.at(-1);
   if (marked || last === undefined) return all;
-  return all.with(all.length - 1, functionTool(last, rules, { last: false }));
+  return all.with(all.length - 1, toTool(last, rules, { last: false }));
 }
 
-function allMarked(tools: readonly ToolSpec[], rules: PromptRules): FunctionTools {
+function convertTools(tools: readonly ToolSpec[], rules: PromptRules): FunctionTools {
   const converted = convertedTools.get(tools) ?? new Map<PromptRules, FunctionTools>();
   convertedTools.set(tools, converted);
   const known = converted.get(rules);
   if (known !== undefined) return known;
-  const made = tools.map((tool, at) =>
-    functionTool(tool, rules, { last: at === tools.length - 1 }),
-  );
+  const made = tools.map((tool, at) => toTool(tool, rules, { last: at === tools.length - 1 }));
   converted.set(rules, made);
   return made;
 }
 
-function functionTool(
+function toTool(
   tool: ToolSpec,
   rules: PromptRules,
   { last }: { last: boolean },
@@ -98,15 +96,15 @@ function functionTool(
 }
 
 function toolOptions(
-  { toolOptions: own, cacheMarker, metaKey }: PromptRules,
+  { toolOptions: common, cacheMarker, metaKey }: PromptRules,
   { last }: { last: boolean },
 ): { providerOptions?: SharedV4ProviderOptions } {
   const marker = last ? cacheMarker : null;
-  if (own === undefined) return marker === null ? {} : { providerOptions: marker };
-  return { providerOptions: { ...marker, [metaKey]: { ...own, ...marker?.[metaKey] } } };
+  if (common === undefined) return marker === null ? {} : { providerOptions: marker };
+  return { providerOptions: { ...marker, [metaKey]: { ...common, ...marker?.[metaKey] } } };
 }
 
-/** A tool's schema is a JSON Schema by contract; only the types of the two sides differ. */
+/** Adapts the type of a tool's schema, which is a JSON Schema by contract. */
 function jsonSchema(schema: JsonObject): JSONSchema7 {
   return Object.assign({}, schema);
 }
@@ -115,117 +113,117 @@ function marker(rules: PromptRules): { providerOptions?: SharedV4ProviderOptions
   return rules.cacheMarker === null ? {} : { providerOptions: rules.cacheMarker };
 }
 
-function conversation(
+function writeConversation(
   request: ModelRequest,
   rules: PromptRules,
-  shown: FilesByPart | null,
+  files: FilesByPart | null,
 ): LanguageModelV4Prompt {
-  const writer = new PromptWriter({ rules, shown, asked: modelName(request.model) });
+  const writer = new PromptWriter({ rules, files, model: modelName(request.model) });
   for (const message of pairCallsWithResults(request.messages)) writer.add(message);
   return writer.end();
 }
 
-interface Wiring {
+interface WriterOptions {
   readonly rules: PromptRules;
-  readonly shown: FilesByPart | null;
+  readonly files: FilesByPart | null;
   /** The model that the request is for, as `modelName` has it. */
-  readonly asked: string;
+  readonly model: string;
 }
 
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
 
-/** Takes the place of what a person said, where that is blank, or answers would stand first, last or in a row. */
-const CONTINUED: UserContent = [{ type: 'text', text: '(continued)' }];
+/**
+ * Replaces a blank user message. It is also inserted so that no answer comes first or last, or directly after
+ * another one.
+ */
+const CONTINUATION: UserContent = [{ type: 'text', text: '(continued)' }];
 
-/** Writes the messages of one conversation. What is written never depends on what follows. */
+/** Writes the messages of one conversation. The output for a message never depends on later messages. */
 class PromptWriter {
   private readonly prompt: LanguageModelV4Prompt = [];
   private readonly ids: WireCallIds;
   private readonly sentItems = new Set<JsonValue | undefined>();
-  private readonly wiring: Wiring;
+  private readonly options: WriterOptions;
   /** The calls of the last answer. */
   private calls: readonly LanguageModelV4ToolCallPart[] = [];
 
-  constructor(wiring: Wiring) {
-    this.wiring = wiring;
-    this.ids = new WireCallIds(wiring.rules.acceptedIds);
+  constructor(options: WriterOptions) {
+    this.options = options;
+    this.ids = new WireCallIds(options.rules.acceptedIds);
   }
 
   add(message: Message): void {
-    const { rules, shown, asked } = this.wiring;
+    const { rules, files, model } = this.options;
     switch (message.role) {
       case 'user':
-        this.say(userContent(message, shown), CONTINUED);
+        this.addUserContent(toUserContent(message, files), CONTINUATION);
         return;
       case 'assistant': {
         const role = this.prompt.at(-1)?.role;
-        if (role === undefined || role === 'assistant') this.say(CONTINUED);
+        if (role === undefined || role === 'assistant') this.addUserContent(CONTINUATION);
         const content = toAssistantContent(message, {
           rules,
           ids: this.ids,
           sentItems: this.sentItems,
-          asked,
+          model,
         });
         this.calls = content.filter((part) => part.type === 'tool-call');
         this.prompt.push({ role: 'assistant', content });
         return;
       }
       case 'tool': {
-        const { results, behind } = toToolResults(message, this.calls, rules, shown);
+        const { results, following } = toToolResults(message, this.calls, rules, files);
         this.prompt.push({ role: 'tool', content: results });
-        this.say(behind);
+        this.addUserContent(following);
       }
     }
   }
 
   end(): LanguageModelV4Prompt {
-    // No server goes on from an answer that it gave.
-    if (this.prompt.length === 0 || this.prompt.at(-1)?.role === 'assistant') this.say(CONTINUED);
+    // Servers do not continue their own answer.
+    if (this.prompt.length === 0 || this.prompt.at(-1)?.role === 'assistant')
+      this.addUserContent(CONTINUATION);
     return this.prompt;
   }
 
-  /** Adds a message of the user, or joins it to the last one, since some servers want turns. */
-  private say(content: UserContent, ifEmpty: UserContent = []): void {
+  /** Adds a user message, or joins it to the last one, since some servers want roles to alternate. */
+  private addUserContent(content: UserContent, ifEmpty: UserContent = []): void {
     const last = this.prompt.at(-1);
     if (last?.role === 'user') {
       last.content.push(...content);
       return;
     }
-    const said = content.length > 0 ? content : [...ifEmpty];
-    if (said.length > 0) this.prompt.push({ role: 'user', content: said });
+    const written = content.length > 0 ? content : [...ifEmpty];
+    if (written.length > 0) this.prompt.push({ role: 'user', content: written });
   }
 }
 
-/** Blank text is left out everywhere: Anthropic refuses it. */
-function userContent(message: UserMessage, shown: FilesByPart | null): UserContent {
+/** Converts a user message. Blank text is left out, since Anthropic refuses it. */
+function toUserContent(message: UserMessage, attached: FilesByPart | null): UserContent {
   return message.content.flatMap((part): UserContent => {
-    const { files = [], notes = [] } = shown?.get(part) ?? {};
+    const { files = [], notes = [] } = attached?.get(part) ?? {};
     const text = [part.text, ...notes].filter((each) => each !== '').join('\n');
     return text.trim() === '' ? [...files] : [{ type: 'text', text }, ...files];
   });
 }
 
-/**
- * Blocks in which Anthropic looks for what an earlier request left in the cache, from a mark back, its
- * own one included.
- */
-const LOOKED_AT = 20;
+/** The number of blocks, up to and including a marked one, in which Anthropic looks for an earlier cache entry. */
+const CACHE_LOOKBACK_BLOCKS = 20;
 
-/** Marks the last part of the last message, the end of what the next turn will send again. */
-function markEnd(prompt: LanguageModelV4Prompt, mark: SharedV4ProviderOptions): void {
+/** Marks the last part of the last message, up to which the next turn sends the same prompt. */
+function markPromptEnd(prompt: LanguageModelV4Prompt, mark: SharedV4ProviderOptions): void {
   markLastPart(prompt, prompt.length - 1, mark);
 }
 
 /**
- * Marks where the request before this one ended, if an answer of many calls and their results stand since
- * and the mark at the end would not be looked back from so far: all that was said would be paid for again.
- * Whether it did.
+ * Marks the end of the previous request if so many calls and results follow it that the lookback from the last
+ * marker would not reach it. Otherwise the full conversation would be paid for again. Returns true if it did.
  */
-function markFormerEnd(prompt: LanguageModelV4Prompt, mark: SharedV4ProviderOptions): boolean {
+function markPreviousEnd(prompt: LanguageModelV4Prompt, mark: SharedV4ProviderOptions): boolean {
   const answer = prompt.findLastIndex(({ role }) => role === 'assistant');
   if (answer <= 0) return false;
   const added = prompt.slice(answer).reduce((sum, { content }) => sum + content.length, 0);
-  return added >= LOOKED_AT && markLastPart(prompt, answer - 1, mark);
+  return added >= CACHE_LOOKBACK_BLOCKS && markLastPart(prompt, answer - 1, mark);
 }
 
 function markLastPart(

@@ -7,27 +7,27 @@ import {
   type ToolResultPart,
 } from '../../../protocol/message.ts';
 
-const LOST = 'The call has no result: it was interrupted.';
+const MISSING_RESULT = 'The call has no result: it was interrupted.';
 
 /**
- * The same messages, where each answer with calls is followed at once by one result for each of them, in
- * their order: no API takes a call without its result, or a result without its call. What is complete
- * already, as histories are but for damage, stays the same object.
+ * Makes each answer with calls be followed directly by one result for each call, in the same order, since no API
+ * accepts a call without its result or a result without its call. Returns the same array if nothing changes, as
+ * is the case for any undamaged history.
  */
 export function pairCallsWithResults(messages: readonly Message[]): readonly Message[] {
   if (
-    messages.every((message, index) => isInOrder(message, messages[index - 1], messages[index + 1]))
+    messages.every((message, index) => isPaired(message, messages[index - 1], messages[index + 1]))
   )
     return messages;
   return messages.flatMap((message, index): readonly Message[] => {
     if (message.role === 'tool') return [];
     if (message.role === 'user') return [message];
-    const results = resultsOf(message, messages.slice(index + 1));
+    const results = collectResults(message, messages.slice(index + 1));
     return results === null ? [message] : [message, results];
   });
 }
 
-function isInOrder(
+function isPaired(
   message: Message,
   before: Message | undefined,
   after: Message | undefined,
@@ -37,41 +37,41 @@ function isInOrder(
       return true;
     case 'assistant': {
       const calls = toolCalls(message);
-      return calls.length === 0 || (after?.role === 'tool' && answers(after, calls));
+      return calls.length === 0 || (after?.role === 'tool' && matchesCalls(after, calls));
     }
     case 'tool':
       return (
         message.content.length > 0 &&
         before?.role === 'assistant' &&
-        answers(message, toolCalls(before))
+        matchesCalls(message, toolCalls(before))
       );
   }
 }
 
-function answers({ content }: ToolMessage, calls: readonly ToolCallPart[]): boolean {
+function matchesCalls({ content }: ToolMessage, calls: readonly ToolCallPart[]): boolean {
   return (
     content.length === calls.length &&
     content.every(({ callId }, index) => callId === calls[index]?.id)
   );
 }
 
-/** Null: the answer has no calls. */
-function resultsOf(answer: AssistantMessage, later: readonly Message[]): ToolMessage | null {
+/** Collects the results for the calls of an answer from the later messages; null: the answer has no calls. */
+function collectResults(answer: AssistantMessage, later: readonly Message[]): ToolMessage | null {
   const calls = toolCalls(answer);
   if (calls.length === 0) return null;
   const end = later.findIndex(({ role }) => role === 'assistant');
-  const given = later
+  const results = later
     .slice(0, end === -1 ? undefined : end)
     .flatMap((message) => (message.role === 'tool' ? message.content : []));
-  const open = [...given];
+  const unused = [...results];
   const content = calls.map((call): ToolResultPart => {
-    const at = open.findIndex(({ callId }) => callId === call.id);
-    const [result] = at === -1 ? [] : open.splice(at, 1);
-    return result ?? lostResult(call);
+    const at = unused.findIndex(({ callId }) => callId === call.id);
+    const [result] = at === -1 ? [] : unused.splice(at, 1);
+    return result ?? createMissingResult(call);
   });
   return { role: 'tool', content };
 }
 
-function lostResult({ id, name }: ToolCallPart): ToolResultPart {
-  return { type: 'tool_result', callId: id, name, text: LOST, isError: true };
+function createMissingResult({ id, name }: ToolCallPart): ToolResultPart {
+  return { type: 'tool_result', callId: id, name, text: MISSING_RESULT, isError: true };
 }

@@ -1,7 +1,7 @@
 /**
- * A request body, which is JSON, without halves of surrogate pairs: a strict server takes none, and one in
- * the conversation would have each request of it refused. In the log they stay. Serialised, they are the
- * only escapes of this form; what a text quotes as such begins with an escaped backslash.
+ * Replaces lone surrogates in a JSON request body. A strict server refuses them, and one in the conversation would
+ * make it refuse every later request. The log keeps them. In serialized JSON only lone surrogates are escaped in
+ * this form; an escape that is quoted in a text begins with an escaped backslash.
  */
 export function replaceLoneSurrogates(body: string): string {
   if (!body.includes('\\ud')) return body;

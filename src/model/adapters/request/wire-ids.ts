@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /**
- * LiteLLM and others hide a thought's signature in the id of a call, and need it back unchanged:
+ * LiteLLM and other gateways put the signature of a thought into the id of a call, and need it back unchanged:
  * https://docs.litellm.ai/docs/providers/gemini
  */
 const CARRIES_SIGNATURE = '__thought__';
@@ -9,19 +9,19 @@ const CARRIES_SIGNATURE = '__thought__';
 const DERIVED_LENGTH = 24;
 
 /**
- * The ids under which the calls of one conversation are sent. An id that the receiver would refuse becomes
- * one that is derived from it, and is the same in every request.
+ * Chooses the ids with which the calls of one conversation are sent. An id that the receiver would refuse is
+ * replaced by one that is derived from it, and that is the same in every request.
  */
 export class WireCallIds {
   private readonly accepted: RegExp;
   private readonly used = new Set<string>();
 
-  /** `accepted`: the form of an id that the receiver takes. */
+  /** `accepted`: matches the ids that the receiver accepts. */
   constructor(accepted: RegExp) {
     this.accepted = accepted;
   }
 
-  /** Names the next call. `isOwn`: the model that the request is for made the id. */
+  /** Returns the id for the next call. `isOwn`: true if the model of the request made the original id. */
   next(id: string, { isOwn }: { readonly isOwn: boolean }): string {
     const readable = id.replace(/[^a-zA-Z0-9_-]/g, '_');
     const wireId = [id, readable].find((each) => this.isFree(each, { isOwn })) ?? this.derived(id);
@@ -41,7 +41,7 @@ export class WireCallIds {
   }
 }
 
-/** Returns letters and digits, which every API takes. */
+/** Derives an id of letters and digits, which every API accepts. */
 export function deriveCallId(id: string, length: number = DERIVED_LENGTH): string {
   return hash('sha256', id, 'hex').slice(0, length);
 }

@@ -1,4 +1,4 @@
-import type { ModelScript, ScriptedAnswer } from '../../../../src/model/scripted-model.ts';
+import type { ModelScript, ScriptedAnswer } from '../../../scripted-model.ts';
 import type { ModelRequest } from '../../../../src/protocol/model.ts';
 
 export type Answers = Readonly<

@@ -55,7 +55,7 @@ async function readToEnd(model: WireModelPort, asked: ModelRequest): Promise<Mod
   throw new Error('an answer without an end');
 }
 
-describe('each level reaches the request as the nearest that the model knows', () => {
+describe('each level is sent as the nearest one that the model knows', () => {
   const [none, minimal, low, medium, high, xhigh, max] = EFFORTS;
   test.each([
     ['anthropic', 'claude-sonnet-5', ['disabled', low, low, medium, high, xhigh, max]],
@@ -102,7 +102,7 @@ describe.each(WIRES)('$name: a server that refuses', (wire) => {
     },
   );
 
-  test('the request itself is told as it refuses it, and not asked without end', async () => {
+  test('the request itself reports its refusal, and stops asking', async () => {
     await using server = await serve(refuseWith(400, { error: { message: 'no such field' } }));
     const failure = failed(await collect(port(wire, server), ask(wire, 'max')));
     expect(failure).toMatchObject({ kind: 'bad_request', status: 400 });
@@ -110,7 +110,7 @@ describe.each(WIRES)('$name: a server that refuses', (wire) => {
     expect(server.requests.length).toBe(3);
   });
 
-  test('for another reason is asked once', async () => {
+  test('for another reason gets one request', async () => {
     await using server = await serve(refuseWith(401, { error: { message: 'no key' } }));
     failed(await collect(port(wire, server), ask(wire, 'max')));
     expect(server.requests.length).toBe(1);

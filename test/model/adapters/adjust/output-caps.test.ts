@@ -48,7 +48,7 @@ test.each([
   ['prompt is too long: 213462 tokens > 200000 maximum', null],
   ['max_tokens: 0 is too small', null],
   ['', null],
-])('what %s allows', (words, allowed) => {
+])('finds the limit that %s allows', (words, allowed) => {
   expect(findAllowedOutput(words)).toBe(allowed);
 });
 
@@ -63,19 +63,19 @@ function refusal(limit: number, message: string): HttpRefusal {
   });
 }
 
-test('a limit is learned for its model only, and never a higher one', () => {
+test('a limit is learned only for its model, and is never raised', () => {
   const caps = new OutputCaps();
   const asked = request([userMessage('Hi')], { maxOutputTokens: 64_000 });
-  expect(caps.bounded(asked, undefined)).toBe(asked);
+  expect(caps.limit(asked, undefined)).toBe(asked);
   expect(caps.learn(asked.model.id, refusal(64_000, 'max_tokens: 64000 > 8192'))).toBe(true);
-  expect(caps.bounded(asked, undefined).maxOutputTokens).toBe(8192);
-  expect(caps.bounded({ ...asked, maxOutputTokens: 100 }, undefined).maxOutputTokens).toBe(100);
+  expect(caps.limit(asked, undefined).maxOutputTokens).toBe(8192);
+  expect(caps.limit({ ...asked, maxOutputTokens: 100 }, undefined).maxOutputTokens).toBe(100);
   const other = { ...asked, model: { ...asked.model, id: 'other' } };
-  expect(caps.bounded(other, undefined)).toBe(other);
+  expect(caps.limit(other, undefined)).toBe(other);
   expect(caps.learn(asked.model.id, refusal(8192, 'max_tokens: 8192 > 9000'))).toBe(false);
 });
 
-test('a server that names a lower limit each time is not asked for ever', async () => {
+test('a server that always names a lower limit is not asked for ever', async () => {
   const wire = WIRES.find(({ name }) => name === 'anthropic');
   if (wire === undefined) throw new Error('no wire');
   await using server = await serve((response, { body }) => {
@@ -91,7 +91,7 @@ test('a server that names a lower limit each time is not asked for ever', async 
 });
 
 describe.each(WIRES)('over $name', (wire) => {
-  test('a request whose limit is refused goes out once more with a lower one', async () => {
+  test('a request with a refused limit is sent again with a lower one', async () => {
     const limits: (number | undefined)[] = [];
     await using server = await serve((response, { body }, index) => {
       limits.push(Number(/"max_?[a-z_]*tokens":(\d+)/i.exec(body)?.[1]));

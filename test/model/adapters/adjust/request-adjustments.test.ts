@@ -5,7 +5,10 @@ import { RequestAdjustments } from '../../../../src/model/adapters/adjust/reques
 import { HttpRefusal } from '../../../../src/model/adapters/errors/answer-errors.ts';
 import { chatProtocol as chat } from '../../../../src/model/adapters/openai-chat/chat-protocol.ts';
 import { userMessage } from '../../../../src/protocol/message.ts';
-import { ADJUSTMENT_NAMES, type AdjustmentName } from '../../../../src/model/model-settings.ts';
+import {
+  ADJUSTMENT_NAMES,
+  type AdjustmentName,
+} from '../../../../src/model/settings/model-settings.ts';
 import { adapterDeps, collect, request, serve, sse } from '../support.ts';
 
 const user = { role: 'user', content: 'Hi' };
@@ -151,11 +154,11 @@ function refusal(status: number, body: string, sent: object): HttpRefusal {
 }
 
 describe('an adjustment', () => {
-  it('has a row here for each name', () => {
+  it('has a test for each name', () => {
     expect(ROWS.map(([name]) => name)).toEqual([...ADJUSTMENT_NAMES]);
   });
 
-  it.each(ROWS)('%s is learned from what the server says', (_name, said, sent, then) => {
+  it.each(ROWS)('%s is learned from the message of the server', (_name, said, sent, then) => {
     for (const status of [400, 422]) {
       const adjustments = new RequestAdjustments(URL);
       expect(adjustments.learn('m', refusal(status, said, sent))).toBe(true);
@@ -189,11 +192,11 @@ describe('an adjustment', () => {
     ).toBe(false);
   });
 
-  it('is not learned from a refusal of what was not sent', () => {
+  it('is not learned from a refusal of a part that was not sent', () => {
     expect(new RequestAdjustments(URL).learn('m', refusal(400, 'stream_options', {}))).toBe(false);
   });
 
-  it('of a model holds for that model alone, and of a server for all of its models', () => {
+  it('for a model holds only for that model, and for a server for all of its models', () => {
     const sent = { temperature: 0, stream_options: {} };
     const adjustments = new RequestAdjustments(URL);
     adjustments.learn('a', refusal(400, 'temperature', sent));
@@ -202,7 +205,7 @@ describe('an adjustment', () => {
     expect(JSON.parse(adjustments.apply('b', JSON.stringify(sent)))).toEqual({ temperature: 0 });
   });
 
-  it('is known for models of Mistral before their server refuses anything', () => {
+  it("is known for Mistral's models before their server refuses anything", () => {
     const sent = JSON.stringify({ messages: [user, called, result, user] });
     const { messages } = JSON.parse(
       new RequestAdjustments(URL).apply('mistral-large-latest', sent),
@@ -354,7 +357,7 @@ const WORDINGS: readonly (readonly [said: unknown, sent: object, then: object])[
   ],
 ];
 
-describe('other words', () => {
+describe('other wordings', () => {
   it.each(WORDINGS)('%j', (said, sent, then) => {
     const adjustments = new RequestAdjustments(URL);
     expect(adjustments.learn('m', refusal(400, JSON.stringify(said), sent))).toBe(true);
@@ -410,7 +413,7 @@ describe('other words', () => {
 });
 
 describe('over HTTP', () => {
-  it('a server that refuses two parameters is asked three times, and then once each', async () => {
+  it('a server that refuses two parameters gets three requests, and later one each', async () => {
     await using server = await serve((response, { body }) => {
       const refused = ['stream_options', 'max_tokens'].find((name) => body.includes(`"${name}"`));
       if (refused === undefined) {
@@ -430,7 +433,7 @@ describe('over HTTP', () => {
     expect(JSON.parse(server.requests[3]?.body ?? '')).toMatchObject({ max_completion_tokens: 99 });
   });
 
-  it('a server that refuses the same thing for ever is not asked for ever', async () => {
+  it('a server that always refuses the same part is not asked for ever', async () => {
     await using server = await serve((response) => {
       const said = JSON.stringify({ error: { message: 'tool_choice temperature max_tokens' } });
       response.writeHead(400, { 'content-type': 'application/json' }).end(said);

@@ -28,7 +28,7 @@ it.each<[ReportedUsage, Partial<Usage>]>([
     { prompt: 1e300, output: Number.POSITIVE_INFINITY },
     { input: Number.MAX_SAFE_INTEGER, cacheRead: 0, output: 0 },
   ],
-])('what a server says of its usage, %j, counts as %j', (said, counted) => {
+])('the reported usage %j counts as %j', (said, counted) => {
   expect(finished(said).usage).toEqual({ cacheWrite: 0, reasoning: 0, ...counted });
 });
 
@@ -41,12 +41,15 @@ it.each<[ReportedUsage, ReportedUsage, Partial<Usage>]>([
   ],
   [{ prompt: 100, output: 1 }, { output: 5 }, { input: 100, output: 5 }],
   [{ prompt: 100 }, { prompt: 120, output: 0 }, { input: 120, output: 0 }],
-])('of a report %j and a later one, %j, what is not zero counts', (first, later, usage) => {
-  const answer = new AnswerBuilder({ history: [], caps: ANSWER_CAPS, metaKey: 'test' });
-  answer.setUsage(first);
-  answer.setUsage(later);
-  expect(answer.build()).toMatchObject({ usage });
-});
+])(
+  'after a report %j and a later one, %j, the numbers that are not zero count',
+  (first, later, usage) => {
+    const answer = new AnswerBuilder({ history: [], caps: ANSWER_CAPS, metaKey: 'test' });
+    answer.setUsage(first);
+    answer.setUsage(later);
+    expect(answer.build()).toMatchObject({ usage });
+  },
+);
 
 it.each([
   [['gpt-5'], 'gpt-5'],
@@ -56,7 +59,7 @@ it.each([
   [['gpt-5\n[task done]'], undefined],
   [['\u202Egpt'], undefined],
   [[''], undefined],
-])('of the names %j that a server gives itself it takes %j', (names, servedBy) => {
+])('from the ids %j of a server, %j is used', (names, servedBy) => {
   expect(finished({}, names).servedBy).toBe(servedBy);
 });
 
@@ -71,7 +74,7 @@ it.each<[ReportedUsage, UsageMissing | undefined]>([
   [{ output: 3 }, 'input'],
   [{ prompt: 3 }, 'output'],
   [{ uncached: 3, cacheRead: 9 }, 'output'],
-])('of a server that reports %j the missing part is %j', (said, missing) => {
+])('in the report %j, the missing part is %j', (said, missing) => {
   const { usageMissing, repairs } = finished(said);
   expect(usageMissing).toBe(missing);
   const repair = missing === 'all' ? 'missing_usage' : 'partial_usage';

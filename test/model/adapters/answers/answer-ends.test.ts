@@ -104,7 +104,7 @@ it.each(named)(
   },
 );
 
-it.each(named)('so is a document over %s', async (_name, wire) => {
+it.each(named)('a document over %s is complete too', async (_name, wire) => {
   const body = JSON.stringify(wire.document);
   const read = await readQuirk(wire, cutShort({ body }, 'application/json'));
   expect(read.text).toBe('hi');
@@ -127,11 +127,14 @@ it.each(named)(
   },
 );
 
-it.each(named)('a document over %s that is cut by a reset broke off', async (_name, wire) => {
-  const body = JSON.stringify(wire.document).slice(0, -4);
-  const sent = { body, contentType: 'application/json', reset: true } as const;
-  expect((await readQuirk(wire, sent)).failed).toMatch(/no connection/);
-});
+it.each(named)(
+  'a document over %s that is cut off by a reset is incomplete',
+  async (_name, wire) => {
+    const body = JSON.stringify(wire.document).slice(0, -4);
+    const sent = { body, contentType: 'application/json', reset: true } as const;
+    expect((await readQuirk(wire, sent)).failed).toMatch(/no connection/);
+  },
+);
 
 const LATE_ERROR = { type: 'error', error: { type: 'overloaded_error', message: 'busy' } };
 
@@ -157,7 +160,7 @@ it('an error in the event of the finish reason fails the answer', async () => {
   expect(read.failed).toMatch(/busy/);
 });
 
-it('an error after content that went on behind a finish reason fails the answer', async () => {
+it('an error after content behind a finish reason fails the answer', async () => {
   const chunk = GOOGLE.answer[0];
   expect((await readQuirk(GOOGLE, [chunk, chunk, LATE_ERROR])).failed).toMatch(/busy/);
 });
@@ -179,14 +182,14 @@ const GATEWAY = '<html><head><title>502 Bad Gateway</title></head><body>nginx</b
 it.each([
   ['upstream connect error or disconnect/reset before headers', true, /upstream connect error/],
   ['data: Internal Server Error\n\n', true, /Internal Server Error/],
-  ['no healthy upstream', true, /text in place of an answer from .*no healthy upstream/],
-  [GATEWAY, true, /web page in place of an answer.*"502 Bad Gateway"/],
-  [PAGE, false, /web page in place of an answer.*"Sign in"/],
-  ['It works!\n', false, /text in place of an answer from 127\.0\.0\.1:\d+: "It works!"/],
+  ['no healthy upstream', true, /text instead of an answer from .*no healthy upstream/],
+  [GATEWAY, true, /web page instead of an answer.*"502 Bad Gateway"/],
+  [PAGE, false, /web page instead of an answer.*"Sign in"/],
+  ['It works!\n', false, /text instead of an answer from 127\.0\.0\.1:\d+: "It works!"/],
   ['x'.repeat(9000), false, /"x{100,600}…/],
-  ['The input is longer than the maximum context length', false, /text in place of an answer/],
+  ['The input is longer than the maximum context length', false, /text instead of an answer/],
   [`:ping\n\nevent: message\ndata: hello\n\n`, false, /"data: hello"/],
-])('the body %j is retried: %j, and its failure says what it is', async (body, retryable, says) => {
+])('the body %j is retried: %j, and its failure describes it', async (body, retryable, says) => {
   const failure = await failureOver(body);
   expect(failure.message).toMatch(says);
   expect(failure.retryable).toBe(retryable);

@@ -16,7 +16,7 @@ async function readLast(respond: Respond) {
   return (await collect(createAdapter(googleProtocol, endpoint, adapterDeps()), asked)).at(-1);
 }
 
-it('goes on with an answer that has a finish reason in every chunk', async () => {
+it('continues an answer that has a finish reason in every chunk', async () => {
   const last = await readLast(async (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const word of ['a ', 'b ', 'c ']) {
@@ -32,7 +32,7 @@ it('goes on with an answer that has a finish reason in every chunk', async () =>
   });
 });
 
-it('fails when such an answer is cut by a reset', async () => {
+it('fails if such an answer is cut off by a reset', async () => {
   const last = await readLast((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(chunk('a ') + chunk('b '), () => setTimeout(() => response.destroy(), 20));

@@ -110,7 +110,7 @@ describe.each([1, 3, 1000])('in pieces of %d characters', (size) => {
   });
 });
 
-it('an event that was cut before the end of the stream is not waited for', () => {
+it('an event that was cut off before the end of the stream is not awaited', () => {
   expect(eventsIn('data: {"a":"x\n\ndata: [DONE]\n\n', 1000).events).toEqual([
     { type: 'unreadable', text: '{"a":"x\n', isCut: false },
     { type: 'done' },

@@ -64,7 +64,7 @@ const PROTOCOLS = [
   { protocol: 'google', dialect: google, model: 'gemini-2.5-pro', end: googleEnd },
 ];
 
-it.each(PROTOCOLS)('$protocol takes a reason in another spelling', async ({ end, ...asked }) => {
+it.each(PROTOCOLS)('$protocol accepts a reason in another spelling', async ({ end, ...asked }) => {
   expect(await readQuirk(asked, end('MAX_TOKENS'))).toMatchObject({ text: 'hi', reason: 'length' });
 });
 
@@ -76,7 +76,7 @@ it.each(PROTOCOLS)(
   },
 );
 
-it.each(PROTOCOLS)('$protocol fails where the window is full', async ({ end, ...asked }) => {
+it.each(PROTOCOLS)('$protocol fails if the context window is full', async ({ end, ...asked }) => {
   const read = await readQuirk(asked, end('model_context_window_exceeded'));
   expect(read.failed).toContain('model_context_window_exceeded');
 });

@@ -62,7 +62,7 @@ function inPieces(text: string, cuts: readonly number[]): Uint8Array[] {
 describe.each(WIRES)('over $name', (wire) => {
   const whole = toolCalls(wire.message).map(({ input }) => JSON.stringify(input));
 
-  it('no call comes from a part of its arguments, whatever else is lost or comes twice', async () => {
+  it('no call is made from a part of its arguments, whatever else is lost or repeated', async () => {
     await fc.assert(
       fc.asyncProperty(edits, async (changes) => {
         const body = sse(edited(wire.answer, changes));
@@ -77,7 +77,7 @@ describe.each(WIRES)('over $name', (wire) => {
     );
   });
 
-  it('an answer is the same however its bytes are cut and its lines end', async () => {
+  it('an answer is the same for any division into pieces and any line ends', async () => {
     const body = sse(wire.answer);
     const expected = withoutPings(await read(wire, [Buffer.from(body)]));
     await fc.assert(

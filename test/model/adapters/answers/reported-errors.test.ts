@@ -64,7 +64,7 @@ it.each([
     'context_overflow',
     'exceeds the available context size',
   ],
-])('a Chat answer that goes on with %j fails', async (tail, kind, says) => {
+])('a Chat answer that continues with %j fails', async (tail, kind, says) => {
   expect(await readEnd(chat, 'qwen3-coder', HALF + tail)).toMatchObject({
     type: 'failed',
     failure: { kind, message: expect.stringContaining(says) as unknown },
@@ -79,7 +79,7 @@ it.each([
     data({ type: 'response.output_text.delta', output_index: 0, delta: 'half' }),
   ],
   [google, 'gemini-2.5-pro', data({ candidates: [{ content: { parts: [{ text: 'half' }] } }] })],
-])('the other protocols fail over it, too (%#)', async (dialect, model, half) => {
+])('the other protocols fail in this case too (%#)', async (dialect, model, half) => {
   for (const tail of [
     'event: error\ndata: {"message":"worker died"}\n\n',
     'data: {"code":500,"message":"worker died"}\n\n',
@@ -95,7 +95,7 @@ it.each([
 it.each([
   [{ code: 500, message: 'worker died' }, 'server'],
   [{ code: 400, message: 'the request exceeds the available context size' }, 'context_overflow'],
-])('a document %j in place of a stream fails as the kind %s', async (document, kind) => {
+])('a document %j instead of a stream fails with the kind %s', async (document, kind) => {
   expect(await readEnd(chat, 'qwen3-coder', JSON.stringify(document))).toMatchObject({
     type: 'failed',
     failure: { kind },

@@ -25,7 +25,7 @@ test.each([
   ['<think>I look at it', 'text/plain', 'answer'],
   ['data: {}', 'text/plain', 'answer'],
   ['anything', 'application/octet-stream', 'answer'],
-])('%j as %j is: %s', (text, type, kind) => {
+])('the text %j with the type %j is classified as: %s', (text, type, kind) => {
   expect(classifyResponse(text, type)).toBe(kind);
 });
 
@@ -66,7 +66,7 @@ describe('over HTTP', () => {
     { name: 'a stream that begins with a comment', body: `: ping\n\n${EVENTS}` },
     { name: 'a stream behind blank lines', body: `\r\n\r\n${EVENTS}` },
     { name: 'a document', body: DOCUMENT },
-  ])('$name is read under any type, whole or byte by byte', async ({ body }) => {
+  ])('$name is read with any content type, in one piece or byte by byte', async ({ body }) => {
     for (const type of ['text/html; charset=utf-8', 'text/plain', undefined]) {
       for (const size of [undefined, 1]) {
         const { parts } = await read(body, type, size);
@@ -75,16 +75,19 @@ describe('over HTTP', () => {
     }
   });
 
-  test.each(['text/html', 'text/plain', undefined])('a page as %s is a page', async (type) => {
-    for (const size of [undefined, 1]) {
-      const page = '<!doctype html><title>Sign in</title>';
-      const { parts, host } = await read(page, type, size);
-      expect(failed(parts)).toMatchObject({ kind: 'bad_request', retryable: false });
-      expect(failed(parts).message).toContain(
-        `a web page in place of an answer from ${host}: "Sign in"`,
-      );
-    }
-  });
+  test.each(['text/html', 'text/plain', undefined])(
+    'a page with the type %s is a page',
+    async (type) => {
+      for (const size of [undefined, 1]) {
+        const page = '<!doctype html><title>Sign in</title>';
+        const { parts, host } = await read(page, type, size);
+        expect(failed(parts)).toMatchObject({ kind: 'bad_request', retryable: false });
+        expect(failed(parts).message).toContain(
+          `a web page instead of an answer from ${host}: "Sign in"`,
+        );
+      }
+    },
+  );
 
   test.each(['', ' \n', 'Access denied'])(
     '%j as text/html is a page without a title',

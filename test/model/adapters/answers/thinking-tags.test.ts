@@ -66,13 +66,16 @@ it.each<[string, readonly string[], string]>([
   ['<thinker>x', [], '<thinker>x'],
   ['  <b>x</b>', [], '  <b>x</b>'],
   ['Write <think>x</think>', [], 'Write <think>x</think>'],
-])('%j holds the thoughts %j and the text %j, however it is cut', (text, thoughts, said) => {
-  for (const size of [1, 2, 7, 1000]) {
-    expect(split(text, size)).toEqual({ thoughts, said, whole: text });
-  }
-});
+])(
+  '%j contains the thoughts %j and the text %j, for any division into pieces',
+  (text, thoughts, said) => {
+    for (const size of [1, 2, 7, 1000]) {
+      expect(split(text, size)).toEqual({ thoughts, said, whole: text });
+    }
+  },
+);
 
-it('blank space is not held back without end', () => {
+it('only a limited amount of blank space is held back', () => {
   const splitter = new ThinkingSplitter();
   expect(splitter.take(' '.repeat(1001))).toEqual([{ type: 'text', text: ' '.repeat(1001) }]);
 });
@@ -112,7 +115,7 @@ it.each([
   '> plan\n> </think>\n\nis what it writes',
   'The turn ends with <|end|>\nand so on',
   'a</b>c',
-])('%j holds no thought', (text) => {
+])('%j contains no thought', (text) => {
   expect(splitAtClosingTag(text)).toBeNull();
 });
 
@@ -124,7 +127,7 @@ it.each([
   ['</think> closes a thought', null],
   ['</think>` is a tag', null],
   ['answer </think>', null],
-])('behind a thought %j is the text %j', (text, rest) => {
+])('after a thought, %j is the text %j', (text, rest) => {
   expect(removeClosingTag(text)).toBe(rest);
 });
 
@@ -244,7 +247,7 @@ it.each([
     ],
   },
   { dialect: chat, events: [...TEXT.map(said), stop()] },
-])('thoughts in a text stand before it, whatever opened its block: %#', async (wire) => {
+])('thoughts in a text come before it, whatever began its block: %#', async (wire) => {
   await using server = await serve(answerWith(wire.events));
   const endpoint = { name: 'test', baseUrl: server.url, apiKey: 'key' };
   const asked = request([userMessage('Hi')], { model: { provider: 'test', id: 'm', chain: [] } });

@@ -60,7 +60,7 @@ const COMPLETE = [
 it.each([
   'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2',
   'The `content[].thinking` in the thinking mode must be passed back to the API.',
-])('a server that says %j gets thoughts without a signature back', async (message) => {
+])('a server that says %j gets thoughts without a signature', async (message) => {
   await using server = await serve((response, { body }) => {
     if (thinkingIn(body).some((blocks) => (blocks as unknown[]).length === 0)) {
       const said = { type: 'error', error: { type: 'invalid_request_error', message } };
@@ -81,7 +81,7 @@ it.each([
   ]);
 });
 
-it('a server that wants no thoughts without a signature gets none', async () => {
+it('a server that does not require thoughts without a signature gets none', async () => {
   await using server = await serve((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end(ANSWER);
   });

@@ -591,7 +591,7 @@ const OTHERS: readonly (Example & { readonly kind: string })[] = [
 
 function kindOf({ status, body }: Example): string {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return classifyStatus(status, { says: 'x', body: text, retryAfterMs: undefined }).kind;
+  return classifyStatus(status, { text: 'x', body: text, retryAfterMs: undefined }).kind;
 }
 
 describe('a refusal', () => {
@@ -603,10 +603,10 @@ describe('a refusal', () => {
     expect(kindOf(example)).toBe(example.kind);
   });
 
-  test('of a long request without a word is about its length', () => {
-    const details = { says: '', body: '', retryAfterMs: undefined };
-    expect(classifyStatus(400, { ...details, sent: 100_000 }).kind).toBe('context_overflow');
-    expect(classifyStatus(400, { ...details, sent: 1_000 }).kind).toBe('bad_request');
+  test('of a long request with an empty body is about its length', () => {
+    const details = { text: '', body: '', retryAfterMs: undefined };
+    expect(classifyStatus(400, { ...details, sentLength: 100_000 }).kind).toBe('context_overflow');
+    expect(classifyStatus(400, { ...details, sentLength: 1_000 }).kind).toBe('bad_request');
   });
 });
 
@@ -615,7 +615,7 @@ test.each(OVERFLOW_WORDINGS)('the wording of $vendor has an example', ({ pattern
   expect(words.some((one) => pattern.test(one) && isContextOverflow(one))).toBe(true);
 });
 
-test('a long hostile error is read in a moment', () => {
+test('a long hostile error is read quickly', () => {
   const parts = [
     'context ',
     'exceed ',

@@ -91,7 +91,7 @@ describe.each(WIRES)('$name', (wire) => {
   test.each(REFUSALS)('$what', async ({ expected, ...refusal }) => {
     const { message, ...rest } = await refused(wire, refusal);
     expect(rest).toEqual(expected);
-    const [says, ...hint] = message.split(' (asked ');
+    const [says, ...hint] = message.split(' (sent to ');
     expect(says).toBe(`test/${wire.model}: HTTP ${refusal.status}: said so`);
     // What a person has to look at stands behind it.
     expect(hint.length).toBe(['auth', 'not_found'].includes(expected.kind) ? 1 : 0);
@@ -102,28 +102,28 @@ describe.each(WIRES)('$name', (wire) => {
     expect(got).toMatchObject({ kind: 'context_overflow', retryable: false });
   });
 
-  test('a refused key is named by its variable, with the base URL', async () => {
+  test('a refused key is reported with its variable and the base URL', async () => {
     await using server = await serve(refuseWith(401, said));
     const endpoint = { name: 'test', baseUrl: server.url, apiKey: 'secret-key', keyFrom: 'A_KEY' };
     const got = await failWith(wire, endpoint);
     expect(got.message).toBe(
-      `test/${wire.model}: HTTP 401: said so (asked ${server.url} with the key in A_KEY)`,
+      `test/${wire.model}: HTTP 401: said so (sent to ${server.url} with the key in A_KEY)`,
     );
     const keyless = await failWith(wire, { name: 'test', baseUrl: server.url, apiKey: null });
     expect(keyless.message).toBe(
-      `test/${wire.model}: HTTP 401: said so (asked ${server.url} without a key)`,
+      `test/${wire.model}: HTTP 401: said so (sent to ${server.url} without a key)`,
     );
   });
 
-  test('an unknown path or model is told with the whole address', async () => {
+  test('an unknown path or model is reported with the full address', async () => {
     await using server = await serve(refuseWith(404, said));
     const got = await fail(wire, server.url);
     expect(got.message).toBe(
-      `test/${wire.model}: HTTP 404: said so (asked ${server.url}${server.requests[0]?.url.replace('?alt=sse', '')})`,
+      `test/${wire.model}: HTTP 404: said so (sent to ${server.url}${server.requests[0]?.url.replace('?alt=sse', '')})`,
     );
   });
 
-  test('nobody there', async () => {
+  test('a server that is not there is a connection failure', async () => {
     const server = await serve(() => {});
     await server[Symbol.asyncDispose]();
     const got = await fail(wire, server.url);
@@ -131,7 +131,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(got.message).toContain('ECONNREFUSED');
   });
 
-  test('a web page instead of a model', async () => {
+  test('a web page instead of an answer is reported', async () => {
     await using server = await serve((response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
       response.end(`<!doctype html><title>Sign in | Corp</title>${'<p>x</p>'.repeat(20_000)}`);
@@ -140,11 +140,11 @@ describe.each(WIRES)('$name', (wire) => {
     expect(got).toMatchObject({ kind: 'bad_request', retryable: false });
     const { host } = new URL(server.url);
     expect(got.message).toMatch(
-      `test/${wire.model}: a web page in place of an answer from ${host}: "Sign in | Corp" (its base URL is not that of a model API, or a proxy wants something first: ${server.url}/`,
+      `test/${wire.model}: a web page instead of an answer from ${host}: "Sign in | Corp" (the base URL is not that of a model API, or a proxy requires a login first: ${server.url}/`,
     );
   });
 
-  test('a redirect, which would take the key along', async () => {
+  test('a redirect is not followed, since it would pass on the key', async () => {
     await using server = await serve((response) => {
       response.writeHead(307, { location: 'http://127.0.0.1:9/' });
       response.end();
@@ -154,12 +154,12 @@ describe.each(WIRES)('$name', (wire) => {
     expect(got.message).toContain('redirects');
   });
 
-  test('a refusal that is a page of a proxy', async () => {
+  test("a proxy's page is reported as a refusal", async () => {
     const got = await refused(wire, { status: 502, body: 'Bad\r\n  gateway' });
     expect(got.message).toBe(`test/${wire.model}: HTTP 502: Bad gateway`);
   });
 
-  test('a refusal without a word', async () => {
+  test('a refusal with an empty body has a message', async () => {
     const got = await refused(wire, { status: 500, body: '' });
     expect(got.message).toBe(`test/${wire.model}: HTTP 500: Internal Server Error`);
   });
@@ -198,7 +198,7 @@ test.each([
   ['plain \u0007text\n', 'plain text'],
   ['{"unknown":1}', '{"unknown":1}'],
   ['x'.repeat(600), `${'x'.repeat(500)}…`],
-])('what the server says in %s', (body, says) => {
+])('finds the message in %s', (body, says) => {
   expect(describeErrorBody(body, 'api.example.com')).toBe(says);
 });
 
@@ -235,7 +235,7 @@ test.each([
   ],
   [
     '<?xml version="1.0"?><!DOCTYPE html PUBLIC "x"><html><title>Blocked</title></html>',
-    'a web page in place of an answer from api.example.com: "Blocked"',
+    'a web page instead of an answer from api.example.com: "Blocked"',
   ],
   [
     '{"message":"<b>Access denied</b><br/>Ask <a href=\\"https://x\\">the &quot;IT&quot;</a>"}',
@@ -246,7 +246,7 @@ test.each([
     'no </think> and no <tool_call> in a prompt',
   ],
   ['{"message":"List<a> is no type"}', 'List<a> is no type'],
-])('markup inside a message is cut to what a person needs: %#', (body, says) => {
+])('markup inside a message is removed: %#', (body, says) => {
   expect(describeErrorBody(body, 'api.example.com')).toBe(says);
 });
 
@@ -271,7 +271,7 @@ test.each(WIRES)('markup of an error inside a stream: $name', async (wire) => {
   expect(message).not.toContain('<');
 });
 
-const FROM = 'a web page in place of an answer from api.example.com';
+const FROM = 'a web page instead of an answer from api.example.com';
 
 /** Pages of Cloudflare, nginx, HAProxy, Amazon's load balancer, Google and Squid, much shortened. */
 test.each([
@@ -307,6 +307,6 @@ test.each([
   [`<html>${'<title '.repeat(9000)}`, `${FROM}: without a title`],
   [`<html><title>${'x'.repeat(10_000)}`, `${FROM}: without a title`],
   ['\uFEFF <html><h1></h1><p>Blocked by policy</p>', `${FROM}: "Blocked by policy"`],
-])('a web page is cut to its title: %#', (page, says) => {
+])('a web page is reduced to its title: %#', (page, says) => {
   expect(describeErrorBody(page, 'api.example.com')).toBe(says);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import { createChatAdapter } from '../../../../src/model/adapters/openai-chat/chat-protocol.ts';
+import { createAdapter } from '../../../../src/model/adapters/adapter.ts';
+import { chatProtocol } from '../../../../src/model/adapters/openai-chat/chat-protocol.ts';
 import {
   userMessage,
   type AssistantPart,
@@ -29,7 +30,8 @@ describe('openai-chat: calls of other models without a signature', () => {
   ) {
     await using server = await serve(refuseWith(400, { error: { message: 'enough' } }));
     const deps = adapterDeps();
-    const port = createChatAdapter(
+    const port = createAdapter(
+      chatProtocol,
       { name: 'test', baseUrl, apiKey: 'k' },
       // Google's address, and a server on this machine behind it.
       {
@@ -84,7 +86,7 @@ describe('openai-chat: calls of other models without a signature', () => {
     );
   });
 
-  test('of an own answer, the calls before the first that is signed', async () => {
+  test('are those before the first signed one in an own answer', async () => {
     const ask = (...content: readonly AssistantPart[]) =>
       signatures(GEMINI_API, 'gemini-3-pro', content, 'test/gemini-3-pro');
     expect(await ask(call('c1', SIGNED), call('c2'))).toEqual(['sig', undefined]);
@@ -92,7 +94,7 @@ describe('openai-chat: calls of other models without a signature', () => {
     expect(await ask(call('c1'), call('c2'))).toEqual([SKIP, SKIP]);
   });
 
-  test('never the signature of another model', async () => {
+  test('never get the signature of another model', async () => {
     const sent = await signatures(
       GEMINI_API,
       'gemini-3-pro',

@@ -199,7 +199,7 @@ describe.each(RECEIVERS)('$model over $protocol', (receiver) => {
   const { protocol, chatServer } = receiver;
   const options = chatServer === undefined ? {} : { chatServer };
 
-  it('takes any history', async () => {
+  it('accepts any history', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
         const body = await bodyFor(receiver, messages);
@@ -210,7 +210,7 @@ describe.each(RECEIVERS)('$model over $protocol', (receiver) => {
     );
   });
 
-  it('is sent what goes on from the request before', async () => {
+  it('gets requests that continue the previous one', async () => {
     await fc.assert(
       fc.asyncProperty(history, exchange, async (earlier, answer) => {
         const before = messagesOf(await bodyFor(receiver, earlier));

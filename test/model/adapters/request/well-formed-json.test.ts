@@ -12,7 +12,7 @@ const text = fc
   )
   .map((parts) => parts.join(''));
 
-test('a body holds what it held, halves of pairs replaced, and nothing else changed', () => {
+test('lone surrogates in a body are replaced, and nothing else changes', () => {
   fc.assert(
     fc.property(fc.array(text), (texts) => {
       const body = replaceLoneSurrogates(JSON.stringify({ texts }));

@@ -58,7 +58,7 @@ async function bodyOf(name: string, overrides: Partial<ModelRequest>): Promise<u
 
 const MARK = { cache_control: { type: 'ephemeral' } };
 
-test('anthropic', async () => {
+test('anthropic: writes a request', async () => {
   expect(await bodyOf('anthropic', { maxOutputTokens: 2000, toolChoice: 'none' })).toEqual({
     model: 'claude-sonnet-5',
     max_tokens: 2000,
@@ -99,7 +99,7 @@ test('anthropic', async () => {
   });
 });
 
-test('anthropic: effort, and the output limits of its own and of foreign models', async () => {
+test('anthropic: sends the effort and the output limits of its own and of other models', async () => {
   expect(await bodyOf('anthropic', { effort: 'low' })).toMatchObject({
     max_tokens: 128_000,
     thinking: { type: 'adaptive' },
@@ -110,7 +110,7 @@ test('anthropic: effort, and the output limits of its own and of foreign models'
   expect(await bodyOf('anthropic', { model })).toMatchObject({ max_tokens: 32_000 });
 });
 
-test('openai-responses', async () => {
+test('openai-responses: writes a request', async () => {
   const overrides = { maxOutputTokens: 2000, toolChoice: 'none', cacheKey: 'tree-1' } as const;
   expect(await bodyOf('openai-responses', { ...overrides, effort: 'high' })).toEqual({
     model: 'gpt-6-sol',
@@ -175,7 +175,7 @@ test('openai-responses', async () => {
   });
 });
 
-test('openai-chat', async () => {
+test('openai-chat: writes a request', async () => {
   expect(await bodyOf('openai-chat', { maxOutputTokens: 2000, toolChoice: 'none' })).toEqual({
     model: 'qwen3:8b',
     stream: true,
@@ -231,7 +231,7 @@ test('openai-chat', async () => {
   });
 });
 
-test('google', async () => {
+test('google: writes a request', async () => {
   expect(await bodyOf('google', { maxOutputTokens: 2000, toolChoice: 'none' })).toEqual({
     generationConfig: { maxOutputTokens: 2000 },
     systemInstruction: { parts: [{ text: 'You are Muster.' }, { text: 'Task: look around' }] },
@@ -289,13 +289,16 @@ test('google', async () => {
   });
 });
 
-test.each(WIRES)('$name: without tools, none are sent, nor a choice of them', async ({ name }) => {
-  const body = await bodyOf(name, { prefix: { system: [], tools: [] } });
-  expect(Object.keys(body as object)).not.toContain('tools');
-  expect(Object.keys(body as object)).not.toContain('tool_choice');
-  expect(Object.keys(body as object)).not.toContain('toolConfig');
-  expect(Object.keys(body as object)).not.toContain('system');
-});
+test.each(WIRES)(
+  '$name: without tools, neither tools nor a tool choice is sent',
+  async ({ name }) => {
+    const body = await bodyOf(name, { prefix: { system: [], tools: [] } });
+    expect(Object.keys(body as object)).not.toContain('tools');
+    expect(Object.keys(body as object)).not.toContain('tool_choice');
+    expect(Object.keys(body as object)).not.toContain('toolConfig');
+    expect(Object.keys(body as object)).not.toContain('system');
+  },
+);
 
 test.each(WIRES)('$name: siblings share every byte up to the last system line', async (wire) => {
   await using server = await serve(refuseWith(400, { error: { message: 'enough' } }));
@@ -312,7 +315,7 @@ test.each(WIRES)('$name: siblings share every byte up to the last system line', 
   expect(one).toBe(two);
 });
 
-test('openai-chat: the signature of an own call goes back once, in the field that Google has for it', async () => {
+test("openai-chat: the signature of an own call is sent back once, in Google's field", async () => {
   const meta = { openaiCompatible: { thoughtSignature: 'sig' } };
   const messages: readonly Message[] = [
     userMessage('Where?'),
@@ -386,7 +389,7 @@ test.each(Object.entries(OWN_META))(
   },
 );
 
-test('openai-responses: an item of reasoning is sent once, whatever the history repeats', async () => {
+test('openai-responses: a reasoning item is sent once even if the history repeats it', async () => {
   const answer = (model: string): Message => ({
     role: 'assistant',
     model,
@@ -409,7 +412,7 @@ test('openai-responses: an item of reasoning is sent once, whatever the history 
   expect(JSON.stringify(body).match(/Said\./g)).toHaveLength(3);
 });
 
-test('openai-responses: a cache key that is too long for it becomes one that is not', async () => {
+test('openai-responses: a cache key that is too long is replaced by a shorter one', async () => {
   const keyOf = async (cacheKey: string) => {
     const body = await bodyOf('openai-responses', { cacheKey });
     return isJsonObject(body) ? body['prompt_cache_key'] : null;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonValue } from '../base/json.ts';
-import type { AssistantPart } from '../protocol/message.ts';
+import type { JsonValue } from '../src/base/json.ts';
+import type { AssistantPart } from '../src/protocol/message.ts';
 import {
   NO_USAGE,
   type FinishReason,
@@ -9,46 +9,48 @@ import {
   type ModelPort,
   type ModelRequest,
   type Usage,
-} from '../protocol/model.ts';
+} from '../src/protocol/model.ts';
 
+/** One tool call of a scripted answer. */
 export interface ScriptedCall {
   readonly name: string;
   readonly input: JsonValue;
-  /** Absent: `call_N`, counted over the life of the port. */
+  /** The id of the call. Absent: `call_N`, counted over the life of the port. */
   readonly id?: string;
-  /** What stood there instead of JSON. */
+  /** The text that the model wrote instead of JSON. */
   readonly malformed?: string;
 }
 
-/** One answer of a scripted model; an empty one is an empty message. */
+/** One answer of a scripted model. Without any field it is an empty message. */
 export interface ScriptedAnswer {
   readonly text?: string;
   readonly reasoning?: string;
   readonly calls?: readonly ScriptedCall[];
   readonly usage?: Partial<Usage>;
-  /** Absent: `tool_calls` with calls, else `stop`. */
+  /** The finish reason. Absent: `tool_calls` with calls, otherwise `stop`. */
   readonly reason?: FinishReason;
-  /** Milliseconds before the first byte. */
+  /** The delay before the first byte in milliseconds. */
   readonly delayMs?: number;
-  /** Ends the answer with this, after what else the answer holds. */
+  /** The failure with which the answer ends, after its other contents. */
   readonly failure?: ModelFailure;
-  /** The failure comes before the first byte: the request is not accepted. Default false. */
+  /** If true, the failure comes before the first byte, and the request is not accepted. Default: false. */
   readonly refused?: boolean;
 }
 
-/** A list is answered in order; a function sees the request and how many came before it. */
+/** The answers in order, or a function that gets each request and the number of requests before it. */
 export type ModelScript =
   | readonly ScriptedAnswer[]
   | ((request: ModelRequest, index: number) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
+/** A scripted model that records its requests. */
 export interface ScriptedModel extends ModelPort {
-  /** Every request so far, in the order in which they came. */
+  /** All requests so far, in their order. */
   readonly requests: readonly ModelRequest[];
 }
 
 /**
- * A model that says what it is told to, for tests of what stands on a ModelPort. What a script's
- * own function throws passes through: it is a bug of the test.
+ * Creates a model that gives scripted answers, for tests of code that uses a ModelPort. An exception of the
+ * script's own function is passed on, since it is a bug of the test.
  */
 export function createScriptedModel(script: ModelScript): ScriptedModel {
   const requests: ModelRequest[] = [];
@@ -59,9 +61,9 @@ export function createScriptedModel(script: ModelScript): ScriptedModel {
     async *stream(request, signal) {
       const index = requests.push(request) - 1;
       try {
-        const answer = await answerTo(script, request, index);
+        const answer = await selectAnswer(script, request, index);
         if (answer.delayMs !== undefined) await sleep(answer.delayMs, undefined, { signal });
-        for (const part of parts(answer, nextCallId)) {
+        for (const part of toParts(answer, nextCallId)) {
           signal.throwIfAborted();
           yield part;
         }
@@ -75,7 +77,7 @@ export function createScriptedModel(script: ModelScript): ScriptedModel {
 
 const STOPPED: ModelFailure = { kind: 'cancelled', message: 'stopped', retryable: false };
 
-async function answerTo(
+async function selectAnswer(
   script: ModelScript,
   request: ModelRequest,
   index: number,
@@ -87,7 +89,7 @@ async function answerTo(
   return { failure: { kind: 'bad_request', message, retryable: false }, refused: true };
 }
 
-function* parts(answer: ScriptedAnswer, nextCallId: () => string): Generator<ModelPart> {
+function* toParts(answer: ScriptedAnswer, nextCallId: () => string): Generator<ModelPart> {
   const { failure } = answer;
   if (failure !== undefined && answer.refused === true) {
     yield { type: 'failed', failure };

@@ -1,20 +1,20 @@
 import type { Rates } from '../../protocol/model.ts';
 
-/** What a model can be shown beside text. */
+/** The kinds of attachments that a model can be configured to accept. */
 export const ATTACHMENT_KINDS = ['image', 'pdf'] as const;
 export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];
 
-/** What the configuration says of a model; goes before the table of limits and the catalogue. */
+/** The configured properties of a model. They have priority over the table of limits and the catalogue. */
 export interface ModelOverride {
   readonly contextWindow?: number;
-  /** Tokens that each request asks for at most. */
+  /** The limit in tokens on the answer to each request. */
   readonly outputLimit?: number;
   readonly price?: Rates;
   readonly attachments?: readonly AttachmentKind[];
 }
 
-/** By `provider/id`. */
+/** The overrides by `provider/id`. */
 export type ModelOverrides = ReadonlyMap<string, ModelOverride>;
 
-/** Where such a price comes from, as it is told. */
+/** The source of a price from an override, for messages. */
 export const OVERRIDE_SOURCE = 'config.toml';

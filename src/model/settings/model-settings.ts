@@ -1,6 +1,7 @@
-import type { Tier } from '../protocol/model.ts';
-import type { ModelOverrides } from './catalogue/model-overrides.ts';
+import type { Tier } from '../../protocol/model.ts';
+import type { ModelOverrides } from './model-overrides.ts';
 
+/** The values of `kind` in `[models.providers.NAME]`. */
 export const PROVIDER_KINDS = [
   'anthropic',
   'openai',
@@ -11,7 +12,7 @@ export const PROVIDER_KINDS = [
 ] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
-/** Names of the parts that `omit` in `[models.providers.NAME]` can leave out of requests. */
+/** The adjustments that `omit` in `[models.providers.NAME]` can name: parts that are left out of requests. */
 export const ADJUSTMENT_NAMES = [
   'stream_options',
   'parallel_tool_calls',
@@ -36,40 +37,41 @@ export const ADJUSTMENT_NAMES = [
 ] as const;
 export type AdjustmentName = (typeof ADJUSTMENT_NAMES)[number];
 
+/** Returns true if a value is the name of an adjustment. */
 export function isAdjustment(name: unknown): name is AdjustmentName {
   return ADJUSTMENT_NAMES.some((known) => known === name);
 }
 
-/** `[models.providers.NAME]`. */
+/** The settings of a provider: `[models.providers.NAME]`. */
 export interface ProviderSettings {
-  /** Absent: nothing, until the server refuses it. */
+  /** The parts that are left out of requests. Absent: none, until the server refuses one. */
   readonly omit?: readonly AdjustmentName[];
   readonly baseUrl?: string;
-  /** Name of the environment variable that holds the key. */
+  /** The name of the environment variable that holds the key. */
   readonly apiKeyEnv?: string;
   readonly kind?: ProviderKind;
 }
 
-/** Models that are tried in turn where another one fails. */
+/** A list of models that are tried in turn when another model fails. */
 export interface FallbackList {
-  /** The key or flag that names them. */
-  readonly where: string;
-  /** Whose models they stand in for; null: any. */
+  /** The configuration key or flag that contains the list. */
+  readonly setting: string;
+  /** The tier whose models they replace; null: they replace any model. */
   readonly tier: Tier | null;
   readonly models: readonly string[];
 }
 
-/** `[models]` of the configuration, and the flag. */
+/** The settings of models: `[models]` of the configuration, and the flag. */
 export interface ModelSettings {
-  /** `--model`. */
+  /** The value of `--model`. */
   readonly flag?: string;
   readonly default?: string;
   readonly fast?: string;
   readonly balanced?: string;
   readonly powerful?: string;
-  /** `[models.catalogue."PROVIDER/MODEL"]`. Absent: none. */
+  /** The overrides in `[models.catalogue."PROVIDER/MODEL"]`. Absent: none. */
   readonly catalogue?: ModelOverrides;
-  /** Absent: none. */
+  /** The fallback models. Absent: none. */
   readonly fallbacks?: readonly FallbackList[];
   readonly providers: Readonly<Record<string, ProviderSettings>>;
 }
