@@ -73,8 +73,8 @@ describe('the fallbacks of a model', () => {
       'models.fallback: no configured provider has a model "no-such"; valid are fast, balanced, powerful, anthropic/',
     ],
     ['inherit', 'models.fallback: "inherit" can\'t be a fallback: name a model or a tier'],
-    ['auto', 'models.fallback: "auto" can\'t stand in'],
-    ['offline', 'models.fallback: "offline" can\'t stand in'],
+    ['auto', 'models.fallback: "auto" can\'t be a fallback'],
+    ['offline', 'models.fallback: "offline" can\'t be a fallback'],
   ])('is rejected: %s', (wish, message) => {
     const start = () => createModelChooser(setup([general(wish)]), { allowOverride: true });
     expect(start).toThrow(UsageError);
