@@ -77,7 +77,7 @@ const CHUNKS = [
   { name: 'commands', test: /src\/front\/cli\/commands\.ts$/, priority: 2 },
   {
     name: 'providers',
-    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|thinking)\.ts$/,
+    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|request\/thinking-budget)\.ts$/,
     priority: 1,
   },
 ];

@@ -1,7 +1,11 @@
 import { isTable } from '../base/toml-statements.ts';
 import type { JsonObject } from '../base/json.ts';
 import { nearestFirst } from '../base/near-names.ts';
-import { ATTACHMENT_KINDS, type AttachmentKind, type ModelOverride } from '../model/overrides.ts';
+import {
+  ATTACHMENT_KINDS,
+  type AttachmentKind,
+  type ModelOverride,
+} from '../model/settings/model-overrides.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
 import type { TomlFile } from './toml-file.ts';

@@ -4,7 +4,7 @@ import {
   PROVIDER_KINDS,
   type AdjustmentName,
   type ProviderSettings,
-} from '../model/model-settings.ts';
+} from '../model/settings/model-settings.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
 import { nearestFirst } from '../base/near-names.ts';

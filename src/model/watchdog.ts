@@ -12,18 +12,18 @@ import {
   type AnswerListener,
 } from '../protocol/model.ts';
 import type { WireModelPort } from './adapters/adapter.ts';
-import type { WireObserver } from './adapters/endpoint-fetch.ts';
+import type { WireObserver } from './adapters/send-request.ts';
 import type { ResponseHeaders } from './limiter/limit-headers.ts';
 import type { Limiter } from './limiter/limiter.ts';
 import type { Permit } from './limiter/permit.ts';
 
-/** `[liveness]`, in milliseconds. */
+/** The limits of `[liveness]`, in milliseconds. */
 export interface LivenessLimits {
-  /** Until the connection is up and the request goes out. */
+  /** The limit until the connection is established and the request is sent. */
   readonly connectMs: number;
-  /** From there to the first content. */
+  /** The limit from then to the first content. */
   readonly firstTokenMs: number;
-  /** Between two events of the answer after that. */
+  /** The limit between two events of the answer after that. */
   readonly streamIdleMs: number;
 }
 
@@ -36,26 +36,25 @@ const CANCELLED: ModelPart = {
   },
 };
 
-/** A silence is told of after this; after each that was told, the next one after twice as long. */
-const QUIET_MS = 3_000;
+/** The first silence of this length is reported. After each report, the length for the next one doubles. */
+const FIRST_SILENCE_MS = 3_000;
 
-/** Signs of life without content are believed for this long. */
+/** Bytes without content extend a limit for this long at most. */
 const LONGEST_WITHOUT_CONTENT_MS = 600_000;
 
+/** The dependencies of the watchdog. */
 export interface WatchdogDeps {
   readonly clock: Clock;
-  /** Shared: one timer serves all streams of the process. */
+  /** The shared deadlines of the process: one timer serves all streams. */
   readonly deadlines: Deadlines;
-  /** Lets requests go; what it holds is not watched yet. Default: all go at once. */
+  /** Admits the requests. A request is watched only after it was admitted. Default: all are sent at once. */
   readonly limiter?: Limiter;
 }
 
-type Limit = NonNullable<ModelFailure['limit']>;
-
 /**
- * The same port, whose requests end with `failed` of kind `timeout` and the limit that ran out when
- * the server falls silent. Any byte from the server counts as life, and extends the limit that
- * stands; without content that ends after 600 s, or after the first-token limit where it is longer.
+ * Wraps a port so that a request ends with `failed`, kind `timeout`, when its server is silent for too long. Any
+ * byte from the server extends the current limit. Without content, this ends after 600 s, or after the first-token
+ * limit if it is longer.
  */
 export function withWatchdog(
   port: WireModelPort,
@@ -64,7 +63,7 @@ export function withWatchdog(
 ): ModelPort {
   const { limiter } = deps;
   return {
-    // One generator for both: each that parts pass through costs with each of them.
+    // One generator serves the limiter and the watch, since each generator costs time for every part.
     async *stream(request, signal, listener) {
       let permit: Permit | null = null;
       if (limiter !== undefined) {
@@ -80,89 +79,103 @@ export function withWatchdog(
         limits,
         deps,
         permit,
-        ...(listener === undefined ? {} : { listener }),
-        end: () => controller.abort(),
+        listener,
+        abort: () => controller.abort(),
       });
       try {
         for await (const part of port.stream(request, controller.signal, watch)) {
-          watch.saw(part);
-          permit?.saw(part);
+          watch.observe(part);
+          permit?.observe(part);
           yield part.type === 'failed' && watch.expired !== null
-            ? { ...part, failure: timeout(modelName(request.model), watch.expired) }
+            ? { ...part, failure: createTimeout(modelName(request.model), watch.expired) }
             : part;
         }
       } finally {
         watch.stop();
-        permit?.leave();
+        permit?.end();
         release();
       }
     },
   };
 }
 
-/** The limit that ran out, and for how long nothing had come, or nothing but pings. */
+/** A request that ran into its limit. */
 interface Expired {
-  readonly limit: Limit;
+  readonly phase: Phase;
+  /** The time without anything from the server, or with nothing but pings. */
   readonly silentMs: number;
 }
 
 type Phase = 'connecting' | 'waiting' | 'streaming';
 
-const LIMIT_OF: Readonly<Record<Phase, Limit>> = {
-  connecting: 'connect',
-  waiting: 'first_token',
-  streaming: 'stream_idle',
+interface PhaseDetails {
+  /** The limit as failures name it. Its key in `[liveness]` has `_seconds` behind the name. */
+  readonly limit: NonNullable<ModelFailure['limit']>;
+  readonly awaited: Awaited;
+  readonly field: keyof LivenessLimits;
+  /** The beginning of the message of a timeout. */
+  readonly text: string;
+}
+
+const PHASES: Readonly<Record<Phase, PhaseDetails>> = {
+  connecting: {
+    limit: 'connect',
+    awaited: 'connection',
+    field: 'connectMs',
+    text: 'no connection',
+  },
+  waiting: {
+    limit: 'first_token',
+    awaited: 'first_token',
+    field: 'firstTokenMs',
+    text: 'no first token',
+  },
+  streaming: {
+    limit: 'stream_idle',
+    awaited: 'next_event',
+    field: 'streamIdleMs',
+    text: 'the stream fell silent',
+  },
 };
 
-const AWAITED: Readonly<Record<Phase, Awaited>> = {
-  connecting: 'connection',
-  waiting: 'first_token',
-  streaming: 'next_event',
-};
-
-interface WatchParts {
+interface WatchOptions {
   readonly limits: LivenessLimits;
   readonly deps: WatchdogDeps;
   readonly permit: Permit | null;
-  readonly listener?: AnswerListener;
-  readonly end: () => void;
+  readonly listener: AnswerListener | undefined;
+  readonly abort: () => void;
 }
 
-/** One request's liveness. Life only moves a number: the deadline is looked at when it falls due. */
+/** Watches one request. Bytes only update a timestamp, which is checked when the deadline is due. */
 class Watch implements WireObserver {
   expired: Expired | null = null;
-  private phase: Phase = 'connecting';
-  private lastLife: number;
-  private lastContent: number;
-  private deadline: Deadline;
-  /** When that falls due. */
-  private lookAt = Infinity;
-  private isOver = false;
-  private readonly limits: LivenessLimits;
-  private readonly deps: WatchdogDeps;
-  private readonly permit: Permit | null;
-  private readonly listener: AnswerListener | null;
-  /** Absent: they are to be parts of the stream. */
+  /** Takes the progress of the answer. Absent: it is part of the stream. */
   readonly progressed: ((part: ProgressPart) => void) | undefined;
-  private isQuiet = false;
-  private quietMs = QUIET_MS;
-  private readonly end: () => void;
+  private readonly options: WatchOptions;
+  private readonly clock: Clock;
+  private phase: Phase = 'connecting';
+  private lastByteAt: number;
+  private lastContentAt: number;
+  private deadline: Deadline;
+  /** The time at which the deadline is due. */
+  private checkAt = Infinity;
+  private hasEnded = false;
+  private isSilent = false;
+  private silenceMs = FIRST_SILENCE_MS;
 
-  constructor({ limits, deps, permit, listener, end }: WatchParts) {
-    this.limits = limits;
-    this.deps = deps;
-    this.permit = permit;
-    this.listener = listener ?? null;
+  constructor(options: WatchOptions) {
+    this.options = options;
+    this.clock = options.deps.clock;
+    const { listener } = options;
     if (listener !== undefined) {
       this.progressed = (part) => {
-        this.contentCame();
+        this.recordContent();
         listener.progressed(part);
       };
     }
-    this.end = end;
-    this.lastLife = deps.clock.monotonic();
-    this.lastContent = this.lastLife;
-    this.deadline = this.nextLook();
+    this.lastByteAt = this.clock.monotonic();
+    this.lastContentAt = this.lastByteAt;
+    this.deadline = this.scheduleCheck();
   }
 
   connected(): void {
@@ -170,30 +183,30 @@ class Watch implements WireObserver {
   }
 
   responded(headers: ResponseHeaders): void {
-    this.permit?.responded(headers);
+    this.options.permit?.responded(headers);
   }
 
   bytes(): void {
-    this.lastLife = this.deps.clock.monotonic();
+    this.lastByteAt = this.clock.monotonic();
   }
 
   argumentsGrew(): void {
-    this.contentCame();
+    this.recordContent();
   }
 
-  private contentCame(): void {
+  private recordContent(): void {
     if (this.phase !== 'streaming') this.enter('streaming');
-    this.lastLife = this.deps.clock.monotonic();
-    this.lastContent = this.lastLife;
-    if (this.isQuiet) this.flow();
+    this.lastByteAt = this.clock.monotonic();
+    this.lastContentAt = this.lastByteAt;
+    if (this.isSilent) this.reportFlow();
   }
 
-  saw(part: ModelPart): void {
+  observe(part: ModelPart): void {
     switch (part.type) {
       case 'text_delta':
       case 'reasoning_delta':
       case 'tool_call_started':
-        this.contentCame();
+        this.recordContent();
         return;
       case 'accepted':
       case 'ping':
@@ -210,105 +223,90 @@ class Watch implements WireObserver {
   }
 
   stop(): void {
-    this.isOver = true;
+    this.hasEnded = true;
     this.deadline.cancel();
   }
 
   private enter(phase: Phase): void {
-    // A connection may come up after its request was given up: nobody would cancel a new deadline.
-    if (this.isOver) return;
+    // A connection may be established after its request has ended. Nobody would cancel a new deadline then.
+    if (this.hasEnded) return;
     this.phase = phase;
-    this.lastLife = this.deps.clock.monotonic();
-    this.lastContent = this.lastLife;
-    // One that falls due earlier finds how much is left, and looks again: most answers are over by then.
-    if (this.dueIn() + this.lastLife < this.lookAt) {
+    this.lastByteAt = this.clock.monotonic();
+    this.lastContentAt = this.lastByteAt;
+    // A deadline that is due earlier stays: its check sets the next one, and most answers have ended by then.
+    if (this.dueIn() + this.lastByteAt < this.checkAt) {
       this.deadline.cancel();
-      this.deadline = this.nextLook();
+      this.deadline = this.scheduleCheck();
     }
-    if (this.isQuiet && phase !== 'streaming') this.tellQuiet();
+    if (this.isSilent && phase !== 'streaming') this.reportSilence();
   }
 
-  private nextLook(): Deadline {
+  private scheduleCheck(): Deadline {
     const ms = this.dueIn();
-    this.lookAt = this.deps.clock.monotonic() + ms;
-    return this.deps.deadlines.after(ms, () => this.look());
+    this.checkAt = this.clock.monotonic() + ms;
+    return this.options.deps.deadlines.after(ms, () => this.check());
   }
 
   private dueIn(): number {
-    return Math.min(this.left(), this.untilQuiet());
+    return Math.min(this.remainingMs(), this.msUntilSilence());
   }
 
-  private look(): void {
-    const left = this.left();
-    if (left > 0) {
-      if (this.untilQuiet() <= 0) this.tellQuiet();
-      this.deadline = this.nextLook();
+  private check(): void {
+    if (this.remainingMs() > 0) {
+      if (this.msUntilSilence() <= 0) this.reportSilence();
+      this.deadline = this.scheduleCheck();
       return;
     }
-    const limit = LIMIT_OF[this.phase];
-    const onlyPings = this.lastLife > this.lastContent && this.lifeEnds() > this.contentEnds();
-    const since = onlyPings ? this.lastContent : this.lastLife;
-    this.expired = { limit, silentMs: this.deps.clock.monotonic() - since };
-    this.end();
+    const onlyPings =
+      this.lastByteAt > this.lastContentAt && this.lifeEndsAt() > this.contentEndsAt();
+    const since = onlyPings ? this.lastContentAt : this.lastByteAt;
+    this.expired = { phase: this.phase, silentMs: this.clock.monotonic() - since };
+    this.options.abort();
   }
 
-  /** Milliseconds until the limit of the phase runs out, if nothing more comes. */
-  private left(): number {
-    return Math.min(this.lifeEnds(), this.contentEnds()) - this.deps.clock.monotonic();
+  /** Returns the milliseconds until the limit of the phase runs out if nothing more comes. */
+  private remainingMs(): number {
+    return Math.min(this.lifeEndsAt(), this.contentEndsAt()) - this.clock.monotonic();
   }
 
-  /** Milliseconds until a silence is to be told of; infinite: it is, or nobody hears. */
-  private untilQuiet(): number {
-    if (this.listener === null || this.isQuiet) return Infinity;
-    return this.lastContent + this.quietMs - this.deps.clock.monotonic();
+  /** Returns the milliseconds until a silence is reported; infinite: it was reported, or there is no listener. */
+  private msUntilSilence(): number {
+    if (this.options.listener === undefined || this.isSilent) return Infinity;
+    return this.lastContentAt + this.silenceMs - this.clock.monotonic();
   }
 
-  private tellQuiet(): void {
-    this.isQuiet = true;
-    const silentMs = Math.round(this.deps.clock.monotonic() - this.lastContent);
-    this.listener?.quiet({ waitsFor: AWAITED[this.phase], silentMs });
+  private reportSilence(): void {
+    this.isSilent = true;
+    const silentMs = Math.round(this.clock.monotonic() - this.lastContentAt);
+    this.options.listener?.quiet({ waitsFor: PHASES[this.phase].awaited, silentMs });
   }
 
-  private flow(): void {
-    this.isQuiet = false;
-    this.quietMs *= 2;
+  private reportFlow(): void {
+    this.isSilent = false;
+    this.silenceMs *= 2;
     this.deadline.cancel();
-    this.deadline = this.nextLook();
-    this.listener?.flowing();
+    this.deadline = this.scheduleCheck();
+    this.options.listener?.flowing();
   }
 
-  private lifeEnds(): number {
-    return this.lastLife + limitMs(LIMIT_OF[this.phase], this.limits);
+  private lifeEndsAt(): number {
+    return this.lastByteAt + this.limitMs();
   }
 
-  private contentEnds(): number {
-    const limit = limitMs(LIMIT_OF[this.phase], this.limits);
-    return this.lastContent + Math.max(LONGEST_WITHOUT_CONTENT_MS, limit);
+  private contentEndsAt(): number {
+    return this.lastContentAt + Math.max(LONGEST_WITHOUT_CONTENT_MS, this.limitMs());
   }
-}
 
-function limitMs(limit: Limit, limits: LivenessLimits): number {
-  switch (limit) {
-    case 'connect':
-      return limits.connectMs;
-    case 'first_token':
-      return limits.firstTokenMs;
-    case 'stream_idle':
-      return limits.streamIdleMs;
+  private limitMs(): number {
+    return this.options.limits[PHASES[this.phase].field];
   }
 }
 
-const WORDS: Readonly<Record<Limit, { readonly what: string; readonly key: string }>> = {
-  connect: { what: 'no connection', key: 'connect_seconds' },
-  first_token: { what: 'no first token', key: 'first_token_seconds' },
-  stream_idle: { what: 'the stream fell silent', key: 'stream_idle_seconds' },
-};
-
-function timeout(model: string, { limit, silentMs }: Expired): ModelFailure {
-  const { what, key } = WORDS[limit];
+function createTimeout(model: string, { phase, silentMs }: Expired): ModelFailure {
+  const { limit, text } = PHASES[phase];
   return {
     kind: 'timeout',
-    message: `${model}: ${what} for ${formatDuration(silentMs)} (limit liveness.${key})`,
+    message: `${model}: ${text} for ${formatDuration(silentMs)} (limit liveness.${limit}_seconds)`,
     retryable: true,
     limit,
   };

@@ -120,6 +120,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'sweep-record.ts',
     'export',
   ],
+  model: ['limiter', 'settings', 'providers', 'catalogue', 'selection', 'adapters', 'offline'],
   api: ['setup', 'context', 'agents', 'templates', 'tasks', 'session', 'explain'],
 };
 

@@ -7,7 +7,7 @@ import { Engine } from '../../src/engine/engine.ts';
 import { Inbox } from '../../src/engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
-import { scriptedModel, type ScriptedAnswer } from '../../src/model/scripted.ts';
+import { createScriptedModel, type ScriptedAnswer } from '../scripted-model.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { ResultEnvelope } from '../../src/protocol/result.ts';
@@ -101,7 +101,7 @@ export function engineOver(
 ): Engine {
   return new Engine({
     store,
-    model: scriptedModel((request) => {
+    model: createScriptedModel((request) => {
       witness.sent(copyOf(tell(request.prefix, request.messages)));
       return answer(request);
     }),

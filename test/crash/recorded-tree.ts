@@ -1,6 +1,6 @@
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
-import type { ScriptedAnswer } from '../../src/model/scripted.ts';
+import type { ScriptedAnswer } from '../scripted-model.ts';
 import { tell, withBareResults, type Effect, type Told } from './acknowledged.ts';
 import { readLogs } from './check-logs.ts';
 import { wrongTree } from './check-tree.ts';

@@ -96,7 +96,7 @@ describe.concurrent('images and documents', () => {
     ]);
     expect(messages[2]?.toolResults.map(({ text }) => text)).toEqual([
       'a.png: PNG image, 30 × 20 pixels, 80 bytes',
-      `b.pdf: PDF document, ${FILES['b.pdf'].length} bytes. Not shown: ${model} takes no PDF documents. For its text use a program, such as pdftotext (Bash).`,
+      `b.pdf: PDF document, ${FILES['b.pdf'].length} bytes. Not shown: ${model} accepts no PDF documents. For its text use a program, such as pdftotext (Bash).`,
     ]);
     expect(messages[3]?.text).toMatch(/^<notice>What call \S+ \(Read\) shows\. /);
     const [, second, third] = world.model.requests;
@@ -150,8 +150,8 @@ describe.concurrent('images and documents', () => {
     );
     await world.run(['--continue', '-p', 'again', '--model', 'anthropic/claude-blind']);
     expect(shownBy(world.model)).toEqual([
-      [expect.stringMatching(/Not shown: anthropic\/claude-blind takes no images\.\]$/)],
-      [expect.stringMatching(/Not shown: anthropic\/claude-blind takes no PDF documents\.\]$/)],
+      [expect.stringMatching(/Not shown: anthropic\/claude-blind accepts no images\.\]$/)],
+      [expect.stringMatching(/Not shown: anthropic\/claude-blind accepts no PDF documents\.\]$/)],
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { serve, sse } from '../model/support.ts';
+import { serve, sse } from '../model/adapters/support.ts';
 import { envelopeOf, runMuster, Sandbox } from './muster.ts';
 
 function configure(sandbox: Sandbox, url: string, more = ''): void {

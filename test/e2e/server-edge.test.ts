@@ -40,7 +40,7 @@ describe.concurrent('a server', () => {
     const run = await world.run(['-p', 'go'], { env: { ANTHROPIC_API_KEY: key } });
     expect(run.code).toBe(2);
     expect(run.stderr).toMatch(
-      /^muster: [^\n]*ANTHROPIC_API_KEY holds no key that can be sent: its character 4 of 18 is a zero-width space \(U\+200B\); copy the key once more\n$/,
+      /^muster: [^\n]*ANTHROPIC_API_KEY holds no key that can be sent: its character 4 of 18 is a zero-width space \(U\+200B\); copy the key again\n$/,
     );
     expect(run.stderr).not.toContain('0123456789');
     expect(world.model.requests.length).toBe(0);
@@ -55,7 +55,7 @@ describe.concurrent('a server', () => {
     const { host } = new URL(world.model.url);
     expect(run.code).toBe(1);
     expect(run.stderr).toContain(
-      `HTTP 502: a web page in place of an answer from ${host}: "502 Bad Gateway"`,
+      `HTTP 502: a web page instead of an answer from ${host}: "502 Bad Gateway"`,
     );
     expect(run.stderr.length).toBeLessThan(400);
   });
@@ -66,7 +66,7 @@ describe.concurrent('a server', () => {
     });
     const run = await world.run(['-p', 'go']);
     expect(run.stderr).toContain(
-      `HTTP 401: invalid x-api-key (asked ${world.model.url}/v1 with the key in ANTHROPIC_API_KEY)`,
+      `HTTP 401: invalid x-api-key (sent to ${world.model.url}/v1 with the key in ANTHROPIC_API_KEY)`,
     );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ScriptedAnswer } from '../../src/model/scripted.ts';
+import type { ScriptedAnswer } from '../scripted-model.ts';
 import { stopOrder } from '../../src/engine/task/stop.ts';
 import { background, call, calls, eventsOfType, play, until } from './play.ts';
 import { statesOf, testEngine, waitTool, type TestEngine } from './support.ts';

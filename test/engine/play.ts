@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Script, ScriptedAnswer, ScriptedCall } from '../../src/model/scripted.ts';
+import type { ModelScript, ScriptedAnswer, ScriptedCall } from '../scripted-model.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ToolResultPart } from '../../src/protocol/message.ts';
@@ -23,7 +23,7 @@ type Line = ScriptedAnswer | ((turn: Turn) => ScriptedAnswer | Promise<ScriptedA
 /** Each task's answers in order, by the first word of its prompt; one that has said all says `done`. */
 export type Play = Readonly<Record<string, readonly Line[]>>;
 
-export function play(parts: Play): Script {
+export function play(parts: Play): ModelScript {
   return async (request) => {
     const name = nameOf(request);
     const answers = request.messages.filter(({ role }) => role === 'assistant').length;

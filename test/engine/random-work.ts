@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
-import type { ScriptedAnswer, ScriptedCall } from '../../src/model/scripted.ts';
+import type { ScriptedAnswer, ScriptedCall } from '../scripted-model.ts';
 import type { ModelFailure, ModelRequest } from '../../src/protocol/model.ts';
 
 /** What a model does in one of its turns. `of`: which of the tasks and shells that it knows. */

@@ -5,7 +5,7 @@ import { Inbox } from '../../src/engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { stopOrder } from '../../src/engine/task/stop.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
-import { scriptedModel } from '../../src/model/scripted.ts';
+import { createScriptedModel } from '../scripted-model.ts';
 import { runningShells, hasBackgroundWork } from '../../src/protocol/state/owned-work.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelPart, ModelPort, ModelRequest } from '../../src/protocol/model.ts';
@@ -288,7 +288,7 @@ class Life {
 
   private model(): ModelPort {
     const { world } = this;
-    const answers = scriptedModel((request) => {
+    const answers = createScriptedModel((request) => {
       const path = pathOfTask(request);
       const same = world.requests.filter(
         (seen) => seen.path === path && seen.request.messages.length === request.messages.length,

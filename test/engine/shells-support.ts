@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { ScriptedAnswer, ScriptedCall } from '../../src/model/scripted.ts';
+import type { ScriptedAnswer, ScriptedCall } from '../scripted-model.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import { findProcesses } from '../../src/sys/process-table.ts';

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ScriptedAnswer, ScriptedCall } from '../../src/model/scripted.ts';
+import type { ScriptedAnswer, ScriptedCall } from '../scripted-model.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { builtinTools } from '../../src/tools/index.ts';

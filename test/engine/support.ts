@@ -11,7 +11,7 @@ import type { StandingRules } from '../../src/engine/task/standing-rules.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
-import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
+import { createScriptedModel, type ModelScript, type ScriptedModel } from '../scripted-model.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type {
@@ -143,8 +143,8 @@ export interface TestEngine {
 }
 
 /** The real engine over a store in memory, with a scripted model. */
-export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine {
-  const model = scriptedModel(script);
+export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEngine {
+  const model = createScriptedModel(script);
   const { redact } = setup;
   const redaction = redact === undefined ? {} : { redact };
   const store = setup.store ?? openMemoryStore(redaction);

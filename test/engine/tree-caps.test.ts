@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_EXPENSE } from '../../src/engine/limits/budget.ts';
 import { estimatePrompt } from '../../src/engine/limits/estimate.ts';
-import type { ScriptedAnswer } from '../../src/model/scripted.ts';
+import type { ScriptedAnswer } from '../scripted-model.ts';
 import { paidTokens, type ModelRequest, type Usage } from '../../src/protocol/model.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { call, calls, eventsOfType, play, requestsOf, textsOf } from './play.ts';

@@ -96,7 +96,7 @@ const REFUSALS: readonly FaultCase[] = [
     name: 'no TLS where TLS is spoken to',
     answer: {},
     detour: (url) => new URL(url.href.replace('http:', 'https:')),
-    outcome: failed(['connect'], 'does not speak TLS'),
+    outcome: failed(['connect'], 'does not use TLS'),
   },
   {
     name: 'a content filter',

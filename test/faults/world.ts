@@ -6,9 +6,9 @@ import { Deadlines, type Deadline } from '../../src/base/deadlines.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { Inbox } from '../../src/engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
-import type { AnswerCaps } from '../../src/model/adapters/answer-caps.ts';
-import { createModelPort, type ConnectLimits } from '../../src/model/connect.ts';
-import type { Protocol } from '../../src/model/endpoints.ts';
+import type { AnswerCaps } from '../../src/model/adapters/answers/answer-caps.ts';
+import { createModelPort, type ModelPortLimits } from '../../src/model/model-port.ts';
+import type { ProtocolName } from '../../src/model/providers/vendors.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
@@ -129,7 +129,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const fake = await startFakeModel({ script: options.script });
   const { clock, deadlines } = fastTime(100);
   const connect = (
-    limits: ConnectLimits,
+    limits: ModelPortLimits,
     time: { readonly clock: Clock; readonly deadlines: Deadlines },
   ) =>
     createModelPort({
@@ -217,7 +217,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 
 const MODEL = { provider: 'fake', id: 'fake-model', chain: ['test'] };
 
-const PROTOCOLS: Readonly<Record<WireProtocol, Protocol>> = {
+const PROTOCOLS: Readonly<Record<WireProtocol, ProtocolName>> = {
   anthropic: 'anthropic',
   responses: 'openai-responses',
   chat: 'openai-chat',

@@ -5,9 +5,9 @@ import { createAdapter, type WireModelPort } from '../../src/model/adapters/adap
 import { withWatchdog, type LivenessLimits } from '../../src/model/watchdog.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import { NO_USAGE, type ModelPart, type AnswerListener } from '../../src/protocol/model.ts';
-import type { WireObserver } from '../../src/model/adapters/endpoint-fetch.ts';
-import { adapterDeps, collect, failed, finished, request, serve, sse } from './support.ts';
-import { WIRES } from './wires.ts';
+import type { WireObserver } from '../../src/model/adapters/send-request.ts';
+import { adapterDeps, collect, failed, finished, request, serve, sse } from './adapters/support.ts';
+import { WIRES } from './adapters/wires.ts';
 
 const LONG: LivenessLimits = { connectMs: 30_000, firstTokenMs: 30_000, streamIdleMs: 30_000 };
 const ASKED = request([userMessage('Hi')]);
@@ -219,7 +219,7 @@ test.each<{ what: string; steps: readonly Step[]; limit: string; at: number; key
   });
 });
 
-test('a stream that goes on is left alone', async () => {
+test('a stream that continues does not time out', async () => {
   const end: ModelPart = {
     type: 'finished',
     message: { role: 'assistant', content: [] },
@@ -234,7 +234,7 @@ test('a stream that goes on is left alone', async () => {
   expect((await play(LIMITS, steps)).last).toEqual(end);
 });
 
-test('a limit above 600 s is a limit for pings as well', async () => {
+test('a limit above 600 s also holds for pings', async () => {
   const limits = { ...LIMITS, firstTokenMs: 700_000 };
   const steps: Step[] = [{ at: 0, do: 'connected' }, ...every(50_000, 1000, 900_000, ping)];
   expect((await play(limits, steps)).at).toBe(700_000);
@@ -269,7 +269,7 @@ test.each([
   expect(deadlines.size).toBe(0);
 });
 
-test('a person who stops it is no time-out, and nothing is left standing', async () => {
+test('a cancelled request is no timeout, and leaves no deadline', async () => {
   await using server = await serve(() => {});
   const endpoint = { name: 'test', baseUrl: server.url, apiKey: null };
   const deadlines = new Deadlines(systemClock);
@@ -284,7 +284,7 @@ test('a person who stops it is no time-out, and nothing is left standing', async
   expect(deadlines.size).toBe(0);
 });
 
-test('hundreds of streams stand in one heap, and leave it', async () => {
+test('hundreds of streams share one heap, and leave it', async () => {
   await using server = await serve((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     setTimeout(() => response.end(sse(CHAT.answer)), 50);
@@ -301,7 +301,7 @@ test('hundreds of streams stand in one heap, and leave it', async () => {
   for (const parts of await Promise.all(all)) expect(finished(parts).reason).toBe('tool_calls');
 });
 
-test('a connection that comes up after its request was given up leaves no deadline', async () => {
+test('a connection that is established after its request has ended leaves no deadline', async () => {
   const deadlines = new Deadlines(systemClock);
   let late: WireObserver = {};
   const port: WireModelPort = {
@@ -352,7 +352,7 @@ test.each<{ what: string; steps: readonly Step[]; heard: readonly string[] }>([
     steps: [{ at: 0, do: accepted }, ...every(2_000, 100, 60_000, text), { at: 61_000, do: DONE }],
     heard: [],
   },
-])('tells of a silence: $what', async ({ steps, heard }) => {
+])('reports a silence: $what', async ({ steps, heard }) => {
   const told: string[] = [];
   await play(LIMITS, steps, {
     quiet: ({ waitsFor, silentMs }) => void told.push(`${waitsFor} ${silentMs}`),

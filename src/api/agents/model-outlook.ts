@@ -1,10 +1,10 @@
 import type { ModelOutlook } from '../../agents/lint/findings.ts';
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
-import { createChooser } from '../../model/chooser.ts';
-import { OFFLINE } from '../../model/choose.ts';
-import { resolveMain } from '../../model/resolve.ts';
-import { discoverModels } from '../../model/setup.ts';
+import { createModelChooser } from '../../model/selection/model-chooser.ts';
+import { OFFLINE } from '../../model/selection/choose-model.ts';
+import { resolveMainModel } from '../../model/selection/resolve-model.ts';
+import { discoverModels } from '../../model/discover-models.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { createHttpFetch } from '../../sys/http.ts';
@@ -24,8 +24,8 @@ export async function modelOutlooks({
   try {
     const fetch = createHttpFetch(environment);
     const setup = await discoverModels(modelSettings(loaded), environment, fetch);
-    const parent = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
-    const chooser = createChooser(setup, { allowOverride: true });
+    const parent = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
+    const chooser = createModelChooser(setup, { allowOverride: true });
     const isConfigured = parent.provider !== OFFLINE;
     return async (agent) => {
       const definition = requestedModels(agent);

@@ -3,7 +3,7 @@ import { missingDelegates, unknownDelegateMessage } from '../../agents/lint/lint
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
-import { resolveMain } from '../../model/resolve.ts';
+import { resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { rootRights } from '../../policy/attenuate.ts';
 import { ruleCovers } from '../../policy/tool-cover.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
@@ -146,7 +146,7 @@ export async function explainAgent({
     const agent = agentNamed(name, { ...agents.current, skipped: [] });
     const [cwd = ''] = grant.roots;
     const rights = rootRights(grant, null);
-    const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
+    const model = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
     const plan = await engine.plan(
       {
         agent: MAIN_AGENT,

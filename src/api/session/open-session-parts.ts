@@ -9,11 +9,11 @@ import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { createSearchContext } from '../../agents/loader/search-context.ts';
-import { createChooser } from '../../model/chooser.ts';
-import { createModelPort } from '../../model/connect.ts';
-import { OFFLINE } from '../../model/choose.ts';
-import { resolveMain } from '../../model/resolve.ts';
-import { discoverModels } from '../../model/setup.ts';
+import { createModelChooser } from '../../model/selection/model-chooser.ts';
+import { createModelPort } from '../../model/model-port.ts';
+import { OFFLINE } from '../../model/selection/choose-model.ts';
+import { resolveMainModel } from '../../model/selection/resolve-model.ts';
+import { discoverModels } from '../../model/discover-models.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import { createRedactor, createStreamRedactor } from '../../store/redact/redactor.ts';
 import { readEnvironment } from '../../sys/env.ts';
@@ -78,14 +78,14 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const fetch = createHttpFetch(environment);
   const deadlines = new Deadlines(systemClock);
   const setup = await discoverModels(modelSettings(loaded), environment, fetch);
-  const main = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
+  const main = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
   for (const problem of setup.problems ?? []) onNotice(problem);
   const admitted = admit(
     { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
     openFileLimit(),
   );
   if (admitted.notice !== null) onNotice(admitted.notice);
-  const chooser = createChooser(setup, {
+  const chooser = createModelChooser(setup, {
     allowOverride: config.taskTool.allowModelOverride,
   });
   const models = createModelPort({
@@ -99,7 +99,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
       maxConcurrent: admitted.maxConcurrent,
       requestsPerMinute: config.provider.requestsPerMinute,
     },
-    others: { [OFFLINE]: loadOffline },
+    localPorts: { [OFFLINE]: loadOffline },
     attachments: (model) => chooser.attachments(model),
   });
   // What the first request needs loads while the agents are read.

@@ -1,6 +1,6 @@
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
-import type { ModelSetup } from '../../model/choose.ts';
-import { resolveForTask, resolveMain } from '../../model/resolve.ts';
+import type { ModelSetup } from '../../model/selection/choose-model.ts';
+import { resolveTaskModel, resolveMainModel } from '../../model/selection/resolve-model.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 
@@ -12,11 +12,11 @@ export function rootModel(
   setup: ModelSetup,
   { agent, prompt }: { readonly agent: AgentDefinition | null; readonly prompt: string },
 ): ResolvedModel {
-  const main = resolveMain(setup, { agent: agent ?? MAIN_AGENT, prompt });
+  const main = resolveMainModel(setup, { agent: agent ?? MAIN_AGENT, prompt });
   if (agent === null || requestedModels(agent).length === 0 || setup.settings.flag !== undefined) {
     return main;
   }
-  const model = resolveForTask(setup, {
+  const model = resolveTaskModel(setup, {
     call: undefined,
     definition: requestedModels(agent),
     agent,

@@ -2,7 +2,7 @@ import type { SessionParts } from './session-parts.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { RootGrant } from '../../policy/attenuate.ts';
 import { grantFor } from '../../policy/mode-grants.ts';
-import type { ModelSetup } from '../../model/choose.ts';
+import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';

@@ -1,8 +1,8 @@
 import type { ModelChooser } from '../../engine/task/deps.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Inbox } from '../../engine/task/inbox.ts';
-import type { ModelSetup } from '../../model/choose.ts';
-import type { RootGrant } from '../../policy/attenuate.ts';
+import { type ModelSetup } from '../../model/selection/choose-model.ts';
+import { type RootGrant } from '../../policy/attenuate.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskStore } from '../../store/task-store.ts';

@@ -2,7 +2,7 @@ import { RootTerms } from './root-terms.ts';
 import { Runs } from './runs.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import { stopOrder } from '../../engine/task/stop.ts';
-import { OFFLINE, type ModelSetup } from '../../model/choose.ts';
+import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';

@@ -1,10 +1,10 @@
 import { errorInfo, MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
-import { resolveFallbacks } from '../../model/fallbacks.ts';
-import type { ConfiguredProvider } from '../../model/providers.ts';
-import { OFFLINE, type ModelSetup } from '../../model/choose.ts';
-import { resolveMain } from '../../model/resolve.ts';
-import { discoverModels } from '../../model/setup.ts';
+import { resolveFallbacks } from '../../model/selection/fallbacks.ts';
+import type { ConfiguredProvider } from '../../model/providers/providers.ts';
+import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
+import { resolveMainModel } from '../../model/selection/resolve-model.ts';
+import { discoverModels } from '../../model/discover-models.ts';
 import { modelName, TIERS, type Tier } from '../../protocol/model.ts';
 import type { Environment } from '../../sys/env.ts';
 import { createHttpFetch } from '../../sys/http.ts';
@@ -98,7 +98,7 @@ function providerReport(provider: ConfiguredProvider): ProviderReport {
 
 function choice(wish: string, setup: ModelSetup): ChoiceReport {
   try {
-    const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
+    const model = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
     return {
       wish,
       model: modelName(model),

@@ -1,5 +1,5 @@
-import { keyIn } from '../../model/provider-key.ts';
 import { createRedactor } from '../../store/redact/redactor.ts';
+import { parseKey } from '../../model/providers/provider-key.ts';
 import type { Environment } from '../../sys/env.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 
@@ -16,7 +16,7 @@ export function secretsOf(environment: Environment): readonly string[] {
 
 /** As it stands there, and as a key is read from there. */
 function formsOf(value: string): readonly string[] {
-  const read = keyIn(value);
+  const read = parseKey(value);
   return read === value || read.length < SHORTEST ? [value] : [value, read];
 }
 

@@ -1,5 +1,9 @@
-import type { ConnectLimits } from '../../model/connect.ts';
-import type { FallbackList, ModelSettings, ProviderSettings } from '../../model/model-settings.ts';
+import type { ModelPortLimits } from '../../model/model-port.ts';
+import type {
+  FallbackList,
+  ModelSettings,
+  ProviderSettings,
+} from '../../model/settings/model-settings.ts';
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { EngineSettings } from '../../engine/limits/engine-settings.ts';
@@ -64,7 +68,7 @@ export function engineSettings(config: Config, { maxTurns, isAttended }: RunKind
   };
 }
 
-export function connectLimits({ liveness }: Config): ConnectLimits {
+export function connectLimits({ liveness }: Config): ModelPortLimits {
   const { connectSeconds, firstTokenSeconds, streamIdleSeconds } = liveness;
   return {
     connectMs: connectSeconds * 1000,
@@ -98,12 +102,12 @@ export function modelSettings(loaded: LoadedConfig): ModelSettings {
 function fallbackLists({ config: { models }, settings }: LoadedConfig): readonly FallbackList[] {
   const source = settings.get('models.fallback')?.source;
   const isFlag = source?.kind === 'flag';
-  const where = isFlag ? source.where : 'models.fallback';
-  const general = { where, tier: null, models: models.fallback };
+  const setting = isFlag ? source.where : 'models.fallback';
+  const general = { setting, tier: null, models: models.fallback };
   const lists: readonly FallbackList[] = [
-    { where: 'models.fallback_fast', tier: 'fast', models: models.fallbackFast },
-    { where: 'models.fallback_balanced', tier: 'balanced', models: models.fallbackBalanced },
-    { where: 'models.fallback_powerful', tier: 'powerful', models: models.fallbackPowerful },
+    { setting: 'models.fallback_fast', tier: 'fast', models: models.fallbackFast },
+    { setting: 'models.fallback_balanced', tier: 'balanced', models: models.fallbackBalanced },
+    { setting: 'models.fallback_powerful', tier: 'powerful', models: models.fallbackPowerful },
   ];
   return [...(isFlag ? [] : lists), general].filter((list) => list.models.length > 0);
 }

@@ -3,8 +3,8 @@ import { MusterError } from '../../base/errors.ts';
 import { requestPrefix } from '../../engine/delegation/create-task.ts';
 import { fullLog } from '../../engine/task/fold-log.ts';
 import { PrefixCache } from '../../engine/prompt/prefix.ts';
-import { createChooser } from '../../model/chooser.ts';
-import { discoverProviders } from '../../model/providers.ts';
+import { createModelChooser } from '../../model/selection/model-chooser.ts';
+import { discoverProviders } from '../../model/providers/providers.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
@@ -72,6 +72,6 @@ async function windowOf(model: string, environment: Environment): Promise<number
   const providers = discoverProviders(settings, environment);
   const slash = model.indexOf('/');
   const [provider, name] = [model.slice(0, slash), model.slice(slash + 1)];
-  const chooser = createChooser({ settings, providers }, { allowOverride: true });
+  const chooser = createModelChooser({ settings, providers }, { allowOverride: true });
   return (await chooser.facts({ provider, id: name, chain: [] })).contextWindow;
 }

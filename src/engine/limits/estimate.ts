@@ -1,5 +1,5 @@
 import { tokensIn } from '../../base/token-estimate.ts';
-import { ratesFor } from '../../model/cost.ts';
+import { selectRates } from '../../model/catalogue/cost.ts';
 import type { Conversation } from '../../protocol/state/conversation.ts';
 import { attachedTokens } from '../../protocol/attachment.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
@@ -82,7 +82,7 @@ export function requestNeed(
     newestRound,
   }: { readonly output?: Partial<OutputDemand>; readonly newestRound?: Amount } = {},
 ): RequestNeed {
-  const rates = price === null ? null : ratesFor(price, input);
+  const rates = price === null ? null : selectRates(price, input);
   const outputToken = { tokens: 1, costUsd: rates === null ? 0 : rates.output / 1e6 };
   const inputUsd = rates === null ? 0 : (input * Math.max(rates.input, rates.cacheWrite)) / 1e6;
   const demand = { most: maxOutput ?? USUAL_OUTPUT, kind: 'turn', ...output } as const;

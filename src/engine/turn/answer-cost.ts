@@ -1,4 +1,4 @@
-import { costUsd, priceSource } from '../../model/cost.ts';
+import { computeCostUsd, describePriceSource } from '../../model/catalogue/cost.ts';
 import type { EstimatedUse } from '../../protocol/used.ts';
 import { isNothing } from '../../protocol/state/ledger.ts';
 import { modelName, NO_USAGE, type ModelRequest, type Usage } from '../../protocol/model.ts';
@@ -28,12 +28,12 @@ export async function answerCost(
   const { usage = NO_USAGE, estimated } = answer;
   return {
     usage,
-    costUsd: costUsd(usage, price),
+    costUsd: computeCostUsd(usage, price),
     model: modelName({ provider: model.provider, id: servedBy ?? model.id }),
-    ...(price === null ? {} : { pricedBy: priceSource(price) }),
+    ...(price === null ? {} : { pricedBy: describePriceSource(price) }),
     ...(estimated === undefined
       ? {}
-      : { estimated: { usage: estimated, costUsd: costUsd(estimated, price) } }),
+      : { estimated: { usage: estimated, costUsd: computeCostUsd(estimated, price) } }),
   };
 }
 

@@ -5,41 +5,41 @@ import type { Effort } from '../../protocol/agent.ts';
 import type { AttachmentRules } from '../../protocol/attachment.ts';
 import { attachmentsOf } from '../../protocol/message.ts';
 import {
-  modelName,
   type ModelPart,
   type ModelRequest,
   type ResolvedModel,
+  modelName,
 } from '../../protocol/model.ts';
 import type { HttpFetch } from '../../sys/http-types.ts';
-import { Adjustments } from './adjustments.ts';
-import { ANSWER_CAPS, type AnswerCaps } from './answer-caps.ts';
-import { BrokenOff, Refusal } from './answer-errors.ts';
-import type { AskedServer } from './asked-server.ts';
-import type { Dialect } from './dialect.ts';
-import { Efforts, mayBeOfEffort } from './effort.ts';
-import { cancelled, toFailure, type FailureScope } from './failure.ts';
-import { OutputCaps } from './output-cap.ts';
-import { toCallOptions } from './prompt.ts';
-import { endpointFetch, type AcceptedResponse, type WireObserver } from './endpoint-fetch.ts';
-import { AnswerBuilder } from './readers/answer-builder.ts';
-import { readAnswer } from './readers/read-answer.ts';
-import { BaseUrlProbe, type ProbeAttempt } from './base-url-probe.ts';
-import type { ShownByPart } from './shown-files.ts';
-import { wellFormedJson } from './well-formed.ts';
+import { RequestAdjustments } from './adjust/request-adjustments.ts';
+import { ANSWER_CAPS, type AnswerCaps } from './answers/answer-caps.ts';
+import { IncompleteAnswerError, HttpRefusal } from './errors/answer-errors.ts';
+import type { Endpoint, ProtocolAdapter } from './protocol-adapter.ts';
+import { EffortFallbacks, mayBeEffortRefusal } from './adjust/efforts.ts';
+import { type FailureContext, cancelledFailure, toModelFailure } from './errors/model-failure.ts';
+import { OutputCaps } from './adjust/output-caps.ts';
+import { toCallOptions } from './request/call-options.ts';
+import { type AcceptedResponse, type WireObserver, sendRequest } from './send-request.ts';
+import { AnswerBuilder } from './answers/answer-builder.ts';
+import { readAnswerBody } from './answers/read-answer-body.ts';
+import { BaseUrlProbe, type BaseUrlAttempt } from './adjust/base-url-probe.ts';
+import type { FilesByPart } from './request/attached-files.ts';
+import { replaceLoneSurrogates } from './request/well-formed-json.ts';
 
+/** The dependencies of an adapter. */
 export interface AdapterDeps {
   readonly fetch: HttpFetch;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
-  /** The version of Muster, for the user agent. */
+  /** The version of Muster, for the user-agent header. */
   readonly version: string;
-  /** Default: `ANSWER_CAPS`. */
+  /** The limits on the size of an answer. Default: `ANSWER_CAPS`. */
   readonly caps?: AnswerCaps;
-  /** Returns the images and documents that a model takes; null: not known. Absent: no model takes any. */
+  /** Returns the rules for attachments of a model; null: they are not known. Absent: no model accepts any. */
   attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
 }
 
-/** A ModelPort that tells what happens on the wire, for whoever watches its liveness. */
+/** A ModelPort that reports what happens on the wire, so that its liveness can be watched. */
 export interface WireModelPort {
   stream(
     request: ModelRequest,
@@ -51,66 +51,69 @@ export interface WireModelPort {
 const ACCEPTED: ModelPart = { type: 'accepted' };
 
 /**
- * The ModelPort of one provider. The package that speaks its protocol builds the requests; the answers are
- * read by a tolerant reader of our own (docs/decisions/0019).
+ * Creates the ModelPort of one provider. The provider package of its protocol builds the requests, and our own
+ * tolerant reader reads the answers (docs/decisions/0019). A request that the server refuses is sent again if it
+ * can be changed so that the server may accept it.
  */
 export function createAdapter(
-  dialect: Dialect,
-  endpoint: AskedServer,
+  protocol: ProtocolAdapter,
+  endpoint: Endpoint,
   deps: AdapterDeps,
 ): WireModelPort {
-  const efforts = new Efforts();
+  const efforts = new EffortFallbacks();
   const outputCaps = new OutputCaps();
   const probe = new BaseUrlProbe(endpoint);
-  const adjustments = new Adjustments(endpoint.baseUrl, endpoint.omit);
+  const adjustments = new RequestAdjustments(endpoint.baseUrl, endpoint.omit);
   return {
     async *stream(request, signal, observer) {
-      const progress: Progress = { accepted: false, answer: null };
-      const scope = (): FailureScope => ({
+      const progress: Progress = { isAccepted: false, answer: null };
+      const failureContext = (): FailureContext => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
         server: endpoint,
-        accepted: progress.accepted,
+        isAnswering: progress.isAccepted,
         now: deps.clock.now(),
       });
       if (signal.aborted) {
-        yield { type: 'failed', failure: cancelled(scope()) };
+        yield { type: 'failed', failure: cancelledFailure(failureContext()) };
         return;
       }
-      const remainingEfforts = [...efforts.tries(request)];
+      const remainingEfforts = [...efforts.listAttempts(request)];
       let effort = remainingEfforts.shift() ?? null;
       for (;;) {
         const attempt = probe.attempt();
         try {
-          const wiring = { dialect, endpoint, deps, progress, effort, adjustments, attempt };
-          const usual = dialect.maxOutputTokens?.(request.model.id);
-          yield* read(outputCaps.bounded(request, usual), signal, observer, wiring);
+          const context = { protocol, endpoint, deps, progress, effort, adjustments, attempt };
+          const defaultLimit = protocol.maxOutputTokens?.(request.model.id);
+          yield* streamAnswer(outputCaps.limit(request, defaultLimit), signal, observer, context);
           return;
         } catch (error) {
-          const thrown = signal.aborted ? error : attempt.failedWith(error);
+          const thrown = signal.aborted ? error : attempt.judgeFailure(error);
           if (thrown === null) continue;
-          const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
-          if (!signal.aborted && thrown instanceof Refusal) {
+          const failure = signal.aborted
+            ? cancelledFailure(failureContext())
+            : toModelFailure(thrown, failureContext());
+          if (!signal.aborted && thrown instanceof HttpRefusal) {
             if (outputCaps.learn(request.model.id, thrown)) continue;
             if (adjustments.learn(request.model.id, thrown)) continue;
             const next = remainingEfforts.shift();
-            if (next !== undefined && mayBeOfEffort(failure)) {
+            if (next !== undefined && mayBeEffortRefusal(failure)) {
               effort = next;
               continue;
             }
           }
-          yield { type: 'failed', failure, ...cameBefore(progress.answer) };
+          yield { type: 'failed', failure, ...describePartialAnswer(progress.answer) };
           return;
         } finally {
-          // Here, since whoever reads the answer reads no further than its end.
-          if (progress.accepted) efforts.learn(request, effort);
+          // This is in `finally`, since the consumer does not resume the generator after the last part.
+          if (progress.isAccepted) efforts.learn(request, effort);
         }
       }
     },
   };
 }
 
-/** Returns the usage of a failed answer, and the counts of the part of it that came. */
-function cameBefore(answer: AnswerBuilder | null) {
+/** Returns the usage and the counts of the part of a failed answer that has come. */
+function describePartialAnswer(answer: AnswerBuilder | null) {
   if (answer === null) return {};
   const { usageSoFar: usage, argumentCharacters, repairs } = answer;
   return {
@@ -120,45 +123,46 @@ function cameBefore(answer: AnswerBuilder | null) {
   };
 }
 
-/** How far a request has come, for its reader and for whoever judges its failure. */
+/** The progress of one request. */
 interface Progress {
-  /** Whether the answer has begun. */
-  accepted: boolean;
-  /** The answer as far as it has come; null: it has not begun. */
+  /** True if the answer has begun. */
+  isAccepted: boolean;
+  /** The answer so far; null: it has not begun. */
   answer: AnswerBuilder | null;
 }
 
-interface Wiring {
-  readonly dialect: Dialect;
-  readonly endpoint: AskedServer;
+/** The circumstances of one attempt to send a request. */
+interface AttemptContext {
+  readonly protocol: ProtocolAdapter;
+  readonly endpoint: Endpoint;
   readonly deps: AdapterDeps;
   readonly progress: Progress;
   /** The effort that is sent; null: none. */
   readonly effort: Effort | null;
-  readonly adjustments: Adjustments;
-  readonly attempt: ProbeAttempt;
+  readonly adjustments: RequestAdjustments;
+  readonly attempt: BaseUrlAttempt;
 }
 
-/** Ends with `finished` or throws what it failed with. */
-async function* read(
+/** Sends a request and yields the parts of its answer. Ends with `finished`, or throws the reason of the failure. */
+async function* streamAnswer(
   request: ModelRequest,
   signal: AbortSignal,
   observer: WireObserver | undefined,
-  wiring: Wiring,
+  context: AttemptContext,
 ): AsyncGenerator<ModelPart, void, undefined> {
-  const { dialect, endpoint, deps, progress } = wiring;
+  const { protocol, endpoint, deps, progress } = context;
   const caps = deps.caps ?? ANSWER_CAPS;
-  const { body } = await send(request, signal, observer, wiring);
-  if (body === null) throw new BrokenOff('the server sent no answer');
-  const { metaKey } = dialect.rules;
+  const { body } = await send(request, signal, observer, context);
+  if (body === null) throw new IncompleteAnswerError('the server sent no answer');
+  const { metaKey } = protocol.rules;
   const answer = new AnswerBuilder({ history: request.messages, caps, metaKey });
   progress.answer = answer;
-  const reader = dialect.createReader(answer);
+  const reader = protocol.createReader(answer);
   const { host } = new URL(endpoint.baseUrl);
   const reading = { body, host, reader, answer, caps, deadlines: deps.deadlines };
-  for await (const _piece of readAnswer(reading)) {
-    if (!progress.accepted) {
-      progress.accepted = true;
+  for await (const _piece of readAnswerBody(reading)) {
+    if (!progress.isAccepted) {
+      progress.isAccepted = true;
       yield ACCEPTED;
     }
     const { parts, argumentsGrew } = answer.takeProgress();
@@ -169,7 +173,7 @@ async function* read(
     }
   }
   const finished = answer.build();
-  // A tag that the text ended in the middle of is decided only now.
+  // A thinking tag at the very end of the text is decided only now.
   for (const part of answer.takeProgress().parts) {
     if (observer?.progressed === undefined) yield part;
     else observer.progressed(part);
@@ -177,89 +181,91 @@ async function* read(
   yield finished;
 }
 
-/** Has the package build the request, and takes the response for ourselves. */
+/** Lets the provider package build the request, and takes the response before the package reads it. */
 async function send(
   request: ModelRequest,
   signal: AbortSignal,
   observer: WireObserver | undefined,
-  { dialect, endpoint, effort, deps, adjustments, attempt }: Wiring,
+  { protocol, endpoint, effort, deps, adjustments, attempt }: AttemptContext,
 ): Promise<AcceptedResponse> {
-  let outcome: { readonly response: AcceptedResponse } | { readonly error: unknown } | null = null;
-  const ask = endpointFetch(
-    deps.fetch,
+  let response = null as Promise<AcceptedResponse> | null;
+  const context = {
+    fetch: deps.fetch,
+    version: deps.version,
     endpoint,
-    {
-      attempt,
-      version: deps.version,
-      dropHeaders: dialect.dropHeaders,
-      adjustBody: (given) => adjustments.apply(request.model.id, bodyOf(given, request, dialect)),
-    },
+    attempt,
     observer,
-  );
+    dropHeaders: protocol.dropHeaders ?? [],
+    adjustBody: (built: string) =>
+      adjustments.apply(request.model.id, finishBody(built, request, protocol)),
+  };
   const capture = async (url: string | URL | Request, init?: RequestInit): Promise<never> => {
-    try {
-      outcome = { response: await ask(String(url), init) };
-    } catch (thrown) {
-      outcome = { error: thrown };
-    }
-    // The package would read the response by its own schemas, which are stricter than the servers are.
+    response = sendRequest(String(url), init ?? {}, context);
+    // The caller of `send` gets the rejection.
+    await response.catch(() => {});
+    // The package would read the response with its own schemas, which are stricter than many servers.
     throw new ResponseTaken();
   };
-  const model = dialect.languageModel(request.model.id, endpoint, capture);
+  const model = protocol.languageModel(request.model.id, endpoint, capture);
   try {
-    const asked = adjustments.isMade(request.model.id, 'calls_without_reasoning')
-      ? withUnsignedThinking(request, dialect)
+    const sentRequest = adjustments.isActive(request.model.id, 'calls_without_reasoning')
+      ? signUnsignedThinking(request, protocol)
       : request;
-    await model.doStream(await callOptions(asked, signal, { dialect, endpoint, effort, deps }));
+    await model.doStream(
+      await buildCallOptions(sentRequest, signal, { protocol, endpoint, effort, deps }),
+    );
   } catch (thrown) {
-    if (outcome === null) throw thrown;
+    if (response === null) throw thrown;
   }
-  return responseOf(outcome);
+  if (response === null) throw new IncompleteAnswerError('no request was sent');
+  return response;
 }
 
-function withUnsignedThinking(request: ModelRequest, dialect: Dialect): ModelRequest {
-  const messages = dialect.withUnsignedThinking?.(request.messages);
+function signUnsignedThinking(request: ModelRequest, protocol: ProtocolAdapter): ModelRequest {
+  const messages = protocol.signUnsignedThinking?.(request.messages);
   return messages === undefined ? request : { ...request, messages };
 }
 
-/** Ends the package's part of a request. */
+/** The exception that stops the provider package after it has sent a request. */
 class ResponseTaken extends Error {
   override readonly name = 'ResponseTaken';
 }
 
-function responseOf(
-  outcome: { readonly response: AcceptedResponse } | { readonly error: unknown } | null,
-): AcceptedResponse {
-  if (outcome === null) throw new BrokenOff('no request was sent');
-  if ('error' in outcome) throw outcome.error;
-  return outcome.response;
-}
-
-function bodyOf(given: string, { maxOutputTokens }: ModelRequest, dialect: Dialect): string {
-  const body = wellFormedJson(given);
+function finishBody(
+  built: string,
+  { maxOutputTokens }: ModelRequest,
+  protocol: ProtocolAdapter,
+): string {
+  const body = replaceLoneSurrogates(built);
   if (maxOutputTokens === undefined) return body;
-  return dialect.boundOutput?.(body, maxOutputTokens) ?? body;
+  return protocol.limitOutput?.(body, maxOutputTokens) ?? body;
 }
 
-async function callOptions(
+async function buildCallOptions(
   request: ModelRequest,
   signal: AbortSignal,
-  { dialect, endpoint, effort, deps }: Pick<Wiring, 'dialect' | 'endpoint' | 'effort' | 'deps'>,
+  {
+    protocol,
+    endpoint,
+    effort,
+    deps,
+  }: Pick<AttemptContext, 'protocol' | 'endpoint' | 'effort' | 'deps'>,
 ): Promise<LanguageModelV4CallOptions> {
-  const shown = attachmentsOf(request.messages).length > 0 ? await shownBy(deps, request) : null;
-  const rules = dialect.rulesOf?.(endpoint, request.model.id) ?? dialect.rules;
-  const maxOutputTokens = request.maxOutputTokens ?? dialect.maxOutputTokens?.(request.model.id);
+  const files =
+    attachmentsOf(request.messages).length > 0 ? await loadAttachedFiles(deps, request) : null;
+  const rules = protocol.rulesOf?.(endpoint, request.model.id) ?? protocol.rules;
+  const maxOutputTokens = request.maxOutputTokens ?? protocol.maxOutputTokens?.(request.model.id);
   return {
-    ...toCallOptions(request, rules, shown),
+    ...toCallOptions(request, rules, files),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(effort === null ? {} : { reasoning: effort }),
-    providerOptions: dialect.providerOptions(request),
+    providerOptions: protocol.providerOptions?.(request) ?? {},
     abortSignal: signal,
   };
 }
 
-async function shownBy(deps: AdapterDeps, request: ModelRequest): Promise<ShownByPart> {
+async function loadAttachedFiles(deps: AdapterDeps, request: ModelRequest): Promise<FilesByPart> {
   const rules = (await deps.attachments?.(request.model)) ?? null;
-  const { shownFiles } = await import('./shown-files.ts');
-  return shownFiles(request, rules);
+  const { collectAttachedFiles } = await import('./request/attached-files.ts');
+  return collectAttachedFiles(request, rules);
 }

@@ -1,32 +1,32 @@
-import { bounded } from './window.ts';
+import { clampMs } from './concurrency-window.ts';
 
-/** Of a response, as far as it is needed. */
+/** The part of the headers of a response that the limiter reads. */
 export interface ResponseHeaders {
   get(name: string): string | null;
 }
 
-/** What a provider has none left of, and for how long. */
-export interface Exhausted {
-  readonly what: 'requests' | 'tokens';
-  /** Milliseconds from now, more than 0. */
+/** A limit of a provider that is used up. */
+export interface ExhaustedLimit {
+  readonly unit: 'requests' | 'tokens';
+  /** Milliseconds until it is reset, more than 0. */
   readonly ms: number;
 }
 
 /**
- * Many of these resets name the time at which everything is back, and some is back sooner: it is not
- * waited for longer than this, and a provider that means it says so again.
+ * The longest wait for a reset. Many providers name the time at which the full limit is available again, and
+ * a part of it is available sooner. A provider that still refuses says so again.
  */
 export const LONGEST_HOLD_MS = 60_000;
 
 interface HeaderPair {
-  readonly what: Exhausted['what'];
+  readonly what: ExhaustedLimit['unit'];
   readonly remaining: string;
   readonly reset: string;
 }
 
 /**
- * As the vendors document them: Anthropic's resets are dates (RFC 3339), OpenAI's durations such as
- * `6m0s`; those that imitate OpenAI also send seconds.
+ * The headers that the vendors document. Anthropic sends resets as dates (RFC 3339), OpenAI as durations such
+ * as `6m0s`; servers that imitate OpenAI also send seconds.
  */
 const PAIRS: readonly HeaderPair[] = [
   ...(['requests', 'tokens'] as const).map((what) => ({
@@ -41,26 +41,29 @@ const PAIRS: readonly HeaderPair[] = [
   })),
 ];
 
-/** What is used up, for the longest of all; null: nothing that names its reset. `now`: since the epoch. */
-export function exhausted(headers: ResponseHeaders, now: number): Exhausted | null {
-  let longest: Exhausted | null = null;
+/**
+ * Finds the limit that is used up for the longest time. Returns null if no limit with a reset time is used up.
+ * `now`: milliseconds since the epoch.
+ */
+export function findExhaustedLimit(headers: ResponseHeaders, now: number): ExhaustedLimit | null {
+  let longest: ExhaustedLimit | null = null;
   for (const { what, remaining, reset } of PAIRS) {
     // Servers without a limit of a kind send -1.
     if (headers.get(remaining)?.trim() !== '0') continue;
-    const ms = bounded(resetMs(headers.get(reset)?.trim() ?? '', now) ?? 0, LONGEST_HOLD_MS);
-    if (ms > (longest?.ms ?? 0)) longest = { what, ms };
+    const ms = clampMs(parseResetMs(headers.get(reset)?.trim() ?? '', now) ?? 0, LONGEST_HOLD_MS);
+    if (ms > (longest?.ms ?? 0)) longest = { unit: what, ms };
   }
   return longest;
 }
 
-/** Seconds from here on are a moment since the epoch, and no time to wait. */
+/** The numbers from which on a value is a time since the epoch and not a duration. */
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MS = 1e12;
-/** More than any of these values has: what is longer is not looked at closely. */
+/** The most characters of a reset that are parsed. All known ones are shorter. */
 const LONGEST_VALUE = 64;
 
-/** Milliseconds until then, as the text says; null: it says nothing. */
-export function resetMs(text: string, now: number): number | null {
+/** Returns the milliseconds from `now` until the reset that a header names; null: the text is not understood. */
+export function parseResetMs(text: string, now: number): number | null {
   if (text === '' || text.length > LONGEST_VALUE) return null;
   if (/^\d+(\.\d+)?$/.test(text)) {
     const number = Number(text);
@@ -85,7 +88,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   ns: 0.000_001,
 };
 
-/** `1h2m3.5s`, `120ms`. */
+/** Parses durations such as `1h2m3.5s` and `120ms`. */
 function durationMs(text: string): number | null {
   if (!/^(\d+(\.\d+)?(ms|us|µs|ns|[dhms]))+$/.test(text)) return null;
   let ms = 0;

@@ -2,115 +2,118 @@ import { onAbort } from '../../base/async.ts';
 import type { Deadline, Deadlines } from '../../base/deadlines.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelFailure, ModelPart, ModelRequest } from '../../protocol/model.ts';
-import { Allowance, type AllowanceDeps, type LimiterSettings, type Use } from './allowance.ts';
+import { Allowance, type AllowanceDeps, type LimiterSettings, type SlotUse } from './allowance.ts';
 import type { ResponseHeaders } from './limit-headers.ts';
-import { Line } from './line.ts';
-import { Permit, type PermitHolder } from './permit.ts';
-import type { Tries } from './tries.ts';
-import { Waiter } from './waiter.ts';
+import { RequestQueue } from './request-queue.ts';
+import { Permit, type PermitListener } from './permit.ts';
+import type { RequestRecord } from './request-record.ts';
+import { WaitingRequest } from './waiting-request.ts';
 
 export interface LimiterDeps extends AllowanceDeps {
-  /** Shared: one timer serves all that waits. */
+  /** The shared deadlines of the process: one timer serves all of them. */
   readonly deadlines: Deadlines;
 }
 
-/** For so long a lane is kept for a request that was told of it; then others may have it. */
+/** Milliseconds for which a slot stays reserved for a waiting request that has to get ready first. */
 const RESERVED_MS = 1_000;
-/** One refused so often is not the one to try for more lanes with. */
-const POOR_REFUSALS = 2;
+/** A request that was refused this often is not used as a probe. */
+const MAX_REFUSALS_TO_PROBE = 2;
 
 /**
- * Lets the requests to one provider under one key go, no more at a time than it takes. Who has to wait
- * stands in line. How many may go, and when, is decided in `window.ts`, who in `line.ts`.
+ * Admits the requests to one provider account, no more at a time than it accepts. Other requests wait in a
+ * queue. `concurrency-window.ts` decides how many are admitted and when, `request-queue.ts` decides which.
  */
-export class Limiter implements PermitHolder, Use {
+export class Limiter implements PermitListener, SlotUse {
   private readonly deps: LimiterDeps;
   private readonly allowance: Allowance;
-  private readonly line = new Line<Waiter>();
-  /** Those in line who do not know yet of any rate limit. */
-  private readonly untold = new Set<Waiter>();
-  /** By what all tries of a request share. */
-  private readonly known = new WeakMap<readonly Message[], Tries>();
+  private readonly queue = new RequestQueue<WaitingRequest>();
+  /** The requests in the queue that have not been told yet that a rate limit holds them. */
+  private readonly uninformed = new Set<WaitingRequest>();
+  /** The records of refused requests, by the list of messages, which all attempts of a request share. */
+  private readonly records = new WeakMap<readonly Message[], RequestRecord>();
   inFlight = 0;
-  /** For those who get ready. */
+  /** Number of slots reserved for requests that are getting ready. */
   reserved = 0;
   private lastOrder = 0;
-  private nextLook: { readonly at: number; readonly deadline: Deadline } | null = null;
+  private nextCheck: { readonly at: number; readonly deadline: Deadline } | null = null;
 
   constructor(settings: LimiterSettings, deps: LimiterDeps) {
     this.deps = deps;
     this.allowance = new Allowance(settings, deps);
   }
 
-  /** The newest settings hold for all. */
+  /** Replaces the settings, for the waiting requests too. */
   configure(settings: LimiterSettings): void {
     this.allowance.configure(settings);
-    this.letGo();
+    this.admitWaiting();
   }
 
-  /** Null where the request has to `wait`. */
+  /** Admits a request at once. Returns null if it has to `wait`. */
   enter(request: ModelRequest): Permit | null {
     const now = this.deps.clock.monotonic();
-    if (this.line.size > 0 || !this.hasRoom(now)) return null;
-    const notBefore = this.known.get(request.messages)?.notBefore ?? 0;
+    if (this.queue.size > 0 || !this.hasRoom(now)) return null;
+    const notBefore = this.records.get(request.messages)?.notBefore ?? 0;
     return notBefore > now ? null : this.send(request, now);
   }
 
-  /** Waits in line, and tells of it where a rate limit is why. Returns null when the signal aborts. */
+  /**
+   * Waits in the queue for a permit. Yields `held` if a rate limit is the reason for waiting, and `admitted`
+   * afterwards. Returns null when the signal aborts.
+   */
   async *wait(
     request: ModelRequest,
     signal: AbortSignal,
   ): AsyncGenerator<ModelPart, Permit | null, undefined> {
-    const waiter = new Waiter(request, this.triesOf(request));
-    const forget = onAbort(signal, () => waiter.wake());
+    const waiter = new WaitingRequest(request, this.recordOf(request));
+    const stopListening = onAbort(signal, () => waiter.wake());
     try {
       this.join(waiter);
       for (;;) {
         await waiter.changed(signal);
         if (signal.aborted) return null;
         if (waiter.isGranted) {
-          if (waiter.isTold) yield { type: 'admitted' };
+          if (waiter.isInformed) yield { type: 'admitted' };
           if (signal.aborted) return null;
           const permit = waiter.takePermit() ?? this.claim(waiter);
           if (permit !== null) return permit;
         } else if (waiter.hold !== null) {
-          waiter.isTold = true;
+          waiter.isInformed = true;
           yield { type: 'held', ...waiter.hold };
         }
       }
     } finally {
-      forget();
-      this.quit(waiter);
+      stopListening();
+      this.cleanUp(waiter);
     }
   }
 
   accepted(permit: Permit): void {
-    if (this.allowance.accepted(permit, this.inFlight)) this.letGo();
+    if (this.allowance.recordAcceptance(permit, this.inFlight)) this.admitWaiting();
   }
 
   responded(permit: Permit, headers: ResponseHeaders): void {
-    if (this.allowance.responded(permit, headers)) this.letGo();
+    if (this.allowance.readHeaders(permit, headers)) this.admitWaiting();
   }
 
-  left(permit: Permit, failure: ModelFailure | null): void {
+  ended(permit: Permit, failure: ModelFailure | null): void {
     this.inFlight -= 1;
     const { kind, retryable } = failure ?? { kind: null, retryable: false };
     if (failure !== null && retryable && (kind === 'rate_limit' || kind === 'overloaded')) {
-      const tries = this.triesOf(permit.request);
-      this.allowance.refused(permit, failure, { tries, beside: this.inFlight });
-      // Not when it is accepted: an answer that has begun may still be refused inside.
-    } else if (failure === null) this.known.delete(permit.request.messages);
-    this.letGo();
+      const record = this.recordOf(permit.request);
+      this.allowance.recordRefusal(permit, failure, { record, othersInFlight: this.inFlight });
+      // The record is kept until the answer is complete: a server can still refuse inside an answer.
+    } else if (failure === null) this.records.delete(permit.request.messages);
+    this.admitWaiting();
   }
 
-  private triesOf({ messages }: ModelRequest): Tries {
-    const known = this.known.get(messages);
+  private recordOf({ messages }: ModelRequest): RequestRecord {
+    const known = this.records.get(messages);
     if (known !== undefined) return known;
     this.lastOrder += 1;
     const since = this.deps.clock.monotonic();
-    const tries = { order: this.lastOrder, since, refusals: 0, refusedAt: 0, notBefore: 0 };
-    this.known.set(messages, tries);
-    return tries;
+    const record = { order: this.lastOrder, since, refusals: 0, refusedAt: 0, notBefore: 0 };
+    this.records.set(messages, record);
+    return record;
   }
 
   private hasRoom(now: number): boolean {
@@ -118,78 +121,79 @@ export class Limiter implements PermitHolder, Use {
   }
 
   private send(request: ModelRequest, now: number): Permit {
-    this.allowance.sent(now);
+    this.allowance.recordSent(now);
     this.inFlight += 1;
     return new Permit(this, request, { level: this.inFlight, era: this.allowance.era });
   }
 
-  private join(waiter: Waiter): void {
+  private join(waiter: WaitingRequest): void {
     const { clock, deadlines } = this.deps;
-    const leftMs = waiter.tries.notBefore - clock.monotonic();
-    if (leftMs <= 0) {
+    const remainingMs = waiter.record.notBefore - clock.monotonic();
+    if (remainingMs <= 0) {
       this.enqueue(waiter);
       return;
     }
     const because = `the rate limit of ${waiter.request.model.provider}`;
-    waiter.tell({ because, untilMs: clock.now() + Math.ceil(leftMs) });
-    waiter.delay = deadlines.after(leftMs, () => this.enqueue(waiter));
+    waiter.setHold({ because, untilMs: clock.now() + Math.ceil(remainingMs) });
+    waiter.delay = deadlines.after(remainingMs, () => this.enqueue(waiter));
   }
 
-  private enqueue(waiter: Waiter): void {
-    this.line.add(waiter);
-    if (!waiter.isTold) this.untold.add(waiter);
-    this.letGo();
+  private enqueue(waiter: WaitingRequest): void {
+    this.queue.add(waiter);
+    if (!waiter.isInformed) this.uninformed.add(waiter);
+    this.admitWaiting();
   }
 
-  /** Gives back all that a waiter has not used. */
-  private quit(waiter: Waiter): void {
-    this.line.remove(waiter);
-    this.untold.delete(waiter);
+  /** Takes a request out of the queue and gives back what it has not used. */
+  private cleanUp(waiter: WaitingRequest): void {
+    this.queue.remove(waiter);
+    this.uninformed.delete(waiter);
     waiter.delay?.cancel();
     this.unreserve(waiter);
-    waiter.takePermit()?.leave();
-    this.letGo();
+    waiter.takePermit()?.end();
+    this.admitWaiting();
   }
 
-  /** Lets go who can, and tells the others why they can't. */
-  private letGo(): void {
+  /** Admits the requests that can be sent now, and tells the others why they wait. */
+  private admitWaiting(): void {
     const now = this.deps.clock.monotonic();
-    if (this.line.size > 0) {
-      this.allowance.wanted(now);
-      for (let next = this.line.next(now); next !== undefined; next = this.line.next(now)) {
-        if (!this.hasRoom(now) || this.isTooPoor(next)) break;
-        this.line.take(now);
+    if (this.queue.size > 0) {
+      this.allowance.startProbeIfDue(now);
+      for (let next = this.queue.next(now); next !== undefined; next = this.queue.next(now)) {
+        if (!this.hasRoom(now) || this.isUnfitForProbe(next)) break;
+        this.queue.take(now);
         this.grant(next, now);
       }
-      this.tellWhy(now);
+      this.informWaiting(now);
     }
-    this.lookAgain(now);
+    this.scheduleCheck(now);
   }
 
-  private isTooPoor({ tries }: Waiter): boolean {
-    if (tries.refusals < POOR_REFUSALS) return false;
+  private isUnfitForProbe({ record }: WaitingRequest): boolean {
+    if (record.refusals < MAX_REFUSALS_TO_PROBE) return false;
     return this.allowance.wouldProbe(this);
   }
 
-  private grant(waiter: Waiter, now: number): void {
-    this.untold.delete(waiter);
-    if (!waiter.isTold) {
+  private grant(waiter: WaitingRequest, now: number): void {
+    this.uninformed.delete(waiter);
+    if (!waiter.isInformed) {
       waiter.grant(this.send(waiter.request, now));
       return;
     }
     this.reserved += 1;
     waiter.reservation = this.deps.deadlines.after(RESERVED_MS, () => {
       this.unreserve(waiter);
-      this.letGo();
+      this.admitWaiting();
     });
     waiter.grant(null);
   }
 
   /**
-   * For one that was told and is ready now, also in the lane that is kept for another who is not: else
-   * those who all take too long would keep it for each other for ever. Null: it is in line again.
+   * Gives a permit to a request that has got ready. It may take a slot that is reserved for another one, since
+   * slow requests would otherwise reserve the slot for each other for ever. Returns null if there is no slot,
+   * and the request is in the queue again.
    */
-  private claim(waiter: Waiter): Permit | null {
+  private claim(waiter: WaitingRequest): Permit | null {
     const now = this.deps.clock.monotonic();
     this.unreserve(waiter);
     if (this.allowance.hasRoom({ inFlight: this.inFlight, reserved: 0 }, now)) {
@@ -200,34 +204,61 @@ export class Limiter implements PermitHolder, Use {
     return null;
   }
 
-  private unreserve(waiter: Waiter): void {
+  private unreserve(waiter: WaitingRequest): void {
     if (waiter.reservation === null) return;
     waiter.reservation.cancel();
     waiter.reservation = null;
     this.reserved -= 1;
   }
 
-  private tellWhy(now: number): void {
-    for (const waiter of this.untold) {
+  private informWaiting(now: number): void {
+    for (const waiter of this.uninformed) {
       const { provider } = waiter.request.model;
-      const hold = this.allowance.holdOf(provider, this, now);
+      const hold = this.allowance.explainHold(provider, this, now);
       if (hold === null) return;
-      this.untold.delete(waiter);
-      waiter.tell(hold);
+      this.uninformed.delete(waiter);
+      waiter.setHold(hold);
     }
   }
 
-  /** One deadline for all in line. */
-  private lookAgain(now: number): void {
-    const at = this.line.size === 0 ? Infinity : this.allowance.nextChange(this, now);
-    if (this.nextLook?.at === at) return;
-    this.nextLook?.deadline.cancel();
-    this.nextLook = null;
+  /** Sets the one deadline at which the queue is checked again. */
+  private scheduleCheck(now: number): void {
+    const at = this.queue.size === 0 ? Infinity : this.allowance.nextChange(this, now);
+    if (this.nextCheck?.at === at) return;
+    this.nextCheck?.deadline.cancel();
+    this.nextCheck = null;
     if (at === Infinity) return;
     const deadline = this.deps.deadlines.after(at - now, () => {
-      this.nextLook = null;
-      this.letGo();
+      this.nextCheck = null;
+      this.admitWaiting();
     });
-    this.nextLook = { at, deadline };
+    this.nextCheck = { at, deadline };
   }
+}
+
+/** The address and key by which a provider counts requests. */
+export interface ProviderAccount {
+  readonly baseUrl: string;
+  /** The key. Null: none is sent. */
+  readonly apiKey: string | null;
+}
+
+/** The limiters of the process. Its sessions, and different names of one provider, share them. */
+const limiters = new Map<string, Limiter>();
+
+/** Returns the limiter of an account, which uses these settings from now on. */
+export function findSharedLimiter(
+  account: ProviderAccount,
+  settings: LimiterSettings,
+  deps: LimiterDeps,
+): Limiter {
+  const name = JSON.stringify([account.baseUrl, account.apiKey]);
+  const known = limiters.get(name);
+  if (known !== undefined) {
+    known.configure(settings);
+    return known;
+  }
+  const limiter = new Limiter(settings, deps);
+  limiters.set(name, limiter);
+  return limiter;
 }

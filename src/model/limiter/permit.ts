@@ -1,48 +1,49 @@
 import type { ModelFailure, ModelPart, ModelRequest } from '../../protocol/model.ts';
 import type { ResponseHeaders } from './limit-headers.ts';
 
-/** What a permit tells of its request. */
-export interface PermitHolder {
+/** Receives what happens to an admitted request. */
+export interface PermitListener {
   accepted(permit: Permit): void;
   responded(permit: Permit, headers: ResponseHeaders): void;
-  /** It is over. */
-  left(permit: Permit, failure: ModelFailure | null): void;
+  /** The request has ended. `failure`: null if it succeeded or was never sent. */
+  ended(permit: Permit, failure: ModelFailure | null): void;
 }
 
-/** One request in flight. What is seen of it is passed on; `leave` must be called at its end. */
+/** The permission to send one request. Its owner reports what happens, and must call `end` at last. */
 export class Permit {
   readonly request: ModelRequest;
-  /** Requests in flight when it was sent, itself counted. */
+  /** Number of requests in flight when it was sent, itself included. */
   readonly level: number;
+  /** The era of the window when it was sent. */
   readonly era: number;
-  private readonly holder: PermitHolder;
+  private readonly listener: PermitListener;
   private isOver = false;
 
   constructor(
-    holder: PermitHolder,
+    listener: PermitListener,
     request: ModelRequest,
     sent: { readonly level: number; readonly era: number },
   ) {
-    this.holder = holder;
+    this.listener = listener;
     this.request = request;
     this.level = sent.level;
     this.era = sent.era;
   }
 
-  saw(part: ModelPart): void {
-    if (part.type === 'accepted') this.holder.accepted(this);
-    else if (part.type === 'finished') this.leave();
-    else if (part.type === 'failed') this.leave(part.failure);
+  observe(part: ModelPart): void {
+    if (part.type === 'accepted') this.listener.accepted(this);
+    else if (part.type === 'finished') this.end();
+    else if (part.type === 'failed') this.end(part.failure);
   }
 
   responded(headers: ResponseHeaders): void {
-    this.holder.responded(this, headers);
+    this.listener.responded(this, headers);
   }
 
-  /** Twice does nothing. */
-  leave(failure: ModelFailure | null = null): void {
+  /** Ends the request. A second call does nothing. */
+  end(failure: ModelFailure | null = null): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.holder.left(this, failure);
+    this.listener.ended(this, failure);
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ModelDetails, ModelRequest, ResolvedModel } from '../../../src/protocol/model.ts';
-import type { ScriptedAnswer } from '../../../src/model/scripted.ts';
+import type { ScriptedAnswer } from '../../scripted-model.ts';
 import { rerunTask } from '../../../src/replay/rerun-task.ts';
 import { makeBranch } from '../../../src/replay/branch.ts';
 import { toolsByName } from '../../../src/replay/idle-deps.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ScriptedAnswer } from '../../../src/model/scripted.ts';
+import type { ScriptedAnswer } from '../../scripted-model.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
 import { stopOrder } from '../../../src/engine/task/stop.ts';
 import { background, until } from '../play.ts';

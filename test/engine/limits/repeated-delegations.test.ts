@@ -7,7 +7,7 @@ import {
   MAX_REPEATED_DELEGATIONS,
   repeatedDelegationHit,
 } from '../../../src/engine/limits/repeated-delegations.ts';
-import type { ScriptedAnswer } from '../../../src/model/scripted.ts';
+import type { ScriptedAnswer } from '../../scripted-model.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
 import { call, calls, eventsOfType, hookLogs, textsOf } from '../play.ts';

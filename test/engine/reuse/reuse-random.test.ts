@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ScriptedAnswer, ScriptedCall } from '../../../src/model/scripted.ts';
+import type { ScriptedAnswer, ScriptedCall } from '../../scripted-model.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { call, calls } from '../play.ts';

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ScriptedCall } from '../../../src/model/scripted.ts';
+import type { ScriptedCall } from '../../scripted-model.ts';
 import { call, calls, eventsOfType } from '../play.ts';
 import { delegate, looks, SCOUT, scout, workspace, type Place } from './support.ts';
 

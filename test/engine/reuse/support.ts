@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ScriptedAnswer, ScriptedCall } from '../../../src/model/scripted.ts';
+import type { ScriptedAnswer, ScriptedCall } from '../../scripted-model.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';

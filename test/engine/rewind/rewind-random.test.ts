@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
-import type { ScriptedAnswer, ScriptedCall } from '../../../src/model/scripted.ts';
+import type { ScriptedAnswer, ScriptedCall } from '../../scripted-model.ts';
 import { randomRuns } from '../random-runs.ts';
 import { call, calls, type Play, type Turn } from '../play.ts';
 import { tempDirectory } from '../../sys/temp.ts';

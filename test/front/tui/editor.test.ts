@@ -185,9 +185,9 @@ describe('a paste', () => {
       expect(stage.asked.enclosed).toEqual([
         { words: '[image #1] what is it?', outputs: [], images: ['[image #1]'], to: null },
       ]);
-      stage.whyNoImage = 'scripted/one takes no images';
+      stage.whyNoImage = 'scripted/one accepts no images';
       await stage.emulator.press(PASTE(`'${directory}/a shot.png'`));
-      const refused = await until(stage, (text) => text.includes('takes no images'));
+      const refused = await until(stage, (text) => text.includes('accepts no images'));
       expect(refused).toContain('a shot.png');
       expect(refused).not.toContain('[image #2]');
     } finally {

@@ -98,14 +98,14 @@ class Run {
     this.sent.push(this.world.now);
     await this.world.time.sleep(turnMs);
     this.inFlight -= 1;
-    if (end !== 'refused' && end !== 'overloaded') permit.saw({ type: 'accepted' });
+    if (end !== 'refused' && end !== 'overloaded') permit.observe({ type: 'accepted' });
     const failure = FAILURES[end];
-    if (failure !== undefined) permit.saw({ type: 'failed', failure });
-    permit.leave();
+    if (failure !== undefined) permit.observe({ type: 'failed', failure });
+    permit.end();
   }
 }
 
-it('no request is forgotten and no lane lost, whatever comes of them', async () => {
+it('no request is forgotten and no slot is lost, whatever their outcome', async () => {
   await fc.assert(
     fc.asyncProperty(
       plans,

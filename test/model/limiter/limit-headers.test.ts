@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { exhausted, LONGEST_HOLD_MS, resetMs } from '../../../src/model/limiter/limit-headers.ts';
+import {
+  findExhaustedLimit,
+  LONGEST_HOLD_MS,
+  parseResetMs,
+} from '../../../src/model/limiter/limit-headers.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -25,20 +29,20 @@ it.each([
   ['2026-99-99T00:00:00Z', null],
   [`${'1s'.repeat(10_000)}`, null],
 ])('a reset of %j', (text, ms) => {
-  expect(resetMs(text.slice(0, 20_000), NOW)).toBe(ms);
+  expect(parseResetMs(text.slice(0, 20_000), NOW)).toBe(ms);
 });
 
-it.each<[string, Record<string, string>, ReturnType<typeof exhausted>]>([
+it.each<[string, Record<string, string>, ReturnType<typeof findExhaustedLimit>]>([
   ['no such header', {}, null],
   [
     'OpenAI, no requests left',
     { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '2s' },
-    { what: 'requests', ms: 2_000 },
+    { unit: 'requests', ms: 2_000 },
   ],
   [
     'OpenAI, no tokens left',
     { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '120ms' },
-    { what: 'tokens', ms: 120 },
+    { unit: 'tokens', ms: 120 },
   ],
   [
     'both: the longer counts',
@@ -48,7 +52,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof exhausted>]>([
       'x-ratelimit-remaining-tokens': '0',
       'x-ratelimit-reset-tokens': '3s',
     },
-    { what: 'tokens', ms: 3_000 },
+    { unit: 'tokens', ms: 3_000 },
   ],
   [
     'Anthropic',
@@ -56,7 +60,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof exhausted>]>([
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': '2026-03-01T12:00:04Z',
     },
-    { what: 'requests', ms: 4_000 },
+    { unit: 'requests', ms: 4_000 },
   ],
   [
     'Anthropic, tokens of one kind',
@@ -64,7 +68,7 @@ it.each<[string, Record<string, string>, ReturnType<typeof exhausted>]>([
       'anthropic-ratelimit-input-tokens-remaining': '0',
       'anthropic-ratelimit-input-tokens-reset': '2026-03-01T12:00:04Z',
     },
-    { what: 'tokens', ms: 4_000 },
+    { unit: 'tokens', ms: 4_000 },
   ],
   [
     'some are left',
@@ -84,13 +88,13 @@ it.each<[string, Record<string, string>, ReturnType<typeof exhausted>]>([
       'anthropic-ratelimit-requests-remaining': '0',
       'anthropic-ratelimit-requests-reset': '9999-12-31T23:59:59Z',
     },
-    { what: 'requests', ms: LONGEST_HOLD_MS },
+    { unit: 'requests', ms: LONGEST_HOLD_MS },
   ],
   [
     'huge',
     { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '9'.repeat(60) },
-    { what: 'requests', ms: LONGEST_HOLD_MS },
+    { unit: 'requests', ms: LONGEST_HOLD_MS },
   ],
 ])('%s', (_, headers, none) => {
-  expect(exhausted(new Headers(headers), NOW)).toEqual(none);
+  expect(findExhaustedLimit(new Headers(headers), NOW)).toEqual(none);
 });

@@ -27,8 +27,8 @@ function worldWith(seed: number, isAcceptedEarly: boolean) {
   return { world, server };
 }
 
-describe('twelve tasks, of which the server takes three at a time', () => {
-  it('all are answered, nearly nothing is refused after 10 s, and the lanes are used', async () => {
+describe('twelve tasks, of which the server accepts three at a time', () => {
+  it('all are answered, almost nothing is refused after 10 s, and the slots are used', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat(),
@@ -47,7 +47,7 @@ describe('twelve tasks, of which the server takes three at a time', () => {
     );
   });
 
-  it('one that is refused for ever does not keep the others', async () => {
+  it('a request that is always refused does not delay the others', async () => {
     const { world, server } = worldWith(7, true);
     const turns = 8;
     const controller = new AbortController();
@@ -68,7 +68,7 @@ describe('twelve tasks, of which the server takes three at a time', () => {
     expect(world.deadlines.size).toBe(0);
   });
 
-  it('takes all again soon after the server does', async () => {
+  it('sends all at a time again soon after the server accepts them', async () => {
     const random = chance(3);
     const world = new LimiterWorld({}, random);
     const server = new LimitedServer(world, {

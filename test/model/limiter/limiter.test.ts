@@ -13,24 +13,24 @@ function enter(world: LimiterWorld, request: ModelRequest = ask()): Permit {
 }
 
 function refuse(permit: Permit, retryAfterMs?: number): void {
-  permit.saw({ type: 'failed', failure: limited(retryAfterMs) });
+  permit.observe({ type: 'failed', failure: limited(retryAfterMs) });
 }
 
 describe('without any rate limit', () => {
-  it('all go at once, and no timer stands', () => {
+  it('all requests are sent at once, and no timer is set', () => {
     const world = new LimiterWorld({ maxConcurrent: 1_000 });
-    for (let n = 0; n < 1_000; n += 1) enter(world).saw({ type: 'accepted' });
+    for (let n = 0; n < 1_000; n += 1) enter(world).observe({ type: 'accepted' });
     expect(world.deadlines.size).toBe(0);
     expect(world.limiter.enter(ask())).toBeNull();
   });
 
-  it('one more than may be in flight waits, and is told nothing', async () => {
+  it('a request above the limit waits without a report', async () => {
     const world = new LimiterWorld({ maxConcurrent: 1 });
     const first = enter(world);
     const told: ModelPart[] = [];
     const second = world.admit(ask(), { told: (part) => void told.push(part) });
-    first.leave();
-    first.leave();
+    first.end();
+    first.end();
     expect(await second).not.toBeNull();
     expect(told).toEqual([]);
     expect(world.limiter.enter(ask())).toBeNull();
@@ -38,7 +38,7 @@ describe('without any rate limit', () => {
 });
 
 describe('a refusal', () => {
-  it('holds all until its time, and says so', async () => {
+  it('holds all requests until its time, and reports it', async () => {
     const world = new LimiterWorld();
     const request = ask();
     refuse(enter(world, request), 5_000);
@@ -53,62 +53,62 @@ describe('a refusal', () => {
       { type: 'held', because: 'the rate limit of fake', untilMs },
       { type: 'admitted' },
     ]);
-    (await Promise.race([other, again]))?.leave();
+    (await Promise.race([other, again]))?.end();
     await world.run(Promise.all([other, again]));
     expect(world.deadlines.size).toBe(0);
   });
 
-  it('a quota that is spent holds nobody', () => {
+  it('a spent quota holds no request', () => {
     const world = new LimiterWorld();
-    enter(world).saw({ type: 'failed', failure: { ...limited(5_000), retryable: false } });
+    enter(world).observe({ type: 'failed', failure: { ...limited(5_000), retryable: false } });
     enter(world);
   });
 
-  it('what is overloaded pauses all, too', async () => {
+  it('an overloaded server pauses all requests too', async () => {
     const world = new LimiterWorld();
     const failure = { ...limited(), kind: 'overloaded', status: 529 } as const;
-    enter(world).saw({ type: 'failed', failure });
+    enter(world).observe({ type: 'failed', failure });
     const told: ModelPart[] = [];
     await world.run(world.admit(ask(), { told: (part) => void told.push(part) }));
     expect(told[0]).toMatchObject({ because: 'fake, which is overloaded (HTTP 529)' });
     expect(world.now).toBe(250);
   });
 
-  it('what is overloaded pauses all for the time that it states', async () => {
+  it('an overloaded server pauses all requests for the time that it states', async () => {
     const world = new LimiterWorld();
     const failure = { ...limited(300_000), kind: 'overloaded', status: 503 } as const;
-    enter(world).saw({ type: 'failed', failure });
+    enter(world).observe({ type: 'failed', failure });
     await world.run(world.admit(ask()));
     expect(world.now).toBe(300_000);
   });
 
-  it('of one that others are not refused with holds that one alone', async () => {
+  it('of one request while others are accepted holds only that request', async () => {
     const world = new LimiterWorld();
     const poor = ask();
     const others = [enter(world), enter(world)];
     refuse(enter(world, poor), 1_000);
     await world.passUntil(1_000);
-    others[0]?.leave();
+    others[0]?.end();
     const next = await world.run(world.admit(ask()));
-    next?.saw({ type: 'accepted' });
-    others[1]?.leave();
+    next?.observe({ type: 'accepted' });
+    others[1]?.end();
     const again = await world.run(world.admit(poor));
     if (again === null) throw new Error('stopped');
     refuse(again, 60_000);
     // As many at a time as before, at once.
-    enter(world).leave();
-    next?.leave();
+    enter(world).end();
+    next?.end();
   });
 
-  it('inside an answer holds its request longer each time, too', async () => {
+  it('inside an answer holds its request longer each time too', async () => {
     const world = new LimiterWorld();
     const request = ask();
     const sent: number[] = [];
     for (let tries = 0; tries < 9; tries += 1) {
       const permit = await world.run(world.admit(request));
       sent.push(world.now);
-      permit?.saw({ type: 'accepted' });
-      permit?.saw({ type: 'failed', failure: limited() });
+      permit?.observe({ type: 'accepted' });
+      permit?.observe({ type: 'failed', failure: limited() });
     }
     const waits = sent.slice(1).map((at, index) => at - (sent[index] ?? 0));
     expect(waits).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
@@ -122,15 +122,15 @@ describe('a refusal', () => {
   });
 });
 
-describe('headers that say that nothing is left', () => {
-  it('hold what comes until their reset', async () => {
+describe('headers that say that a limit is used up', () => {
+  it('hold later requests until their reset', async () => {
     const world = new LimiterWorld();
     const permit = enter(world);
     permit.responded(
       new Headers({ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '7s' }),
     );
-    permit.saw({ type: 'accepted' });
-    permit.leave();
+    permit.observe({ type: 'accepted' });
+    permit.end();
     const told: ModelPart[] = [];
     await world.run(world.admit(ask(), { told: (part) => void told.push(part) }));
     expect(world.now).toBe(7_000);
@@ -143,14 +143,14 @@ describe('headers that say that nothing is left', () => {
 });
 
 describe('requests_per_minute', () => {
-  it('lets no more go in any minute', async () => {
+  it('admits no more requests in any minute', async () => {
     const world = new LimiterWorld({ requestsPerMinute: 3 });
     const sent: number[] = [];
     const told: ModelPart[] = [];
     const one = async (): Promise<void> => {
       const permit = await world.admit(ask(), { told: (part) => void told.push(part) });
       sent.push(world.now);
-      permit?.leave();
+      permit?.end();
     };
     await world.run(Promise.all(Array.from({ length: 8 }, one)));
     expect(sent).toEqual([0, 0, 0, 60_000, 60_000, 60_000, 120_000, 120_000]);
@@ -163,7 +163,7 @@ describe('requests_per_minute', () => {
   });
 });
 
-describe('who was told of a rate limit', () => {
+describe('a request that was told of a rate limit', () => {
   async function held() {
     const world = new LimiterWorld({ maxConcurrent: 1 });
     refuse(enter(world), 1_000);
@@ -174,20 +174,20 @@ describe('who was told of a rate limit', () => {
     return { world, waiting, controller };
   }
 
-  it('has its lane kept until it is ready', async () => {
+  it('has a reserved slot until it is ready', async () => {
     const { world, waiting } = await held();
     expect(world.limiter.enter(ask())).toBeNull();
     const { done, value } = await waiting.next();
     expect([done, typeof value]).toEqual([true, 'object']);
   });
 
-  it('keeps no lane from others for long, and then waits once more', async () => {
+  it('does not keep a slot from others for long, and then waits again', async () => {
     const { world, waiting } = await held();
     await world.passUntil(2_100);
     const other = enter(world);
     const next = waiting.next();
     await world.passUntil(2_200);
-    other.leave();
+    other.end();
     expect((await world.run(next)).done).toBe(true);
     expect(world.deadlines.size).toBe(0);
   });
@@ -195,28 +195,28 @@ describe('who was told of a rate limit', () => {
   it.each([
     ['reads no further', async (waiting: AsyncGenerator) => void (await waiting.return(null))],
     ['is stopped', async (waiting: AsyncGenerator) => void (await waiting.next())],
-  ])('leaves nothing held when it %s', async (_, end) => {
+  ])('leaves no slot in use when it %s', async (_, end) => {
     const { world, waiting, controller } = await held();
     controller.abort();
     await end(waiting);
-    enter(world).leave();
+    enter(world).end();
     expect(world.deadlines.size).toBe(0);
   });
 
-  it('makes those who wait for that lane get out of its way', async () => {
+  it('makes the requests that wait for its slot give way', async () => {
     const { world, waiting } = await held();
     const behind = world.limiter.wait(ask(), new AbortController().signal);
     expect((await behind.next()).value).toMatchObject({ type: 'held', untilMs: null });
     const { value } = await waiting.next();
     if (value === undefined || value === null || 'type' in value) throw new Error('no permit');
-    value.leave();
+    value.end();
     expect((await behind.next()).value).toEqual({ type: 'admitted' });
     await behind.return(null);
   });
 });
 
-describe('stopped while it waits', () => {
-  it('holds nothing', async () => {
+describe('a request that is stopped while it waits', () => {
+  it('holds no slot', async () => {
     const world = new LimiterWorld({ maxConcurrent: 1 });
     const first = enter(world);
     const controller = new AbortController();
@@ -224,13 +224,13 @@ describe('stopped while it waits', () => {
     const next = world.admit(ask());
     controller.abort();
     expect(await stopped).toBeNull();
-    first.leave();
-    (await next)?.leave();
+    first.end();
+    (await next)?.end();
     enter(world);
     expect(await world.admit(ask(), { signal: AbortSignal.abort() })).toBeNull();
   });
 
-  it('in a pause, too, and no timer stands', async () => {
+  it('holds no slot during a pause either, and no timer is set', async () => {
     const world = new LimiterWorld();
     refuse(enter(world), 60_000);
     const controller = new AbortController();
@@ -243,40 +243,40 @@ describe('stopped while it waits', () => {
 });
 
 describe('order', () => {
-  it('a foreground request goes before fifty of the background', async () => {
+  it('a foreground request is sent before fifty of the background', async () => {
     const world = new LimiterWorld({ maxConcurrent: 2 });
     const taken = [enter(world), enter(world)];
     const order: string[] = [];
     const wait = async (name: string, background: boolean): Promise<void> => {
       const permit = await world.admit(ask({ background }));
       order.push(name);
-      permit?.leave();
+      permit?.end();
     };
     const all = Array.from({ length: 50 }, (_, n) => wait(`back ${n}`, true));
     all.push(wait('front', false));
-    for (const permit of taken) permit.leave();
+    for (const permit of taken) permit.end();
     await Promise.all(all);
     expect(order[0]).toBe('front');
     expect(order.slice(1)).toEqual(Array.from({ length: 50 }, (_, n) => `back ${n}`));
   });
 
-  it('two trees share, whoever came first', async () => {
+  it('two trees share the slots regardless of which came first', async () => {
     const world = new LimiterWorld({ maxConcurrent: 1 });
     const first = enter(world);
     const order: string[] = [];
     const wait = async (tree: string): Promise<void> => {
       const permit = await world.admit(ask({ tree }));
       order.push(tree);
-      permit?.leave();
+      permit?.end();
     };
     const all = ['a', 'a', 'a', 'a', 'a', 'b', 'b', 'b'].map(wait);
-    first.leave();
+    first.end();
     await Promise.all(all);
     expect(order.join('')).toBe('abababaa');
   });
 });
 
-it('another configuration lets those go that waited', async () => {
+it('a new configuration admits waiting requests', async () => {
   const world = new LimiterWorld({ maxConcurrent: 1 });
   enter(world);
   const second = world.admit(ask());

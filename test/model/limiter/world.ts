@@ -114,7 +114,7 @@ export class LimitedServer {
     this.arrivals.push({ at: sentAt, isRefused: refused });
     if (refused) {
       await time.sleep(latencyMs());
-      permit.saw({ type: 'failed', failure: limited(retryAfterMs) });
+      permit.observe({ type: 'failed', failure: limited(retryAfterMs) });
       return false;
     }
     this.atWork += 1;
@@ -125,12 +125,12 @@ export class LimitedServer {
     });
     if (isAcceptedEarly) {
       await time.sleep(latencyMs());
-      permit.saw({ type: 'accepted' });
+      permit.observe({ type: 'accepted' });
     }
     await answered.promise;
     await time.sleep(latencyMs());
-    if (!isAcceptedEarly) permit.saw({ type: 'accepted' });
-    permit.leave();
+    if (!isAcceptedEarly) permit.observe({ type: 'accepted' });
+    permit.end();
     return true;
   }
 

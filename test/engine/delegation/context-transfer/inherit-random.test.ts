@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ScriptedAnswer } from '../../../../src/model/scripted.ts';
+import type { ScriptedAnswer } from '../../../scripted-model.ts';
 import { call, calls, eventsOfType } from '../../play.ts';
 import { testEngine, waitTool } from '../../support.ts';
 import { byPrompt, requestsFor } from './support.ts';

@@ -4,7 +4,7 @@ import { makeBranch } from '../../../../src/replay/branch.ts';
 import { fullLog } from '../../../../src/engine/task/fold-log.ts';
 import { rerunTree } from '../../../../src/replay/rerun-tree.ts';
 import { stopOrder } from '../../../../src/engine/task/stop.ts';
-import type { ScriptedAnswer } from '../../../../src/model/scripted.ts';
+import type { ScriptedAnswer } from '../../../scripted-model.ts';
 import type { TaskEvent } from '../../../../src/protocol/events/event.ts';
 import type { ModelFailure, ModelRequest } from '../../../../src/protocol/model.ts';
 import type { AgentDefinition } from '../../../../src/protocol/agent.ts';

@@ -1,4 +1,4 @@
-import type { Script, ScriptedAnswer } from '../../../../src/model/scripted.ts';
+import type { ModelScript, ScriptedAnswer } from '../../../scripted-model.ts';
 import type { ModelRequest } from '../../../../src/protocol/model.ts';
 
 export type Answers = Readonly<
@@ -18,7 +18,7 @@ function isNotice(text = ''): boolean {
 }
 
 /** Each task's answers in order, by its prompt, whatever stands before it. */
-export function byPrompt(answers: Answers): Script {
+export function byPrompt(answers: Answers): ModelScript {
   return async (request) => {
     const prompt = lastSaid(request);
     const after = request.messages.findLastIndex(({ role }) => role === 'user');

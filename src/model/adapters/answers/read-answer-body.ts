@@ -1,0 +1,284 @@
+import { deferred } from '../../../base/async.ts';
+import type { Deadline, Deadlines } from '../../../base/deadlines.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import type { ResponseBody } from '../../../sys/http-types.ts';
+import { StreamMeter, type AnswerCaps } from './answer-caps.ts';
+import {
+  IncompleteAnswerError,
+  MalformedAnswerError,
+  NotAStreamError,
+  ReportedError,
+  AnswerTooLargeError,
+} from '../errors/answer-errors.ts';
+import type { AnswerBuilder } from './answer-builder.ts';
+import { EventStreamParser, type WireEvent } from './event-stream.ts';
+import { parseEventJson } from './lenient-json.ts';
+import type { AnswerReader } from './reader.ts';
+import { findReportedError, findDocumentError } from './reported-errors.ts';
+import { createBodyError } from '../errors/unusable-body.ts';
+
+/** The time to wait for the usage after the finish reason, in milliseconds. */
+const TRAILING_MS = 2000;
+/** The same time for a server that has sent content after a finish reason. */
+const LONG_TRAILING_MS = 15_000;
+/** The time to read on after the end of the answer, so that the connection can be used again. */
+const DRAIN_MS = 1000;
+/** The most characters of an invalid event that its error shows. */
+const MAX_SHOWN = 200;
+/** The most characters of a body that are kept to describe it if it contains no event. */
+const MAX_BEGINNING = 4000;
+
+interface Reading {
+  readonly body: ResponseBody;
+  /** The host of the server, for messages. */
+  readonly host: string;
+  readonly reader: AnswerReader;
+  readonly answer: AnswerBuilder;
+  readonly caps: AnswerCaps;
+  readonly deadlines: Deadlines;
+}
+
+/**
+ * Reads the body of one answer to its end. It yields after each piece of the body, so that the caller can take the
+ * progress from the builder. It returns when the answer is complete, and throws the reason of a failure.
+ */
+export async function* readAnswerBody(reading: Reading): AsyncGenerator<'piece', void, undefined> {
+  const { body, answer, caps, deadlines } = reading;
+  const meter = new StreamMeter(caps);
+  const text = new BodyText(reading);
+  const trailing = new TrailingWait(deadlines);
+  let isOver = false;
+  try {
+    while (!answer.isEnded) {
+      const isDecided = answer.finishReason !== null || answer.failure !== null;
+      const next = await readNext(body, isDecided ? trailing : null);
+      if (next instanceof BrokenConnection) {
+        takeBrokenEnd(reading, text, next);
+        break;
+      }
+      if (next === 'over') break;
+      const excess: AnswerTooLargeError | null = meter.add(next);
+      if (excess !== null) throw excess;
+      const partsBefore = answer.partsAfterReason;
+      text.push(next);
+      if (answer.partsAfterReason > partsBefore) trailing.restart();
+      yield 'piece';
+    }
+    text.end();
+    conclude(reading, text);
+    isOver = true;
+  } finally {
+    trailing.cancel();
+    if (isOver) drain(body, deadlines);
+    // The consumer stopped early, so the request is closed.
+    else body.cancel().catch(() => {});
+  }
+}
+
+/** The connection broke while the body was being read. */
+class BrokenConnection {
+  readonly thrown: unknown;
+
+  constructor(thrown: unknown) {
+    this.thrown = thrown;
+  }
+}
+
+/** Reads the next piece. Returns `over` at the end of the body, or when the wait for more has ended. */
+async function readNext(
+  body: ResponseBody,
+  trailing: TrailingWait | null,
+): Promise<Uint8Array | 'over' | BrokenConnection> {
+  try {
+    const next = await (trailing === null
+      ? body.read()
+      : Promise.race([body.read(), trailing.late()]));
+    return next === 'late' || next === null ? 'over' : next;
+  } catch (thrown) {
+    return new BrokenConnection(thrown);
+  }
+}
+
+/**
+ * Takes the text before the connection broke, since only the line end of the last line may be missing. Throws the
+ * connection error unless this text completes the answer or reports an error.
+ */
+function takeBrokenEnd({ answer }: Reading, text: BodyText, { thrown }: BrokenConnection): void {
+  text.end();
+  if (answer.failure instanceof IncompleteAnswerError) throw thrown;
+  if (answer.failure !== null) return;
+  // A server that sends content after a finish reason may not have been finished.
+  if (answer.finishReason === null || answer.partsAfterReason > 0) throw thrown;
+  answer.repair('broken_connection_after_end');
+}
+
+/** Ends the answer, and throws unless it is complete. */
+function conclude({ answer, reader, host }: Reading, text: BodyText): void {
+  if (answer.failure !== null) throw answer.failure;
+  if (answer.finishReason !== null) return;
+  if (text.unusable !== null) throw new NotAStreamError(text.unusable);
+  const unusable = text.hasEvents ? null : createBodyError(text.beginning, host);
+  if (unusable !== null) throw unusable;
+  if (reader.awaitsEnd || !answer.isComplete) throw new IncompleteAnswerError();
+  answer.repair('missing_finish_reason');
+  answer.finish('stop');
+}
+
+/** The text of a body: a stream of events, or one JSON document in place of a stream. */
+class BodyText {
+  /** The beginning of a document that is no answer; null: the body is none. */
+  unusable: string | null = null;
+  /** True if the body contained an event. */
+  hasEvents = false;
+  /** The beginning of the body, up to its first event. */
+  beginning = '';
+  private readonly reader: AnswerReader;
+  private readonly answer: AnswerBuilder;
+  private readonly decoder = new TextDecoder();
+  private readonly events: EventStreamParser;
+  /** The document so far; null: the body is a stream; undefined: nothing has come. */
+  private document: string[] | null | undefined = undefined;
+  private hasEnded = false;
+
+  constructor({ reader, answer }: Reading) {
+    this.reader = reader;
+    this.answer = answer;
+    this.events = new EventStreamParser({
+      onEvent: (event) => this.takeEvent(event),
+      onRepair: (repair) => answer.repair(repair),
+    });
+  }
+
+  push(bytes: Uint8Array): void {
+    this.add(this.decoder.decode(bytes, { stream: true }));
+  }
+
+  /** Takes the text after the last line end. Does nothing if the answer or the text has ended. */
+  end(): void {
+    if (this.hasEnded || this.answer.isEnded) return;
+    this.hasEnded = true;
+    this.add(this.decoder.decode());
+    if (Array.isArray(this.document)) this.takeDocument(this.document.join(''));
+    else this.events.end();
+  }
+
+  private add(text: string): void {
+    if (!this.hasEvents) this.beginning = (this.beginning + text).slice(0, MAX_BEGINNING);
+    if (this.document === undefined) {
+      const [first] = text.trimStart();
+      if (first === undefined) return;
+      this.document = first === '{' || first === '[' ? [] : null;
+    }
+    if (this.document === null) this.events.push(text);
+    else this.document.push(text);
+  }
+
+  private takeDocument(document: string): void {
+    const parsed = parseEventJson(document);
+    // Several documents, one per line, are a stream without field names.
+    if (!parsed.ok) return this.takeLines(document);
+    for (const repair of parsed.repairs) this.answer.repair(repair);
+    if (Array.isArray(parsed.value)) {
+      this.answer.repair('json_instead_of_stream');
+      for (const value of parsed.value) this.takeValue(value, null);
+      return;
+    }
+    if (!isJsonObject(parsed.value)) return;
+    const error = findReportedError(parsed.value);
+    if (error !== undefined) return this.answer.fail(new ReportedError(error));
+    if (!this.reader.takeDocument(parsed.value)) {
+      const plain = findDocumentError(parsed.value);
+      if (plain !== undefined) return this.answer.fail(new ReportedError(plain));
+      this.unusable = document.slice(0, MAX_BEGINNING);
+      return;
+    }
+    this.answer.repair('json_instead_of_stream');
+    if (this.answer.finishReason === null && this.answer.failure === null)
+      this.answer.finish('stop');
+  }
+
+  private takeLines(document: string): void {
+    if (!document.trim().includes('\n')) {
+      this.unusable = document.slice(0, MAX_BEGINNING);
+      return;
+    }
+    this.answer.repair('json_instead_of_stream');
+    this.events.push(document);
+    this.events.end();
+  }
+
+  private takeEvent(event: WireEvent): void {
+    this.hasEvents = true;
+    switch (event.type) {
+      case 'done':
+        return this.takeDone();
+      case 'unreadable':
+        return this.takeUnreadable(event);
+      case 'json':
+        return this.takeValue(event.value, event.name);
+    }
+  }
+
+  private takeUnreadable({ text, isCut }: Extract<WireEvent, { type: 'unreadable' }>): void {
+    // A complete answer loses nothing.
+    if (this.answer.finishReason !== null) return this.answer.repair('not_an_event');
+    if (isCut) return this.answer.fail(new IncompleteAnswerError());
+    const shown = text.slice(0, MAX_SHOWN);
+    this.answer.fail(new MalformedAnswerError(`the server sent invalid JSON: ${shown}`));
+  }
+
+  private takeDone(): void {
+    if (this.answer.finishReason === null && this.answer.failure === null) {
+      this.answer.repair('missing_finish_reason');
+      this.answer.finish('stop');
+    }
+    this.answer.end();
+  }
+
+  private takeValue(value: JsonValue, name: string | null): void {
+    if (Array.isArray(value)) for (const each of value) this.takeValue(each, name);
+    else if (isJsonObject(value)) this.reader.takeEvent(value, name);
+    else this.answer.repair('not_an_event');
+  }
+}
+
+/** Limits the wait for the rest of a decided answer. It starts again after further content. */
+class TrailingWait {
+  private readonly deadlines: Deadlines;
+  private readonly isLate = deferred<'late'>();
+  private deadline: Deadline | null = null;
+  private wait = TRAILING_MS;
+
+  constructor(deadlines: Deadlines) {
+    this.deadlines = deadlines;
+  }
+
+  late(): Promise<'late'> {
+    this.deadline ??= this.deadlines.after(this.wait, () => this.isLate.resolve('late'));
+    return this.isLate.promise;
+  }
+
+  restart(): void {
+    this.cancel();
+    this.deadline = null;
+    this.wait = LONG_TRAILING_MS;
+  }
+
+  cancel(): void {
+    this.deadline?.cancel();
+  }
+}
+
+/** Reads a body to its end, so that its connection can be used for the next request. */
+function drain(body: ResponseBody, deadlines: Deadlines): void {
+  // The answer is complete, so errors of the connection are ignored from here on.
+  const deadline = deadlines.after(DRAIN_MS, () => void body.cancel().catch(() => {}));
+  const rest = async (): Promise<void> => {
+    try {
+      while ((await body.read()) !== null);
+    } finally {
+      deadline.cancel();
+    }
+  };
+  rest().catch(() => {});
+}

@@ -1,0 +1,181 @@
+import { isJsonObject } from '../../../base/json.ts';
+import { truncate } from '../../../base/text.ts';
+import { isWebPage, stripMarkup, findPageTitle, findXmlError } from './markup.ts';
+
+/**
+ * The fields in which servers put their errors, in lower case and without underscores, since servers write
+ * `error_msg`, `errorMessage`, `Message` and `Response.Error`. They are read in this order.
+ */
+const MESSAGE_FIELDS = [
+  'error',
+  // Cloudflare, watsonx
+  'errors',
+  'message',
+  'detail',
+  'msg',
+  // Baidu
+  'errormsg',
+  'errormessage',
+  'errordescription',
+  // MiniMax
+  'baseresp',
+  'statusmsg',
+  // Apigee
+  'fault',
+  'faultstring',
+  // Tencent; events of the Responses protocol
+  'response',
+  'description',
+  // Problem details (RFC 9457)
+  'title',
+] as const;
+
+const CODE_FIELDS = [
+  'code',
+  'type',
+  'status',
+  'reason',
+  'errorcode',
+  'errortype',
+  'statuscode',
+] as const;
+
+/** The fields that name the wrong part of the request, or contain the error of the server behind a gateway. */
+const LOCATION_FIELDS = [
+  'param',
+  'parameter',
+  'loc',
+  'field',
+  'issues',
+  'details',
+  'fieldviolations',
+  'metadata',
+  'raw',
+] as const;
+
+/** The role of a field in an error. */
+export type ErrorFieldKind = 'message' | 'code' | 'location';
+
+const FIELD_KINDS: ReadonlyMap<string, ErrorFieldKind> = new Map([
+  ...MESSAGE_FIELDS.map((name) => [name, 'message'] as const),
+  ...CODE_FIELDS.map((name) => [name, 'code'] as const),
+  ...LOCATION_FIELDS.map((name) => [name, 'location'] as const),
+]);
+
+export interface ErrorField {
+  readonly kind: ErrorFieldKind;
+  readonly value: unknown;
+}
+
+/** Lists the fields of a decoded error that describe it, in the order of the table. */
+function listErrorFields(error: unknown): readonly ErrorField[] {
+  if (!isJsonObject(error)) return [];
+  const values = new Map<string, unknown[]>();
+  for (const [key, value] of Object.entries(error)) {
+    const name = key.toLowerCase().replaceAll('_', '');
+    if (!FIELD_KINDS.has(name)) continue;
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
+  }
+  return [...FIELD_KINDS].flatMap(([name, kind]) =>
+    (values.get(name) ?? []).map((value) => ({ kind, value })),
+  );
+}
+
+/** Returns the value of a JSON text, and any other text unchanged, since plain text is itself the message. */
+function parseJsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // It is not JSON but a web page or plain text, which is the message then.
+    return text;
+  }
+}
+
+const MAX_DEPTH = 8;
+const MAX_TEXT_LENGTH = 4_000;
+
+/**
+ * Returns all texts of an error body that say what is wrong: messages, codes and names of refused parts. Other
+ * fields are left out, since some servers send the refused request back, which may contain anything.
+ */
+export function errorText(body: string): string {
+  const texts: string[] = [];
+  collect(parseJsonOrText(body), texts, { depth: 0, kind: 'message' });
+  return texts.join(' ').slice(0, MAX_TEXT_LENGTH);
+}
+
+interface Position {
+  readonly depth: number;
+  /** The role of the field that contains the value. */
+  readonly kind: ErrorFieldKind;
+}
+
+function collect(value: unknown, texts: string[], { depth, kind }: Position): void {
+  if (depth > MAX_DEPTH) return;
+  if (kind === 'code' && isNumericCode(value)) {
+    // A code is marked, since a number in a message means something else.
+    texts.push(`code: ${value}`);
+  } else if (typeof value === 'string') {
+    // Gateways pass on the error of the server behind them as JSON in a string.
+    const inner = /^\s*[{[]/.test(value) ? parseJsonOrText(value) : value;
+    if (typeof inner === 'string') texts.push(inner);
+    else collect(inner, texts, { depth: depth + 1, kind });
+  } else if (Array.isArray(value)) {
+    for (const one of value.slice(0, MAX_DEPTH)) collect(one, texts, { depth: depth + 1, kind });
+  } else {
+    for (const field of listErrorFields(value)) {
+      collect(field.value, texts, { depth: depth + 1, kind: field.kind });
+    }
+  }
+}
+
+function isNumericCode(value: unknown): value is string | number {
+  return typeof value === 'number' || (typeof value === 'string' && /^\d{1,10}$/.test(value));
+}
+
+const MAX_MESSAGE_LENGTH = 500;
+
+/**
+ * Describes an error body in one line for people. Vendors nest the message differently. For a web page, the line
+ * contains its title and `host`, which should have answered. Markup inside the message is removed.
+ */
+export function describeErrorBody(body: string, host: string): string {
+  if (isWebPage(body) && findXmlError(body) === null) return toErrorLine(describePage(body, host));
+  return toErrorLine(stripMarkup(findErrorMessage(parseJsonOrText(body)) ?? body));
+}
+
+/** Describes a web page that came instead of an answer. */
+export function describePage(page: string, host: string): string {
+  const title = findPageTitle(page);
+  const shownTitle = title === null ? 'without a title' : `"${title}"`;
+  return `a web page instead of an answer from ${host}: ${shownTitle}`;
+}
+
+/** Finds the message in a decoded error of any known form. */
+export function findErrorMessage(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return findErrorMessage(value[0]);
+  if (!isJsonObject(value)) return undefined;
+  for (const field of listErrorFields(value)) {
+    const message = field.kind === 'message' ? findErrorMessage(field.value) : undefined;
+    if (message !== undefined && message !== '') return withCause(message, value);
+  }
+  return undefined;
+}
+
+/** Adds the message of the server behind OpenRouter, whose own message is only "Provider returned error". */
+function withCause(message: string, error: Readonly<Record<string, unknown>>): string {
+  const { metadata } = error;
+  if (!isJsonObject(metadata) || typeof metadata['raw'] !== 'string') return message;
+  const raw = findErrorMessage(parseJsonOrText(metadata['raw'])) ?? metadata['raw'];
+  return message.includes(raw) ? message : `${message}: ${raw}`;
+}
+
+/** Shortens a text to one line without control characters, with which a server could write to the terminal. */
+export function toErrorLine(text: string): string {
+  const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  const short = truncate(line, MAX_MESSAGE_LENGTH);
+  return short === line ? line : `${short}…`;
+}

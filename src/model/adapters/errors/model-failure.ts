@@ -1,0 +1,157 @@
+import { UsageError, errorMessage, systemErrorCode } from '../../../base/errors.ts';
+import type { FailureKind, ModelFailure } from '../../../protocol/model.ts';
+import {
+  IncompleteAnswerError,
+  MalformedAnswerError,
+  NotAStreamError,
+  HttpRefusal,
+  ReportedError,
+  WrongServerError,
+  AnswerTooLargeError,
+} from './answer-errors.ts';
+import { errorText, findErrorMessage, toErrorLine } from './error-body.ts';
+import { isContextOverflow } from './context-overflow.ts';
+import type { Endpoint } from '../protocol-adapter.ts';
+import { stripMarkup } from './markup.ts';
+import { type FailureDetails, readRefusal, classifyStatus } from './read-refusal.ts';
+import { readRetryAfter } from './retry-after.ts';
+import { findErrorStatus } from './error-codes.ts';
+
+/** The circumstances of a failure, for its message. */
+export interface FailureContext {
+  /** The model as `provider/model`. */
+  readonly model: string;
+  readonly server: Endpoint;
+  /** True if the answer had begun: an error without a known cause is then a fault of the answer. */
+  readonly isAnswering: boolean;
+  /** The time in milliseconds since the epoch, for dates in Retry-After. */
+  readonly now: number;
+}
+
+/** Converts anything that a request can throw to a failure, from which the engine decides what to do. */
+export function toModelFailure(thrown: unknown, context: FailureContext): ModelFailure {
+  const { kind, text, retryable, status, retryAfterMs } = readThrown(thrown, context);
+  const code = status === undefined ? '' : `HTTP ${status}: `;
+  return {
+    kind,
+    message: redactKey(`${context.model}: ${code}${toErrorLine(text)}`, context.server.apiKey),
+    retryable,
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** Creates the failure of a request that was cancelled. */
+export function cancelledFailure(context: FailureContext): ModelFailure {
+  return { kind: 'cancelled', message: `${context.model}: stopped`, retryable: false };
+}
+
+function readThrown(thrown: unknown, context: FailureContext): FailureDetails {
+  if (thrown instanceof ReportedError) return readReportedError(thrown.error, context);
+  const answerError = readAnswerError(thrown);
+  if (answerError !== null) return answerError;
+  if (thrown instanceof HttpRefusal) return readRefusal(thrown, context.server, context.now);
+  return readConnectionError(thrown, context);
+}
+
+function readAnswerError(thrown: unknown): FailureDetails | null {
+  if (thrown instanceof IncompleteAnswerError)
+    return { kind: 'connect', text: thrown.message, retryable: true };
+  if (thrown instanceof AnswerTooLargeError) {
+    return { kind: 'too_large', text: thrown.message, retryable: false };
+  }
+  if (thrown instanceof NotAStreamError) {
+    const text = `${thrown.message}: ${stripMarkup(thrown.body)}`;
+    return { kind: 'bad_request', text, retryable: false };
+  }
+  if (thrown instanceof WrongServerError || thrown instanceof UsageError) {
+    return { kind: 'bad_request', text: thrown.message, retryable: false };
+  }
+  if (thrown instanceof MalformedAnswerError) {
+    return { kind: 'malformed', text: thrown.message, retryable: true };
+  }
+  return null;
+}
+
+/** Reads an error event inside a stream. */
+function readReportedError(error: object, context: FailureContext): FailureDetails {
+  const text = stripMarkup(findErrorMessage(error) ?? JSON.stringify(error));
+  const body = JSON.stringify(error);
+  const status = findErrorStatus(error);
+  if (status === undefined) return readUnknownError(text, body);
+  return classifyStatus(status, {
+    text,
+    body,
+    retryAfterMs: readRetryAfter({}, body, context.now),
+  });
+}
+
+function readUnknownError(text: string, body: string): FailureDetails {
+  const kind = classifyText(errorText(body));
+  return { kind, text, retryable: kind !== 'context_overflow' };
+}
+
+function classifyText(text: string): FailureKind {
+  if (isContextOverflow(text)) return 'context_overflow';
+  if (/overloaded/i.test(text)) return 'overloaded';
+  if (/rate.?limit/i.test(text)) return 'rate_limit';
+  return 'server';
+}
+
+function rootCause(thrown: unknown): unknown {
+  let cause = thrown;
+  for (let depth = 0; depth < 8; depth += 1) {
+    if (!(cause instanceof Error) || cause.cause === undefined) return cause;
+    cause = cause.cause;
+  }
+  return cause;
+}
+
+/** Errors of the certificate chain, which a new attempt does not change. */
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
+/** Errors of a server that does not use TLS, which a new attempt does not change. */
+const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long|:http[ _]request/i;
+
+function readConnectionError(thrown: unknown, context: FailureContext): FailureDetails {
+  const cause = rootCause(thrown);
+  const message = errorMessage(thrown);
+  const answerError = readAnswerError(cause);
+  if (answerError !== null) return answerError;
+  const code = systemErrorCode(cause) ?? firstCode(cause);
+  const causeMessage = errorMessage(cause) || message;
+  if (/redirect/.test(causeMessage)) {
+    const text = 'the server redirects: set its base URL to the address that it redirects to';
+    return { kind: 'bad_request', text, retryable: false };
+  }
+  if (
+    code === undefined &&
+    !/terminated|fetch failed|cannot connect/i.test(`${message} ${causeMessage}`)
+  ) {
+    if (context.isAnswering) return { kind: 'malformed', text: causeMessage, retryable: true };
+    return { kind: 'bad_request', text: causeMessage, retryable: false };
+  }
+  const text =
+    code === undefined || causeMessage.includes(code) ? causeMessage : `${causeMessage} (${code})`;
+  if (code !== undefined && CERTIFICATE.test(code)) {
+    const hint = 'for your own certificates, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
+    return { kind: 'connect', text: `no trusted connection: ${text}; ${hint}`, retryable: false };
+  }
+  if (NO_TLS.test(`${code} ${causeMessage}`)) {
+    const hint = 'the server does not use TLS: should its base URL begin with http://?';
+    return { kind: 'connect', text: `no connection: ${text}; ${hint}`, retryable: false };
+  }
+  return { kind: 'connect', text: `no connection: ${text}`, retryable: true };
+}
+
+/** Returns the code of the first error of several: a host with several addresses fails with one error for each. */
+function firstCode(cause: unknown): string | undefined {
+  return cause instanceof AggregateError ? systemErrorCode(cause.errors[0]) : undefined;
+}
+
+/** Shorter keys are no secrets: local servers accept any text as a key, which may be a common word. */
+const SHORTEST_SECRET = 8;
+
+function redactKey(message: string, apiKey: string | null): string {
+  if (apiKey === null || apiKey.length < SHORTEST_SECRET) return message;
+  return message.replaceAll(apiKey, '[key]');
+}

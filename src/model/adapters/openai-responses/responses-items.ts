@@ -1,0 +1,166 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { areSameArguments } from '../answers/call-arguments.ts';
+import { readChatUsage } from '../openai-chat/chat-usage.ts';
+import { asNumber, asObject, asObjects, asText } from '../answers/reader.ts';
+import type { ReportedUsage } from '../answers/reported-usage.ts';
+
+/** The events that only repeat or describe the content of other events. */
+const REDUNDANT = new Set([
+  'keepalive',
+  'response.queued',
+  'response.content_part.added',
+  'response.output_text.annotation.added',
+  'response.reasoning_summary_part.done',
+  'response.reasoning_part.added',
+  'response.reasoning_part.done',
+]);
+
+/** Returns true if an event only repeats or describes the content of other events. */
+export function isRedundantEvent(type: string): boolean {
+  return REDUNDANT.has(type);
+}
+
+/** The type of an output item. */
+export type OutputItemType = 'message' | 'reasoning' | 'function_call' | 'unknown';
+
+/** An output item as far as it has come. */
+export interface OutputItem {
+  readonly type: OutputItemType;
+  readonly key: string;
+  id: string | undefined;
+  readonly callId: string | undefined;
+  readonly name: string | undefined;
+  /** Its text so far, or the arguments of a call. */
+  text: string;
+  /** The parts of its content for which text has come. */
+  readonly receivedParts: Set<string>;
+  /** The index of the current part of its summary. */
+  summaryIndex: number;
+}
+
+/** Returns the type of an item, from its other fields if it states none. */
+export function classifyItem(item: JsonObject): OutputItemType {
+  const { type } = item;
+  if (type === 'message' || type === 'reasoning' || type === 'function_call') return type;
+  if (asText(type) !== undefined) return 'unknown';
+  if (item['call_id'] !== undefined || item['arguments'] !== undefined) return 'function_call';
+  if (item['content'] !== undefined) return 'message';
+  const isThought = item['summary'] !== undefined || item['encrypted_content'] !== undefined;
+  return isThought ? 'reasoning' : 'unknown';
+}
+
+/**
+ * Finds the item that an item of the final response repeats: by its id, by the id of its call, by its content, or
+ * by its key. Gateways number the items differently in the final response, and make up other ids.
+ */
+export function findRepeatedItem(
+  sent: JsonObject,
+  key: string,
+  items: readonly OutputItem[],
+): OutputItem | undefined {
+  const type = classifyItem(sent);
+  const [id, callId] = [asText(sent['id']), asText(sent['call_id'])];
+  const same = items.filter((item) => item.type === type);
+  return (
+    same.find((item) => id !== undefined && item.id === id) ??
+    same.find((item) => callId !== undefined && item.callId === callId) ??
+    same.find((item) => hasSameContent(item, sent)) ??
+    same.find((item) => item.key === key && canBeSameCall(type, item, sent))
+  );
+}
+
+/** Returns true if an item with the same key can be the same one, even if its content differs. */
+function canBeSameCall(type: OutputItemType, item: OutputItem, sent: JsonObject): boolean {
+  if (type !== 'function_call') return true;
+  return item.callId === undefined || asText(sent['call_id']) === undefined;
+}
+
+function hasSameContent(item: OutputItem, sent: JsonObject): boolean {
+  switch (item.type) {
+    case 'message':
+      return item.text.trim() === joinTexts(sent['content']).trim();
+    case 'reasoning':
+      return item.text.trim() === (joinTexts(sent['summary']) || joinTexts(sent['content'])).trim();
+    case 'function_call':
+      return (
+        item.name === asText(sent['name']) && areSameArguments(item.text, findArguments(sent) ?? '')
+      );
+    case 'unknown':
+      return false;
+  }
+}
+
+/** Finds the raw arguments of a call; undefined: it has none. */
+export function findArguments(sent: JsonObject): string | undefined {
+  const args = sent['arguments'];
+  return isJsonObject(args) ? JSON.stringify(args) : asText(args);
+}
+
+/** Returns a key for the part of an item that an event is about. */
+export function partKey(event: JsonObject): string {
+  return `${asNumber(event['summary_index']) ?? ''}:${asNumber(event['content_index']) ?? 0}`;
+}
+
+/** Returns an object with the field `name` if there is a name. */
+export function toNameField(name: JsonValue | undefined): JsonObject {
+  const text = asText(name);
+  return text === undefined ? {} : { name: text };
+}
+
+/** Returns the key in the builder of the current part of a reasoning item. */
+export function reasoningKey({ key, summaryIndex }: OutputItem): string {
+  return `${key}:${summaryIndex}`;
+}
+
+/** Creates the metadata of a message in the form that `@ai-sdk/openai` expects. */
+export function toMessageMeta({ id, phase }: JsonObject): JsonObject {
+  const known = asText(id);
+  return {
+    ...(known === undefined ? {} : { itemId: known }),
+    ...(typeof phase === 'string' ? { phase } : {}),
+  };
+}
+
+/** Creates the metadata of a reasoning item in the form that `@ai-sdk/openai` expects. */
+export function toReasoningMeta({ id, encrypted_content: encrypted }: JsonObject): JsonObject {
+  const known = asText(id);
+  return {
+    ...(known === undefined ? {} : { itemId: known }),
+    ...(typeof encrypted === 'string' ? { reasoningEncryptedContent: encrypted } : {}),
+  };
+}
+
+/** Joins the texts and refusals of a content. */
+export function joinTexts(content: JsonValue | undefined): string {
+  if (typeof content === 'string') return content;
+  return asObjects(content)
+    .map((part) => asText(part['text']) ?? asText(part['refusal']) ?? '')
+    .join('');
+}
+
+/** Creates an item for which no content has come yet. */
+export function createOutputItem(key: string, sent: JsonObject): OutputItem {
+  return {
+    type: classifyItem(sent),
+    key,
+    id: asText(sent['id']),
+    callId: asText(sent['call_id']),
+    name: asText(sent['name']),
+    text: '',
+    receivedParts: new Set(),
+    summaryIndex: 0,
+  };
+}
+
+/** Reads the usage of a response. */
+export function readResponsesUsage(usage: JsonObject): ReportedUsage {
+  const details = asObject(usage['input_tokens_details']);
+  return { ...readChatUsage(usage), cacheWrite: asNumber(details?.['cache_write_tokens']) };
+}
+
+/** Finds the text of a part with visible output; undefined: it is another kind of part. */
+export function findPartText(part: JsonValue | undefined): JsonValue | undefined {
+  const fields = asObject(part);
+  const type = fields?.['type'];
+  return type === undefined || type === 'output_text' ? fields?.['text'] : undefined;
+}

@@ -1,0 +1,156 @@
+import type { MatchLogic } from '@pydantic/genai-prices';
+import type { ModelDetails, ModelPrice, Rates } from '../../protocol/model.ts';
+import { findOutputLimit } from './output-limits.ts';
+import { type ModelOverride, OVERRIDE_SOURCE } from '../settings/model-overrides.ts';
+import type { ConfiguredProvider } from '../providers/providers.ts';
+import type { Vendor } from '../providers/vendors.ts';
+
+/** The package with the bundled data. `asOf`: the day on which this version was made. */
+export const CATALOGUE = { name: '@pydantic/genai-prices', version: '0.1.8', asOf: '2026-09-23' };
+
+/** The details of a model that is not known. */
+export const UNKNOWN_DETAILS: ModelDetails = { contextWindow: null, maxOutput: null, price: null };
+
+/**
+ * Loads the details of a provider's model from the bundled catalogue. The first call loads the catalogue, which
+ * takes about 40 ms, so it should be made while an answer is on its way. Never rejects for an unknown model, the
+ * details of which are null.
+ */
+export async function loadModelDetails(
+  provider: Pick<ConfiguredProvider, 'protocol' | 'vendor' | 'baseUrl' | 'isPrivate'>,
+  id: string,
+  override: ModelOverride = {},
+): Promise<ModelDetails> {
+  const { vendor, baseUrl, isPrivate } = provider;
+  const maxOutput = override.outputLimit ?? findOutputLimit(provider, id);
+  const contextWindow = override.contextWindow ?? null;
+  const price: ModelPrice | null =
+    override.price === undefined
+      ? null
+      : { ...override.price, source: OVERRIDE_SOURCE, asOf: null };
+  const unknown = { contextWindow, maxOutput, price };
+  // A model on the user's own machines has no known price.
+  if (vendor === null && isPrivate) return unknown;
+  const { calcPrice } = await import('@pydantic/genai-prices');
+  const selector = vendor === null ? { providerApiUrl: baseUrl } : { providerId: vendor };
+  const match = calcPrice({ input_tokens: 0, output_tokens: 0 }, id, selector);
+  if (match === null || isOtherVersion(id, match.model.id)) return unknown;
+  return {
+    contextWindow: contextWindow ?? match.model.context_window ?? null,
+    maxOutput,
+    price: price ?? toPrice(match.model_price),
+    cacheMinimum: findCacheMinimum(id),
+  };
+}
+
+/** Returns the id that a vendor gives to a model of this name; null: none is known. */
+export type FindKnownId = (vendor: Vendor, name: string) => string | null;
+
+/** Loads the bundled catalogue, and returns the function that finds ids in it. */
+export async function loadKnownIds(): Promise<FindKnownId> {
+  const { calcPrice } = await import('@pydantic/genai-prices');
+  return (vendor, name) => {
+    const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, name, { providerId: vendor });
+    if (found === null) return null;
+    const { id, match } = found.model;
+    // `claude-sonnet-4` is an alias of `claude-sonnet-4-0`; `gpt-5-codex` belongs to a family, and is an id.
+    if (id.startsWith(name)) return id;
+    return isExactName(match, name) || !isOtherVersion(name, id) ? name : null;
+  };
+}
+
+/** Returns true if the catalogue contains exactly this name, and does not only match its beginning. */
+function isExactName(match: MatchLogic, name: string): boolean {
+  if ('or' in match) return match.or.some((each) => isExactName(each, name));
+  return 'equals' in match && match.equals === name;
+}
+
+/**
+ * Returns true if an id names another version than the known id with which it begins. The catalogue matches by
+ * prefix, so it would take a new `x-5-5` for the `x-5` that it knows. After a known id, only a date, `latest`
+ * or a variant after `:` may follow.
+ */
+export function isOtherVersion(id: string, known: string): boolean {
+  if (!id.startsWith(known) || id === known) return false;
+  return !/^(-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)|[:@].*)$/.test(id.slice(known.length));
+}
+
+/** Returns true if two ids name the same model. Each may have a vendor before it and a date behind it. */
+export function isSameModel(a: string, b: string): boolean {
+  const [short, long] = [stripVendor(a), stripVendor(b)].toSorted((x, y) => x.length - y.length);
+  if (short === undefined || long === undefined) return false;
+  return long.startsWith(short) && !isOtherVersion(long, short);
+}
+
+function stripVendor(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1);
+}
+
+interface SteppedRate {
+  readonly base: number;
+  readonly tiers: readonly { readonly start: number; readonly price: number }[];
+}
+
+type Rate = number | SteppedRate | undefined;
+type CatalogueRates = Readonly<Record<string, Rate>>;
+
+function toPrice(rates: CatalogueRates): ModelPrice | null {
+  const base = ratesAbove(rates, 0);
+  if (base === null) return null;
+  const longPrompts = findPriceSteps(rates).flatMap((above) => {
+    const higher = ratesAbove(rates, above + 1);
+    return higher === null ? [] : [{ ...higher, above }];
+  });
+  return {
+    ...base,
+    ...(longPrompts.length === 0 ? {} : { longPrompts }),
+    source: `${CATALOGUE.name} ${CATALOGUE.version}`,
+    asOf: CATALOGUE.asOf,
+  };
+}
+
+/** Returns the prompt lengths above which a rate is higher, in ascending order. */
+function findPriceSteps(rates: CatalogueRates): readonly number[] {
+  const starts = Object.values(rates).flatMap((rate) =>
+    typeof rate === 'object' ? rate.tiers.map(({ start }) => start) : [],
+  );
+  return [...new Set(starts)].toSorted((a, b) => a - b);
+}
+
+/** Returns the rates for a prompt of this many tokens; null: the catalogue has none. */
+function ratesAbove(rates: CatalogueRates, promptTokens: number): Rates | null {
+  const input = perMillion(rates.input_mtok, promptTokens);
+  const output = perMillion(rates.output_mtok, promptTokens);
+  if (input === undefined || output === undefined) return null;
+  return {
+    input,
+    output,
+    // Without a price for the cache, its tokens cost as much as the other ones.
+    cacheRead: perMillion(rates.cache_read_mtok, promptTokens) ?? input,
+    cacheWrite: perMillion(rates.cache_write_mtok, promptTokens) ?? input,
+  };
+}
+
+function perMillion(rate: Rate, promptTokens: number): number | undefined {
+  if (typeof rate !== 'object') return rate;
+  const tiers = rate.tiers.toSorted((a, b) => a.start - b.start);
+  return tiers.findLast(({ start }) => promptTokens > start)?.price ?? rate.base;
+}
+
+/** The minimum of models that are not listed. No provider caches a shorter prefix. */
+const DEFAULT_MINIMUM = 1024;
+
+/**
+ * The minimums from Anthropic's documentation of prompt caching, as quoted in anthropic-sdk-python#1194, where
+ * 2,048 was measured for Sonnet 4.6.
+ */
+const CACHE_MINIMUMS: readonly (readonly [RegExp, number])[] = [
+  [/claude-(opus-4-[5-9]|haiku-4-5)/, 4096],
+  [/claude-(sonnet-4-6|3-haiku|3-5-haiku)/, 2048],
+];
+
+/** Returns the length in tokens of the shortest prefix that the provider of a model caches. */
+export function findCacheMinimum(id: string): number {
+  const dashed = id.replaceAll('.', '-');
+  return CACHE_MINIMUMS.find(([pattern]) => pattern.test(dashed))?.[1] ?? DEFAULT_MINIMUM;
+}

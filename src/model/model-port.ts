@@ -1,0 +1,108 @@
+import { errorMessage, unreachable } from '../base/errors.ts';
+import type { ModelPart, ModelPort, ModelRequest, AnswerListener } from '../protocol/model.ts';
+import type { AdapterDeps } from './adapters/adapter.ts';
+import type { ProtocolAdapter } from './adapters/protocol-adapter.ts';
+import type { ProtocolName } from './providers/vendors.ts';
+import type { LimiterSettings } from './limiter/allowance.ts';
+import { findSharedLimiter } from './limiter/limiter.ts';
+import type { ConfiguredProvider } from './providers/providers.ts';
+import { withWatchdog, type LivenessLimits } from './watchdog.ts';
+
+/** The limits of `[liveness]`, in milliseconds. */
+export interface ModelPortLimits extends LivenessLimits {
+  /** The first-token limit for a private address, since local models take minutes to load. */
+  readonly privateFirstTokenMs: number;
+}
+
+/** The dependencies of the port to all models. */
+export interface ModelPortDeps extends AdapterDeps {
+  readonly providers: readonly ConfiguredProvider[];
+  readonly limits: ModelPortLimits;
+  /** The limits on the requests to each base URL and key. */
+  readonly admission: LimiterSettings;
+  /** Loads models that need no network, by provider name (`offline`), at their first request. */
+  readonly localPorts?: Readonly<Record<string, () => Promise<ModelPort>>>;
+}
+
+/** The port to all configured models. */
+export interface ConnectedModels extends ModelPort {
+  /** Starts to load the modules that the provider's first request needs. Does nothing for an unknown name. */
+  preload(provider: string): void;
+}
+
+/** Creates the port to all configured models. Each request goes to the provider of its model. */
+export function createModelPort(deps: ModelPortDeps): ConnectedModels {
+  const ports = new Map<string, Promise<ModelPort>>();
+  const loaded = new Map<string, ModelPort>();
+  const load = (name: string): Promise<ModelPort> => {
+    const known = ports.get(name);
+    if (known !== undefined) return known;
+    const loading = openPort(name, deps).then((port) => {
+      loaded.set(name, port);
+      return port;
+    });
+    ports.set(name, loading);
+    return loading;
+  };
+  async function* streamOnceLoaded(
+    request: ModelRequest,
+    signal: AbortSignal,
+    listener?: AnswerListener,
+  ): AsyncGenerator<ModelPart, void, undefined> {
+    let port: ModelPort;
+    try {
+      port = await load(request.model.provider);
+    } catch (thrown) {
+      yield unavailable(request.model.provider, thrown);
+      return;
+    }
+    yield* port.stream(request, signal, listener);
+  }
+  return {
+    // A loaded port is called directly, since each generator in between costs time for every part.
+    stream: (request, signal, listener) =>
+      loaded.get(request.model.provider)?.stream(request, signal, listener) ??
+      streamOnceLoaded(request, signal, listener),
+    preload(name) {
+      // The next request fails in the same way, and reports it.
+      load(name).catch(() => {});
+    },
+  };
+}
+
+async function openPort(name: string, deps: ModelPortDeps): Promise<ModelPort> {
+  const other = deps.localPorts?.[name];
+  if (other !== undefined) return other();
+  const provider = deps.providers.find((one) => one.name === name);
+  if (provider === undefined) throw new Error('no such provider is configured');
+  const [{ createAdapter }, protocol] = await Promise.all([
+    import('./adapters/adapter.ts'),
+    loadProtocol(provider.protocol),
+  ]);
+  const { limits } = deps;
+  const firstTokenMs = provider.isPrivate ? limits.privateFirstTokenMs : limits.firstTokenMs;
+  const limiter = findSharedLimiter(provider, deps.admission, deps);
+  const parts = { clock: deps.clock, deadlines: deps.deadlines, limiter };
+  return withWatchdog(createAdapter(protocol, provider, deps), { ...limits, firstTokenMs }, parts);
+}
+
+/** Loads one protocol, so that only the provider packages in use are ever loaded. */
+async function loadProtocol(protocol: ProtocolName): Promise<ProtocolAdapter> {
+  switch (protocol) {
+    case 'anthropic':
+      return (await import('./adapters/anthropic/anthropic-protocol.ts')).anthropicProtocol;
+    case 'openai-responses':
+      return (await import('./adapters/openai-responses/responses-protocol.ts')).responsesProtocol;
+    case 'openai-chat':
+      return (await import('./adapters/openai-chat/chat-protocol.ts')).chatProtocol;
+    case 'google':
+      return (await import('./adapters/google/google-protocol.ts')).googleProtocol;
+    default:
+      return unreachable(protocol);
+  }
+}
+
+function unavailable(provider: string, thrown: unknown): ModelPart {
+  const message = `${provider}: ${errorMessage(thrown)}`;
+  return { type: 'failed', failure: { kind: 'not_found', message, retryable: false } };
+}

@@ -1,0 +1,92 @@
+import { withoutQuotes } from '../../base/text.ts';
+import type { Environment } from '../../sys/env.ts';
+
+/** A header for the key that differs from that of the protocol. `authorization`: as a bearer token. */
+export type KeyHeader = 'authorization' | 'api-key';
+
+/** The key of a provider, or the reason why there is none. */
+export interface ProviderKey {
+  /** The key. Null: none is sent. */
+  readonly apiKey: string | null;
+  /** The environment variable that holds the key. Absent: there is none. */
+  readonly keyFrom?: string;
+  /** The header in which the key is sent. Absent: that of the protocol. */
+  readonly keyHeader?: KeyHeader;
+  /** The environment variable that should hold a key and is not set. If present, the provider can't be used. */
+  readonly missingKey?: string;
+  /** The reason why the key in `keyFrom` can't be sent, without the key itself. If present, the provider can't be used. */
+  readonly keyProblem?: string;
+}
+
+/**
+ * Reads the key from the first of these variables that is set, without blanks, quotes and the text of a header
+ * around it. `needed`: the variable that the user is asked to set if none is set; null: no key is needed.
+ */
+export function readProviderKey(
+  names: readonly string[],
+  env: Environment,
+  { needed }: { readonly needed: string | null },
+): ProviderKey {
+  for (const name of names) {
+    const key = parseKey(env[name] ?? '');
+    if (key === '') continue;
+    const problem = describeKeyProblem(key);
+    if (problem !== null) return { apiKey: null, keyFrom: name, keyProblem: `${name} ${problem}` };
+    return { apiKey: key, keyFrom: name };
+  }
+  return needed === null ? { apiKey: null } : { apiKey: null, missingKey: needed };
+}
+
+/**
+ * Returns the key in the value of a variable without blanks, quotes, and the text before a key in a request
+ * header, from which people copy it.
+ */
+export function parseKey(text: string): string {
+  const value = withoutQuotes(text.trim()).replace(
+    /^(?:(?:proxy-)?authorization|(?:x-)?api-key|x-goog-api-key)\s*:\s*/i,
+    '',
+  );
+  return withoutQuotes(value.replace(/^bearer(?:\s*:\s*|\s+|$)/i, '').trim());
+}
+
+/** Names of the characters that get into keys when they are copied from documents, chats and files. */
+const CHARACTER_NAMES: Readonly<Record<string, string>> = {
+  '\t': 'a tab',
+  '\n': 'a line break',
+  '\r': 'a carriage return',
+  '\u00A0': 'a no-break space',
+  '\u00AD': 'a soft hyphen',
+  '\u200B': 'a zero-width space',
+  '\u200C': 'a zero-width non-joiner',
+  '\u200D': 'a zero-width joiner',
+  '\u200E': 'a left-to-right mark',
+  '\u2010': 'a typographic hyphen',
+  '\u2011': 'a no-break hyphen',
+  '\u2013': 'an en dash',
+  '\u2014': 'an em dash',
+  '\u2018': 'a typographic quote',
+  '\u2019': 'a typographic quote',
+  '\u201C': 'a typographic quote',
+  '\u201D': 'a typographic quote',
+  '\u2026': 'an ellipsis',
+  '\u202F': 'a narrow no-break space',
+  '\u2060': 'a word joiner',
+  '\uFEFF': 'a byte order mark',
+};
+
+/** Describes the first character of a key that no header can hold; null: all can be sent. */
+function describeKeyProblem(key: string): string | null {
+  const characters = [...key];
+  const index = characters.findIndex((one) => !/^[\x20-\x7e]$/.test(one));
+  const found = characters[index];
+  if (found === undefined) return null;
+  const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const name = CHARACTER_NAMES[found];
+  const character = name === undefined ? `U+${code}` : `${name} (U+${code})`;
+  return `holds no key that can be sent: its character ${index + 1} of ${characters.length} is ${character}; copy the key again`;
+}
+
+/** Returns true if the provider has a key that can be sent, or needs none. */
+export function hasUsableKey({ missingKey, keyProblem: problem }: ProviderKey): boolean {
+  return missingKey === undefined && problem === undefined;
+}

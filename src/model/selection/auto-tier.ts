@@ -1,0 +1,84 @@
+import { splitIdentifier } from '../../base/words.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { Tier } from '../../protocol/model.ts';
+
+/** The properties of an agent by which `auto` chooses its tier. */
+export type AutoAgent = Pick<AgentDefinition, 'name' | 'description' | 'mode' | 'tools'>;
+
+const LOOKUP_WORDS = new Set(
+  (
+    'explore explorer search searcher find finder lookup locate locator scout fetch fetcher list grep ' +
+    'bash shell runner summary summarize summarizer summarise summariser digest format formatter'
+  ).split(' '),
+);
+const JUDGEMENT_WORDS = new Set(
+  (
+    'plan planner review reviewer audit auditor architect architecture security debug debugger refactor ' +
+    'refactoring migration concurrency threat verifier prover'
+  ).split(' '),
+);
+const HARD_WORK =
+  /\b(architect\w*|design|refactor\w*|rewrite|migrat\w+|debug\w*|race condition|deadlock|security|vulnerab\w+|concurren\w+|prove|root cause)\b/i;
+/** Prompts from this many characters on are long. */
+const LONG_PROMPT = 4000;
+/** Only this many characters of a description are read. */
+const MAX_DESCRIPTION_LENGTH = 1000;
+/** The tools that change something, or that let other agents do so. */
+const ACTING_TOOLS = new Set([
+  'Write',
+  'Edit',
+  'MultiEdit',
+  'Bash',
+  'Task',
+  'MoveFile',
+  'DeleteFile',
+]);
+
+/** The tier that `auto` has chosen. */
+export interface TierChoice {
+  readonly tier: Tier;
+  /** The reason, which ends a sentence "…, since". */
+  readonly reason: string;
+}
+
+/**
+ * Chooses the tier for the model `auto`. The first rule that applies decides:
+ * 1. a word of judgement in the agent's name (plan, review, audit, architect, security, debug, …): powerful;
+ * 2. a word of looking things up in its name (explore, search, find, summary, bash, …): fast;
+ * 3. it only reads, and its description begins with looking things up and names no judgement: fast;
+ * 4. the prompt names hard work (design, refactor, debug, security, concurrency, …): powerful;
+ * 5. the prompt has 4000 characters or more: powerful;
+ * 6. balanced.
+ */
+export function chooseAutoTier(agent: AutoAgent, prompt: string): TierChoice {
+  const name = splitIdentifier(agent.name);
+  if (name.some((word) => JUDGEMENT_WORDS.has(word))) {
+    return { tier: 'powerful', reason: `${agent.name} needs judgement` };
+  }
+  if (name.some((word) => LOOKUP_WORDS.has(word))) {
+    return { tier: 'fast', reason: `${agent.name} looks things up` };
+  }
+  if (isReadOnly(agent) && isForLookup(agent.description)) {
+    return { tier: 'fast', reason: `${agent.name} only reads, and is for looking things up` };
+  }
+  const hard = HARD_WORK.exec(prompt)?.[0];
+  if (hard !== undefined) return { tier: 'powerful', reason: `the prompt says "${hard}"` };
+  if (prompt.length >= LONG_PROMPT) return { tier: 'powerful', reason: 'the prompt is long' };
+  return { tier: 'balanced', reason: 'no rule asks for another tier' };
+}
+
+function isReadOnly({ mode, tools }: AutoAgent): boolean {
+  if (mode === 'plan') return true;
+  return (
+    tools.mode === 'allow' &&
+    !tools.names.some((tool) => ACTING_TOOLS.has(tool) || tool.startsWith('mcp__'))
+  );
+}
+
+/** Returns true if the first sentence of a description is about looking things up. Later sentences often compare. */
+function isForLookup(description: string): boolean {
+  const [first = ''] = description.slice(0, MAX_DESCRIPTION_LENGTH).split(/[.\n]/);
+  const words = splitIdentifier(first).flatMap((word) => [word, word.replace(/s$/, '')]);
+  if (words.some((word) => JUDGEMENT_WORDS.has(word))) return false;
+  return words.some((word) => LOOKUP_WORDS.has(word));
+}

@@ -1,0 +1,125 @@
+import type { MusterError } from '../../base/errors.ts';
+import type { AttachmentRules } from '../../protocol/attachment.ts';
+import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
+import { modelName, type ModelDetails, type ResolvedModel } from '../../protocol/model.ts';
+import {
+  isSameModel,
+  loadKnownIds,
+  loadModelDetails,
+  UNKNOWN_DETAILS,
+  type FindKnownId,
+} from '../catalogue/catalogue.ts';
+import { isDisplayName, splitModelNames } from './display-name.ts';
+import { OFFLINE, type ModelSetup } from './choose-model.ts';
+import { selectFallbacks, hasNamedModel, resolveFallbacks } from './fallbacks.ts';
+import { findOutputLimit } from '../catalogue/output-limits.ts';
+import { resolveTaskModel, type TaskModelRequest } from './resolve-model.ts';
+
+type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
+
+/** The most models of which the details are cached. */
+const MAX_CACHED = 1000;
+
+/** The details of the offline model, which needs no server. */
+const OFFLINE_DETAILS: ModelDetails = {
+  ...UNKNOWN_DETAILS,
+  price: {
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    source: 'offline is free',
+    asOf: null,
+  },
+};
+
+/** Chooses the models of delegated tasks from one setup, and returns the properties of models. */
+interface ModelChooser {
+  /** Chooses the model of a task. Returns an error, with code INVALID_PARAM, only for the model of a call. */
+  forTask(task: Omit<TaskModelRequest, 'allowOverride' | 'knownId'>): ResolvedModel | MusterError;
+  /** Loads the catalogue, once, if one of these names is a display name. */
+  prepare(definition: readonly string[]): Promise<void>;
+  /** Returns the limit in tokens on each answer of a model; null: no limit is sent. */
+  outputLimit(model: ResolvedModel): number | null;
+  /**
+   * Returns the models that are tried in turn when the model of a task fails. There is none for an agent whose
+   * definition names a particular model if calls may not override that: no other model may be used.
+   */
+  fallbacks(
+    model: ResolvedModel,
+    agent: Pick<AgentDefinition, 'model' | 'models'>,
+  ): readonly ResolvedModel[];
+  /** Returns the rules for attachments of a model; null: it is not configured. The first call loads their table. */
+  attachments(model: ResolvedModel): Promise<AttachmentRules | null>;
+  /**
+   * Returns the details of a model. `servedBy`: the id under which the server has answered, which may be another
+   * model with a price of its own. Never rejects; unknown details are null.
+   */
+  facts(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
+}
+
+/** Creates the model chooser of a setup. Throws UsageError for a fallback model that can't be used. */
+export function createModelChooser(
+  setup: ModelSetup,
+  { allowOverride }: { readonly allowOverride: boolean },
+): ModelChooser {
+  const fallbacks = resolveFallbacks(setup);
+  const cache = new Map<string, Promise<ModelDetails>>();
+  const detailsOf = (model: ModelId): Promise<ModelDetails> => {
+    const name = modelName(model);
+    const found = cache.get(name) ?? loadDetails(setup, model);
+    // A server may return any id, and another one each time.
+    if (cache.size < MAX_CACHED) cache.set(name, found);
+    return found;
+  };
+  let knownId: FindKnownId | null = null;
+  return {
+    forTask: (request) =>
+      resolveTaskModel(setup, {
+        ...request,
+        allowOverride,
+        ...(knownId === null ? {} : { knownId }),
+      }),
+    async prepare(definition) {
+      if (knownId !== null || !definition.flatMap(splitModelNames).some(isDisplayName)) return;
+      knownId = await loadKnownIds();
+    },
+    outputLimit(model) {
+      const { provider, override } = findConfigured(setup, model);
+      if (provider === undefined) return null;
+      return override?.outputLimit ?? findOutputLimit(provider, model.id);
+    },
+    fallbacks: (model, agent) =>
+      !allowOverride && hasNamedModel(requestedModels(agent))
+        ? []
+        : selectFallbacks(model, fallbacks),
+    async attachments(model) {
+      const { provider, override } = findConfigured(setup, model);
+      if (provider === undefined) return null;
+      const { createAttachmentRules } = await import('../catalogue/attachment-rules.ts');
+      const { protocol } = provider;
+      const configured = override?.attachments;
+      return createAttachmentRules({ name: modelName(model), id: model.id, protocol, configured });
+    },
+    async facts(model, servedBy = model.id) {
+      const details = await detailsOf(model);
+      if (servedBy === model.id || isSameModel(model.id, servedBy)) return details;
+      const served = await detailsOf({ provider: model.provider, id: servedBy });
+      // An unknown id is only the server's own name for the requested model.
+      return served.price === null ? details : served;
+    },
+  };
+}
+
+async function loadDetails(setup: ModelSetup, model: ModelId): Promise<ModelDetails> {
+  if (model.provider === OFFLINE) return OFFLINE_DETAILS;
+  const { provider, override } = findConfigured(setup, model);
+  return provider === undefined ? UNKNOWN_DETAILS : loadModelDetails(provider, model.id, override);
+}
+
+function findConfigured({ providers, settings }: ModelSetup, model: ModelId) {
+  return {
+    provider: providers.find(({ name }) => name === model.provider),
+    override: settings.catalogue?.get(modelName(model)),
+  };
+}
