@@ -46,7 +46,7 @@ export interface Chooser {
   /** Loads the table of what models take at the first call. */
   attachments(model: ResolvedModel): Promise<AttachmentRules | null>;
   /** Never rejects; what is not known is null. */
-  facts(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
+  details(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
 }
 
 /** Throws UsageError for a fallback model that can't be used. */
@@ -90,7 +90,7 @@ export function createChooser(
       const configured = override?.attachments;
       return attachmentRules({ name: modelName(model), id: model.id, protocol, configured });
     },
-    async facts(model, servedBy = model.id) {
+    async details(model, servedBy = model.id) {
       const asked = await factsOf(model);
       if (servedBy === model.id || isSameModel(model.id, servedBy)) return asked;
       const served = await factsOf({ provider: model.provider, id: servedBy });

@@ -36,8 +36,8 @@ export class LoggedBudget extends Budget {
     this.hasOutputCaps = hasOutputCap(script);
   }
 
-  override get bounded(): boolean {
-    return super.bounded || this.hasOutputCaps || this.logged() !== null;
+  override get isBounded(): boolean {
+    return super.isBounded || this.hasOutputCaps || this.logged() !== null;
   }
 
   override get costCap(): LimitHit | null {
@@ -47,14 +47,14 @@ export class LoggedBudget extends Budget {
     return cap;
   }
 
-  override get toolBytesGone(): LimitHit | null {
+  override get usedUpToolBytesCap(): LimitHit | null {
     // As the loop asks: whether there is room for calls, when there is for an answer.
     return this.script.next()?.type === 'input.queued' ? this.logged() : null;
   }
 
-  override lacks(expense: Expense): LimitHit | null {
+  override findExceededCap(expense: Expense): LimitHit | null {
     const hit = this.script.next()?.type === 'input.queued' ? null : this.logged();
-    return hit ?? super.lacks(expense);
+    return hit ?? super.findExceededCap(expense);
   }
 
   /** Whether a request could be repeated as it was, the log says. */
@@ -73,7 +73,7 @@ export class LoggedBudget extends Budget {
   }
 
   /** What was kept of a result stands in the log. */
-  override takeToolBytes(wanted: number): { readonly granted: number; readonly hit: null } {
+  override useToolBytes(wanted: number): { readonly granted: number; readonly hit: null } {
     return { granted: wanted, hit: null };
   }
 

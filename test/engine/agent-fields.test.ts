@@ -343,7 +343,7 @@ describe('the limits of a definition', () => {
         skills: { skills: () => [] },
         models: {
           forTask: () => MODEL,
-          facts: () => Promise.reject(new Error('not asked')),
+          details: () => Promise.reject(new Error('not asked')),
           outputLimit: () => null,
         },
         tools: [],

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { stopOrder } from '../../src/engine/task/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
 import type { ModelFailure, ModelRequest } from '../../src/protocol/model.ts';
 import { answerAll, answeredRounds, promptOf, statesOf, testEngine, waitTool } from './support.ts';

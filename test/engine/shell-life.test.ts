@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { deferred, onAbort } from '../../src/base/async.ts';
 import { BackgroundShells } from '../../src/engine/shells/background-shells.ts';
-import { stopOrder } from '../../src/engine/task/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import type { EventBody } from '../../src/protocol/events/event.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
 import type { ShellExit, ShellWork } from '../../src/protocol/tool.ts';
@@ -72,7 +72,7 @@ class Owner {
     return this.controller.signal;
   }
 
-  noteForce(): void {
+  recordKill(): void {
     this.forced += 1;
   }
 

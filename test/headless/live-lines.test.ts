@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outputText } from '../../src/engine/task/task-output-text.ts';
+import { eventOutputText } from '../../src/engine/task/task-output-text.ts';
 import { LiveLines, type LiveOptions } from '../../src/front/headless/live-lines.ts';
 import { LOG_VERSION, type EventBody } from '../../src/protocol/events/event.ts';
 import { call, calls, play } from '../engine/play.ts';
@@ -105,7 +105,7 @@ it('a question shows all of what is to run, sequences of a terminal among it', a
   for (const event of test.events) {
     const state = states.get(event.task);
     if (state !== undefined) live.show(event, state);
-    if (event.type === 'question.asked') shown.push(outputText(event));
+    if (event.type === 'question.asked') shown.push(eventOutputText(event));
   }
   const whole = 'Bash: ls ⟨U+001B⟩]0; rm -rf ~ ⟨U+0007⟩ ⟨U+009D⟩; touch x␊echo';
   expect(lines).toEqual([expect.stringContaining(whole)]);

@@ -92,7 +92,7 @@ test('what the configuration says goes first, and is what the facts say', async 
   ] as const;
   for (const [provider, id, limit] of limits) {
     const model = { provider, id, chain: [] };
-    expect([chooser.outputLimit(model), (await chooser.facts(model)).maxOutput]).toEqual([
+    expect([chooser.outputLimit(model), (await chooser.details(model)).maxOutput]).toEqual([
       limit,
       limit,
     ]);

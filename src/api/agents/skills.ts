@@ -17,7 +17,7 @@ import type { ListAgentsOptions } from './listings.ts';
 import { redactFor } from '../setup/secrets.ts';
 import { projectTrust } from '../../trust/project-trust.ts';
 import { realDirectory, workspaceRoots } from '../setup/workspace.ts';
-import { DEFAULT_AGENT } from '../../engine/task/task-input.ts';
+import { DEFAULT_AGENT } from '../../engine/task/task-arguments.ts';
 
 export interface ListSkillsOptions extends ListAgentsOptions {
   /**

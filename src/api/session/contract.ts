@@ -1,7 +1,7 @@
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
-import type { StopOrder } from '../../engine/task/stop.ts';
+import type { StopOrder } from '../../engine/task/stop-order.ts';
 import type { ModelSetup } from '../../model/choose.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Notify } from '../../protocol/notify.ts';

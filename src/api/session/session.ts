@@ -3,7 +3,7 @@ import { Runs } from './runs.ts';
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
-import { stopOrder } from '../../engine/task/stop.ts';
+import { stopOrder } from '../../engine/task/stop-order.ts';
 import { OFFLINE, type ModelSetup } from '../../model/choose.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Notify } from '../../protocol/notify.ts';

@@ -1,5 +1,5 @@
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { shown } from './limits.ts';
+import { roundAmount } from './limit-message.ts';
 
 /** A task is told when so much of a cap is used, in percent. */
 const MARKS = [50, 80] as const;
@@ -14,7 +14,7 @@ export interface BudgetNotice {
  * What to tell a task of its caps: of each the highest mark that is passed, unless that or a higher
  * one was told before. `told`: ids of what it was ever told.
  */
-export function dueNotices(
+export function findDueNotices(
   uses: readonly LimitHit[],
   { activation, told }: { readonly activation: number; readonly told: ReadonlySet<string> },
 ): readonly BudgetNotice[] {
@@ -25,7 +25,10 @@ export function dueNotices(
     if (MARKS.some((each) => each >= mark && told.has(id(each)))) return [];
     const advice = mark === 50 ? '' : ' Bring the task to its end.';
     return [
-      { id: id(mark), text: `${mark} % of ${limit} = ${value} is used (${shown(used)}).${advice}` },
+      {
+        id: id(mark),
+        text: `${mark} % of ${limit} = ${value} is used (${roundAmount(used)}).${advice}`,
+      },
     ];
   });
 }

@@ -1,6 +1,6 @@
 import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
-import { decideOutput, leastOutput, type BudgetRoom, type OutputDemand } from './output-cap.ts';
+import { decideOutput, minimumOutput, type BudgetRoom, type OutputDemand } from './output-cap.ts';
 import { NO_WORK, NOTHING, type Amount, type Work } from '../../protocol/model.ts';
 import type { LimitHit, Activation } from '../../protocol/state/activation.ts';
 
@@ -10,7 +10,7 @@ export type Expense = Amount & Work;
 export const NO_EXPENSE: Expense = { ...NOTHING, ...NO_WORK };
 
 /** What a stint has used by now. */
-export function expenseOf({ spent, work }: Pick<Activation, 'spent' | 'work'>): Expense {
+export function activationExpense({ spent, work }: Pick<Activation, 'spent' | 'work'>): Expense {
   return { ...spent, ...work };
 }
 
@@ -74,7 +74,7 @@ export class Budget {
   private used = NO_EXPENSE;
   private reserved = NO_EXPENSE;
   /** Reservations that are held. */
-  private open = 0;
+  private openReservations = 0;
   private readonly caps: BudgetCaps;
   /** Itself, and all above it. */
   private readonly chain: readonly Budget[];
@@ -87,7 +87,7 @@ export class Budget {
   }
 
   /** Whether a cap stands here or above. */
-  get bounded(): boolean {
+  get isBounded(): boolean {
     return this.chain.some(({ caps }) => MEASURES.some((measure) => caps[measure] !== undefined));
   }
 
@@ -100,7 +100,7 @@ export class Budget {
   }
 
   /** The caps of this budget alone, each with what is used of it. */
-  get uses(): readonly LimitHit[] {
+  get capUses(): readonly LimitHit[] {
     return MEASURES.flatMap((measure) => {
       const cap = this.caps[measure];
       return cap === undefined ? [] : [{ ...cap, used: this.used[measure] }];
@@ -119,13 +119,13 @@ export class Budget {
     onWait: () => void = () => {},
   ): Promise<ReserveResult> {
     for (;;) {
-      const hit = this.lacks(expense);
+      const hit = this.findExceededCap(expense);
       if (hit !== null) return { ok: false, hit };
       const { chain } = this;
       const full = chain.find((budget) => budget.hitBy(expense, budget.reserved) !== null);
       if (full === undefined) return { ok: true, reservation: Budget.hold(chain, expense) };
       onWait();
-      await full.changed(signal);
+      await full.nextChange(signal);
     }
   }
 
@@ -142,7 +142,7 @@ export class Budget {
   ): Promise<RequestReservation> {
     const { chain } = this;
     for (;;) {
-      const hit = this.lacks(requestExpense(need, leastOutput(need.output)));
+      const hit = this.findExceededCap(requestExpense(need, minimumOutput(need.output)));
       if (hit !== null) return { ok: false, hit };
       const rooms = this.roomsFor(need);
       const decision = decideOutput(
@@ -161,7 +161,7 @@ export class Budget {
         return { ok: true, reservation, outputCap };
       }
       onWait();
-      await (full ?? this).changed(signal);
+      await (full ?? this).nextChange(signal);
     }
   }
 
@@ -190,7 +190,7 @@ export class Budget {
   }
 
   /** The cap, here or above, under which what is used leaves no room for an expense; null: none. */
-  lacks(expense: Expense): LimitHit | null {
+  findExceededCap(expense: Expense): LimitHit | null {
     return firstHit(this.chain, (budget) => budget.hitBy(expense, NO_EXPENSE));
   }
 
@@ -198,7 +198,7 @@ export class Budget {
    * Uses up to so many bytes of tool results: those that may be kept, and where that is not all, the
    * cap.
    */
-  takeToolBytes(wanted: number): { readonly granted: number; readonly hit: LimitHit | null } {
+  useToolBytes(wanted: number): { readonly granted: number; readonly hit: LimitHit | null } {
     const { chain } = this;
     let granted = wanted;
     let hit: LimitHit | null = null;
@@ -213,14 +213,14 @@ export class Budget {
   }
 
   /** The cap on tool results, here or above, that is used up; null: none is. */
-  get toolBytesGone(): LimitHit | null {
+  get usedUpToolBytesCap(): LimitHit | null {
     return firstHit(this.chain, ({ caps: { toolBytes: cap }, used }) =>
       cap === undefined || used.toolBytes < cap.value ? null : { ...cap, used: used.toolBytes },
     );
   }
 
   /** What a log tells of earlier, under an owner that is gone. */
-  recover(used: Expense): void {
+  addEarlierUse(used: Expense): void {
     for (const budget of this.chain) budget.use(used);
   }
 
@@ -238,7 +238,7 @@ export class Budget {
     return null;
   }
 
-  private async changed(signal: AbortSignal): Promise<void> {
+  private async nextChange(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const turn = deferred<void>();
     this.waiting.push(turn);
@@ -247,15 +247,15 @@ export class Budget {
   }
 
   private hold(expense: Expense): void {
-    this.open += 1;
+    this.openReservations += 1;
     this.reserved = addExpenses(this.reserved, expense);
   }
 
   private giveBack(expense: Expense): void {
-    this.open -= 1;
+    this.openReservations -= 1;
     // What fractions of a dollar leave over when they are added and taken away would be waited for.
     this.reserved =
-      this.open === 0 ? NO_EXPENSE : addExpenses(this.reserved, timesMinusOne(expense));
+      this.openReservations === 0 ? NO_EXPENSE : addExpenses(this.reserved, timesMinusOne(expense));
   }
 
   private use(expense: Expense): void {

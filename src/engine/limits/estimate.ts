@@ -10,7 +10,7 @@ import {
   type RequestPrefix,
 } from '../../protocol/model.ts';
 import { NO_EXPENSE, requestExpense, type Expense, type RequestNeed } from './budget.ts';
-import { leastOutput, type OutputDemand } from './output-cap.ts';
+import { minimumOutput, type OutputDemand } from './output-cap.ts';
 
 /**
  * What a request may take beyond its estimate, for what is held back for it: the estimate is right in the
@@ -21,7 +21,7 @@ const RESERVED_SHARE = 1.3;
 const USUAL_OUTPUT = 8_192;
 
 /** Of a text that is not at hand, by its length alone: code and JSON take about so much. */
-export function tokensOf(characters: number): number {
+export function estimateTokensByLength(characters: number): number {
   return characters / 3.5;
 }
 
@@ -62,7 +62,7 @@ export function estimatePrompt(prefix: RequestPrefix, messages: readonly Message
  */
 export function inputToReserve(
   estimated: number,
-  measured: Pick<Measured, 'input' | 'estimated'> | null,
+  measured: Pick<MeasuredRequest, 'input' | 'estimated'> | null,
 ): number {
   if (measured === null) return Math.ceil(estimated * RESERVED_SHARE);
   const added = Math.max(0, estimated - measured.estimated) * RESERVED_SHARE;
@@ -74,7 +74,7 @@ export function inputToReserve(
  * cached, and one turn. `output.most`: default, the output limit of the model. `newestRound`: what the
  * newest request of the task took, where there was one.
  */
-export function requestNeed(
+export function estimateRequestNeed(
   input: number,
   { maxOutput, price }: Pick<ModelDetails, 'maxOutput' | 'price'>,
   {
@@ -87,7 +87,7 @@ export function requestNeed(
   const inputUsd = rates === null ? 0 : (input * Math.max(rates.input, rates.cacheWrite)) / 1e6;
   const demand = { most: maxOutput ?? USUAL_OUTPUT, kind: 'turn', ...output } as const;
   const own = { tokens: input, costUsd: inputUsd };
-  const least = leastOutput({ ...demand, kind: 'last' });
+  const least = minimumOutput({ ...demand, kind: 'last' });
   return {
     input: { ...NO_EXPENSE, ...own, turns: 1 },
     outputToken,
@@ -100,12 +100,12 @@ export function requestNeed(
 }
 
 /** The least with which a request is sent: its input, and a useful answer. */
-export function leastExpense(need: RequestNeed): Expense {
-  return requestExpense(need, leastOutput(need.output));
+export function minimumExpense(need: RequestNeed): Expense {
+  return requestExpense(need, minimumOutput(need.output));
 }
 
 /** What a task's newest answer in this process has shown of what its requests take. */
-export interface Measured {
+export interface MeasuredRequest {
   readonly used: Expense;
   /** Tokens of its request: as the provider counted them, cached ones too, and as they were estimated. */
   readonly input: number;

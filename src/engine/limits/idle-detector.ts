@@ -2,7 +2,7 @@ export interface IdleDetectorOptions {
   /** Whether something waits that makes a standstill worth telling of. */
   isWaitedFor(): boolean;
   /** Nothing is at work, and nothing will be by itself. */
-  onStandstill(): void;
+  onIdle(): void;
 }
 
 /**
@@ -12,26 +12,26 @@ export interface IdleDetectorOptions {
 export class IdleDetector {
   private readonly options: IdleDetectorOptions;
   private atWork = 0;
-  private isLooking = false;
+  private isCheckPending = false;
 
   constructor(options: IdleDetectorOptions) {
     this.options = options;
   }
 
   /** Counts as at work until it settles. */
-  async working<T>(work: () => Promise<T>): Promise<T> {
+  async trackWork<T>(work: () => Promise<T>): Promise<T> {
     this.atWork += 1;
     try {
       return await work();
     } finally {
-      this.rest();
+      this.endWork();
     }
   }
 
   /** Within what is at work: does not count until it settles. The wait begins before it is left out. */
-  async waiting<T>(wait: () => Promise<T>): Promise<T> {
+  async trackWait<T>(wait: () => Promise<T>): Promise<T> {
     const ended = wait();
-    this.rest();
+    this.endWork();
     try {
       return await ended;
     } finally {
@@ -43,13 +43,13 @@ export class IdleDetector {
    * Looked at once more when all that follows from what has just ended has had its turn: the end of a
    * child wakes its parent only then.
    */
-  private rest(): void {
+  private endWork(): void {
     this.atWork -= 1;
-    if (this.atWork > 0 || this.isLooking || !this.options.isWaitedFor()) return;
-    this.isLooking = true;
+    if (this.atWork > 0 || this.isCheckPending || !this.options.isWaitedFor()) return;
+    this.isCheckPending = true;
     setImmediate(() => {
-      this.isLooking = false;
-      if (this.atWork === 0 && this.options.isWaitedFor()) this.options.onStandstill();
+      this.isCheckPending = false;
+      if (this.atWork === 0 && this.options.isWaitedFor()) this.options.onIdle();
     });
   }
 }

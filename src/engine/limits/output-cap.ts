@@ -53,7 +53,7 @@ export type OutputDecision =
   | { readonly kind: 'refused'; readonly room: number; readonly least: number };
 
 /** The smallest output cap that a request with this demand accepts, in tokens. */
-export function leastOutput({ most, kind }: OutputDemand): number {
+export function minimumOutput({ most, kind }: OutputDemand): number {
   return kind === 'repeat' ? most : Math.min(USEFUL_OUTPUT, most);
 }
 
@@ -63,7 +63,7 @@ export function leastOutput({ most, kind }: OutputDemand): number {
  */
 export function decideOutput(rooms: readonly BudgetRoom[], demand: OutputDemand): OutputDecision {
   const { most } = demand;
-  const least = leastOutput(demand);
+  const least = minimumOutput(demand);
   const normal = Math.min(NORMAL_OUTPUT, most);
   let tokens = most;
   let loweredBy: number | null = null;

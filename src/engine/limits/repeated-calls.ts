@@ -4,7 +4,7 @@ import { LONGEST_CYCLE, type Round } from '../../protocol/state/repetition.ts';
  * How many calls at the end of a task's rounds, oldest first, do nothing but repeat: the same calls with
  * the same results, round after round or in a cycle of up to four. 0 when the newest round is new.
  */
-export function repeatedCalls(rounds: readonly Round[]): number {
+export function countRepeatedCalls(rounds: readonly Round[]): number {
   const newestFirst = rounds.toReversed();
   let most = 0;
   for (let cycle = 1; cycle <= LONGEST_CYCLE; cycle += 1) {

@@ -25,11 +25,11 @@ export function delegationKey(agent: string, prompt: string): string {
 /** A task, as far as one delegation is concerned. */
 export interface DelegatingTask {
   /** Whether that very delegation made it, or resumed it last. */
-  readonly isMadeByIt: boolean;
+  readonly isCreatedByDelegation: boolean;
   /** Rounds of it that the task has made itself. */
-  readonly own: number;
+  readonly ownRounds: number;
   /** Those, and all below the task. Counted only where it is asked for. */
-  all(): number;
+  countSubtreeRounds(): number;
 }
 
 /**
@@ -38,12 +38,12 @@ export interface DelegatingTask {
  *
  * @param chain who delegates, then each task above it
  */
-export function repeatedDelegationHit(chain: readonly DelegatingTask[]): LimitHit | null {
-  const nested = chain.filter(({ isMadeByIt }) => isMadeByIt).length;
+export function findRepeatedDelegation(chain: readonly DelegatingTask[]): LimitHit | null {
+  const nested = chain.filter(({ isCreatedByDelegation: isMadeByIt }) => isMadeByIt).length;
   if (nested >= MAX_NESTED_DELEGATIONS) {
     return { limit: 'nested_same_delegations', value: MAX_NESTED_DELEGATIONS, used: nested };
   }
-  for (const { own, all } of chain) {
+  for (const { ownRounds: own, countSubtreeRounds: all } of chain) {
     // Others may delegate the same below it, each for its own reasons: siblings' children are no storm.
     const rounds = own === 0 ? 0 : all();
     if (rounds >= MAX_REPEATED_DELEGATIONS) {
@@ -54,17 +54,17 @@ export function repeatedDelegationHit(chain: readonly DelegatingTask[]): LimitHi
 }
 
 /** A delegation that is refused since it was made too often. */
-export class RepeatedDelegation extends MusterError {
+export class RepeatedDelegationError extends MusterError {
   override readonly name = 'SameDelegation';
   readonly hit: LimitHit;
 
   constructor(agent: string, hit: LimitHit) {
-    super('LIMIT_EXCEEDED', stormMessage(agent, hit));
+    super('LIMIT_EXCEEDED', repeatedDelegationMessage(agent, hit));
     this.hit = hit;
   }
 }
 
-function stormMessage(agent: string, { limit, value, used }: LimitHit): string {
+function repeatedDelegationMessage(agent: string, { limit, value, used }: LimitHit): string {
   const how =
     limit === 'same_delegations'
       ? `${used} times here, and no file has changed since`

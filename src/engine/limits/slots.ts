@@ -26,7 +26,7 @@ export class Slots {
   }
 
   /** Whether a new task would have to queue now. */
-  get full(): boolean {
+  get isFull(): boolean {
     return this.free === 0;
   }
 

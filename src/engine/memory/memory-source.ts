@@ -15,25 +15,29 @@ export interface MemorySource {
 }
 
 /** The notes that tasks in `cwd` (absolute, real) share. Looks for the root of the project. */
-export function sharedPlace(source: MemorySource, scope: MemoryScope, cwd: string): MemoryPlace {
-  return linked(
+export function findSharedNotes(
+  source: MemorySource,
+  scope: MemoryScope,
+  cwd: string,
+): MemoryPlace {
+  return followLink(
     memoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
   );
 }
 
 /** The notes that are an agent's own; null: it has none. */
-export function ownPlace(
+export function findOwnNotes(
   source: MemorySource,
   agent: Pick<AgentDefinition, 'memory' | 'name' | 'origin'>,
   cwd: string,
 ): MemoryPlace | null {
   if (agent.memory === undefined) return null;
   const bases = { user: source.userDirectory, project: projectRoot(cwd) };
-  return linked(memoryDirectory(agent.memory, agentId(agent), bases));
+  return followLink(memoryDirectory(agent.memory, agentId(agent), bases));
 }
 
 /** Follows a link in the user's own directories, and refuses one in a project's. */
-function linked(place: MemoryPlace): MemoryPlace {
+function followLink(place: MemoryPlace): MemoryPlace {
   if (place.scope !== 'user') return place;
   const { real: directory, exists } = resolveInRoots(place.directory, []);
   if (directory === place.directory) return place;

@@ -5,7 +5,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 import { estimateTokens } from '../../base/token-estimate.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { shortened, descriptionFor } from './shown-description.ts';
+import { shortenDescription, usageDescription } from './usage-description.ts';
 
 /**
  * Tokens of the whole list, estimated. It stands in every request of the task: 1 % of a window of
@@ -40,7 +40,7 @@ const ofChildren = new WeakMap<readonly AgentDefinition[], readonly string[]>();
  * with what it is for as long as all fit, else the more relevant ones so, others by name, the rest as a
  * number. Each agent that can be started is in exactly one of these. The same for the same arguments.
  */
-export function typeList(request: TypeListRequest): readonly string[] {
+export function listAgentTypes(request: TypeListRequest): readonly string[] {
   const { types, prompt } = request;
   const known = prompt === null ? ofChildren.get(types) : undefined;
   if (known !== undefined) return known;
@@ -68,8 +68,8 @@ interface Entry {
 
 function line({ agent, word }: Entry, length: number): string {
   const isBuiltin = agent.origin.scope === 'builtin';
-  const use = shortened(
-    descriptionFor(agent),
+  const use = shortenDescription(
+    usageDescription(agent),
     isBuiltin ? Math.max(length, BUILTIN_LENGTH) : length,
   );
   return escapeTags(`- ${word}${use === '' ? '' : `: ${use}`}${toldNeeds(agent)}`);

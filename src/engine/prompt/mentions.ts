@@ -23,7 +23,7 @@ export const MAX_MENTIONS = 16;
  * `by`: the task that reads the words. One without Task can call nobody, and none calls whom its
  * definition does not name: it is not told to.
  */
-export function mentionsIn(
+export function resolveMentions(
   words: string,
   {
     agents,
@@ -71,7 +71,7 @@ function takenAsText(names: readonly string[], because: string): readonly string
 }
 
 /** What a person says to a task, for its next request. */
-export function personMessage(
+export function createUserMessage(
   text: string,
   { mentions }: Pick<Mentions, 'mentions'>,
   enclosed: readonly QuotedItem[],

@@ -4,7 +4,7 @@ import type { PromptPartLength, RequestPrefix, ToolSpec } from '../../protocol/m
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { sha256 } from '../../sys/read-file.ts';
-import { promptParts, systemPrompt, type PromptInput } from './prompt.ts';
+import { buildPromptParts, buildSystemPrompt, type PromptInput } from './prompt.ts';
 
 /** What all tasks of one type share of their requests, and where it is kept. */
 export interface SharedPrefix {
@@ -46,13 +46,13 @@ export class PrefixCache {
     this.ofTypes.set(types, ofAgents);
     const ofAgent = ofAgents.get(agent) ?? new Map<string, SharedPrefix>();
     ofAgents.set(agent, ofAgent);
-    const shared = ofAgent.get(key) ?? this.made(input, tools);
+    const shared = ofAgent.get(key) ?? this.build(input, tools);
     ofAgent.set(key, shared);
     return shared;
   }
 
-  private made(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
-    const system = systemPrompt(input);
+  private build(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
+    const system = buildSystemPrompt(input);
     const key = [...system, ...tools.map((tool) => tool.name)].join('\0');
     const found = this.known.get(key);
     if (found !== undefined) return found;
@@ -65,7 +65,7 @@ export class PrefixCache {
   }
 
   /** Keeps one that is whole as it is. */
-  keep(whole: RequestPrefix): SharedPrefix {
+  add(whole: RequestPrefix): SharedPrefix {
     const hash = this.store.putBlob(prefixText(whole), { redact: false });
     const prefix = this.byHash.get(hash) ?? whole;
     this.byHash.set(hash, prefix);
@@ -103,7 +103,7 @@ export class PrefixCache {
 
 /** The hash under which the prefix of such tasks is kept, without keeping it. */
 export function prefixHash(input: PromptInput, tools: readonly AnyTool[]): string {
-  const prefix = { system: systemPrompt(input), tools: tools.map(toolSpec) };
+  const prefix = { system: buildSystemPrompt(input), tools: tools.map(toolSpec) };
   return sha256(prefixText({ ...prefix, parts: partLengths(input) }));
 }
 
@@ -112,7 +112,7 @@ function prefixText({ system, tools, parts }: RequestPrefix): string {
 }
 
 function partLengths(input: PromptInput): readonly PromptPartLength[] {
-  return promptParts(input).map(({ name, text }) => ({ name, length: text.length }));
+  return buildPromptParts(input).map(({ name, text }) => ({ name, length: text.length }));
 }
 
 function toolSpec({ name, description, inputSchema }: AnyTool): ToolSpec {

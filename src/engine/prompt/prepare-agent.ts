@@ -7,15 +7,15 @@ import { toolView, type DroppedTool } from '../../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './delegable-agents.ts';
 import type { AgentSource, EngineDeps, SkillSource } from '../task/deps.ts';
 import { isMainAgent } from '../task/main-agent.ts';
-import { memoryOpening, type MemoryOpening } from '../memory/opening.ts';
-import { withoutGit } from './project-context.ts';
+import { readPromptNotes, type PromptNotes } from '../memory/prompt-notes.ts';
+import { removeGit } from './project-context.ts';
 import type { PromptInput } from './prompt.ts';
 import { unmetLines, type UnmetRequest } from '../../protocol/unmet-request.ts';
-import { unmetRequests } from './unmet-requests.ts';
-import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts';
+import { findUnmetRequests } from './unmet-requests.ts';
+import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
 
 /** What of the engine's ports it takes to say what a task would be. */
-export interface PlanDeps extends Pick<
+export interface SetupDeps extends Pick<
   EngineDeps,
   | 'clock'
   | 'context'
@@ -57,14 +57,14 @@ export interface AgentSetup {
   /** What its system prompt is written from. */
   readonly prompt: PromptInput;
   /** The skills whose instructions stand in it. */
-  readonly preloaded: Preloaded;
+  readonly preloaded: PreloadedSkills;
   /** What its type's notes put into it; null: none are kept. */
-  readonly memory: MemoryOpening | null;
+  readonly memory: PromptNotes | null;
 }
 
 /** Pure, but for the day that the clock says, and the notes of a type that keeps some. */
-export function prepareAgent(deps: PlanDeps, post: Placement): AgentSetup {
-  const { agent, rights, isRoot, provider } = post;
+export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
+  const { agent, rights, isRoot, provider } = placement;
   const view = toolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
@@ -73,50 +73,50 @@ export function prepareAgent(deps: PlanDeps, post: Placement): AgentSetup {
     nested: deps.settings.nested,
     root: isRoot,
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
-    ...(post.onAsk === undefined ? {} : { onAsk: post.onAsk }),
+    ...(placement.onAsk === undefined ? {} : { onAsk: placement.onAsk }),
   });
-  const tools = toolsNamed(deps, view.names);
+  const tools = selectTools(deps, view.names);
   const switchedOff = view.names
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
-  const memory = openingOf(deps, post, tools);
+  const memory = promptNotes(deps, placement, tools);
   const dropped = [...view.dropped, ...switchedOff];
-  const unmet = unmetRequests(agent, dropped);
+  const unmet = findUnmetRequests(agent, dropped);
   return {
     tools,
     dropped,
     unmet,
-    prompt: { ...promptInput(deps, post, tools, memory), unmet: unmetLines(unmet) },
-    preloaded: preloadedSkills(deps, agent),
+    prompt: { ...promptInput(deps, placement, tools, memory), unmet: unmetLines(unmet) },
+    preloaded: loadPreloadedSkills(deps, agent),
     memory,
   };
 }
 
 /** Its notes are for whoever may read them. */
-function openingOf(
-  { memory: source, redact }: PlanDeps,
+function promptNotes(
+  { memory: source, redact }: SetupDeps,
   { agent, cwd, moment }: Placement,
   tools: readonly AnyTool[],
-): MemoryOpening | null {
+): PromptNotes | null {
   if (!tools.some(({ name }) => name === 'MemoryRead')) return null;
-  return memoryOpening({ source, redact, agent, cwd, moment });
+  return readPromptNotes({ source, redact, agent, cwd, moment });
 }
 
 /** Skill and RunTemplate are available only when there is one to call. */
-function availableTools(deps: PlanDeps, rights: Rights): readonly AnyTool[] {
+function availableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[] {
   const without = new Set<string>();
-  if (callableSkills(deps, rights).skills.length === 0) without.add('Skill');
+  if (findCallableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
   return without.size === 0 ? deps.tools : deps.tools.filter(({ name }) => !without.has(name));
 }
 
 function promptInput(
-  deps: PlanDeps,
-  post: Placement,
+  deps: SetupDeps,
+  placement: Placement,
   tools: readonly AnyTool[],
-  opening: MemoryOpening | null,
+  notes: PromptNotes | null,
 ): PromptInput {
-  const { agent, rights, cwd, isRoot, firstPrompt } = post;
+  const { agent, rights, cwd, isRoot, firstPrompt } = placement;
   const delegates = tools.some((tool) => tool.name === 'Task');
   const agents = deps.agents.agents();
   return {
@@ -127,26 +127,32 @@ function promptInput(
     types: delegates ? offeredAgents(agent, agents) : [],
     agents,
     firstPrompt: isRoot ? (firstPrompt ?? '') : null,
-    skills: tools.some((tool) => tool.name === 'Skill') ? callableSkills(deps, rights).lines : [],
-    preloaded: preloadedSkills(deps, agent).texts,
+    skills: tools.some((tool) => tool.name === 'Skill')
+      ? findCallableSkills(deps, rights).lines
+      : [],
+    preloaded: loadPreloadedSkills(deps, agent).texts,
     environment: {
       cwd,
       platform: deps.platform,
       date: localDay(deps.clock.now()),
     },
-    ...(opening === null ? {} : { memory: opening.text }),
-    context: contextFor(deps, post),
+    ...(notes === null ? {} : { memory: notes.text }),
+    context: contextFor(deps, placement),
   };
 }
 
 /** What a task with these tools would begin with, as things are now. */
-export function promptNow(deps: PlanDeps, post: Placement, tools: readonly AnyTool[]): PromptInput {
-  return promptInput(deps, post, tools, openingOf(deps, post, tools));
+export function currentPromptInput(
+  deps: SetupDeps,
+  placement: Placement,
+  tools: readonly AnyTool[],
+): PromptInput {
+  return promptInput(deps, placement, tools, promptNotes(deps, placement, tools));
 }
 
 /** The tools of these names, in this order, as far as they exist and are switched on. */
-export function toolsNamed(
-  { settings, tools }: Pick<PlanDeps, 'settings' | 'tools'>,
+export function selectTools(
+  { settings, tools }: Pick<SetupDeps, 'settings' | 'tools'>,
   wanted: readonly string[],
 ): readonly AnyTool[] {
   const existing = settings.taskTools ? wanted : wanted.filter((name) => !TASK_TOOLS.has(name));
@@ -171,7 +177,10 @@ const SHOWN_TOOLS = 8;
  * Why an agent can't be started here, and what to do; null: it can. One that asks for tools by name and
  * gets none could only make things up; one that asks for none works without.
  */
-export function whyUnusable(agent: AgentDefinition, { tools, dropped }: AgentSetup): string | null {
+export function findUnusableReason(
+  agent: AgentDefinition,
+  { tools, dropped }: AgentSetup,
+): string | null {
   const { name, origin, unusable } = agent;
   if (unusable !== undefined) {
     return `\`${name}\` can't be started: ${sentence(unusable)} Mend ${origin.path}, or name another agent.`;
@@ -193,9 +202,9 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function contextFor({ context, settings }: PlanDeps, { agent, cwd, isRoot }: Placement) {
+function contextFor({ context, settings }: SetupDeps, { agent, cwd, isRoot }: Placement) {
   if (agent.contextFiles === false) return null;
   const whole = context?.of(cwd) ?? null;
   const isReusable = !isRoot && (agent.cache ?? settings.reusesResults);
-  return whole !== null && isReusable ? withoutGit(whole) : whole;
+  return whole !== null && isReusable ? removeGit(whole) : whole;
 }

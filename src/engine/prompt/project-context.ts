@@ -2,22 +2,21 @@ import { createHash } from 'node:crypto';
 import { escapeTags } from '../../base/control-tags.ts';
 import { plural } from '../../base/text.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
-import type { ProjectContext } from '../../protocol/project-context.ts';
-import type { ContextFile } from '../../protocol/project-context.ts';
+import type { ProjectContext, ContextFile } from '../../protocol/project-context.ts';
 
 /** As many as nobody finds a text that holds the hash of itself by trying. */
 const ID_LENGTH = 16;
 
 /** A context with the id of what it holds; null where it holds nothing. */
-export function projectContext(held: Omit<ProjectContext, 'id'>): ProjectContext | null {
+export function createProjectContext(held: Omit<ProjectContext, 'id'>): ProjectContext | null {
   if (held.files.length === 0 && held.leftOut.length === 0 && held.git === null) return null;
   const hash = createHash('sha256').update(JSON.stringify(held)).digest('hex');
   return { id: hash.slice(0, ID_LENGTH), ...held };
 }
 
 /** For results that are to be reused while the repository goes on. */
-export function withoutGit({ files, leftOut }: ProjectContext): ProjectContext | null {
-  return projectContext({ files, leftOut, git: null });
+export function removeGit({ files, leftOut }: ProjectContext): ProjectContext | null {
+  return createProjectContext({ files, leftOut, git: null });
 }
 
 const INTRODUCTION = `# Context files
@@ -29,7 +28,7 @@ const GIT = '# Git\nWhen this session began; look again before you rely on it.';
  * The parts of a prompt that tell a context. Whoever writes such a file can't end its boundary: that holds
  * a hash of all that stands in the files. It is no nonce, so that the same files make the same prompt.
  */
-export function contextParts(
+export function formatContextParts(
   context: ProjectContext,
 ): readonly { readonly name: string; readonly text: string }[] {
   const { files, id, git, leftOut } = context;

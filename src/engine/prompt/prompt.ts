@@ -3,10 +3,9 @@ import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { oneLine, truncate } from '../../base/text.ts';
-import { typeList } from './agent-types.ts';
-import { limitedToolsText } from './limited-tools.ts';
-import { ownPrompt } from './own-prompt.ts';
-import { contextParts } from './project-context.ts';
+import { listAgentTypes } from './agent-types.ts';
+import { formatLimitedTools, formatAgentPrompt } from './agent-instructions.ts';
+import { formatContextParts } from './project-context.ts';
 import type { ProjectContext } from '../../protocol/project-context.ts';
 
 export interface PromptEnvironment {
@@ -58,7 +57,7 @@ const MODES: Readonly<Record<PermissionMode, string>> = {
 };
 
 /** What a mode means, for the model that works in it. */
-export function modeText(mode: PermissionMode): string {
+export function describeMode(mode: PermissionMode): string {
   return MODES[mode];
 }
 
@@ -100,19 +99,19 @@ export interface PromptPart {
  * prefix: identity, mode, guidelines, the type's own prompt, environment with the context of the directory,
  * the type's notes.
  */
-export function systemPrompt(input: PromptInput): readonly string[] {
-  const parts = promptParts(input);
+export function buildSystemPrompt(input: PromptInput): readonly string[] {
+  const parts = buildPromptParts(input);
   return [parts.map(({ text }) => text).join('\n\n')];
 }
 
 /** What `systemPrompt` is joined from. */
-export function promptParts(input: PromptInput): readonly PromptPart[] {
+export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, context } = input;
   const { memory, unmet = [] } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
-  const own = ownPrompt(agent);
-  const limited = limitedToolsText(agent, input.tools);
-  const list = typeList({ types, all: agents, prompt: firstPrompt });
+  const own = formatAgentPrompt(agent);
+  const limited = formatLimitedTools(agent, input.tools);
+  const list = listAgentTypes({ types, all: agents, prompt: firstPrompt });
   return [
     { name: 'identity', text: isRoot ? MAIN_IDENTITY : CHILD_IDENTITY },
     { name: 'mode', text: MODES[mode] },
@@ -124,7 +123,7 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
     ...(unmet.length === 0 ? [] : [{ name: 'not available', text: notAvailable(unmet) }]),
     ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
     { name: 'environment', text: `# Environment\n${environmentText(input.environment)}` },
-    ...(context === null ? [] : contextParts(context)),
+    ...(context === null ? [] : formatContextParts(context)),
     // Behind all that stays: it changes as the agent learns.
     ...(memory === undefined ? [] : [{ name: 'memory', text: memory }]),
   ];
@@ -136,13 +135,13 @@ function notAvailable(lines: readonly string[]): string {
 }
 
 /** The last system line: what is particular to one task. */
-export function taskLine(description: string, schema: JsonObject | null = null): string {
+export function formatTaskLine(description: string, schema: JsonObject | null = null): string {
   const line = `# Task\n${oneLine(description)}`;
-  return schema === null ? line : `${line}\n\n${answerForm(schema)}`;
+  return schema === null ? line : `${line}\n\n${describeAnswerForm(schema)}`;
 }
 
 /** What a task is told of the schema that its answer must be valid against. */
-export function answerForm(schema: JsonObject): string {
+export function describeAnswerForm(schema: JsonObject): string {
   return `# Form of the answer\nYour final answer is one JSON value, valid against this JSON Schema, and no other text:\n${escapeTags(JSON.stringify(schema))}`;
 }
 

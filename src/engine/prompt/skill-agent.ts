@@ -9,7 +9,7 @@ import { CORE_TOOLS, MEMORY_TOOLS } from '../../protocol/tool-names.ts';
  * and the skill's model and effort in place of the agent's. Never has a tool that the agent has not;
  * where none is left, that is the error returned.
  */
-export function skillAgent(
+export function restrictAgentToSkill(
   agent: AgentDefinition,
   skill: SkillDefinition,
 ): AgentDefinition | MusterError {

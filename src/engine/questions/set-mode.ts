@@ -4,7 +4,7 @@ import { effectiveMode, isNarrower } from '../../policy/modes.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { modeText } from '../prompt/prompt.ts';
+import { describeMode } from '../prompt/prompt.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 interface Conversation {
@@ -23,14 +23,14 @@ const NOTICE = 'mode-';
  * Writes another mode down, and that its model is to be told of it. Throws MusterError: `INVALID_PARAM` for a task
  * that no person talks to, or a mode that its definition forbids.
  */
-export function recordMode(
+export function changeMode(
   run: WritableConversation,
   mode: PermissionMode,
 ): { readonly isNarrower: boolean } {
   requireMode(run, mode);
   const before = run.spec.rights.mode;
   const terms = modeTerms(run, mode);
-  if (terms.length > 0) run.journal.record(...modeNotice(run, mode), ...terms);
+  if (terms.length > 0) run.journal.record(...modeNoticeEvents(run, mode), ...terms);
   return { isNarrower: isNarrower(mode, before) };
 }
 
@@ -63,7 +63,10 @@ function modeTerms(
 }
 
 /** As `modeTerms`, by an answer that tells the model of the mode itself: what was still to be said of one is not. */
-export function approvedTerms(run: Conversation, wanted: PermissionMode): readonly EventBody[] {
+export function planApprovalEvents(
+  run: Conversation,
+  wanted: PermissionMode,
+): readonly EventBody[] {
   return [...withdrawnNotices(run.state), ...modeTerms(run, wanted)];
 }
 
@@ -73,7 +76,7 @@ function withdrawnNotices({ conversation }: Conversation['state']): readonly Eve
 }
 
 /** Tells its model of the mode, in its next request: in what it begins with stands the mode that it began in. */
-export function modeNotice(
+export function modeNoticeEvents(
   { spec, state }: Conversation,
   wanted: PermissionMode,
 ): readonly EventBody[] {
@@ -86,7 +89,7 @@ export function modeNotice(
         id: `${NOTICE}${newId()}`,
         kind: 'notice',
         from: 'user',
-        text: `<notice>The user set another mode. ${modeText(mode)}</notice>`,
+        text: `<notice>The user set another mode. ${describeMode(mode)}</notice>`,
       },
     },
   ];

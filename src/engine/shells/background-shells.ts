@@ -13,7 +13,7 @@ import type {
   ToolCaps,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { shellEnded, type ShellOutcome } from './shell-end.ts';
+import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
 import { ShellOutput } from './shell-output.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
@@ -40,7 +40,7 @@ export interface ShellOwner {
   /** Aborts when the task is stopped. */
   readonly signal: AbortSignal;
   /** A shell did not stop when told. */
-  noteForce(): void;
+  recordKill(): void;
   /** The end of a shell can't be written down: it would be waited for, for ever. */
   fail(thrown: unknown): void;
   /** A shell has ended. */
@@ -51,7 +51,7 @@ export interface ShellOwner {
 type StopCause = 'told' | 'untold' | 'output_limit';
 
 /** One that is about to begin, runs, or is being ended. */
-interface ShellAtWork {
+interface RunningShell {
   readonly controller: AbortController;
   /** Resolves once its end is written, or it could not be started. Never rejects. */
   readonly ended: Promise<void>;
@@ -69,7 +69,7 @@ interface NewShell {
 export class BackgroundShells {
   private readonly deps: ShellDeps;
   private readonly owner: ShellOwner;
-  private readonly atWork = new Map<string, ShellAtWork>();
+  private readonly running = new Map<string, RunningShell>();
   private readonly outputs = new Map<string, ShellOutput>();
   /** Ends that the log did not take (a full disk): the end of the task is their last chance. */
   private readonly unwritten = new Map<string, readonly EventBody[]>();
@@ -93,7 +93,7 @@ export class BackgroundShells {
 
   /** As `stop`, of all there are. Throws when the end of one can't be written, now as before. */
   async stopAll(): Promise<void> {
-    await this.stop(this.atWork.keys(), { isTold: false });
+    await this.stop(this.running.keys(), { isTold: false });
     for (const [id, events] of this.unwritten) {
       this.owner.journal.record(...events);
       this.unwritten.delete(id);
@@ -102,12 +102,12 @@ export class BackgroundShells {
 
   /** Tells all to stop, and does not wait for them. */
   abortAll(): void {
-    for (const id of this.atWork.keys()) this.abort(id, 'untold');
+    for (const id of this.running.keys()) this.abort(id, 'untold');
   }
 
   /** Resolves when the shell has ended; at once when it is none of those at work. */
   async ended(id: string): Promise<void> {
-    await this.atWork.get(id)?.ended;
+    await this.running.get(id)?.ended;
   }
 
   /** Why not all that a shell wrote is in its file; null when it is, or nobody knows. */
@@ -116,7 +116,7 @@ export class BackgroundShells {
   }
 
   private abort(id: string, cause: StopCause): void {
-    this.atWork.get(id)?.controller.abort(cause);
+    this.running.get(id)?.controller.abort(cause);
   }
 
   private async start(callId: string, work: ShellWork): Promise<StartedShell> {
@@ -134,7 +134,7 @@ export class BackgroundShells {
     const started = deferred<void>();
     const ended = this.live({ id, callId, controller, output, work }, started);
     // From here on, also before it has begun, a stop of the task finds it.
-    this.atWork.set(id, { controller, ended });
+    this.running.set(id, { controller, ended });
     await started.promise;
     return { id, output: path };
   }
@@ -148,7 +148,7 @@ export class BackgroundShells {
         `run_in_background: needs ${missing.join(' and ')}, which this task does not have (its agent's tools, or task_tool.enabled = false). Run it in the foreground.`,
       );
     }
-    if (this.atWork.size < MOST_SHELLS) return;
+    if (this.running.size < MOST_SHELLS) return;
     throw new MusterError(
       'LIMIT_EXCEEDED',
       `run_in_background: at most ${MOST_SHELLS} background shells of a task run at a time; end one with TaskStop first`,
@@ -167,7 +167,7 @@ export class BackgroundShells {
       started.reject(thrown);
     } finally {
       output.close();
-      this.atWork.delete(id);
+      this.running.delete(id);
       this.owner.wake();
     }
   }
@@ -202,7 +202,7 @@ export class BackgroundShells {
     const { deps, owner } = this;
     try {
       const { how, exitCode } = await ended;
-      if (how === 'killed' && owner.signal.aborted) owner.noteForce();
+      if (how === 'killed' && owner.signal.aborted) owner.recordKill();
       const wroteTooMuch = how !== 'exited' && signal.reason === 'output_limit';
       return { how: wroteTooMuch ? 'output_limit' : how, exitCode };
     } catch (thrown) {
@@ -213,7 +213,7 @@ export class BackgroundShells {
 
   private writeEnd({ id, controller: { signal } }: NewShell, outcome: ShellOutcome): void {
     const { journal } = this.owner;
-    const [notice, ended] = shellEnded(journal.state, id, outcome);
+    const [notice, ended] = shellEndEvents(journal.state, id, outcome);
     const isTold = outcome.how === 'exited' || signal.reason !== 'untold';
     const events = isTold ? [notice, ended] : [ended];
     try {

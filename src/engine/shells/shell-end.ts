@@ -18,14 +18,14 @@ export interface ShellOutcome {
  * What tells a task of its shell's end, and the event of that end: in this order, so that a crash in the
  * middle of the batch makes both be written again.
  */
-export function shellEnded(
+export function shellEndEvents(
   state: TaskState,
   id: string,
   outcome: ShellOutcome,
 ): readonly [EventBody, EventBody] {
-  const command = briefCommand(state.shells.get(id)?.command ?? '');
+  const command = shortenCommand(state.shells.get(id)?.command ?? '');
   const text = noticeItem(
-    `- Shell ${id} (${command}): ${describeEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`,
+    `- Shell ${id} (${command}): ${describeShellEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`,
   );
   const input = { id: shellNoticeId(id), kind: 'result', from: id, text } as const;
   return [
@@ -35,7 +35,7 @@ export function shellEnded(
 }
 
 /** A command in one line. */
-export function briefCommand(command: string): string {
+export function shortenCommand(command: string): string {
   const line = command.replace(/\s+/g, ' ').trim();
   const shown = truncate(line, SHOWN_COMMAND);
   return shown === line ? line : `${shown}…`;
@@ -47,7 +47,7 @@ export function shellNoticeId(id: string): string {
 }
 
 /** For people and models, after `the shell` or `Status:`. */
-export function describeEnd({ how, exitCode }: ShellOutcome): string {
+export function describeShellEnd({ how, exitCode }: ShellOutcome): string {
   switch (how) {
     case 'exited':
       return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;

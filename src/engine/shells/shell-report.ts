@@ -1,13 +1,13 @@
 import { formatDuration } from '../../base/text.ts';
 import type { ShellState } from '../../protocol/state/owned-work.ts';
 import type { ToolCaps } from '../../protocol/tool.ts';
-import { readPiece, type OutputPiece } from './output-piece.ts';
-import { briefCommand, describeEnd } from './shell-end.ts';
+import { readOutputPart, type OutputPart } from './output-part.ts';
+import { shortenCommand, describeShellEnd } from './shell-end.ts';
 
 /** For the lines around the output. */
 const NOTE_BYTES = 1_000;
 
-export interface ShellReading {
+export interface ShellReportOptions {
   /** Where in the output to begin, in bytes; null: its end is shown. */
   readonly offset: number | null;
   readonly caps: Pick<ToolCaps, 'resultBytes'>;
@@ -18,14 +18,18 @@ export interface ShellReading {
 }
 
 /** State and output of a background shell, and what can be done about it. */
-export function shellReport(id: string, shell: ShellState, reading: ShellReading): string {
+export function formatShellReport(
+  id: string,
+  shell: ShellState,
+  reading: ShellReportOptions,
+): string {
   const { command, end, startedAt, output } = shell;
   const { offset, caps, now, problem } = reading;
-  const piece = readPiece(output, offset, Math.max(1, caps.resultBytes - NOTE_BYTES));
+  const piece = readOutputPart(output, offset, Math.max(1, caps.resultBytes - NOTE_BYTES));
   const options = optionsFor(id, shell, piece);
   return [
-    `Shell: ${briefCommand(command)}`,
-    `Status: ${end === null ? 'still running' : describeEnd(end)}`,
+    `Shell: ${shortenCommand(command)}`,
+    `Status: ${end === null ? 'still running' : describeShellEnd(end)}`,
     `Duration: ${formatDuration(Math.max(0, (end?.at ?? now) - startedAt))}`,
     `Output file: ${output}`,
     '',
@@ -35,7 +39,7 @@ export function shellReport(id: string, shell: ShellState, reading: ShellReading
   ].join('\n');
 }
 
-function outputText(piece: OutputPiece, offset: number | null): string {
+function outputText(piece: OutputPart, offset: number | null): string {
   if (!piece.ok) return `Its output can't be read: ${piece.problem}`;
   const { text, start, end, size } = piece;
   if (size === 0) return 'Output: none';
@@ -44,7 +48,7 @@ function outputText(piece: OutputPiece, offset: number | null): string {
   return `Output${part}:\n${text}`;
 }
 
-function optionsFor(id: string, { end }: ShellState, piece: OutputPiece): readonly string[] {
+function optionsFor(id: string, { end }: ShellState, piece: OutputPart): readonly string[] {
   const task = `task_id: "${id}"`;
   const isRunning = end === null;
   const options: string[] = [];

@@ -14,12 +14,12 @@ import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { AnyTool, ByteFilter } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
-import type { CompactionStep } from './compaction-step.ts';
 import type { Inbox } from './inbox.ts';
 import type { MemorySource } from '../memory/memory-source.ts';
 import type { EngineSettings } from '../limits/engine-settings.ts';
 import type { ContextSource } from '../../protocol/project-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 
 /** Chooses models; a wish that can't be met is an error value or a warning, never a silent change. */
 export interface ModelChooser {
@@ -37,7 +37,7 @@ export interface ModelChooser {
   /** Loads what it takes to understand these wishes, once. Absent: nothing. */
   prepare?(definition: readonly string[]): Promise<void>;
   /** `servedBy`: the id under which it has answered, where that may be another model with a price of its own. */
-  facts(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
+  details(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
   /**
    * Tokens that each request asks the model for at most, the same as `facts` says; null: none is asked
    * for. Loads nothing: it is needed before the first request goes out.
@@ -64,7 +64,7 @@ export interface SkillSource {
 }
 
 /** What was decided about a call. */
-export interface Decided {
+export interface CallDecision {
   readonly allowed: boolean;
   readonly decision: Decision;
   /** What the model reads when it is not allowed. */
@@ -87,7 +87,7 @@ export interface EngineDeps {
   readonly templates?: readonly TemplateDefinition[];
   readonly tools: readonly AnyTool[];
   /** Decides about calls in the place of rules and people, with files and all: for reruns. Absent: they do. */
-  readonly decided?: (callId: string) => Promise<Decided>;
+  readonly decided?: (callId: string) => Promise<CallDecision>;
   /** Says what came of the look for an earlier result, in the place of one: for reruns. Absent: one looks. */
   readonly reuse?: () => ReuseOutcome | null;
   /** Says what is done before the next request to keep it within its window: for reruns. Absent: that is decided. */
@@ -133,3 +133,16 @@ export interface EngineDeps {
   onFault(taskId: string, thrown: unknown): void;
   onSignal(signal: TaskSignal): void;
 }
+
+type Body<T extends EventBody['type']> = Extract<EventBody, { type: T }>;
+
+/** What is done before a task's next request goes out, as its log will tell it. */
+export type CompactionStep =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'record';
+      readonly event: Body<'context.cleared' | 'context.dropped' | 'context.handed'>;
+    }
+  | { readonly kind: 'summarise'; readonly event: Body<'summary.started'> }
+  /** Nothing is left to take out; `hit` null: the provider says so, and how it was refused stands. */
+  | { readonly kind: 'stuck'; readonly hit: LimitHit | null };

@@ -6,7 +6,7 @@ import { applyCut, applyEvent } from '../../protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
 
 /** Visits the events of a log from its beginning, at least up to those that were folded. */
-export type ReadAgain = (visit: (event: TaskEvent) => void) => void;
+export type RescanLog = (visit: (event: TaskEvent) => void) => void;
 
 /**
  * Folds events as they come, so that a log need not be held whole beside its state. Where a rewind is among
@@ -17,9 +17,9 @@ export class LogFold {
   /** The number of the newest event, where that is not in `current`. */
   private ahead: number | null = null;
   private readonly rewinds: { readonly seq: number; readonly to: number }[] = [];
-  private readonly readAgain: ReadAgain;
+  private readonly readAgain: RescanLog;
 
-  constructor(readAgain: ReadAgain) {
+  constructor(readAgain: RescanLog) {
     this.readAgain = readAgain;
   }
 
@@ -62,7 +62,10 @@ export function foldLog(store: TaskStore, id: string): TaskState {
 }
 
 /** All events of a log. Throws MusterError when it has lost its beginning. */
-export function fullLog(store: Pick<TaskStore, 'scan' | 'log'>, id: string): readonly TaskEvent[] {
+export function readFullLog(
+  store: Pick<TaskStore, 'scan' | 'log'>,
+  id: string,
+): readonly TaskEvent[] {
   const events: TaskEvent[] = [];
   const problems = store.scan(id, (event) => void events.push(event));
   if (events[0]?.type !== 'task.created') throw withoutBeginning(store, id, problems);

@@ -1,8 +1,7 @@
 import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../../protocol/question.ts';
-import type { ModeGrantStore } from './mode-grant-store.ts';
-import type { StandingRules } from './standing-rules.ts';
+import type { ModeGrantStore, StandingRules } from './user-approvals.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -45,32 +44,32 @@ export interface WaitingQuestion {
 }
 
 /** A question that waits in this process, and the task that asks it. */
-export interface WaitingAsker {
+export interface QuestionWithAsker {
   readonly asker: Asker;
   readonly question: Question;
 }
 
-interface Waiting extends WaitingAsker {
+interface Waiting extends QuestionWithAsker {
   readonly changed: Deferred<void>;
 }
 
 /** The questions of all tasks of this process, in one place. */
 export class Inbox {
   readonly onAsk: OnAsk;
-  readonly standing: StandingRules | null;
+  readonly standingRules: StandingRules | null;
   readonly modeGrants: ModeGrantStore | null;
   private readonly waiting = new Map<string, Waiting>();
   private readonly listeners = new Set<() => void>();
 
   constructor({ onAsk, standing, modeGrants }: InboxOptions) {
     this.onAsk = onAsk;
-    this.standing = standing;
+    this.standingRules = standing;
     this.modeGrants = modeGrants ?? null;
   }
 
   /** How far an "always" may reach. */
   get scopes(): readonly GrantScope[] {
-    return this.standing === null ? ['task'] : ['task', 'project', 'user'];
+    return this.standingRules === null ? ['task'] : ['task', 'project', 'user'];
   }
 
   /** The scopes that a grant of a mode may have. */
@@ -98,12 +97,12 @@ export class Inbox {
     const forget = onAbort(turnSignal, () => changed.reject(turnSignal.reason));
     // Kept while whoever asks looks again: it can be answered meanwhile, too.
     this.waiting.set(question.id, { asker, question, changed });
-    this.tell();
+    this.notifyListeners();
     try {
       await changed.promise;
     } finally {
       forget();
-      this.tell();
+      this.notifyListeners();
     }
   }
 
@@ -126,7 +125,7 @@ export class Inbox {
    * The question with this id, or with the only id that begins with it. Throws MusterError: `NOT_FOUND` when none
    * waits here, `INVALID_PARAM` when several do.
    */
-  find(prefix: string): WaitingAsker {
+  find(prefix: string): QuestionWithAsker {
     const whole = this.waiting.get(prefix);
     if (whole !== undefined) return whole;
     const found = [...this.waiting].filter(([, { question }]) => isMeantBy(question, prefix));
@@ -139,13 +138,13 @@ export class Inbox {
     throw new MusterError('INVALID_PARAM', `${prefix} means several questions: ${named}`);
   }
 
-  private tell(): void {
+  private notifyListeners(): void {
     for (const listener of this.listeners) listener();
   }
 }
 
 /** Whether a question still needs an answer. */
-export function isWaiting({ asker, question }: WaitingAsker): boolean {
+export function isWaiting({ asker, question }: QuestionWithAsker): boolean {
   const asked = asker.state.questions.get(question.callId);
   return (
     asked?.question.id === question.id &&

@@ -3,7 +3,7 @@ import { newId } from '../../base/ids.ts';
 /** Begins the ids of the notices that tell a model of an interruption. */
 const NOTICE = 'interrupted-';
 
-export function interruptionId(): string {
+export function newInterruptionId(): string {
   return `${NOTICE}${newId()}`;
 }
 

@@ -1,8 +1,8 @@
 import type { EventBody, TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskLog } from '../../store/task-store.ts';
 import type { EngineDeps } from './deps.ts';
-import { outputText } from './task-output-text.ts';
-import type { Tree } from './tree.ts';
+import { eventOutputText } from './task-output-text.ts';
+import type { TaskTree } from './task-tree.ts';
 import { applyEvent } from '../../protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
 
@@ -56,7 +56,7 @@ export class Journal {
  */
 export function openJournal(
   deps: Pick<EngineDeps, 'store' | 'onEvent' | 'onFault'>,
-  tree: Pick<Tree, 'id'>,
+  tree: Pick<TaskTree, 'id'>,
   log: TaskLog,
   before: TaskState | null = null,
 ): Journal {
@@ -79,7 +79,7 @@ function foldOpening(log: TaskLog, before: TaskState | null): TaskState {
 
 /** The text beside the log is for people alone: what keeps it from growing keeps no task from working. */
 function growOutput(deps: Pick<EngineDeps, 'store' | 'onFault'>, event: TaskEvent): void {
-  const text = outputText(event);
+  const text = eventOutputText(event);
   if (text === null) return;
   try {
     deps.store.appendOutput(event.task, text);

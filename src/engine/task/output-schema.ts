@@ -16,7 +16,7 @@ export function outputSchemaOf({
 }
 
 /** Why a schema can't be taken, whatever it says; null: it can be looked at. */
-export function whyTooBig(schema: JsonObject): string | null {
+export function findSizeProblem(schema: JsonObject): string | null {
   if (isDeeperThan(schema, MOST_LEVELS)) {
     return `is nested more than ${MOST_LEVELS} levels deep; say the same with $defs and $ref`;
   }

@@ -1,4 +1,5 @@
 import type { TaskRun } from './task-run.ts';
+import { deferred, onAbort } from '../../base/async.ts';
 
 /** The tasks at work in this process; an ended one lives on in its log alone. */
 export class RunningTasks {
@@ -16,4 +17,14 @@ export class RunningTasks {
   all(): readonly TaskRun[] {
     return [...this.runs.values()];
   }
+}
+
+/**
+ * Resolves when a task has ended. Rejects with the signal's reason as soon as that aborts: tasks that
+ * wait for each other's end would else hang, also when they are stopped.
+ */
+export async function waitForEnd(run: TaskRun, signal: AbortSignal): Promise<void> {
+  const aborted = deferred<never>();
+  const forget = onAbort(signal, () => aborted.reject(signal.reason));
+  await Promise.race([run.end.written, aborted.promise]).finally(forget);
 }

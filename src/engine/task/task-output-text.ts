@@ -9,7 +9,7 @@ import { questionSubject } from '../../protocol/question.ts';
 const SHOWN_INPUT = 200;
 
 /** What an event adds to a task's output file, for a person with `tail -f`; null for nothing. */
-export function outputText(event: TaskEvent): string | null {
+export function eventOutputText(event: TaskEvent): string | null {
   const text = textOf(event);
   return text === null ? null : terminalText(text, 'prose');
 }

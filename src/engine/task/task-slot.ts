@@ -1,9 +1,9 @@
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { Slot } from '../limits/slots.ts';
-import type { Tree } from './tree.ts';
+import type { TaskTree } from './task-tree.ts';
 
 export interface TaskSlotParts {
-  readonly tree: Pick<Tree, 'slots' | 'startGate'>;
+  readonly tree: Pick<TaskTree, 'slots' | 'admission'>;
   readonly signal: AbortSignal;
   /** Whether it was at work before: then it is no new task. */
   readonly hadSlot: boolean;
@@ -31,7 +31,7 @@ export class TaskSlot {
     await this.taking;
   }
 
-  give(): void {
+  release(): void {
     this.slot?.release();
     this.slot = null;
   }
@@ -41,7 +41,7 @@ export class TaskSlot {
     signal.throwIfAborted();
     // At once where one is free: the next task must see that this one is at work.
     const slot = tree.slots.takeFree() ?? (await this.queue());
-    const because = this.hadSlot ? null : tree.startGate.hold();
+    const because = this.hadSlot ? null : tree.admission.findWaitReason();
     this.slot = because === null ? slot : await this.startLater(slot, because);
     this.hadSlot = true;
   }
@@ -57,7 +57,7 @@ export class TaskSlot {
     slot.release();
     const message = `it waits to start for ${because}`;
     record({ type: 'task.held', because }, { type: 'warning', message });
-    await tree.startGate.pass(signal);
+    await tree.admission.wait(signal);
     return this.queue();
   }
 }

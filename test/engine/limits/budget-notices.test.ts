@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { dueNotices } from '../../../src/engine/limits/budget-notices.ts';
+import { findDueNotices } from '../../../src/engine/limits/budget-notices.ts';
 
 const MAX = { limit: 'max_turns', value: 10 };
 const none = new Set<string>();
@@ -13,7 +13,9 @@ it.each([
   ['80 % at one go', 8, none, ['budget-2-max_turns-80']],
   ['more after that', 9, new Set(['budget-2-max_turns-80']), []],
 ])('%s', (_, used, told, ids) => {
-  expect(dueNotices([{ ...MAX, used }], { activation: 2, told }).map(({ id }) => id)).toEqual(ids);
+  expect(findDueNotices([{ ...MAX, used }], { activation: 2, told }).map(({ id }) => id)).toEqual(
+    ids,
+  );
 });
 
 it('says which cap, its value and what is used, in few digits', () => {
@@ -21,7 +23,7 @@ it('says which cap, its value and what is used, in few digits', () => {
     { ...MAX, used: 5 },
     { limit: 'tree_cost_usd', value: 0.5, used: 0.412_345_678 },
   ];
-  expect(dueNotices(uses, { activation: 0, told: none })).toEqual([
+  expect(findDueNotices(uses, { activation: 0, told: none })).toEqual([
     { id: 'budget-0-max_turns-50', text: '50 % of max_turns = 10 is used (5).' },
     {
       id: 'budget-0-tree_cost_usd-80',

@@ -101,12 +101,12 @@ describe('Budget', () => {
     const bytes = (value: number): BudgetCaps => ({ toolBytes: { limit: 'bytes', value } });
     const tree = new Budget(bytes(10), null);
     const task = new Budget(bytes(8), tree);
-    expect(task.takeToolBytes(6)).toEqual({ granted: 6, hit: null });
-    expect(task.toolBytesGone).toBe(null);
-    expect(tree.takeToolBytes(3)).toEqual({ granted: 3, hit: null });
+    expect(task.useToolBytes(6)).toEqual({ granted: 6, hit: null });
+    expect(task.usedUpToolBytesCap).toBe(null);
+    expect(tree.useToolBytes(3)).toEqual({ granted: 3, hit: null });
     const hit = { limit: 'bytes', value: 10, used: 10 };
-    expect(task.takeToolBytes(2)).toEqual({ granted: 1, hit });
-    expect(task.toolBytesGone).toEqual(hit);
+    expect(task.useToolBytes(2)).toEqual({ granted: 1, hit });
+    expect(task.usedUpToolBytesCap).toEqual(hit);
   });
 
   it('is never overspent by parallel requests that stay within what they reserved', async () => {

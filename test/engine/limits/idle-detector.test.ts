@@ -7,7 +7,7 @@ const soon = () => new Promise<void>((done) => setImmediate(() => setImmediate(d
 
 function counted(isWaitedFor: () => boolean = () => true) {
   let stills = 0;
-  const idleDetector = new IdleDetector({ isWaitedFor, onStandstill: () => void (stills += 1) });
+  const idleDetector = new IdleDetector({ isWaitedFor, onIdle: () => void (stills += 1) });
   return { idleDetector, stills: () => stills };
 }
 
@@ -16,9 +16,9 @@ describe('a standstill', () => {
     const { idleDetector, stills } = counted();
     const [first, second] = [deferred<void>(), deferred<void>()];
     const work = [first, second].map((wait) =>
-      idleDetector.working(async () => {
+      idleDetector.trackWork(async () => {
         await Promise.resolve();
-        await idleDetector.waiting(() => wait.promise);
+        await idleDetector.trackWait(() => wait.promise);
       }),
     );
     expect(stills()).toBe(0);
@@ -33,11 +33,11 @@ describe('a standstill', () => {
     const { idleDetector, stills } = counted();
     const child = deferred<void>();
     const slow = deferred<void>();
-    const parent = idleDetector.working(async () => {
-      await idleDetector.waiting(() => child.promise);
+    const parent = idleDetector.trackWork(async () => {
+      await idleDetector.trackWait(() => child.promise);
       await slow.promise;
     });
-    const ended = idleDetector.working(async () => {
+    const ended = idleDetector.trackWork(async () => {
       await Promise.resolve();
       child.resolve();
     });
@@ -52,12 +52,12 @@ describe('a standstill', () => {
     let isWaitedFor = false;
     const { idleDetector, stills } = counted(() => isWaitedFor);
     const broken = new Error('broken');
-    const work = idleDetector.working(() => idleDetector.waiting(() => Promise.reject(broken)));
+    const work = idleDetector.trackWork(() => idleDetector.trackWait(() => Promise.reject(broken)));
     await expect(work).rejects.toBe(broken);
     await soon();
     expect(stills()).toBe(0);
     isWaitedFor = true;
-    await idleDetector.working(async () => {});
+    await idleDetector.trackWork(async () => {});
     await soon();
     expect(stills()).toBe(1);
   });

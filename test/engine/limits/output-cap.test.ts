@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Budget, NO_EXPENSE, requestExpense } from '../../../src/engine/limits/budget.ts';
-import { leastExpense, requestNeed } from '../../../src/engine/limits/estimate.ts';
+import { minimumExpense, estimateRequestNeed } from '../../../src/engine/limits/estimate.ts';
 import {
   decideOutput,
-  leastOutput,
+  minimumOutput,
   type BudgetRoom,
   type OutputDemand,
 } from '../../../src/engine/limits/output-cap.ts';
@@ -113,7 +113,7 @@ describe('with any budget', () => {
         const decision = decideOutput(rooms, demand);
         if (decision.kind !== 'granted') return;
         const { tokens } = decision;
-        expect(tokens).toBeGreaterThanOrEqual(leastOutput(demand));
+        expect(tokens).toBeGreaterThanOrEqual(minimumOutput(demand));
         expect(tokens).toBeLessThanOrEqual(demand.most);
         for (const { remaining, held, input, outputToken } of rooms) {
           expect(input + tokens * outputToken).toBeLessThanOrEqual(
@@ -144,7 +144,7 @@ describe('with any budget', () => {
   it('it is refused only where the whole rest of a limit holds no useful answer', () => {
     fc.assert(
       fc.property(fc.array(anyRoom, { maxLength: 3 }), anyDemand, (rooms, demand) => {
-        const least = leastOutput(demand);
+        const least = minimumOutput(demand);
         const isPoor = rooms.some(
           ({ remaining, input, outputToken }) => input + least * outputToken > remaining,
         );
@@ -167,8 +167,11 @@ function budget(value: number, parent: Budget | null = null): Budget {
 describe('Budget.reserveRequest', () => {
   it('says which limit lowered the cap', async () => {
     const tree = budget(50_000);
-    tree.recover({ ...NO_EXPENSE, tokens: 10_000 });
-    const reserved = await budget(500_000, tree).reserveRequest(requestNeed(5_000, FACTS), never);
+    tree.addEarlierUse({ ...NO_EXPENSE, tokens: 10_000 });
+    const reserved = await budget(500_000, tree).reserveRequest(
+      estimateRequestNeed(5_000, FACTS),
+      never,
+    );
     expect(reserved).toMatchObject({
       ok: true,
       outputCap: { tokens: 6_988, limit: 'tree_tokens', value: 50_000, used: 10_000 },
@@ -195,11 +198,12 @@ describe('Budget.reserveRequest', () => {
           await Promise.all(
             children.map(async ({ input, share }) => {
               const own = budget(50_000, tree);
-              const need = requestNeed(input, FACTS);
+              const need = estimateRequestNeed(input, FACTS);
               const reserved = await own.reserveRequest(need, never);
               if (!reserved.ok) {
                 expect(
-                  tree.lacks(leastExpense(need)) ?? own.lacks(leastExpense(need)),
+                  tree.findExceededCap(minimumExpense(need)) ??
+                    own.findExceededCap(minimumExpense(need)),
                 ).not.toBeNull();
                 return;
               }
@@ -210,7 +214,7 @@ describe('Budget.reserveRequest', () => {
             }),
           );
           expect(used).toBeLessThanOrEqual(value);
-          expect(tree.lacks({ ...NO_EXPENSE, tokens: value - used })).toBeNull();
+          expect(tree.findExceededCap({ ...NO_EXPENSE, tokens: value - used })).toBeNull();
         },
       ),
     );
@@ -218,8 +222,14 @@ describe('Budget.reserveRequest', () => {
 
   it('leaves a request room that is sent next to one under way', async () => {
     const tree = budget(60_000);
-    const first = await budget(500_000, tree).reserveRequest(requestNeed(5_000, FACTS), never);
-    const second = await budget(500_000, tree).reserveRequest(requestNeed(5_000, FACTS), never);
+    const first = await budget(500_000, tree).reserveRequest(
+      estimateRequestNeed(5_000, FACTS),
+      never,
+    );
+    const second = await budget(500_000, tree).reserveRequest(
+      estimateRequestNeed(5_000, FACTS),
+      never,
+    );
     expect([first.ok, second.ok]).toEqual([true, true]);
   });
 
@@ -230,13 +240,13 @@ describe('Budget.reserveRequest', () => {
         fc.integer({ min: 500, max: 10_000 }),
         async (value, input) => {
           const own = budget(value);
-          const reserved = await own.reserveRequest(requestNeed(input, FACTS), never);
+          const reserved = await own.reserveRequest(estimateRequestNeed(input, FACTS), never);
           if (!reserved.ok || reserved.outputCap === null || reserved.outputCap.tokens <= 4_096)
             return;
           const { tokens } = reserved.outputCap;
           reserved.reservation.settle({ ...NO_EXPENSE, tokens: input + tokens, turns: 1 });
-          const last = requestNeed(input + tokens, FACTS, { output: { kind: 'last' } });
-          expect(own.lacks(leastExpense(last))).toBeNull();
+          const last = estimateRequestNeed(input + tokens, FACTS, { output: { kind: 'last' } });
+          expect(own.findExceededCap(minimumExpense(last))).toBeNull();
         },
       ),
     );

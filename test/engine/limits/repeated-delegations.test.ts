@@ -5,7 +5,7 @@ import {
   delegationKey,
   MAX_NESTED_DELEGATIONS,
   MAX_REPEATED_DELEGATIONS,
-  repeatedDelegationHit,
+  findRepeatedDelegation,
 } from '../../../src/engine/limits/repeated-delegations.ts';
 import type { ScriptedAnswer } from '../../../src/model/scripted.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
@@ -13,13 +13,13 @@ import type { AnyTool } from '../../../src/protocol/tool.ts';
 import { call, calls, eventsOfType, hookLogs, textsOf } from '../play.ts';
 import { answeredRounds, promptOf, testEngine, waitTool, type EngineSetup } from '../support.ts';
 
-const link = (isMadeByIt: boolean, own: number, all = own) => ({
-  isMadeByIt,
-  own,
-  all: () => all,
+const link = (isCreatedByDelegation: boolean, ownRounds: number, allRounds = ownRounds) => ({
+  isCreatedByDelegation,
+  ownRounds,
+  countSubtreeRounds: () => allRounds,
 });
 
-describe('stormHit', () => {
+describe('findRepeatedDelegation', () => {
   it.each([
     ['nobody has made it', [link(false, 0), link(false, 0)], null],
     ['the caller a few times', [link(false, 4), link(false, 0)], null],
@@ -33,25 +33,25 @@ describe('stormHit', () => {
       ['nested_same_delegations', 3, 3],
     ],
   ])('where it was made by %s', (_, chain, expected) => {
-    const hit = repeatedDelegationHit(chain);
+    const hit = findRepeatedDelegation(chain);
     expect(hit === null ? null : [hit.limit, hit.value, hit.used]).toEqual(expected);
   });
 
   it('what is refused stays refused when more is done', () => {
-    const links = fc.record({ isMadeByIt: fc.boolean(), own: fc.nat(6), more: fc.nat(6) });
+    const links = fc.record({ isCreated: fc.boolean(), own: fc.nat(6), more: fc.nat(6) });
     fc.assert(
       fc.property(fc.array(links), fc.array(links), (chain, above) => {
-        const made = chain.map(({ isMadeByIt, own, more }) => link(isMadeByIt, own, own + more));
-        const grown = chain.map(({ isMadeByIt, own, more }) =>
-          link(isMadeByIt, own + 1, own + more + 1),
+        const made = chain.map(({ isCreated, own, more }) => link(isCreated, own, own + more));
+        const grown = chain.map(({ isCreated, own, more }) =>
+          link(isCreated, own + 1, own + more + 1),
         );
         const longer = [
           ...made,
-          ...above.map(({ isMadeByIt, own, more }) => link(isMadeByIt, own, own + more)),
+          ...above.map(({ isCreated, own, more }) => link(isCreated, own, own + more)),
         ];
-        if (repeatedDelegationHit(made) === null) return;
-        expect(repeatedDelegationHit(grown)).not.toBe(null);
-        expect(repeatedDelegationHit(longer)).not.toBe(null);
+        if (findRepeatedDelegation(made) === null) return;
+        expect(findRepeatedDelegation(grown)).not.toBe(null);
+        expect(findRepeatedDelegation(longer)).not.toBe(null);
       }),
     );
   });

@@ -19,11 +19,11 @@ describe('Slots', () => {
       take('back 1', true),
       take('back 2', true),
     ];
-    expect(slots.full).toBe(true);
+    expect(slots.isFull).toBe(true);
     first.release();
     await Promise.all(all);
     expect(order).toEqual(['back 1', 'back 2', 'new 1', 'new 2']);
-    expect(slots.full).toBe(false);
+    expect(slots.isFull).toBe(false);
   });
 
   it('gives nothing to one that was stopped while it queued', async () => {
@@ -36,7 +36,7 @@ describe('Slots', () => {
     await expect(stopped).rejects.toThrow('stopped');
     held.release();
     (await next).release();
-    expect(slots.full).toBe(false);
+    expect(slots.isFull).toBe(false);
   });
 
   it('counts a slot that is released twice once', async () => {
@@ -45,7 +45,7 @@ describe('Slots', () => {
     slot.release();
     slot.release();
     await slots.acquire(never, { resuming: false });
-    expect(slots.full).toBe(true);
+    expect(slots.isFull).toBe(true);
   });
 
   it('refuses one that is stopped already', async () => {
@@ -53,6 +53,6 @@ describe('Slots', () => {
     await expect(
       slots.acquire(AbortSignal.abort(new Error('gone')), { resuming: false }),
     ).rejects.toThrow('gone');
-    expect(slots.full).toBe(false);
+    expect(slots.isFull).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stopOrder } from '../../../src/engine/task/stop.ts';
+import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import {
   endsOf,
   inBackground,

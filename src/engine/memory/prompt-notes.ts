@@ -8,22 +8,22 @@ import type { MemoryPlace } from '../../protocol/memory.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';
 import { listNotes, readIndex } from '../../tools/memory/notes.ts';
-import { ownPlace, type MemorySource } from './memory-source.ts';
+import { findOwnNotes, type MemorySource } from './memory-source.ts';
 import { cutToBytes, fitLines } from '../../tools/shared/output.ts';
 
 /** Of an index, so much enters a prompt at most: lines, and bytes of them. */
-export const OPENING_LINES = 200;
-export const OPENING_BYTES = 25_600;
+export const MAX_INDEX_LINES = 200;
+export const MAX_INDEX_BYTES = 25_600;
 
 /** What an agent's notes put into its prompt. */
-export interface MemoryOpening {
+export interface PromptNotes {
   readonly directory: string;
   readonly text: string;
   /** What of its notes is left out, and why, as a sentence; null: nothing. */
   readonly warning: string | null;
 }
 
-interface OpeningParts {
+interface PromptNotesRequest {
   readonly source: MemorySource | undefined;
   readonly redact: ((text: string) => string) | undefined;
   readonly agent: AgentDefinition;
@@ -32,28 +32,28 @@ interface OpeningParts {
   readonly moment: object | undefined;
 }
 
-const SEEN = new WeakMap<object, Map<string, MemoryOpening>>();
+const SEEN = new WeakMap<object, Map<string, PromptNotes>>();
 
 /** Null: the agent keeps no notes of its own. Reads them from the disk. */
-export function memoryOpening(parts: OpeningParts): MemoryOpening | null {
+export function readPromptNotes(parts: PromptNotesRequest): PromptNotes | null {
   const { source, agent, cwd, moment } = parts;
-  const place = source === undefined ? null : ownPlace(source, agent, cwd);
+  const place = source === undefined ? null : findOwnNotes(source, agent, cwd);
   if (source === undefined || place === null) return null;
-  if (moment === undefined) return openingNow(parts, source, place);
-  const seen = SEEN.get(moment) ?? new Map<string, MemoryOpening>();
+  if (moment === undefined) return readCurrentNotes(parts, source, place);
+  const seen = SEEN.get(moment) ?? new Map<string, PromptNotes>();
   SEEN.set(moment, seen);
   // Agents of one id share a directory, and may be trusted differently.
   const key = `${agent.origin.scope} ${place.directory}`;
-  const known = seen.get(key) ?? openingNow(parts, source, place);
+  const known = seen.get(key) ?? readCurrentNotes(parts, source, place);
   seen.set(key, known);
   return known;
 }
 
-function openingNow(
-  { agent, redact = (text) => text }: OpeningParts,
+function readCurrentNotes(
+  { agent, redact = (text) => text }: PromptNotesRequest,
   source: MemorySource,
   place: MemoryPlace,
-): MemoryOpening {
+): PromptNotes {
   const { directory } = place;
   const index = indexOf(place);
   if (index instanceof MusterError) {
@@ -73,7 +73,7 @@ function openingNow(
     hidden === 0
       ? null
       : `the notes of agent ${agent.name} in ${directory} hold ${plural(hidden, 'character')} that nobody sees: left out of its prompt`;
-  return { directory, text: `${HOW}\n${openingText(redact(text))}`, warning };
+  return { directory, text: `${HOW}\n${formatNotesIndex(redact(text))}`, warning };
 }
 
 const HOW = `# Memory
@@ -89,13 +89,13 @@ function indexOf(place: MemoryPlace): string | MusterError {
 }
 
 /** As much of an index as enters a prompt, marked as outside text: the same for the same index. Pure. */
-export function openingText(index: string): string {
+export function formatNotesIndex(index: string): string {
   const all = index.trimEnd().split('\n');
-  const { lines } = fitLines(all.slice(0, OPENING_LINES), OPENING_BYTES);
+  const { lines } = fitLines(all.slice(0, MAX_INDEX_LINES), MAX_INDEX_BYTES);
   const left = all.length - lines.length;
   const rest =
     lines.length === 0 ? ' (its first line is cut; make it shorter)' : restOf(left, lines);
-  const text = lines.length === 0 ? cutToBytes(all[0] ?? '', OPENING_BYTES) : lines.join('\n');
+  const text = lines.length === 0 ? cutToBytes(all[0] ?? '', MAX_INDEX_BYTES) : lines.join('\n');
   return `${INDEX_NAME}${rest}:\n${markOutside(text, nonceOf(text))}`;
 }
 

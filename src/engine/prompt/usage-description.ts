@@ -40,7 +40,7 @@ const told = new WeakMap<AgentDefinition, string>();
  * What a description says of when to use its agent, on one line: without examples, and without words
  * that stand at the head of every other description. Generators write `\n` for a line end.
  */
-export function descriptionFor(agent: AgentDefinition): string {
+export function usageDescription(agent: AgentDefinition): string {
   const known = told.get(agent);
   if (known !== undefined) return known;
   // Muster's own are written as they are shown: little of all this need be done at each start.
@@ -61,7 +61,7 @@ function useOf(description: string): string {
 }
 
 /** At most so many code points: whole sentences where enough of it then stands, else cut at a word. */
-export function shortened(text: string, most: number): string {
+export function shortenDescription(text: string, most: number): string {
   const fitting = truncate(text, most);
   if (fitting.length === text.length) return text;
   const least = fitting.length * LEAST_SHARE;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { parseJsonLine } from '../../base/jsonl.ts';
 
 /** What a Task call wants its child to have beside the prompt. */
-export type ContextRequest =
+export type ContextArgument =
   | { readonly kind: 'inherit' }
   | { readonly kind: 'last'; readonly turns: number }
   | { readonly kind: 'summary' }
@@ -21,7 +21,7 @@ const VALID =
   'fresh, inherit, summary, last:N (the last N turns), or {files: [paths], results: [task ids]}';
 
 /** Reads the argument `context`; null: nothing but the prompt. What is wrong with it is added to `issues`. */
-export function parseContext(given: JsonValue, issues: string[]): ContextRequest | null {
+export function parseContextArgument(given: JsonValue, issues: string[]): ContextArgument | null {
   const value = meant(given);
   if (isJsonObject(value)) return chosen(value, issues);
   if (value === 'fresh') return null;

@@ -27,14 +27,14 @@ const SHOWN_WORD = 60;
 const NUMBER = /^[1-9]$/;
 
 /** What an answer says to this question. Throws MusterError (`INVALID_PARAM`) with what is valid. */
-export function readAnswer(question: Question, wish: AnswerRequest): Answer {
+export function parseAnswer(question: Question, request: AnswerRequest): Answer {
   switch (question.kind) {
     case 'input':
-      return readText(question, wish);
+      return readText(question, request);
     case 'plan':
-      return readApproval(question, wish);
+      return readApproval(question, request);
     case 'permission':
-      return readVerdict(question, wish);
+      return readVerdict(question, request);
     default:
       return question satisfies never;
   }

@@ -8,30 +8,30 @@ import type { StoppedBy } from '../../protocol/end-reason.ts';
 export interface StopOrder {
   readonly by: StoppedBy;
   /** One sentence for the log and the parent. */
-  readonly because: string;
+  readonly reason: string;
   readonly code: Extract<ErrorCode, 'CANCELLED' | 'LIMIT_EXCEEDED'>;
 }
 
-export function stopOrder(by: Exclude<StopOrder['by'], 'limit'>, because: string): StopOrder {
-  return { by, because, code: 'CANCELLED' };
+export function stopOrder(by: Exclude<StopOrder['by'], 'limit'>, reason: string): StopOrder {
+  return { by, reason, code: 'CANCELLED' };
 }
 
-export function limitOrder(because: string): StopOrder {
-  return { by: 'limit', because, code: 'LIMIT_EXCEEDED' };
+export function limitOrder(reason: string): StopOrder {
+  return { by: 'limit', reason, code: 'LIMIT_EXCEEDED' };
 }
 
 /** What a child is told when its parent is told this. */
-export function orderForChild(order: StopOrder): StopOrder {
+export function childStopOrder(order: StopOrder): StopOrder {
   if (order.by !== 'limit') return order;
-  return stopOrder('parent', `the task above it ended: ${order.because}`);
+  return stopOrder('parent', `the task above it ended: ${order.reason}`);
 }
 
 /** The order behind an aborted signal; a foreign abort reason reads as a stop by the client. */
-export function orderOf(signal: AbortSignal): StopOrder {
+export function readStopOrder(signal: AbortSignal): StopOrder {
   const reason: unknown = signal.reason;
   return isStopOrder(reason) ? reason : stopOrder('client', 'the caller cancelled it');
 }
 
 export function isStopOrder(value: unknown): value is StopOrder {
-  return typeof value === 'object' && value !== null && 'by' in value && 'because' in value;
+  return typeof value === 'object' && value !== null && 'by' in value && 'reason' in value;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CommandQueue } from '../../../src/engine/limits/command-lanes.ts';
+import { CommandQueue } from '../../../src/engine/limits/command-queue.ts';
 import type { SandboxPort } from '../../../src/protocol/tool.ts';
 
 const never = new AbortController().signal;
@@ -61,10 +61,10 @@ it('holds a lane from before a command starts until nothing of it is left', asyn
   };
   const broken: SandboxPort = { confine: () => Promise.reject(new Error('no sandbox')) };
   const options = { cwd: '/', serves: false };
-  await expect(lanes.within(broken, never).confine(['true'], options)).rejects.toThrow(
+  await expect(lanes.queueCommands(broken, never).confine(['true'], options)).rejects.toThrow(
     'no sandbox',
   );
-  const command = await lanes.within(port, never).confine(['true'], options);
+  const command = await lanes.queueCommands(port, never).confine(['true'], options);
   await expect(lanes.take(never, BACKGROUND)).rejects.toThrow('max_processes');
   command.release();
   command.release();

@@ -15,19 +15,22 @@ interface SkillDeps extends Pick<EngineDeps, 'settings'> {
 }
 
 /** What a model may call, and what its prompt says of that, a line each. */
-interface Callable {
+interface CallableSkills {
   readonly skills: readonly SkillDefinition[];
   readonly lines: readonly string[];
 }
 
 /** Of all skills, for those who may delegate and those who may not: thousands of tasks share them. */
-const CALLABLE = new WeakMap<readonly SkillDefinition[], Map<boolean, Callable>>();
+const CALLABLE = new WeakMap<readonly SkillDefinition[], Map<boolean, CallableSkills>>();
 
 /** The skills that the model of a task with these rights may call: of those for tasks only if it may delegate. */
-export function callableSkills({ skills, settings }: SkillDeps, rights: Rights): Callable {
+export function findCallableSkills(
+  { skills, settings }: SkillDeps,
+  rights: Rights,
+): CallableSkills {
   const all = skills.skills();
   const delegates = settings.taskTools && mayDelegate(rights);
-  const known = CALLABLE.get(all) ?? new Map<boolean, Callable>();
+  const known = CALLABLE.get(all) ?? new Map<boolean, CallableSkills>();
   CALLABLE.set(all, known);
   const callable = known.get(delegates) ?? callableOf(all, { delegates });
   known.set(delegates, callable);
@@ -37,7 +40,7 @@ export function callableSkills({ skills, settings }: SkillDeps, rights: Rights):
 function callableOf(
   all: readonly SkillDefinition[],
   { delegates }: { readonly delegates: boolean },
-): Callable {
+): CallableSkills {
   const skills = all.filter(
     ({ modelInvocable, context }) => modelInvocable && (delegates || context !== 'fork'),
   );
@@ -50,7 +53,7 @@ function mayDelegate(rights: Rights): boolean {
 }
 
 /** The skills that a definition preloads. */
-export interface Preloaded {
+export interface PreloadedSkills {
   readonly names: readonly string[];
   /** What stands in the prompt of everyone of that type, a text a skill. */
   readonly texts: readonly string[];
@@ -58,12 +61,12 @@ export interface Preloaded {
   readonly warnings: readonly string[];
 }
 
-const NOTHING: Preloaded = { names: [], texts: [], warnings: [] };
+const NOTHING: PreloadedSkills = { names: [], texts: [], warnings: [] };
 
-export function preloadedSkills(
+export function loadPreloadedSkills(
   { skills, settings }: SkillDeps,
   { name: agent, skills: wished = [] }: AgentDefinition,
-): Preloaded {
+): PreloadedSkills {
   if (wished.length === 0) return NOTHING;
   const found = [...new Set(wished)].map((name) => findSkill(name, skills.skills()));
   const loaded = found.flatMap((each) =>

@@ -1,21 +1,19 @@
 import { Budget } from '../limits/budget.ts';
-import { treeCaps } from '../limits/budget-caps.ts';
-import { CommandQueue } from '../limits/command-lanes.ts';
+import { treeCaps } from '../limits/configured-limits.ts';
+import { CommandQueue } from '../limits/command-queue.ts';
 import type { EngineDeps } from './deps.ts';
-import { FileVersions } from './file-versions.ts';
-import { FileLocks } from './file-locks.ts';
-import type { SharedSummaries } from './shared-summaries.ts';
+import { FileVersions, FileLocks } from './shared-files.ts';
 import type { ModeToGrant } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import type { Inbox, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { Slots } from '../limits/slots.ts';
 import { IdleDetector } from '../limits/idle-detector.ts';
-import { Admission } from '../limits/admission.ts';
+import { TaskAdmission } from '../limits/admission.ts';
 import { PromptCacheWarmUp } from '../limits/prompt-cache-warm-up.ts';
 import type { EngineSettings } from '../limits/engine-settings.ts';
 
-export interface TreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 'availableMemory'> {
+export interface TaskTreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 'availableMemory'> {
   readonly settings: EngineSettings;
   readonly inbox: Inbox;
 }
@@ -29,18 +27,18 @@ interface Member {
  * What the tasks of one tree share in this process: slots, budget, counts, who wrote
  * which file, and whether they are parked.
  */
-export class Tree {
+export class TaskTree {
   /** The id of the task at its top here. */
   readonly id: string;
   readonly slots: Slots;
-  readonly startGate: Admission;
-  readonly warmPrefixes: PromptCacheWarmUp;
+  readonly admission: TaskAdmission;
+  readonly promptCache: PromptCacheWarmUp;
   readonly commands: CommandQueue;
   readonly budget: Budget;
   /** Milliseconds; null: no limit. */
   readonly wallMs: number | null;
-  readonly stamps = new FileVersions();
-  readonly fileTurns = new FileLocks();
+  readonly fileVersions = new FileVersions();
+  readonly fileLocks = new FileLocks();
   /** What happens to its questions. */
   onAsk: OnAsk;
   readonly idleDetector: IdleDetector;
@@ -55,28 +53,28 @@ export class Tree {
   /** Those of them that do not count: they are items of a run of a template. */
   private readonly items = new Set<string>();
   /** Agents that asked for a mode that they did not get, with that mode. */
-  private readonly modesLacked = new Set<string>();
+  private readonly missingModes = new Set<string>();
   private requests = 0;
   private retries = 0;
 
-  constructor(id: string, parts: TreeParts) {
+  constructor(id: string, parts: TaskTreeParts) {
     const { settings, inbox, clock, deadlines } = parts;
     this.id = id;
     this.onAsk = inbox.onAsk;
     this.idleDetector = new IdleDetector({
       isWaitedFor: () => this.onAsk === 'park' && inbox.open(id).length > 0,
-      onStandstill: () => this.park(inbox.open(id)),
+      onIdle: () => this.park(inbox.open(id)),
     });
     const slots = new Slots(settings.maxParallel);
     this.slots = slots;
     const { availableMemory = () => process.availableMemory() } = parts;
-    this.startGate = new Admission({
+    this.admission = new TaskAdmission({
       clock,
       deadlines,
       availableMemory,
-      atWork: () => slots.taken,
+      countWorking: () => slots.taken,
     });
-    this.warmPrefixes = new PromptCacheWarmUp({ clock, deadlines, holdMs: settings.cacheHoldMs });
+    this.promptCache = new PromptCacheWarmUp({ clock, deadlines, holdMs: settings.cacheHoldMs });
     this.maxTasks = settings.maxTasks;
     this.commands = new CommandQueue(settings.maxProcesses);
     this.wallMs = settings.treeWallMs;
@@ -88,7 +86,7 @@ export class Tree {
     this.members.add(member);
   }
 
-  quit(member: Member): void {
+  leave(member: Member): void {
     this.members.delete(member);
   }
 
@@ -102,8 +100,8 @@ export class Tree {
   /** Whether no task of this tree was made before whose agent lacks this mode. */
   isFirstToLack({ agent, mode }: ModeToGrant): boolean {
     const key = `${agent}=${mode}`;
-    const isFirst = !this.modesLacked.has(key);
-    this.modesLacked.add(key);
+    const isFirst = !this.missingModes.has(key);
+    this.missingModes.add(key);
     return isFirst;
   }
 
@@ -124,22 +122,33 @@ export class Tree {
     return this.tasks.has(id);
   }
 
-  requestSent(): void {
+  countRequest(): void {
     this.requests += 1;
   }
 
   /** Retries that a tree has left: together at most 10, and one more for each five requests. */
-  get retriesLeft(): number {
+  get remainingRetries(): number {
     return 10 + Math.floor(this.requests / 5) - this.retries;
   }
 
-  retried(): void {
+  countRetry(): void {
     this.retries += 1;
   }
 
   /** Why no task may be added; neither the top nor resumes nor items count. */
-  taskLimit(): LimitHit | null {
+  findTaskLimitHit(): LimitHit | null {
     const used = this.tasks.size - this.items.size;
     return used < this.maxTasks ? null : { limit: 'max_tasks', value: this.maxTasks, used };
   }
 }
+
+/** What stands before the prompt of each task that one message has made with `context: summary`. */
+export interface SummaryText {
+  readonly text: string;
+  /** The task that has asked for it; null: no summary could be had, and why `because` says. */
+  readonly from: string | null;
+  readonly because: string | null;
+}
+
+/** By conversation; null: whoever asked was stopped, or had no budget for it, and the next one asks. */
+export type SharedSummaries = Map<string, Promise<SummaryText | null>>;

@@ -9,20 +9,20 @@ const LIMIT = 'max_processes';
  * may last for ever, so that nothing waits behind such ones alone: beyond the limit it is an error.
  */
 export class CommandQueue {
-  private readonly most: number;
-  private readonly lanes: Slots;
+  private readonly size: number;
+  private readonly slots: Slots;
   /** In the foreground, at work or queued. */
   private foreground = 0;
 
   constructor(most: number) {
-    this.most = most;
-    this.lanes = new Slots(most);
+    this.size = most;
+    this.slots = new Slots(most);
   }
 
   /** Throws MusterError where no lane can be waited for; rejects when the signal aborts meanwhile. */
   async take(signal: AbortSignal, { serves }: { readonly serves: boolean }): Promise<Slot> {
-    const { lanes, most } = this;
-    if (lanes.full && (serves || this.foreground === 0)) {
+    const { slots: lanes, size: most } = this;
+    if (lanes.isFull && (serves || this.foreground === 0)) {
       throw new MusterError(
         'LIMIT_EXCEEDED',
         `the limit ${LIMIT} = ${most} is reached: so many commands of this run are at work${serves ? '' : ', all in the background'}. End one with TaskStop first.`,
@@ -43,7 +43,7 @@ export class CommandQueue {
   }
 
   /** A sandbox whose commands each hold a lane, from before they start until nothing of them is left. */
-  within(sandbox: SandboxPort, signal: AbortSignal): SandboxPort {
+  queueCommands(sandbox: SandboxPort, signal: AbortSignal): SandboxPort {
     return {
       confine: async (argv, options) => {
         const lane = await this.take(signal, options);

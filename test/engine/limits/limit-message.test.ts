@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limitMessage } from '../../src/engine/limits/limits.ts';
+import { limitMessage } from '../../../src/engine/limits/limit-message.ts';
 
 it('says what is used and what the next request needs', () => {
   const hit = { limit: 'tree_tokens', value: 9_000, used: 4_000, needed: 6_048 };

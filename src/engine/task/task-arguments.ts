@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
-import { parseContext, type ContextRequest } from './context-request.ts';
-import { whyTooBig } from './output-schema.ts';
+import { parseContextArgument, type ContextArgument } from './context-argument.ts';
+import { findSizeProblem } from './output-schema.ts';
 
 /** The type of a Task call that names none. */
 export const DEFAULT_AGENT = 'general-purpose';
 
 /** A Task call, exact: aliases resolved, nothing unknown left. */
-export interface TaskInput {
+export interface TaskArguments {
   readonly description?: string;
   readonly prompt: string;
   readonly subagentType?: string;
@@ -19,15 +19,15 @@ export interface TaskInput {
   /** JSON Schema that the answer must be valid against. Absent: as the agent's definition says. */
   readonly outputSchema?: JsonObject;
   /** What it gets beside its prompt. Absent: nothing. */
-  readonly context?: ContextRequest;
+  readonly context?: ContextArgument;
   /** Absent: as the agent's definition says. */
   readonly background?: boolean;
   /** The arguments as the model gave them. */
   readonly params: JsonObject;
   /** The skill that runs as this task. No argument gives it. */
-  readonly ofSkill?: SkillDefinition;
+  readonly skill?: SkillDefinition;
   /** The name of the template whose item it is. No argument gives it. */
-  readonly ofTemplate?: string;
+  readonly templateName?: string;
 }
 
 /** Arguments that earlier prompts and other clients write, and the one that each means. */
@@ -60,7 +60,7 @@ const FIXED_ARGUMENTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValu
  * Reads the arguments of a Task call. Unlike other tools it accepts no other spelling of a name and clamps no
  * number: a misread argument of a delegation would cost a whole run.
  */
-export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
+export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArguments> {
   if (!isJsonObject(value)) return { ok: false, issues: ['the arguments must be an object'] };
   const args = new Map<string, JsonValue>();
   const issues: string[] = [];
@@ -86,7 +86,7 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
   const background = flag(args.get('run_in_background'), issues);
   const maxTurns = turnCount(args.get('max_turns'), issues);
   const outputSchema = schemaOf(args.get('output_schema'), issues);
-  const context = parseContext(args.get('context') ?? 'fresh', issues);
+  const context = parseContextArgument(args.get('context') ?? 'fresh', issues);
   if (context !== null && resume !== undefined) {
     issues.push('context: is for a new task; one that is resumed goes on with its own');
   }
@@ -169,7 +169,7 @@ function schemaOf(value: JsonValue | undefined, issues: string[]): JsonObject | 
     issues.push(`output_schema: must be a JSON Schema (an object), not ${kindOf(value)}`);
     return undefined;
   }
-  const tooBig = whyTooBig(schema);
+  const tooBig = findSizeProblem(schema);
   if (tooBig === null) return schema;
   issues.push(`output_schema: ${tooBig}`);
   return undefined;

@@ -8,7 +8,7 @@ const NEWLINE = 0x0a;
 const MOST_GROWTH = 3;
 
 /** Part of a file of output, as plain text; positions in bytes. */
-export type OutputPiece =
+export type OutputPart =
   | {
       readonly ok: true;
       readonly text: string;
@@ -24,7 +24,7 @@ export type OutputPiece =
  * The piece of a file from `offset` on, or its end (null), whose text takes at most `most` bytes. Ended
  * after a line where that leaves half of it, and never within a character.
  */
-export function readPiece(path: string, offset: number | null, most: number): OutputPiece {
+export function readOutputPart(path: string, offset: number | null, most: number): OutputPart {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -32,10 +32,10 @@ export function readPiece(path: string, offset: number | null, most: number): Ou
     return { ok: false, problem: errorMessage(thrown) };
   }
   try {
-    const piece = pieceOf(fd, offset, most);
+    const piece = readPart(fd, offset, most);
     return byteLength(piece.text) <= most
       ? piece
-      : pieceOf(fd, offset, Math.max(1, Math.floor(most / MOST_GROWTH)));
+      : readPart(fd, offset, Math.max(1, Math.floor(most / MOST_GROWTH)));
   } catch (thrown) {
     return { ok: false, problem: errorMessage(thrown) };
   } finally {
@@ -43,7 +43,7 @@ export function readPiece(path: string, offset: number | null, most: number): Ou
   }
 }
 
-function pieceOf(fd: number, offset: number | null, most: number): OutputPiece & { ok: true } {
+function readPart(fd: number, offset: number | null, most: number): OutputPart & { ok: true } {
   const { size } = fstatSync(fd);
   const from = offset ?? Math.max(0, size - most);
   if (from >= size) return { ok: true, text: '', start: from, end: from, size };
