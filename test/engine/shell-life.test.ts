@@ -193,7 +193,7 @@ describe('the life of a shell', () => {
     const { output } = await started;
     expect(owner.story()).toEqual(['shell.started', 'shell.ended stopped']);
     expect(existsSync(output)).toBe(true);
-    await expect(owner.start(new FakeWork())).rejects.toMatchObject({ because: 'enough' });
+    await expect(owner.start(new FakeWork())).rejects.toMatchObject({ reason: 'enough' });
   });
 
   it.each([
