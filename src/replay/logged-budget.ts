@@ -6,18 +6,9 @@ import {
   type RequestNeed,
   type RequestReservation,
 } from '../engine/limits/budget.ts';
+import { BUDGET_LIMITS } from '../engine/limits/configured-limits.ts';
 import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
 import type { Script } from './script.ts';
-
-const BUDGET_LIMITS = new Set([
-  'max_tokens',
-  'max_cost_usd',
-  'max_tool_bytes',
-  'tree_tokens',
-  'tree_cost_usd',
-  'tree_turns',
-  'tree_tool_bytes',
-]);
 
 /**
  * The budget of a task that is run again alone. What others of its tree had used by then its log does not
@@ -83,7 +74,7 @@ export class LoggedBudget extends Budget {
     const isTold = next?.type === 'input.queued' && next.input.id.startsWith('limit-');
     const isGivenUp = next?.type === 'turn.failed';
     const event = isTold || isGivenUp ? this.script.next(1) : next;
-    if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.has(event.limit)) return null;
+    if (event?.type !== 'limit.reached' || !isBudgetLimit(event.limit)) return null;
     const { limit, value, used, needed, lastAnswerFits, output, unpriced } = event;
     return {
       limit,
@@ -103,4 +94,8 @@ function hasOutputCap(script: Script): boolean {
     if (event === undefined) return false;
     if (event.type === 'turn.started' && event.outputCap !== undefined) return true;
   }
+}
+
+function isBudgetLimit(name: string): boolean {
+  return BUDGET_LIMITS.some((each) => each === name);
 }

@@ -202,7 +202,8 @@ describe('where little memory is available', () => {
     const run = test.start('main');
     await run.end.written;
     expect(run.state.status).toBe('completed');
-    const because = 'memory: 199 MB are available, and a task starts from 200 MB beside others';
+    const because =
+      'memory: 199 MB are available, and a task starts beside others only from 200 MB on';
     expect(eventsOfType(test, 'task.held').map((event) => event.because)).toEqual([
       because,
       because,

@@ -2,39 +2,43 @@ import { MusterError } from '../../base/errors.ts';
 import type { SandboxPort } from '../../protocol/tool.ts';
 import { Slot, Slots } from './slots.ts';
 
-const LIMIT = 'max_processes';
-
 /**
- * The commands of one tree that run at a time. One that is waited for queues; one in the background
- * may last for ever, so that nothing waits behind such ones alone: beyond the limit it is an error.
+ * Bounds the number of commands of one tree that run at the same time. A foreground command queues. A
+ * background command may run for ever, so a command never waits behind background commands alone: that is an
+ * error.
  */
 export class CommandQueue {
   private readonly size: number;
   private readonly slots: Slots;
-  /** In the foreground, at work or queued. */
+  /** The number of foreground commands that run or queue. */
   private foreground = 0;
 
-  constructor(most: number) {
-    this.size = most;
-    this.slots = new Slots(most);
+  constructor(size: number) {
+    this.size = size;
+    this.slots = new Slots(size);
   }
 
-  /** Throws MusterError where no lane can be waited for; rejects when the signal aborts meanwhile. */
+  /**
+   * Takes a slot for one command, and waits for it if need be. Throws MusterError (`LIMIT_EXCEEDED`) when
+   * waiting might never end. Rejects when the signal aborts during the wait.
+   *
+   * @param serves whether the command runs in the background
+   */
   async take(signal: AbortSignal, { serves }: { readonly serves: boolean }): Promise<Slot> {
-    const { slots: lanes, size: most } = this;
-    if (lanes.isFull && (serves || this.foreground === 0)) {
+    const { slots, size } = this;
+    if (slots.isFull && (serves || this.foreground === 0)) {
       throw new MusterError(
         'LIMIT_EXCEEDED',
-        `the limit ${LIMIT} = ${most} is reached: so many commands of this run are at work${serves ? '' : ', all in the background'}. End one with TaskStop first.`,
+        `the limit max_processes = ${size} is reached: as many commands of this run are at work${serves ? '' : ', all of them in the background'}. End one with TaskStop first.`,
       );
     }
-    if (serves) return lanes.acquire(signal, { resuming: false });
+    if (serves) return slots.acquire(signal, { resuming: false });
     this.foreground += 1;
     try {
-      const lane = await lanes.acquire(signal, { resuming: false });
+      const slot = await slots.acquire(signal, { resuming: false });
       return new Slot(() => {
         this.foreground -= 1;
-        lane.release();
+        slot.release();
       });
     } catch (thrown) {
       this.foreground -= 1;
@@ -42,20 +46,20 @@ export class CommandQueue {
     }
   }
 
-  /** A sandbox whose commands each hold a lane, from before they start until nothing of them is left. */
+  /** Wraps a sandbox so that each command holds a slot from before it starts until it is released. */
   queueCommands(sandbox: SandboxPort, signal: AbortSignal): SandboxPort {
     return {
       confine: async (argv, options) => {
-        const lane = await this.take(signal, options);
+        const slot = await this.take(signal, options);
         try {
           const command = await sandbox.confine(argv, options);
           const release = (): void => {
             command.release();
-            lane.release();
+            slot.release();
           };
           return { ...command, release };
         } catch (thrown) {
-          lane.release();
+          slot.release();
           throw thrown;
         }
       },

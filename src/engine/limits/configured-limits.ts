@@ -1,41 +1,43 @@
 import type { AgentLimits } from '../../protocol/agent.ts';
+import { LIMITS, type LimitName } from '../../protocol/limits.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import type { BudgetCaps } from './budget.ts';
 import type { EngineSettings } from './engine-settings.ts';
 
-/** The caps of one task and all below it. */
-export function taskCaps({ maxTokens, maxCostUsd, maxToolBytes }: TaskLimits): BudgetCaps {
-  return {
-    ...(maxTokens === null ? {} : { tokens: { limit: 'max_tokens', value: maxTokens } }),
-    ...(maxCostUsd === undefined ? {} : { costUsd: { limit: 'max_cost_usd', value: maxCostUsd } }),
-    ...(maxToolBytes === undefined
-      ? {}
-      : { toolBytes: { limit: 'max_tool_bytes', value: maxToolBytes } }),
-  };
+const TASK_BUDGET = ['max_tokens', 'max_cost_usd', 'max_tool_bytes'] as const;
+const TREE_BUDGET = ['tree_tokens', 'tree_cost_usd', 'tree_turns', 'tree_tool_bytes'] as const;
+
+/** The limits that a budget enforces. */
+export const BUDGET_LIMITS: readonly LimitName[] = [...TASK_BUDGET, ...TREE_BUDGET];
+
+/** Returns the caps of a task's budget, which also bounds all tasks below it. */
+export function taskCaps(limits: TaskLimits): BudgetCaps {
+  const caps = TASK_BUDGET.flatMap((limit) => {
+    const { field, measure } = LIMITS[limit];
+    const value = limits[field] ?? null;
+    return value === null ? [] : [[measure, { limit, value }] as const];
+  });
+  return Object.fromEntries(caps);
 }
 
-/** The caps of a whole tree. */
-export function treeCaps({
-  treeTokens,
-  treeCostUsd,
-  treeTurns,
-  treeToolBytes,
-}: EngineSettings): BudgetCaps {
-  return {
-    ...(treeTokens > 0 ? { tokens: { limit: 'tree_tokens', value: treeTokens } } : {}),
-    ...(treeCostUsd > 0 ? { costUsd: { limit: 'tree_cost_usd', value: treeCostUsd } } : {}),
-    ...(treeTurns > 0 ? { turns: { limit: 'tree_turns', value: treeTurns } } : {}),
-    ...(treeToolBytes > 0 ? { toolBytes: { limit: 'tree_tool_bytes', value: treeToolBytes } } : {}),
-  };
+/** Returns the caps of a tree's budget. A setting of 0 means no limit. */
+export function treeCaps(settings: EngineSettings): BudgetCaps {
+  const caps = TREE_BUDGET.flatMap((limit) => {
+    const { field, measure } = LIMITS[limit];
+    const value = settings[field];
+    return value === 0 ? [] : [[measure, { limit, value }] as const];
+  });
+  return Object.fromEntries(caps);
 }
 
-/** What configuration, definition and call each ask for; the smallest of each wins. */
-export interface RequestedLimits {
+/** The limits that the configuration, the agent's definition and the Task call ask for. */
+interface RequestedLimits {
   readonly config: TaskLimits;
   readonly definition: AgentLimits;
   readonly call: { readonly maxTurns?: number };
 }
 
+/** Returns the limits of a new task: the smallest of those that are requested. */
 export function combineLimits({ config, definition, call }: RequestedLimits): TaskLimits {
   const wallMs = definition.wallSeconds === undefined ? null : definition.wallSeconds * 1000;
   const maxCostUsd = smallest(config.maxCostUsd, definition.maxCostUsd);
@@ -53,7 +55,7 @@ export function combineLimits({ config, definition, call }: RequestedLimits): Ta
   };
 }
 
-function smallest(...wishes: readonly (number | null | undefined)[]): number | null {
-  const numbers = wishes.filter((wish) => wish !== null && wish !== undefined);
+function smallest(...requested: readonly (number | null | undefined)[]): number | null {
+  const numbers = requested.filter((value) => value !== null && value !== undefined);
   return numbers.length === 0 ? null : Math.min(...numbers);
 }

@@ -2,7 +2,7 @@ import { byteLength } from '../../base/text.ts';
 import type { Budget } from './budget.ts';
 import { limitMessage } from './limit-message.ts';
 
-/** The result of a call, cut to what the caps on all results of a task and of its tree leave. */
+/** Cuts the result of a call to the remaining bytes of the caps on all results of its task and its tree. */
 export function cutToToolBytes(budget: Budget, text: string): string {
   const bytes = byteLength(text);
   const { granted, hit } = budget.useToolBytes(bytes);

@@ -62,7 +62,7 @@ export class TaskTree {
     this.id = id;
     this.onAsk = inbox.onAsk;
     this.idleDetector = new IdleDetector({
-      isWaitedFor: () => this.onAsk === 'park' && inbox.open(id).length > 0,
+      hasOpenQuestion: () => this.onAsk === 'park' && inbox.open(id).length > 0,
       onIdle: () => this.park(inbox.open(id)),
     });
     const slots = new Slots(settings.maxParallel);

@@ -88,7 +88,7 @@ function tellUse({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
   const { activation, conversation } = run.state;
   const due = findDueNotices(capsInUse(run, clock), {
     activation: activation.number,
-    told: conversation.inputIds,
+    sentIds: conversation.inputIds,
   });
   for (const { id, text } of due) {
     run.journal.record({ type: 'input.queued', input: noticeInput(id, text) });

@@ -26,7 +26,7 @@ it('lets a command in the foreground wait behind another one', async () => {
   });
 });
 
-it('makes nothing wait behind shells in the background alone', async () => {
+it('refuses a command that would wait behind background commands alone', async () => {
   const lanes = new CommandQueue(1);
   const shell = await lanes.take(never, BACKGROUND);
   await expect(lanes.take(never, FOREGROUND)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
@@ -34,7 +34,7 @@ it('makes nothing wait behind shells in the background alone', async () => {
   await lanes.take(never, FOREGROUND);
 });
 
-it('ends a wait when the call is stopped, and holds nothing then', async () => {
+it('ends a wait when the call is stopped, and then holds no slot', async () => {
   const lanes = new CommandQueue(1);
   const first = await lanes.take(never, FOREGROUND);
   const controller = new AbortController();
@@ -45,7 +45,7 @@ it('ends a wait when the call is stopped, and holds nothing then', async () => {
   (await lanes.take(never, BACKGROUND)).release();
 });
 
-it('holds a lane from before a command starts until nothing of it is left', async () => {
+it('holds a slot from before a command starts until it is released', async () => {
   const lanes = new CommandQueue(1);
   let released = 0;
   const release = (): void => void (released += 1);

@@ -7,12 +7,15 @@ const soon = () => new Promise<void>((done) => setImmediate(() => setImmediate(d
 
 function counted(isWaitedFor: () => boolean = () => true) {
   let stills = 0;
-  const idleDetector = new IdleDetector({ isWaitedFor, onIdle: () => void (stills += 1) });
+  const idleDetector = new IdleDetector({
+    hasOpenQuestion: isWaitedFor,
+    onIdle: () => void (stills += 1),
+  });
   return { idleDetector, stills: () => stills };
 }
 
-describe('a standstill', () => {
-  it('is when all that is at work waits, and not before', async () => {
+describe('a tree', () => {
+  it('is idle when all its work waits, and not before', async () => {
     const { idleDetector, stills } = counted();
     const [first, second] = [deferred<void>(), deferred<void>()];
     const work = [first, second].map((wait) =>
@@ -29,7 +32,7 @@ describe('a standstill', () => {
     await Promise.all(work);
   });
 
-  it('is none where the end of one wakes another', async () => {
+  it('is not idle when the end of one task wakes another', async () => {
     const { idleDetector, stills } = counted();
     const child = deferred<void>();
     const slow = deferred<void>();
@@ -48,7 +51,7 @@ describe('a standstill', () => {
     await parent;
   });
 
-  it('is none where nothing is waited for, and work that fails counts no more', async () => {
+  it('is not idle while no question waits, and failed work no longer counts', async () => {
     let isWaitedFor = false;
     const { idleDetector, stills } = counted(() => isWaitedFor);
     const broken = new Error('broken');

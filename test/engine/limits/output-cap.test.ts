@@ -33,27 +33,37 @@ const granted = (tokens: number, loweredBy: number | null = 0) => ({
 describe('the output cap of one request', () => {
   it.each<[string, readonly BudgetRoom[], OutputDemand['kind'], object]>([
     ['no limit', [], 'turn', granted(MOST, null)],
-    ['a limit far away', [tokenRoom(1_000_000)], 'turn', granted(MOST, null)],
-    ['half of what is free', [tokenRoom(50_000)], 'turn', granted(18_976)],
+    ['a distant limit', [tokenRoom(1_000_000)], 'turn', granted(MOST, null)],
+    ['half of the free part', [tokenRoom(50_000)], 'turn', granted(18_976)],
     [
       'a quarter of it, above the task',
       [tokenRoom(50_000, { isShared: true })],
       'turn',
       granted(9_488),
     ],
-    ['all of it, for the last answer', [tokenRoom(20_000)], 'last', granted(15_000)],
+    ['all of the free part, for the last answer', [tokenRoom(20_000)], 'last', granted(15_000)],
     ['a normal answer', [tokenRoom(14_000)], 'turn', granted(4_096)],
-    ['what there is', [tokenRoom(8_000)], 'turn', granted(3_000)],
-    ['the least', [tokenRoom(7_048)], 'turn', granted(2_048)],
-    ['less than that', [tokenRoom(7_047)], 'turn', { kind: 'refused', room: 0, least: 2_048 }],
-    ['not even the input', [tokenRoom(4_000)], 'last', { kind: 'refused', room: 0, least: 2_048 }],
+    ['less than a normal answer', [tokenRoom(8_000)], 'turn', granted(3_000)],
+    ['the smallest useful answer', [tokenRoom(7_048)], 'turn', granted(2_048)],
+    [
+      'less than the smallest useful answer',
+      [tokenRoom(7_047)],
+      'turn',
+      { kind: 'refused', room: 0, least: 2_048 },
+    ],
+    ['less than the input', [tokenRoom(4_000)], 'last', { kind: 'refused', room: 0, least: 2_048 }],
     [
       'the lowest of two',
       [tokenRoom(50_000), tokenRoom(20_000, { isShared: true })],
       'turn',
       granted(4_096, 1),
     ],
-    ['what others hold', [tokenRoom(50_000, { held: 40_000 })], 'turn', granted(4_096)],
+    [
+      'a limit that others have reserved from',
+      [tokenRoom(50_000, { held: 40_000 })],
+      'turn',
+      granted(4_096),
+    ],
     [
       'what others hold, too much of it',
       [tokenRoom(50_000, { held: 42_000 })],
@@ -73,7 +83,12 @@ describe('the output cap of one request', () => {
       granted(MOST, null),
     ],
     ['a repeat with room', [tokenRoom(37_000)], 'repeat', granted(MOST, null)],
-    ['a repeat without', [tokenRoom(36_999)], 'repeat', { kind: 'refused', room: 0, least: MOST }],
+    [
+      'a repeat without room',
+      [tokenRoom(36_999)],
+      'repeat',
+      { kind: 'refused', room: 0, least: MOST },
+    ],
     [
       'a repeat that waits',
       [tokenRoom(40_000, { held: 4_000 })],
@@ -84,7 +99,7 @@ describe('the output cap of one request', () => {
     expect(decideOutput(rooms, { most: MOST, kind })).toEqual(expected);
   });
 
-  it('asks for no more than a model with a low limit can give', () => {
+  it('never asks a model with a low limit for more than that limit', () => {
     expect(decideOutput([tokenRoom(5_100)], { most: 100, kind: 'turn' })).toEqual(
       granted(100, null),
     );
@@ -107,7 +122,7 @@ const anyDemand: fc.Arbitrary<OutputDemand> = fc.record({
 });
 
 describe('with any budget', () => {
-  it('a request never takes more than is free, gets a useful answer, and no more than it asked for', () => {
+  it('a request never takes more than the free part, gets a useful answer, and at most what it asked for', () => {
     fc.assert(
       fc.property(fc.array(anyRoom, { maxLength: 3 }), anyDemand, (rooms, demand) => {
         const decision = decideOutput(rooms, demand);
@@ -141,7 +156,7 @@ describe('with any budget', () => {
     );
   });
 
-  it('it is refused only where the whole rest of a limit holds no useful answer', () => {
+  it('a request is refused only when the full remaining part of a limit allows no useful answer', () => {
     fc.assert(
       fc.property(fc.array(anyRoom, { maxLength: 3 }), anyDemand, (rooms, demand) => {
         const least = minimumOutput(demand);
@@ -165,7 +180,7 @@ function budget(value: number, parent: Budget | null = null): Budget {
 }
 
 describe('Budget.reserveRequest', () => {
-  it('says which limit lowered the cap', async () => {
+  it('names the limit that lowered the cap', async () => {
     const tree = budget(50_000);
     tree.addEarlierUse({ ...NO_EXPENSE, tokens: 10_000 });
     const reserved = await budget(500_000, tree).reserveRequest(
@@ -178,7 +193,7 @@ describe('Budget.reserveRequest', () => {
     });
   });
 
-  it('parallel children share what a tree has, and together never use more', async () => {
+  it('lets parallel children share the limit of a tree, and never use more together', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1_000, max: 120_000 }),
@@ -220,7 +235,7 @@ describe('Budget.reserveRequest', () => {
     );
   });
 
-  it('leaves a request room that is sent next to one under way', async () => {
+  it('leaves room for a request that is sent beside another one', async () => {
     const tree = budget(60_000);
     const first = await budget(500_000, tree).reserveRequest(
       estimateRequestNeed(5_000, FACTS),
@@ -233,7 +248,7 @@ describe('Budget.reserveRequest', () => {
     expect([first.ok, second.ok]).toEqual([true, true]);
   });
 
-  it('leaves room for the last answer of a task whose answer used all that it was allowed', async () => {
+  it('leaves room for the last answer of a task whose previous answer reached its cap', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 30_000, max: 400_000 }),

@@ -4,7 +4,7 @@ import { Slots } from '../../../src/engine/limits/slots.ts';
 const never = new AbortController().signal;
 
 describe('Slots', () => {
-  it('queues in order, and lets those that resume go first', async () => {
+  it('queues in order, and lets resuming tasks go first', async () => {
     const slots = new Slots(1);
     const order: string[] = [];
     const first = await slots.acquire(never, { resuming: false });
@@ -26,7 +26,7 @@ describe('Slots', () => {
     expect(slots.isFull).toBe(false);
   });
 
-  it('gives nothing to one that was stopped while it queued', async () => {
+  it('gives no slot to a task that was stopped in the queue', async () => {
     const slots = new Slots(1);
     const held = await slots.acquire(never, { resuming: false });
     const controller = new AbortController();
@@ -39,7 +39,7 @@ describe('Slots', () => {
     expect(slots.isFull).toBe(false);
   });
 
-  it('counts a slot that is released twice once', async () => {
+  it('counts a slot that is released twice only once', async () => {
     const slots = new Slots(1);
     const slot = await slots.acquire(never, { resuming: false });
     slot.release();
@@ -48,7 +48,7 @@ describe('Slots', () => {
     expect(slots.isFull).toBe(true);
   });
 
-  it('refuses one that is stopped already', async () => {
+  it('gives no slot to a task that is stopped already', async () => {
     const slots = new Slots(1);
     await expect(
       slots.acquire(AbortSignal.abort(new Error('gone')), { resuming: false }),
