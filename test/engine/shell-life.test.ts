@@ -216,7 +216,7 @@ describe('the life of a shell', () => {
     await owner.shells.ended(id);
     expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended output_limit']);
     expect(owner.shells.outputProblem(id)).toBe(
-      'it is more than the limit output.spill_bytes = 10',
+      'the output is more than the limit output.spill_bytes = 10',
     );
   });
 
@@ -262,8 +262,8 @@ describe('whatever happens, in whatever order', () => {
           else if (what === 'fails') work?.fails();
           else if (what === 'breaks') work?.breaks();
           else if (what === 'exits') work?.exits(n);
-          else if (what === 'stop told') settle(owner.shells.stop([id], { isTold: true }));
-          else if (what === 'stop untold') settle(owner.shells.stop([id], { isTold: false }));
+          else if (what === 'stop told') settle(owner.shells.stop([id], { notify: true }));
+          else if (what === 'stop untold') settle(owner.shells.stop([id], { notify: false }));
           else if (what === 'stop all') owner.shells.abortAll();
           else if (what === 'stop task') owner.controller.abort(stopOrder('user', 'enough'));
           else if (what === 'wait') await new Promise(setImmediate);

@@ -115,7 +115,7 @@ async function isMissing(path: string): Promise<boolean> {
 /** Its log stays without an end, for whoever goes on with it; what ran beside it is told there. */
 async function leave(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
-    await run.shells.stop(runningShells(run.state), { isTold: true });
+    await run.shells.stop(runningShells(run.state), { notify: true });
     await run.children.allEnded();
     await run.journal.sync();
   } catch (thrown) {
@@ -238,7 +238,7 @@ async function take(
       closeOpenCalls(run, step.because);
       return null;
     case 'stop_shells':
-      await run.shells.stop(step.shells, { isTold: false });
+      await run.shells.stop(step.shells, { notify: false });
       return null;
     case 'end':
       // In the same moment: a message that came now would find nobody to read it.

@@ -8,10 +8,10 @@ import { oneLine, truncate } from '../../base/text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { nameCovers, ruleCovers } from '../../policy/tool-cover.ts';
 
-/** Characters of what is said of one parameter. */
+/** The most characters that the prompt shows of each text about a parameter. */
 const MAX_SHOWN = 400;
 
-/** An agent's own part of the system prompt, with what stands for its `{{ name }}`; empty for none. */
+/** Formats an agent's own prompt with the values of its parameters; empty when it has none. */
 export function formatAgentPrompt({ prompt, parameters = [] }: AgentDefinition): string {
   const own = prompt.trim();
   if (own === '' || parameters.length === 0) return own;
@@ -63,7 +63,7 @@ function linesOf({ limits, unlimited }: LimitedTools, tools: readonly string[]):
   return [...toolsByWays].map(([ways, names]) => `- ${names.join(', ')}: ${ways}`);
 }
 
-/** Whether a rule for the limited tool is about another tool, too, as one for Edit is about Write. */
+/** Returns true when a rule for the limited tool also covers this tool, as one for Edit covers Write. */
 function isCovered(tool: string, limit: ToolLimit, purpose: 'widen' | 'narrow'): boolean {
   const source = { kind: 'builtin', where: '' } as const;
   return ruleCovers({ text: limit.tool, tool: limit.tool, source }, tool, purpose);

@@ -14,7 +14,7 @@ import { unmetLines, type UnmetRequest } from '../../protocol/unmet-request.ts';
 import { findUnmetRequests } from './unmet-requests.ts';
 import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
 
-/** What of the engine's ports it takes to say what a task would be. */
+/** The parts of the engine that the setup of an agent depends on. */
 export interface SetupDeps extends Pick<
   EngineDeps,
   | 'clock'
@@ -31,38 +31,38 @@ export interface SetupDeps extends Pick<
   readonly skills: Pick<SkillSource, 'skills'>;
 }
 
-/** Where a task stands and who works on it. */
+/** The position of a task in its tree and the agent that works on it. */
 export interface Placement {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
   readonly cwd: string;
   readonly isRoot: boolean;
-  /** Of the model that works on it. */
+  /** The provider of the task's model. */
   readonly provider: string;
-  /** What happens to its questions. Default `deny`. */
+  /** The handling of its questions. Default: `deny`. */
   readonly onAsk?: OnAsk;
-  /** What the conversation of a root begins with. */
+  /** The first prompt of a conversation. */
   readonly firstPrompt?: string;
-  /** Those who are equipped for one find the same notes. Absent: as they are now. */
+  /** Setups with the same object see the same notes. Default: the present notes. */
   readonly moment?: object;
 }
 
-/** What a task begins its requests with, before anything of its own. */
+/** The tools and the prompt of an agent, before anything that is specific to one task. */
 export interface AgentSetup {
-  /** The frozen view: what policy leaves of the definition's wish, among the tools that exist. */
+  /** The tools that the definition asks for, as far as they exist and policy allows them. */
   readonly tools: readonly AnyTool[];
   readonly dropped: readonly DroppedTool[];
-  /** Requests of its definition that are not met. */
+  /** The requests of the definition that are not met. */
   readonly unmet: readonly UnmetRequest[];
-  /** What its system prompt is written from. */
+  /** The input from which the system prompt is built. */
   readonly prompt: PromptInput;
-  /** The skills whose instructions stand in it. */
+  /** The skills whose instructions are part of the prompt. */
   readonly preloaded: PreloadedSkills;
-  /** What its type's notes put into it; null: none are kept. */
+  /** The notes in the prompt; null when the agent keeps none. */
   readonly memory: PromptNotes | null;
 }
 
-/** Pure, but for the day that the clock says, and the notes of a type that keeps some. */
+/** Prepares an agent for a task. Depends only on its arguments, the day, and the agent's notes on the disk. */
 export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
   const { agent, rights, isRoot, provider } = placement;
   const view = toolView({
@@ -92,7 +92,7 @@ export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup 
   };
 }
 
-/** Its notes are for whoever may read them. */
+/** Reads the agent's notes for its prompt. Null when the task has no tool to read them. */
 function promptNotes(
   { memory: source, redact }: SetupDeps,
   { agent, cwd, moment }: Placement,
@@ -102,7 +102,7 @@ function promptNotes(
   return readPromptNotes({ source, redact, agent, cwd, moment });
 }
 
-/** Skill and RunTemplate are available only when there is one to call. */
+/** Returns the tools that exist. Skill and RunTemplate are left out when there is nothing to call with them. */
 function availableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[] {
   const without = new Set<string>();
   if (findCallableSkills(deps, rights).skills.length === 0) without.add('Skill');
@@ -141,7 +141,7 @@ function promptInput(
   };
 }
 
-/** What a task with these tools would begin with, as things are now. */
+/** Returns the present prompt input of a task with these tools. */
 export function currentPromptInput(
   deps: SetupDeps,
   placement: Placement,
@@ -150,7 +150,7 @@ export function currentPromptInput(
   return promptInput(deps, placement, tools, promptNotes(deps, placement, tools));
 }
 
-/** The tools of these names, in this order, as far as they exist and are switched on. */
+/** Returns the tools with these names, in this order, as far as they exist and are switched on. */
 export function selectTools(
   { settings, tools }: Pick<SetupDeps, 'settings' | 'tools'>,
   wanted: readonly string[],
@@ -159,7 +159,7 @@ export function selectTools(
   return existing.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
 
-/** What `task_tool.enabled = false` takes out of every request. */
+/** The tools that `task_tool.enabled = false` removes from every request. */
 const TASK_TOOLS: ReadonlySet<string> = new Set([
   'Task',
   'TaskOutput',
@@ -170,12 +170,12 @@ const TASK_TOOLS: ReadonlySet<string> = new Set([
   'RunTemplate',
 ]);
 
-/** Tools whose reasons a refusal repeats. */
+/** The most tools whose reasons a refusal repeats. */
 const SHOWN_TOOLS = 8;
 
 /**
- * Why an agent can't be started here, and what to do; null: it can. One that asks for tools by name and
- * gets none could only make things up; one that asks for none works without.
+ * Returns the reason why an agent can't be started here and what to do about it; null when it can. An agent that asks
+ * for tools by name and gets none could only make things up. One that asks for none works without tools.
  */
 export function findUnusableReason(
   agent: AgentDefinition,
@@ -183,7 +183,7 @@ export function findUnusableReason(
 ): string | null {
   const { name, origin, unusable } = agent;
   if (unusable !== undefined) {
-    return `\`${name}\` can't be started: ${sentence(unusable)} Mend ${origin.path}, or name another agent.`;
+    return `\`${name}\` can't be started: ${sentence(unusable)} Fix ${origin.path}, or name another agent.`;
   }
   const { mode, names } = agent.tools;
   const asksForSome = mode === 'allow' && names.length > 0;
@@ -193,7 +193,7 @@ export function findUnusableReason(
   return `\`${name}\` can't be started: none of the tools that it asks for can be had here. ${reasons.join(' ')}${more} Name another agent, or do the work yourself.`;
 }
 
-/** `Task` is also given to who does not ask for it. */
+/** Returns true when the definition asks for this tool. `Task` is also given to agents that do not ask for it. */
 function asksFor({ tools, delegatesTo = [] }: AgentDefinition, name: string): boolean {
   return name !== 'Task' || tools.names.includes('Task') || delegatesTo.length > 0;
 }

@@ -28,8 +28,8 @@ interface GivenAnswer {
 }
 
 /**
- * Writes a person's answer down, with the rule that an "always" gives, or the mode that the approval of a plan
- * does. These first: a crash in between leaves an open question that they settle, never an answer without them.
+ * Records a person's answer, with the rule of an "always" or the mode of an approved plan. Those come first, so that
+ * a crash in between leaves an open question that they settle, and never an answer without them.
  */
 function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnswer): void {
   const { standingRules: standing } = kept;
@@ -58,10 +58,7 @@ function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnsw
   asker.journal.record(...events);
 }
 
-/**
- * A mode is granted in the log of the conversation, not of the task that asks: it is for every task of that agent
- * below.
- */
+/** Records the grant of a mode in the log of the conversation, since it is for all tasks of that agent in it. */
 function recordModeGrant(
   asker: AnswerWriter,
   { question, scope, kept }: Omit<GivenAnswer, 'answer'> & { readonly scope: 'task' | 'user' },
@@ -100,15 +97,15 @@ function grantOf(
   throw new MusterError('INTERNAL_ERROR', parsed.problem.message);
 }
 
-/** A task that was opened from its log, and asks there. */
+/** A task that was opened from its log and has open questions there. */
 interface LeftAsker extends AnswerWriter {
   readonly state: InboxState & Pick<TaskState, 'conversation'>;
   readonly permissions: AnswerWriter['permissions'] & Pick<TaskPermissions, 'isTrusted'>;
 }
 
 /**
- * Answers a question of tasks that were left, before they go on. Throws MusterError: `NOT_FOUND` when
- * none of them asks it, `CONFLICT` when it is settled already.
+ * Answers a question of parked tasks before they are resumed. Throws MusterError: `NOT_FOUND` when none of them asks
+ * it, `CONFLICT` when it is settled already.
  */
 export function answerRecordedQuestion(
   tasks: readonly LeftAsker[],

@@ -16,12 +16,12 @@ interface WritableConversation extends Conversation {
   readonly journal: { record(...bodies: readonly EventBody[]): void };
 }
 
-/** Begins the ids of inputs that tell a model of another mode. */
+/** The prefix of the ids of notices about a changed mode. */
 const NOTICE = 'mode-';
 
 /**
- * Writes another mode down, and that its model is to be told of it. Throws MusterError: `INVALID_PARAM` for a task
- * that no person talks to, or a mode that its definition forbids.
+ * Changes the mode of a conversation and queues a notice for its model. Throws MusterError (`INVALID_PARAM`) for a
+ * task that is not a conversation, and for a mode that its definition forbids.
  */
 export function changeMode(
   run: WritableConversation,
@@ -49,8 +49,8 @@ function requireMode({ spec }: Conversation, mode: PermissionMode): void {
 }
 
 /**
- * What gives a conversation this mode: a person's own word, and so up to what its definition wants. No events
- * where it has it. What is below it never gets more than it was made with.
+ * Returns the events that give a conversation this mode, at most the one that its definition allows; none when it has
+ * that mode. Tasks below it never get more than they were created with.
  */
 function modeTerms(
   { spec }: Pick<Conversation, 'spec'>,
@@ -62,7 +62,7 @@ function modeTerms(
   return [{ type: 'terms.changed', rights: { ...rights, mode }, limits, model }];
 }
 
-/** As `modeTerms`, by an answer that tells the model of the mode itself: what was still to be said of one is not. */
+/** Returns the events of an approved plan. Pending notices are withdrawn, since the answer names the new mode. */
 export function planApprovalEvents(
   run: Conversation,
   wanted: PermissionMode,
@@ -75,7 +75,7 @@ function withdrawnNotices({ conversation }: Conversation['state']): readonly Eve
   return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }
 
-/** Tells its model of the mode, in its next request: in what it begins with stands the mode that it began in. */
+/** Returns the events that notify the model of its mode, since its system prompt names the mode at its start. */
 export function modeNoticeEvents(
   { spec, state }: Conversation,
   wanted: PermissionMode,
@@ -95,7 +95,7 @@ export function modeNoticeEvents(
   ];
 }
 
-/** Whether it is still to be said when a task goes on after its end. */
+/** Returns true for the id of a notice about a mode, which is still delivered when a task is resumed. */
 export function isModeNotice(id: string): boolean {
   return id.startsWith(NOTICE);
 }

@@ -86,7 +86,7 @@ async function stopShell(
   const owner = engine.running.get(ownerId);
   const hadEnded = owner?.state.shells.get(id)?.end !== null;
   // Its own task reads of the end right here; another one has to be told.
-  await owner?.shells.stop([id], { isTold: owner !== caller });
+  await owner?.shells.stop([id], { notify: owner !== caller });
   const report = reportShell(engine, { caller, owner, id, offset: null });
   if (report.error !== undefined) return report;
   const what = hadEnded ? 'had ended before' : 'is stopped';

@@ -6,7 +6,7 @@ const PARKED = Symbol('parked');
 
 export interface CancellationParts {
   readonly deadlines: Pick<Deadlines, 'after'>;
-  /** Whether the present turn can be interrupted without ending the task: true for conversations. */
+  /** True when the present turn can be interrupted without ending the task, as in a conversation. */
   readonly isInterruptible: boolean;
 }
 
@@ -58,7 +58,7 @@ export class Cancellation {
     if (this.parts.isInterruptible) this.turn.abort(order);
   }
 
-  /** Whether the task's work was rejected with this because its turn was interrupted. */
+  /** Returns true when the task's work was rejected with this reason because its turn was interrupted. */
   isInterruption(thrown: unknown): boolean {
     return !this.signal.aborted && this.turnSignal.aborted && thrown === this.turnSignal.reason;
   }

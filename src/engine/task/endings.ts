@@ -12,15 +12,15 @@ import { outputSchemaOf } from './output-schema.ts';
 import type { StopOrder } from './stop-order.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** How a task ends, and its answer or what there is of one. */
+/** The end of a task, with its result as far as there is one. */
 export interface TaskEnding {
   readonly end: EndReason;
   readonly result: string;
-  /** It as JSON that is valid against the task's output schema. Absent: it is not, or there is none. */
+  /** The result as JSON that is valid against the task's output schema, when it has one. */
   readonly structured?: JsonValue;
 }
 
-/** Ends with exactly this answer. */
+/** Completes a task with exactly this answer. */
 export function endCompleted(answer: string): TaskEnding {
   return {
     end: { status: 'completed', error: null, because: 'the model ended its answer', by: null },
@@ -28,7 +28,7 @@ export function endCompleted(answer: string): TaskEnding {
   };
 }
 
-/** Ends with this answer, and with the report before it if the answer only points to that. */
+/** Completes a task with this answer, preceded by its earlier report if the answer only refers to that. */
 export function endCompletedWithReport(state: TaskState, answer: string): TaskEnding {
   return endCompleted(withReport(state, answer));
 }
@@ -39,12 +39,13 @@ function withReport({ activation, spec }: TaskState, last: string): string {
   return resultText(last, activation.texts, spec.prompt);
 }
 
-/** `of`: the task whose result it is. */
-export function endReused(of: string, text: string): TaskEnding {
-  const because = `the result of task ${of} was reused`;
+/** Completes a task with the result of the earlier task `source`. */
+export function endReused(source: string, text: string): TaskEnding {
+  const because = `the result of task ${source} was reused`;
   return { end: { status: 'completed', error: null, because, by: null }, result: text };
 }
 
+/** Ends a task as partial because it reached a limit. */
 export function endByLimit(state: TaskState, hit: LimitHit): TaskEnding {
   const { answer } = state;
   const cut = answer?.reason === 'length' ? answer.outputCap : undefined;
@@ -57,13 +58,13 @@ export function endByOutputCap(state: TaskState, { limit, value, used }: OutputC
   return endByLimit(state, { limit, value, used });
 }
 
-/** The model's own output limit came in the middle of the answer, and of each that went on from it. */
+/** Ends a task as partial because the model's output limit cut off its answer and each continuation of it. */
 export function endCutOff(text: string, answers: number): TaskEnding {
   const message = `the model reached its output limit in the middle of its answer, ${answers} times in a row (limit cut_answers = ${answers})`;
   return partial(text, message, null);
 }
 
-/** `forced`: something had to be killed for it. */
+/** Ends a task that was stopped by this order. `forced`: a process had to be killed for it. */
 export function endStopped(
   state: TaskState,
   order: StopOrder,
@@ -77,22 +78,24 @@ export function endStopped(
   };
 }
 
+/** Ends a task whose model failed. */
 export function endFailedByModel(state: TaskState, failure: ModelFailure): TaskEnding {
-  // What it has stands, as after any other limit.
+  // The context window is a limit: the result so far is kept.
   if (failure.kind === 'too_large') return partial(state.lastText, failure.message, 'limit');
   const code: ErrorCode = failure.kind === 'timeout' ? 'TIMEOUT' : 'PROVIDER_ERROR';
   return failed(state, { code, message: failure.message, retryable: failure.retryable });
 }
 
+/** Fails a task whose model gave only empty answers. */
 export function endWithoutAnswer(state: TaskState, answers: number): TaskEnding {
   const message = `the model gave ${answers} empty answers in a row (limit empty_answers = ${answers})`;
   return failedWithReport(state, { code: 'PROVIDER_ERROR', message, retryable: true });
 }
 
 /**
- * The model wrote its calls as text, so that none of them ran: its server lacks the parser for them.
+ * Fails a task whose model wrote its tool calls as text, because its server lacks the parser for them.
  *
- * @param form the form of the last one
+ * @param form the syntax of the last such call, when it was recognized
  */
 export function endWithCallsAsText(
   state: TaskState,
@@ -106,12 +109,13 @@ export function endWithCallsAsText(
   return failedWithReport(state, { code: 'PROVIDER_ERROR', message, retryable: false });
 }
 
+/** Fails a task whose answer the provider's content filter ended. */
 export function endFiltered(state: TaskState): TaskEnding {
   const message = "the provider's content filter ended the answer";
   return failed(state, { code: 'PROVIDER_ERROR', message, retryable: false });
 }
 
-/** Its answers, or the schema that they must be valid against, keep it from having a result. */
+/** Fails a task without a valid result, because of its answers or because of the output schema itself. */
 export function endFailedBySchema(
   state: TaskState,
   { code, message }: { readonly code: ErrorCode; readonly message: string },
@@ -119,12 +123,13 @@ export function endFailedBySchema(
   return failed(state, { code, message: `output_schema: ${message}`, retryable: false });
 }
 
+/** Fails a child whose calls the user denied several times in a row. */
 export function endHaltedByUser(state: TaskState): TaskEnding {
   const message = haltedMessage(state);
   return failed(state, { code: 'PERMISSION_DENIED', message, retryable: false });
 }
 
-/** An error of Muster's own: its log can't be written, or a bug. */
+/** Fails a task because of an internal error: its log can't be written, or a bug. */
 export function endBroken(state: TaskState, thrown: unknown): TaskEnding {
   const code = thrown instanceof MusterError ? thrown.code : 'INTERNAL_ERROR';
   return failed(state, { code, message: errorMessage(thrown), retryable: false });
@@ -140,7 +145,7 @@ function failed(state: TaskState, error: NonNullable<EndReason['error']>): TaskE
   return { end, result: state.lastText };
 }
 
-/** Fails with the report that came before its last answers, which hold none. */
+/** Fails a task with the report that came before its last answers, which hold no result. */
 function failedWithReport(state: TaskState, error: NonNullable<EndReason['error']>): TaskEnding {
   const ending = failed(state, error);
   const report = withReport(state, '');

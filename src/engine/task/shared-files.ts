@@ -3,62 +3,63 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 import { deferred } from '../../base/async.ts';
 import { isInside } from '../../base/path-inside.ts';
 
+/** The version of a file that a task wrote. */
 export interface WrittenVersion {
   readonly task: string;
   readonly agent: string;
-  /** Of what it left there; null: it deleted the file, or moved it away. */
+  /** The hash of the new content; null when the task deleted the file or moved it away. */
   readonly hash: string | null;
 }
 
 /**
- * Which task of a tree wrote a file last, or took it away, by real path. It dies with the process: what
- * was done before that, only logs tell.
+ * Tracks which task of a tree wrote or removed each file last, by real path. It is lost with the process; the
+ * versions from before are read from the logs.
  */
 export class FileVersions {
   private readonly last = new Map<string, WrittenVersion>();
   private readLogs: (() => FileVersions) | null = null;
   private before: FileVersions | null = null;
 
-  /** `readLogs`: what the tree did under an owner that is gone. Read once, when it is first asked for. */
+  /** Sets the function that reads the versions from before this process, called once when they are first needed. */
   setEarlierVersions(readLogs: () => FileVersions): void {
     this.readLogs = readLogs;
   }
 
-  /** Set before it is done: where it never is, it fits nothing that is found. */
-  set(path: string, stamp: WrittenVersion): void {
-    this.last.set(path, stamp);
+  /** Notes a write before it is done. If it is never done, its hash matches no content. */
+  set(path: string, version: WrittenVersion): void {
+    this.last.set(path, version);
   }
 
-  /** Who left the file as it is (null: gone), when that was another task. */
+  /** Finds the task that left a file with this hash (null: removed it), if it is another one than the reader. */
   findOtherWriter(path: string, hash: string | null, reader: string): WrittenVersion | undefined {
-    const stamp = this.last.get(path);
-    if (stamp !== undefined && stamp.hash === hash) {
-      return stamp.task === reader ? undefined : stamp;
+    const version = this.last.get(path);
+    if (version !== undefined && version.hash === hash) {
+      return version.task === reader ? undefined : version;
     }
     if (this.before === null && this.readLogs !== null) this.before = this.readLogs();
     return this.before?.findOtherWriter(path, hash, reader);
   }
 }
 
-/** Stands for the hash of a file that another task took away, once this one was told so. */
+/** Stands for the hash of a file that another task removed, once this task was notified of that. */
 const GONE = 'gone';
 
-/** What the fold knows, and on top what calls under way have just seen. */
-export function createFileMemory(state: TaskState, stamps: FileVersions): FileMemory {
+/** Creates the file memory of a task: the files in its state, and those that running calls have just seen. */
+export function createFileMemory(state: TaskState, versions: FileVersions): FileMemory {
   const fresh = new Map<string, string>();
   const { id, agent } = state.spec;
-  const stamp = (path: string, hash: string | null) =>
-    stamps.set(path, { task: id, agent: agent.name, hash });
+  const setVersion = (path: string, hash: string | null) =>
+    versions.set(path, { task: id, agent: agent.name, hash });
   const named = (path: string, hash: string | null) => {
-    const by = stamps.findOtherWriter(path, hash, id);
+    const by = versions.findOtherWriter(path, hash, id);
     return by === undefined ? undefined : `task ${by.task} (${by.agent})`;
   };
   const seen = (path: string) => fresh.get(path) ?? state.knownFiles.get(path) ?? undefined;
   return {
     seen,
     remember: (path, hash) => void fresh.set(path, hash),
-    willWrite: stamp,
-    willRemove: (path) => stamp(path, null),
+    willWrite: setVersion,
+    willRemove: (path) => setVersion(path, null),
     changedBy: named,
     removedBy: (path) => named(path, null),
     acceptRemoval: (path) => {
@@ -70,12 +71,12 @@ export function createFileMemory(state: TaskState, stamps: FileVersions): FileMe
   };
 }
 
-/** At most so many are named; the others are counted. */
-const MOST_NAMED = 5;
+/** The most files that a note names; the others are counted. */
+const MAX_NAMED = 5;
 
 /**
- * What the parent is told of its own reads that an ended child, with all below it, has made stale;
- * empty: none.
+ * Returns a note for the parent about files that it has read and that an ended child, or a task below that, has
+ * changed since. Empty when there are none.
  */
 export function staleReadsNote(parent: TaskState, child: TaskState): string {
   const stale = [...child.filesChanged.values()]
@@ -88,8 +89,8 @@ export function staleReadsNote(parent: TaskState, child: TaskState): string {
     })
     .map(({ path }) => JSON.stringify(path));
   if (stale.length === 0) return '';
-  const named = stale.slice(0, MOST_NAMED).join(', ');
-  const rest = stale.length > MOST_NAMED ? ` and ${stale.length - MOST_NAMED} more` : '';
+  const named = stale.slice(0, MAX_NAMED).join(', ');
+  const rest = stale.length > MAX_NAMED ? ` and ${stale.length - MAX_NAMED} more` : '';
   return `[Changed since you read it: ${named}${rest}. Read again what you go on with.]`;
 }
 
@@ -99,14 +100,16 @@ interface Turn {
 }
 
 /**
- * Lets the calls of a tree that change files take turns where they change the same ones: between the
- * look at a file and the write over it no other task of the tree gets at it, so that whoever comes second
- * is told who came first.
+ * Makes the calls of a tree that change the same files take turns. Between the check of a file and the write no
+ * other task of the tree can change it, so that the second writer is notified of the first.
  */
 export class FileLocks {
   private readonly turns = new Set<Turn>();
 
-  /** `paths`: absolute, real; a directory stands for all in it. Never waits for one that came later. */
+  /**
+   * Runs `work` while it holds the lock on these paths (absolute, real; a directory includes all files in it).
+   * Never waits for a call that came later.
+   */
   async withLock<T>(paths: readonly string[], work: () => Promise<T>): Promise<T> {
     const earlier = [...this.turns].filter((turn) => overlaps(turn.paths, paths));
     const { promise, resolve } = deferred<void>();

@@ -142,19 +142,19 @@ export class TaskRun {
     return [...(this.parent?.chain() ?? []), this.spec.agent.name];
   }
 
-  /** Whether no call waits for this task, or for a task above it. */
+  /** True when no call waits for this task, or for a task above it. */
   get isBackground(): boolean {
     const { parent } = this;
     if (parent === null) return false;
     return parent.state.children.get(this.spec.id)?.background === true || parent.isBackground;
   }
 
-  /** Whether no further request is sent: the end is decided, the last turn has begun, or the task is stopped. */
+  /** True when no further request is sent: the end is decided, the last turn has begun, or the task is stopped. */
   get isEnding(): boolean {
     return this.end.isDecided || this.state.activation.lastTurn || this.cancellation.signal.aborted;
   }
 
-  /** The state to report once the task has ended. Where the log has no end, it says why. */
+  /** The state to report once the task has ended, with the reason when the log has no end. */
   outcome(): TaskState {
     const { state, end } = this;
     if (this.cancellation.isParked) return { ...state, status: 'parked' };
@@ -277,7 +277,7 @@ export class ChildRuns {
   }
 }
 
-/** How far a task has come to its end. */
+/** Tracks the end of a task from the decision to the record in its log. */
 class EndTracker {
   /** Resolves once the end is in the log, or is known not to get there. */
   readonly written: Promise<void>;

@@ -18,41 +18,38 @@ export interface TaskTreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 
   readonly inbox: Inbox;
 }
 
-/** A task of a tree, as far as that is concerned. */
+/** The part of a task that its tree uses. */
 interface Member {
   park(questions: readonly string[]): void;
 }
 
-/**
- * What the tasks of one tree share in this process: slots, budget, counts, who wrote
- * which file, and whether they are parked.
- */
+/** The state that the tasks of one tree share in this process, such as slots, budget and file versions. */
 export class TaskTree {
-  /** The id of the task at its top here. */
+  /** The id of the task at the top of the tree in this process. */
   readonly id: string;
   readonly slots: Slots;
   readonly admission: TaskAdmission;
   readonly promptCache: PromptCacheWarmUp;
   readonly commands: CommandQueue;
   readonly budget: Budget;
-  /** Milliseconds; null: no limit. */
+  /** The limit on the wall time of the tree in milliseconds; null for no limit. */
   readonly wallMs: number | null;
   readonly fileVersions = new FileVersions();
   readonly fileLocks = new FileLocks();
-  /** What happens to its questions. */
+  /** The handling of questions to people. */
   onAsk: OnAsk;
   readonly idleDetector: IdleDetector;
-  /** Of conversations that tasks here are handed, by conversation: asked for once. */
+  /** The summaries of conversations that are passed to tasks, each requested once. */
   readonly summaries: SharedSummaries = new Map();
-  /** The questions that it was left for; empty while it is at work. */
+  /** The questions for which the tree was parked; empty while it works. */
   parkedOn: readonly WaitingQuestion[] = [];
   private readonly members = new Set<Member>();
   private readonly maxTasks: number;
-  /** Ids of all that were ever made, the top left out: one that is resumed is no new one. */
+  /** The ids of all tasks that were ever created below the top task. A resumed task is not new. */
   private readonly tasks = new Set<string>();
-  /** Those of them that do not count: they are items of a run of a template. */
+  /** The ids of those that run an item of a template and do not count for the limit on tasks. */
   private readonly items = new Set<string>();
-  /** Agents that asked for a mode that they did not get, with that mode. */
+  /** The agents that lacked a mode that they asked for, each with that mode. */
   private readonly missingModes = new Set<string>();
   private requests = 0;
   private retries = 0;
@@ -81,7 +78,7 @@ export class TaskTree {
     this.budget = new Budget(treeCaps(settings), null);
   }
 
-  /** From when a task is at work here. */
+  /** Registers a task that starts to run. */
   join(member: Member): void {
     this.members.add(member);
   }
@@ -90,14 +87,14 @@ export class TaskTree {
     this.members.delete(member);
   }
 
-  /** Leaves all that is at work, as it is. */
+  /** Parks all running tasks because of these questions. */
   private park(questions: readonly WaitingQuestion[]): void {
     this.parkedOn = questions;
     const ids = questions.map(({ question }) => question.id);
     for (const member of this.members) member.park(ids);
   }
 
-  /** Whether no task of this tree was made before whose agent lacks this mode. */
+  /** Notes that an agent lacks a mode. Returns true at the first time in this tree. */
   isFirstToLack({ agent, mode }: ModeToGrant): boolean {
     const key = `${agent}=${mode}`;
     const isFirst = !this.missingModes.has(key);
@@ -109,7 +106,7 @@ export class TaskTree {
     for (const id of ids) this.tasks.add(id);
   }
 
-  /** The tasks of items, whose number their template's run bounds. */
+  /** Adds tasks that run items of a template, whose number that run bounds. */
   addItems(ids: Iterable<string>): void {
     for (const id of ids) {
       this.tasks.add(id);
@@ -117,7 +114,7 @@ export class TaskTree {
     }
   }
 
-  /** Whether this is one of those, by its whole id. */
+  /** Returns true when the tree has a task with this full id below its top. */
   hasTask(id: string): boolean {
     return this.tasks.has(id);
   }
@@ -126,7 +123,7 @@ export class TaskTree {
     this.requests += 1;
   }
 
-  /** Retries that a tree has left: together at most 10, and one more for each five requests. */
+  /** The remaining retries of the tree: it has 10, and one more for each five requests. */
   get remainingRetries(): number {
     return 10 + Math.floor(this.requests / 5) - this.retries;
   }
@@ -135,20 +132,23 @@ export class TaskTree {
     this.retries += 1;
   }
 
-  /** Why no task may be added; neither the top nor resumes nor items count. */
+  /** Returns the limit on tasks if it is reached. The top task, resumed tasks and template items don't count. */
   findTaskLimitHit(): LimitHit | null {
     const used = this.tasks.size - this.items.size;
     return used < this.maxTasks ? null : { limit: 'max_tasks', value: this.maxTasks, used };
   }
 }
 
-/** What stands before the prompt of each task that one message has made with `context: summary`. */
+/** The text before the prompt of each task that one message created with `context: summary`. */
 export interface SummaryText {
   readonly text: string;
-  /** The task that has asked for it; null: no summary could be had, and why `because` says. */
+  /** The task that requested the summary; null when there is none, for the reason in `because`. */
   readonly from: string | null;
   readonly because: string | null;
 }
 
-/** By conversation; null: whoever asked was stopped, or had no budget for it, and the next one asks. */
+/**
+ * The summaries by conversation. Null: the task that requested it was stopped or had no budget, and the next task
+ * requests it again.
+ */
 export type SharedSummaries = Map<string, Promise<SummaryText | null>>;

@@ -6,8 +6,8 @@ import type { TaskRun } from './task-run.ts';
 import { TaskPermissions } from './task-permissions.ts';
 
 /**
- * The variables that a task has set for its commands. Its log tells them; from one that was made
- * elsewhere nothing is taken, and from none what a task may not set.
+ * Returns the variables that a task has set for its commands. Variables in an imported part of its log do not count,
+ * nor do names that a task may not set.
  */
 export function readTaskVariables(
   run: Pick<TaskRun, 'state'> & { readonly permissions: Pick<TaskPermissions, 'isTrusted'> },
@@ -19,6 +19,7 @@ export function readTaskVariables(
   return Object.fromEntries(own.map(([name, { value }]) => [name, value]));
 }
 
+/** Creates the port through which calls of a task read and set variables. */
 export function createVariablePort(deps: EngineDeps, run: TaskRun): VariablePort {
   return {
     seen: () => {

@@ -3,40 +3,42 @@ import type { GrantScope } from '../../protocol/question.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { EventBody } from '../../protocol/events/event.ts';
 
-/** What the user has allowed once and for all, in one project or everywhere. */
+/** The rules that the user has allowed permanently, in one project or everywhere. */
 export interface StandingRules {
   /**
-   * In force for tasks that work in this directory (absolute, real), wherever this process was started;
-   * null: in none. Each is a value: never changed, only replaced.
+   * Returns the rules for tasks that work in this directory (absolute, real), or without a directory (null).
+   * Returned arrays never change.
    */
   rules(directory: string | null): readonly PermissionRule[];
-  /** Keeps one, in force from now on. Throws MusterError when it can't be kept; then it is not in force. */
-  add(rule: PermissionRule, kept: StandingRuleScope): void;
+  /** Stores a rule, which applies from now on. Throws MusterError when it can't be stored; then it does not apply. */
+  add(rule: PermissionRule, target: StandingRuleScope): void;
 }
+
+/** The scope of a permanent rule. */
 
 export interface StandingRuleScope {
   readonly scope: Exclude<GrantScope, 'task'>;
-  /** Where the task works that asked. */
+  /** The working directory of the task that asked. */
   readonly directory: string | null;
 }
 
-/** Its first root, and not what it says of itself: a task from a file may say anything. */
+/** Returns a task's first root. Its recorded directory is not trusted, since an imported log may name any. */
 export function workingDirectory({ roots }: Pick<Rights, 'roots'>): string | null {
   return roots[0] ?? null;
 }
 
 /** The modes that the user grants to agents outside of the logs of tasks. */
 export interface ModeGrantStore {
-  /** The grants of files, variables and flags, and those answered for every conversation. */
+  /** Returns the grants in files, variables and flags, and those that the user gave for every conversation. */
   inForce(): readonly ModeGrant[];
   /**
-   * Keeps one for every conversation, in force from now on, and returns it as it is kept. Throws MusterError when
-   * it can't be kept; then it is not in force.
+   * Stores a grant for every conversation, which applies from now on, and returns it as stored. Throws MusterError
+   * when it can't be stored; then it does not apply.
    */
   add(grant: ModeGrant): ModeGrant;
 }
 
-/** Records in the log of a conversation what flags of this start grant in it: they hold when it is resumed, too. */
+/** Returns the events that record grants by flags in a conversation, so that they also apply when it is resumed. */
 export function flagGrantEvents(
   store: ModeGrantStore | null,
   recorded: readonly { readonly grant: ModeGrant }[] = [],

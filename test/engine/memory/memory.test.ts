@@ -134,7 +134,7 @@ describe('the prompt of an agent', () => {
     await test.start('root').end.written;
     expect(system(requestsOf(test, 'k')[0])).toContain('>\nUse make.\nOr ninja.\n</outside');
     expect(eventsOfType(test, 'warning').map(({ message }) => message)).toEqual([
-      expect.stringMatching(/agent-memory\/keeper hold 2 characters that nobody sees: left out/),
+      expect.stringMatching(/agent-memory\/keeper hold 2 invisible characters, which are left out/),
     ]);
   });
 

@@ -34,7 +34,7 @@ describe('the output of a shell', () => {
     for (const text of ['!', '!!']) output.write(Buffer.from(text));
     output.close();
     expect([output.problem, stops]).toEqual([
-      'it is more than the limit output.spill_bytes = 10',
+      'the output is more than the limit output.spill_bytes = 10',
       1,
     ]);
     expect(readOutputPart(path, 0, 100)).toMatchObject({ text: '1234567890', size: 10 });
@@ -44,7 +44,7 @@ describe('the output of a shell', () => {
     const path = join(directory, 'link');
     symlinkSync(file(''), path);
     expect(() => new ShellOutput(path, 10, () => {})).toThrow(
-      /^The shell was not started, since its output can't be kept: ELOOP/,
+      /^The shell was not started, since its output file can't be opened: ELOOP/,
     );
   });
 });

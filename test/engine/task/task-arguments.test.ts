@@ -169,7 +169,7 @@ describe('the arguments of Task', () => {
     [
       'context at a resume',
       { prompt: 'a', resume: '4f2k9x', context: 'inherit' },
-      ['context: is for a new task; one that is resumed goes on with its own'],
+      ['context: is for new tasks; a resumed task keeps its own context'],
     ],
     [
       'a prototype',
