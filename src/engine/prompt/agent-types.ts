@@ -8,7 +8,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import { shortenDescription, usageDescription } from './usage-description.ts';
 
 /**
- * The most estimated tokens of the list, which is part of every request of a task. That is 1 % of a context window
+ * The most estimated tokens of the list, which is part of every request of a task. The limit is 1 % of a context window
  * of 200,000 tokens, a quarter of the smallest one of local models, and enough for about 70 agents.
  */
 export const LIST_TOKENS = 2_000;

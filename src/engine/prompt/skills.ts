@@ -23,7 +23,7 @@ interface CallableSkills {
 /** The callable skills by the list of all skills and the right to delegate. Thousands of tasks share them. */
 const CALLABLE = new WeakMap<readonly SkillDefinition[], Map<boolean, CallableSkills>>();
 
-/** Finds the skills that a task with these rights may call. Those that run as tasks need the right to delegate. */
+/** Finds the skills that a task with these rights may call. Skills that run as tasks need the right to delegate. */
 export function findCallableSkills(
   { skills, settings }: SkillDeps,
   rights: Rights,

@@ -8,8 +8,8 @@ interface QuestionKey {
 }
 
 /**
- * Returns the open question of a call. That is the recorded one with the same digest, also from before a crash, or
- * else a new one, which is recorded. A question in an imported log is asked anew, since it may show something else
+ * Returns the open question of a call: the recorded one with the same digest, also from before a crash, or else a new
+ * one, which is recorded. A question in an imported log is asked anew, since it may show something else
  * than the call does.
  */
 export function openQuestion(

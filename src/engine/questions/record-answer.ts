@@ -28,7 +28,7 @@ interface GivenAnswer {
 }
 
 /**
- * Records a person's answer, with the rule of an "always" or the mode of an approved plan. Those come first, so that
+ * Records a person's answer, with the rule of an "always" or the mode of an approved plan. These events come first, so that
  * a crash in between leaves an open question that they settle, and never an answer without them.
  */
 function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnswer): void {
