@@ -157,7 +157,7 @@ describe('an agent for the background', () => {
             call('Task', { prompt: 'watch', subagent_type: 'guard', run_in_background: false }),
           ),
           ({ results }) => {
-            id = /task ([a-z0-9]+)/.exec(results[0]?.text ?? '')?.[1] ?? '';
+            id = /\[task ([a-z0-9]+)/.exec(results[0]?.text ?? '')?.[1] ?? '';
             return calls(call('Task', { prompt: 'again', resume: id }));
           },
         ],
@@ -306,7 +306,7 @@ describe('an agent that wants nothing asked', () => {
         root: [
           calls(call('Task', { prompt: 'quiet', subagent_type: 'silent' })),
           ({ results }) => {
-            id = /task ([a-z0-9]+)/.exec(results[0]?.text ?? '')?.[1] ?? '';
+            id = /\[task ([a-z0-9]+)/.exec(results[0]?.text ?? '')?.[1] ?? '';
             return calls(call('Task', { prompt: 'again', resume: id }));
           },
         ],
