@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from './clock.ts';
+import { deferred, onAbort } from './async.ts';
 
 /** A deadline that can be taken back; `cancel` after it fired, or twice, does nothing. */
 export interface Deadline {
@@ -114,4 +115,17 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Of one piece of work, `ms` milliseconds from now: unlike a timer, it doesn't count those in which this process was stopped. */
 export function deadlineAfter(ms: number, fire: () => void): Deadline {
   return new Deadlines(systemClock).after(ms, fire);
+}
+
+/** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
+export async function sleep(deadlines: Deadlines, ms: number, signal: AbortSignal): Promise<void> {
+  const done = deferred<void>();
+  const deadline = deadlines.after(ms, () => done.resolve());
+  const forget = onAbort(signal, () => done.reject(signal.reason));
+  try {
+    await done.promise;
+  } finally {
+    deadline.cancel();
+    forget();
+  }
 }

@@ -16,15 +16,14 @@ import { delegationVerdict } from './delegation/delegation-verdict.ts';
 import type { EngineDeps } from './task/deps.ts';
 import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
 import { quoteReader, type Recipient } from './quote/recipient.ts';
-import { prepareAgent, whyUnusable } from './prompt/prepare-agent.ts';
+import { prepareAgent, findUnusableReason } from './prompt/prepare-agent.ts';
 import { driveItems } from './fan-out/drive.ts';
 import { reopenFailed, requireConversation } from './fan-out/resumed.ts';
 import { startFanOut, type FanOutRequest } from './fan-out/start.ts';
 import { foldLog } from './task/fold-log.ts';
-import { combineLimits } from './limits/limits.ts';
 import { runTask } from './loop/loop.ts';
 import { recoverTasks } from './delegation/recover-task.ts';
-import { mentionsIn, personMessage } from './prompt/mentions.ts';
+import { resolveMentions, createUserMessage } from './prompt/mentions.ts';
 import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,
@@ -34,7 +33,7 @@ import {
 } from './delegation/plan-child.ts';
 import { PrefixCache } from './prompt/prefix.ts';
 import { describePrompt } from './prompt/prompt.ts';
-import { answerRecorded } from './questions/record-answer.ts';
+import { answerRecordedQuestion, answerQuestion } from './questions/record-answer.ts';
 import { resultEnvelope } from './results/result.ts';
 import {
   nearestRunningAncestor,
@@ -51,13 +50,12 @@ import {
   startActivations,
 } from './delegation/resume.ts';
 import { RunningTasks } from './task/running-tasks.ts';
-import { recordMode } from './questions/set-mode.ts';
-import { stopOrder, type StopOrder } from './task/stop.ts';
+import { changeMode } from './questions/set-mode.ts';
+import { stopOrder, type StopOrder } from './task/stop-order.ts';
 import type { TaskRun } from './task/task-run.ts';
 import { taskTools } from './task-tools/index.ts';
-import { Tree } from './task/tree.ts';
+import { TaskTree } from './task/task-tree.ts';
 import type { EngineContext } from './delegation/engine-context.ts';
-import { answerQuestion } from './questions/answer-question.ts';
 import type {
   RootRequest,
   PlannedChild,
@@ -65,6 +63,7 @@ import type {
   QuestionAnswer,
   ResumeOptions,
 } from './requests.ts';
+import { combineLimits } from './limits/configured-limits.ts';
 
 /** Runs the tasks of this process. One engine serves any number of trees. */
 export class Engine {
@@ -98,10 +97,10 @@ export class Engine {
     const firstPrompt = request.prompt;
     const post = { agent, rights, cwd, isRoot: true, provider, firstPrompt, onAsk };
     const setup = prepareAgent(this.deps, post);
-    const unusable = whyUnusable(agent, setup);
+    const unusable = findUnusableReason(agent, setup);
     if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();
-    const run = createTask(this.context, new Tree(id, this.deps), {
+    const run = createTask(this.context, new TaskTree(id, this.deps), {
       ...request,
       id,
       words: request.words ?? request.prompt,
@@ -172,7 +171,7 @@ export class Engine {
       if (retryFailed) reopenFailed(top);
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
-      if (answer !== undefined) answerRecorded(opened, answer, this.deps.inbox);
+      if (answer !== undefined) answerRecordedQuestion(opened, answer, this.deps.inbox);
       const message =
         prompt === null ? null : this.said(prompt, { to: top.spec, teller: top, enclosed });
       recordResume(this.deps, top, {
@@ -241,7 +240,7 @@ export class Engine {
   setMode(id: string, mode: PermissionMode): void {
     const run = this.atWork(id);
     if (run.isEnding) throw notAtWork(id);
-    if (recordMode(run, mode).isNarrower) this.deps.inbox.reconsider();
+    if (changeMode(run, mode).isNarrower) this.deps.inbox.reconsider();
   }
 
   /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
@@ -291,9 +290,9 @@ export class Engine {
       readonly enclosed?: readonly QuotedItem[] | undefined;
     },
   ): TaskInput {
-    const mentions = mentionsIn(words, { agents: this.deps.agents, by: to });
+    const mentions = resolveMentions(words, { agents: this.deps.agents, by: to });
     for (const message of mentions.warnings) teller.journal.record({ type: 'warning', message });
-    return personMessage(words, mentions, enclosed);
+    return createUserMessage(words, mentions, enclosed);
   }
 
   private atWork(id: string): TaskRun {

@@ -4,7 +4,7 @@ import type { ResolvedModel, RequestPrefix } from '../protocol/model.ts';
 import type { Rights, PermissionMode, Decision } from '../protocol/permission.ts';
 import type { TaskSource } from '../protocol/task.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { AnswerRequest } from './questions/read-answer.ts';
+import type { AnswerRequest } from './questions/parse-answer.ts';
 import type { ChildOutline } from './delegation/plan-child.ts';
 
 /** A conversation to start: the root of a new tree. */

@@ -6,7 +6,7 @@ import { foldLog } from './task/fold-log.ts';
 import { isBusy } from './loop/next-step.ts';
 import { resumeChild } from './delegation/resume-child.ts';
 import type { TaskRun } from './task/task-run.ts';
-import { interruptionId } from './task/interruption-notice.ts';
+import { newInterruptionId } from './task/interruption-notice.ts';
 import type { EngineContext } from './delegation/engine-context.ts';
 
 /** A task that a person makes go on, and what it is told. */
@@ -64,7 +64,7 @@ export async function resumeRecoveredDescendant(
   // One that has answered waits by itself; another one would take up what it was doing.
   if (!isBusy(top.state, engine.deps.settings)) return;
   const because = `the user went on with task ${below.id}`;
-  top.journal.record({ type: 'turn.interrupted', input: interruptionId(), because });
+  top.journal.record({ type: 'turn.interrupted', input: newInterruptionId(), because });
 }
 
 /** The nearest task above one that is at work in this process. Throws `NOT_FOUND` when there is none. */

@@ -7,7 +7,7 @@ import { requestPrefix } from '../engine/delegation/create-task.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { branchedEvents, lostToBranch } from './branched-events.ts';
 import { branchPoint } from '../engine/rewind/branch-point.ts';
-import { fullLog } from '../engine/task/fold-log.ts';
+import { readFullLog } from '../engine/task/fold-log.ts';
 import { foldEvents } from '../protocol/state/fold.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
@@ -36,7 +36,7 @@ export async function makeBranch(
   store: TaskStore,
   { id, at, hasPrompt }: BranchRequest,
 ): Promise<Branch> {
-  const events = fullLog(store, id);
+  const events = readFullLog(store, id);
   const [created] = events;
   if (created?.type === 'task.created' && created.spec.fanOut !== undefined) {
     throw new UsageError(

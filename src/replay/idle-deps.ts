@@ -30,7 +30,7 @@ export function idleDeps({ store, settings }: IdleParts): EngineDeps {
     },
     models: {
       forTask: ({ parent }) => parent,
-      facts: async () => ({ contextWindow: null, maxOutput: null, price: null }),
+      details: async () => ({ contextWindow: null, maxOutput: null, price: null }),
       outputLimit: () => null,
     },
     tools: [],

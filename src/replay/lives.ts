@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unescapeTags } from '../base/control-tags.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
-import { limitMessage } from '../engine/limits/limits.ts';
-import type { StopOrder } from '../engine/task/stop.ts';
+import { limitMessage } from '../engine/limits/limit-message.ts';
+import type { StopOrder } from '../engine/task/stop-order.ts';
 import { isFromOutside } from './outside.ts';
 
 /** What one owner of a log has written: from its claim to its end, its death or its park. */
@@ -64,7 +64,7 @@ function toldOf(events: readonly TaskEvent[]): Pick<LifeStop, 'order' | 'forced'
   const isOwn =
     wasInterrupted(events, because) ||
     (code === 'LIMIT_EXCEEDED' && events.some((event) => saysLimit(event, because)));
-  return isOwn ? null : { order: { by, because, code }, forced: status === 'killed' };
+  return isOwn ? null : { order: { by, reason: because, code }, forced: status === 'killed' };
 }
 
 /** Its process died when the turn or the calls were closed, and before the end was written. */
@@ -74,12 +74,12 @@ function toldBeforeDeath(events: readonly TaskEvent[]): Pick<LifeStop, 'order' |
     const because = /^Not run: (.*)\.$/s.exec(unescapeTags(event.text))?.[1];
     if (because === undefined || because === 'the task ended') continue;
     if (wasInterrupted(events, because)) continue;
-    return { order: { by: 'user', because, code: 'CANCELLED' }, forced: false };
+    return { order: { by: 'user', reason: because, code: 'CANCELLED' }, forced: false };
   }
   const [last, closing] = events.filter((event) => !isFromOutside(event)).slice(-2);
   if (!stoppedWaiting(last, closing)) return null;
   // What was said of it is in no log, and nothing was written after it.
-  return { order: { by: 'user', because: 'it was stopped', code: 'CANCELLED' }, forced: false };
+  return { order: { by: 'user', reason: 'it was stopped', code: 'CANCELLED' }, forced: false };
 }
 
 /** Whether a turn was closed while it waited to try again: the failure is told once more, as it was. */

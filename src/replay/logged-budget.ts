@@ -6,18 +6,9 @@ import {
   type RequestNeed,
   type RequestReservation,
 } from '../engine/limits/budget.ts';
+import { BUDGET_LIMITS } from '../engine/limits/configured-limits.ts';
 import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
 import type { Script } from './script.ts';
-
-const BUDGET_LIMITS = new Set([
-  'max_tokens',
-  'max_cost_usd',
-  'max_tool_bytes',
-  'tree_tokens',
-  'tree_cost_usd',
-  'tree_turns',
-  'tree_tool_bytes',
-]);
 
 /**
  * The budget of a task that is run again alone. What others of its tree had used by then its log does not
@@ -36,8 +27,8 @@ export class LoggedBudget extends Budget {
     this.hasOutputCaps = hasOutputCap(script);
   }
 
-  override get bounded(): boolean {
-    return super.bounded || this.hasOutputCaps || this.logged() !== null;
+  override get isBounded(): boolean {
+    return super.isBounded || this.hasOutputCaps || this.logged() !== null;
   }
 
   override get costCap(): LimitHit | null {
@@ -47,14 +38,14 @@ export class LoggedBudget extends Budget {
     return cap;
   }
 
-  override get toolBytesGone(): LimitHit | null {
+  override get usedUpToolBytesCap(): LimitHit | null {
     // As the loop asks: whether there is room for calls, when there is for an answer.
     return this.script.next()?.type === 'input.queued' ? this.logged() : null;
   }
 
-  override lacks(expense: Expense): LimitHit | null {
+  override findExceededCap(expense: Expense): LimitHit | null {
     const hit = this.script.next()?.type === 'input.queued' ? null : this.logged();
-    return hit ?? super.lacks(expense);
+    return hit ?? super.findExceededCap(expense);
   }
 
   /** Whether a request could be repeated as it was, the log says. */
@@ -73,7 +64,7 @@ export class LoggedBudget extends Budget {
   }
 
   /** What was kept of a result stands in the log. */
-  override takeToolBytes(wanted: number): { readonly granted: number; readonly hit: null } {
+  override useToolBytes(wanted: number): { readonly granted: number; readonly hit: null } {
     return { granted: wanted, hit: null };
   }
 
@@ -83,7 +74,7 @@ export class LoggedBudget extends Budget {
     const isTold = next?.type === 'input.queued' && next.input.id.startsWith('limit-');
     const isGivenUp = next?.type === 'turn.failed';
     const event = isTold || isGivenUp ? this.script.next(1) : next;
-    if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.has(event.limit)) return null;
+    if (event?.type !== 'limit.reached' || !isBudgetLimit(event.limit)) return null;
     const { limit, value, used, needed, lastAnswerFits, output, unpriced } = event;
     return {
       limit,
@@ -103,4 +94,8 @@ function hasOutputCap(script: Script): boolean {
     if (event === undefined) return false;
     if (event.type === 'turn.started' && event.outputCap !== undefined) return true;
   }
+}
+
+function isBudgetLimit(name: string): boolean {
+  return BUDGET_LIMITS.some((each) => each === name);
 }

@@ -4,13 +4,13 @@ import { lazy } from '../base/lazy.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import { NO_ACCESS } from '../protocol/permission.ts';
 import type { AnyTool, ToolOutput } from '../protocol/tool.ts';
-import type { Decided } from '../engine/task/deps.ts';
+import type { CallDecision } from '../engine/task/deps.ts';
 
 /** Runs nothing and decides nothing: it gives what the log says was decided and came out, when the log says so. */
 export class LoggedCalls {
   /** The calls that ran: a log of an earlier version may hold arguments that are refused now. */
   private readonly ran: () => ReadonlySet<string>;
-  private readonly judged = new Map<string, (decided: Decided) => void>();
+  private readonly judged = new Map<string, (decided: CallDecision) => void>();
   private readonly running = new Map<string, (output: ToolOutput) => void>();
 
   constructor(events: readonly TaskEvent[]) {
@@ -22,7 +22,7 @@ export class LoggedCalls {
   }
 
   /** Waits for what the log says of it. */
-  decide(callId: string): Promise<Decided> {
+  decide(callId: string): Promise<CallDecision> {
     return new Promise((resolve) => this.judged.set(callId, resolve));
   }
 
@@ -90,7 +90,7 @@ function keyOf(tool: string, input: JsonValue): string {
   return JSON.stringify([tool, input]);
 }
 
-const ALLOWED: Decided = {
+const ALLOWED: CallDecision = {
   allowed: true,
   decision: { verdict: 'allow', step: 'mode', reason: 'the log says that it ran' },
   refusal: '',

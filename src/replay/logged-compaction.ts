@@ -1,5 +1,5 @@
 import { bodyOf } from '../protocol/events/event-body.ts';
-import type { CompactionStep } from '../engine/task/compaction-step.ts';
+import type { CompactionStep } from '../engine/task/deps.ts';
 import { isFromOutside } from './outside.ts';
 import type { Script } from './script.ts';
 

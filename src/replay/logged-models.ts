@@ -9,7 +9,7 @@ const UNKNOWN = { contextWindow: null, maxOutput: null, price: null };
 export function loggedModels(script: Script, whole: readonly TaskEvent[]): ModelChooser {
   return {
     forTask: ({ parent }) => parent,
-    facts: async () => UNKNOWN,
+    details: async () => UNKNOWN,
     outputLimit: () => null,
     fallbacks: (model) => standInFor(model, script.position, whole),
   };

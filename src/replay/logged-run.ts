@@ -1,8 +1,8 @@
-import { taskCaps } from '../engine/limits/budget-caps.ts';
-import { Budget, expenseOf } from '../engine/limits/budget.ts';
+import { taskCaps } from '../engine/limits/configured-limits.ts';
+import { Budget, activationExpense } from '../engine/limits/budget.ts';
 import type { EngineDeps } from '../engine/task/deps.ts';
 import { TaskRun, type TaskRunParts } from '../engine/task/task-run.ts';
-import { Tree, type TreeParts } from '../engine/task/tree.ts';
+import { TaskTree, type TaskTreeParts } from '../engine/task/task-tree.ts';
 import { LoggedBudget } from './logged-budget.ts';
 import type { Script } from './script.ts';
 import { Cancellation } from '../engine/task/cancellation.ts';
@@ -16,7 +16,8 @@ export class LoggedRun extends TaskRun {
     const isInterruptible = parts.parent === null;
     super(deps, { ...parts, cancellation: new LoggedCancellation({ deadlines, isInterruptible }) });
     this.budget = new LoggedBudget(taskCaps(this.spec.limits), script);
-    if (this.state.end === null) this.budget.recover(expenseOf(this.state.activation));
+    if (this.state.end === null)
+      this.budget.addEarlierUse(activationExpense(this.state.activation));
   }
 }
 
@@ -28,16 +29,16 @@ class LoggedCancellation extends Cancellation {
 const SPENT_BY_TREE = 'the retries of the whole task tree';
 
 /** The tree of such a task. */
-export class LoggedTree extends Tree {
+export class LoggedTree extends TaskTree {
   private readonly script: Script;
 
-  constructor(id: string, parts: TreeParts, script: Script) {
+  constructor(id: string, parts: TaskTreeParts, script: Script) {
     super(id, parts);
     this.script = script;
   }
 
   /** Others of the tree have used them up where the log says so. */
-  override get retriesLeft(): number {
+  override get remainingRetries(): number {
     const next = this.script.next();
     const isSpent = next?.type === 'turn.failed' && next.failure.message.includes(SPENT_BY_TREE);
     return isSpent ? 0 : Infinity;

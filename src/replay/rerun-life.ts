@@ -7,7 +7,7 @@ import type { ClaimFlag } from '../protocol/result.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import type { EngineDeps, ReuseOutcome } from '../engine/task/deps.ts';
-import type { Ending } from '../engine/task/endings.ts';
+import type { TaskEnding } from '../engine/task/endings.ts';
 import { Journal } from '../engine/task/journal.ts';
 import { runTask } from '../engine/loop/loop.ts';
 import type { Difference } from './difference.ts';
@@ -22,7 +22,7 @@ import { idleDeps } from './idle-deps.ts';
 import { isFromOutside } from './outside.ts';
 import type { RerunSource } from './rerun-source.ts';
 import { Script } from './script.ts';
-import { stopOrder } from '../engine/task/stop.ts';
+import { stopOrder } from '../engine/task/stop-order.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** What one try at a life came to. */
@@ -72,7 +72,7 @@ class Rerun {
   private isGiving = false;
   /** What a run of a template does with its items its log says. */
   private isDriven: boolean;
-  private readonly driven = deferred<Ending>();
+  private readonly driven = deferred<TaskEnding>();
   private hasEnded = false;
 
   constructor(source: RerunSource, order: LifeToRerun) {
@@ -169,7 +169,7 @@ class Rerun {
   private stop(): void {
     const { stop } = this.order.life;
     if (stop === null) return;
-    if (stop.forced) this.run.cancellation.noteForce();
+    if (stop.forced) this.run.cancellation.recordKill();
     this.run.stop(stop.order);
     this.calls.release();
   }
@@ -192,7 +192,10 @@ class Rerun {
       this.calls.release();
     }
     if (event.type === 'child.ended') {
-      this.run.budget.recover({ ...event.spent, ...(event.work ?? { turns: 0, toolBytes: 0 }) });
+      this.run.budget.addEarlierUse({
+        ...event.spent,
+        ...(event.work ?? { turns: 0, toolBytes: 0 }),
+      });
     }
     this.run.mailbox.wake();
   }

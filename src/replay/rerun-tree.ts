@@ -1,6 +1,6 @@
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
-import { fullLog } from '../engine/task/fold-log.ts';
+import { readFullLog } from '../engine/task/fold-log.ts';
 import type { RerunSource } from './rerun-source.ts';
 import { rerunTask, type TaskRerun } from './rerun-task.ts';
 
@@ -18,7 +18,7 @@ export async function rerunTree(source: RerunSource, id: string): Promise<TreeRe
   for (const task of known) {
     let events: readonly TaskEvent[] = [];
     try {
-      events = fullLog(source.store, task);
+      events = readFullLog(source.store, task);
       tasks.push(await rerunTask(source, events));
     } catch (thrown) {
       if (task === id || !(thrown instanceof MusterError)) throw thrown;

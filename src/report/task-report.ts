@@ -1,5 +1,5 @@
 import { receiptOf } from '../receipts/receipt.ts';
-import { LogFold, type ReadAgain } from '../engine/task/fold-log.ts';
+import { LogFold, type RescanLog } from '../engine/task/fold-log.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import { totalUse, type Use } from '../protocol/state/ledger.ts';
@@ -60,7 +60,7 @@ export class TaskReportFold {
   private events = 0;
 
   /** `readAgain`: the log that the events are of. */
-  constructor(readAgain: ReadAgain) {
+  constructor(readAgain: RescanLog) {
     this.fold = new LogFold(readAgain);
   }
 

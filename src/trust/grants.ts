@@ -4,7 +4,7 @@ import { plural } from '../base/text.ts';
 import { parseRules } from '../policy/rules.ts';
 import type { Layer } from '../config/layer.ts';
 import { describeProblem } from '../config/source.ts';
-import { OPENING_LINES } from '../engine/memory/opening.ts';
+import { MAX_INDEX_LINES } from '../engine/memory/prompt-notes.ts';
 
 /** The effects that a file would have if it were trusted. */
 export interface Grants {
@@ -18,7 +18,7 @@ export interface Grants {
 export function memoryGrants(bytes: Buffer): Grants {
   const count = bytes.toString('utf8').trimEnd().split('\n').length;
   const lines = [
-    `notes: ${plural(count, 'line')}, of which the first ${OPENING_LINES} stand in the prompt of the agent, marked as data`,
+    `notes: ${plural(count, 'line')}, of which the first ${MAX_INDEX_LINES} stand in the prompt of the agent, marked as data`,
     'trusted by their path, also as they change: read them in the file',
   ];
   return { lines, problems: [] };

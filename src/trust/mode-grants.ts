@@ -1,6 +1,6 @@
 import { findAgent } from '../agents/find-agent.ts';
 import { UsageError } from '../base/errors.ts';
-import type { ModeGrantStore } from '../engine/task/mode-grant-store.ts';
+import type { ModeGrantStore } from '../engine/task/user-approvals.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/agent-mode.ts';
 import { grantedDefinition, isOwnDefinition } from '../policy/mode-grants.ts';
 import { isNarrower } from '../policy/modes.ts';

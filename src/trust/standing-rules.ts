@@ -1,5 +1,5 @@
 import { MusterError } from '../base/errors.ts';
-import type { StandingRules } from '../engine/task/standing-rules.ts';
+import type { StandingRules } from '../engine/task/user-approvals.ts';
 import { parseRule, type RuleText } from '../policy/rules.ts';
 import type { PermissionRule } from '../protocol/permission.ts';
 import { projectRoot } from '../sys/project-directories.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../../src/base/errors.ts';
-import { taskLine } from '../../src/engine/prompt/prompt.ts';
+import { formatTaskLine } from '../../src/engine/prompt/prompt.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
@@ -90,7 +90,7 @@ function requestsIn(
 function prefixOf({ spec }: TaskState, getBlob: (hash: string) => string): RequestPrefix {
   const shared: RequestPrefix = JSON.parse(getBlob(spec.prefix));
   if (spec.parent === null) return shared;
-  return { ...shared, system: [...shared.system, taskLine(spec.description)] };
+  return { ...shared, system: [...shared.system, formatTaskLine(spec.description)] };
 }
 
 function wrongEffects(logs: Logs, effects: readonly Effect[]): readonly string[] {

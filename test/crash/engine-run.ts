@@ -107,7 +107,7 @@ export function engineOver(
     }),
     models: {
       forTask: () => MODEL,
-      facts: async () => ({ contextWindow: null, maxOutput: null, price: null }),
+      details: async () => ({ contextWindow: null, maxOutput: null, price: null }),
       outputLimit: () => null,
     },
     tools: witnessedTools(witness),

@@ -67,9 +67,9 @@ describe.concurrent('whom an agent may delegate to', () => {
     const run = await world.run(['-p', 'go', '--agent', 'lead', ...agents]);
     expect([run.code, run.stderr]).toEqual([0, '']);
     expect(told(world)).toEqual([
-      'Task: subagent_type: `lead` may not delegate to `Explore`: its definition names those that it may. Valid: Scout, Builder.',
+      'Task: subagent_type: `lead` may not delegate to `Explore`: its definition does not list it. Valid: Scout, Builder.',
       expect.stringMatching(/^ok\n/),
-      'Task: subagent_type: `lead` may not delegate to `general-purpose`: its definition names those that it may. Valid: Scout, Builder.',
+      'Task: subagent_type: `lead` may not delegate to `general-purpose`: its definition does not list it. Valid: Scout, Builder.',
     ]);
     expect(ofChildren(world).map(firstUserText)).toEqual(['for SCOUT']);
     const { system, tools } = world.model.requests[0] ?? { system: '', tools: [] };

@@ -49,7 +49,7 @@ it('an agent finds in its next run what it wrote in the last one, once the user 
     true,
     true,
   ]);
-  expect(first).toContain('No notes are there yet.');
+  expect(first).toContain('There are no notes yet.');
   expect(
     [listed.stdout, added.stdout].map((text) =>
       text.includes('.muster/agent-memory/keeper/MEMORY.md'),

@@ -49,12 +49,12 @@ describe('an agent that names those that it may delegate to', () => {
     [
       'another one',
       { prompt: 'x', subagent_type: 'lead' },
-      'Task: subagent_type: `lead` may not delegate to `lead`: its definition names those that it may. Valid: scout, Builder.',
+      'Task: subagent_type: `lead` may not delegate to `lead`: its definition does not list it. Valid: scout, Builder.',
     ],
     [
       'what is used where none is named',
       { prompt: 'x' },
-      'Task: subagent_type: `lead` may not delegate to `general-purpose`: its definition names those that it may. Valid: scout, Builder.',
+      'Task: subagent_type: `lead` may not delegate to `general-purpose`: its definition does not list it. Valid: scout, Builder.',
     ],
   ])('%s costs no request, and the error names the valid ones', async (_, input, message) => {
     const { text, error, requests } = await answerTo(input, setup);
@@ -75,7 +75,7 @@ describe('an agent that names those that it may delegate to', () => {
     const among = { agent: only, agents: [scout, shadow] };
     const { text, error } = await answerTo({ prompt: 'x', subagent_type: 'scout' }, among);
     expect([text, error]).toEqual([
-      'Task: subagent_type: `lead` may not delegate to `scout`: its definition names those that it may. Valid: shadow.',
+      'Task: subagent_type: `lead` may not delegate to `scout`: its definition does not list it. Valid: shadow.',
       'INVALID_PARAM',
     ]);
   });
@@ -157,7 +157,7 @@ describe('an agent for the background', () => {
             call('Task', { prompt: 'watch', subagent_type: 'guard', run_in_background: false }),
           ),
           ({ results }) => {
-            id = /task ([a-z0-9]+)/.exec(results[0]?.text ?? '')?.[1] ?? '';
+            id = /\[task ([a-z0-9]+)/.exec(results[0]?.text ?? '')?.[1] ?? '';
             return calls(call('Task', { prompt: 'again', resume: id }));
           },
         ],
@@ -182,7 +182,7 @@ describe('an agent that cannot be started', () => {
       { agents: [lost] },
     );
     expect([text, error, requests]).toEqual([
-      "Task: subagent_type: `lost` can't be started: None of the tools that it requests can be used (Teleport). Mend /home/me/.claude/agents/lost.md, or name another agent.",
+      "Task: subagent_type: `lost` can't be started: None of the tools it asks for can be used (Teleport). Fix /home/me/.claude/agents/lost.md, or name another agent.",
       'INVALID_PARAM',
       2,
     ]);
@@ -306,7 +306,7 @@ describe('an agent that wants nothing asked', () => {
         root: [
           calls(call('Task', { prompt: 'quiet', subagent_type: 'silent' })),
           ({ results }) => {
-            id = /task ([a-z0-9]+)/.exec(results[0]?.text ?? '')?.[1] ?? '';
+            id = /\[task ([a-z0-9]+)/.exec(results[0]?.text ?? '')?.[1] ?? '';
             return calls(call('Task', { prompt: 'again', resume: id }));
           },
         ],
@@ -343,7 +343,7 @@ describe('the limits of a definition', () => {
         skills: { skills: () => [] },
         models: {
           forTask: () => MODEL,
-          facts: () => Promise.reject(new Error('not asked')),
+          details: () => Promise.reject(new Error('not asked')),
           outputLimit: () => null,
         },
         tools: [],

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { stopOrder } from '../../src/engine/task/stop.ts';
 import type { ScriptedAnswer } from '../scripted-model.ts';
+import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import type { ModelFailure, ModelRequest } from '../../src/protocol/model.ts';
 import { answerAll, answeredRounds, promptOf, statesOf, testEngine, waitTool } from './support.ts';
 import { readLog } from '../store/read-log.ts';

@@ -17,7 +17,7 @@ import {
   type Play,
 } from './play.ts';
 import { testEngine, type EngineSetup, type TestEngine } from './support.ts';
-import { answerQuestion } from '../../src/engine/questions/answer-question.ts';
+import { answerQuestion } from '../../src/engine/questions/record-answer.ts';
 
 function rule(text: string, tool: string, specifier: string): PermissionRule {
   return { text, tool, specifier, source: { kind: 'flag', where: '--deny' } };

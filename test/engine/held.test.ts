@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deferred, onAbort } from '../../src/base/async.ts';
-import { MEMORY_FLOOR_BYTES } from '../../src/engine/limits/admission.ts';
-import { stopOrder } from '../../src/engine/task/stop.ts';
+import { MIN_AVAILABLE_BYTES } from '../../src/engine/limits/admission.ts';
+import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import { activityText } from '../../src/engine/results/task-report.ts';
 import type { ModelPort } from '../../src/protocol/model.ts';
 import { call, calls, eventsOfType, play } from './play.ts';
@@ -179,7 +179,7 @@ describe('a task whose request is held', () => {
 
 describe('where little memory is available', () => {
   it('one task works at a time; the others wait, say so, and start once there is more', async () => {
-    let available = MEMORY_FLOOR_BYTES - 1;
+    let available = MIN_AVAILABLE_BYTES - 1;
     const test = testEngine(
       play({
         main: [calls(...['one', 'two', 'three'].map((prompt) => call('Task', { prompt })))],
@@ -190,7 +190,7 @@ describe('where little memory is available', () => {
             // Nobody else has been asked for anything by now.
             const asked = test.model.requests.map(promptOf);
             expect(asked.filter((prompt) => /two|three/.test(prompt))).toEqual([]);
-            available = 8 * MEMORY_FLOOR_BYTES;
+            available = 8 * MIN_AVAILABLE_BYTES;
             return { text: 'first', delayMs: 1 };
           },
         ],
@@ -202,7 +202,8 @@ describe('where little memory is available', () => {
     const run = test.start('main');
     await run.end.written;
     expect(run.state.status).toBe('completed');
-    const because = 'memory: 199 MB are available, and a task starts from 200 MB beside others';
+    const because =
+      'memory: 199 MB are available, and a task starts beside others only from 200 MB on';
     expect(eventsOfType(test, 'task.held').map((event) => event.because)).toEqual([
       because,
       because,

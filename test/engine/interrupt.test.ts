@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ScriptedAnswer } from '../scripted-model.ts';
-import { stopOrder } from '../../src/engine/task/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import { background, call, calls, eventsOfType, play, until } from './play.ts';
 import { statesOf, testEngine, waitTool, type TestEngine } from './support.ts';
 import { VirtualTime } from './virtual-time.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModeGrantStore } from '../../src/engine/task/mode-grant-store.ts';
+import type { ModeGrantStore } from '../../src/engine/task/user-approvals.ts';
 import { grantedDefinition } from '../../src/policy/mode-grants.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { ModeGrant } from '../../src/protocol/permission.ts';
@@ -7,7 +7,7 @@ import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { call, calls, eventsOfType, play, until, type Play } from './play.ts';
 import { testEngine, WORKER, type EngineSetup } from './support.ts';
-import { answerQuestion } from '../../src/engine/questions/answer-question.ts';
+import { answerQuestion } from '../../src/engine/questions/record-answer.ts';
 
 const CODER: AgentDefinition = {
   ...WORKER,

@@ -255,6 +255,6 @@ it('a report of a running task differs with the seconds, and is the same within 
   const report = (now: number) => runningReport(state, { now, tools: run.spec.tools });
   expect(report(start + 1_200)).toBe(report(start + 1_800));
   expect(report(start + 2_200)).not.toBe(report(start + 1_800));
-  run.stop({ by: 'user', because: 'enough', code: 'CANCELLED' });
+  run.stop({ by: 'user', reason: 'enough', code: 'CANCELLED' });
   await run.end.written;
 });

@@ -3,7 +3,7 @@ import { MusterError } from '../../src/base/errors.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { Inbox } from '../../src/engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
-import { stopOrder } from '../../src/engine/task/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { createScriptedModel } from '../scripted-model.ts';
 import { runningShells, hasBackgroundWork } from '../../src/protocol/state/owned-work.ts';
@@ -173,7 +173,7 @@ class Life {
       model: this.model(),
       models: {
         forTask: () => MODEL,
-        facts: async () => ({ contextWindow: null, maxOutput: 10, price: null }),
+        details: async () => ({ contextWindow: null, maxOutput: 10, price: null }),
         outputLimit: () => 10,
       },
       tools: [this.tool('Bash'), this.tool('Read')],
@@ -238,7 +238,7 @@ class Life {
     }
     const { signal } = new AbortController();
     for (let free = 0; free < this.maxParallel; free += 1) {
-      if (root.tree.slots.full) this.wrong(`only ${free} of ${this.maxParallel} slots are free`);
+      if (root.tree.slots.isFull) this.wrong(`only ${free} of ${this.maxParallel} slots are free`);
       void root.tree.slots.acquire(signal, { resuming: false });
     }
     for (const [id, live] of this.folds) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stopOrder } from '../../src/engine/task/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import { call, calls, eventsOfType, play, requestsOf, until } from './play.ts';
 import { testEngine, type TestEngine } from './support.ts';
 

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { deferred, onAbort } from '../../src/base/async.ts';
 import { BackgroundShells } from '../../src/engine/shells/background-shells.ts';
-import { stopOrder } from '../../src/engine/task/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import type { EventBody } from '../../src/protocol/events/event.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
 import type { ShellExit, ShellWork } from '../../src/protocol/tool.ts';
@@ -72,7 +72,7 @@ class Owner {
     return this.controller.signal;
   }
 
-  noteForce(): void {
+  recordKill(): void {
     this.forced += 1;
   }
 
@@ -193,7 +193,7 @@ describe('the life of a shell', () => {
     const { output } = await started;
     expect(owner.story()).toEqual(['shell.started', 'shell.ended stopped']);
     expect(existsSync(output)).toBe(true);
-    await expect(owner.start(new FakeWork())).rejects.toMatchObject({ because: 'enough' });
+    await expect(owner.start(new FakeWork())).rejects.toMatchObject({ reason: 'enough' });
   });
 
   it.each([
@@ -216,7 +216,7 @@ describe('the life of a shell', () => {
     await owner.shells.ended(id);
     expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended output_limit']);
     expect(owner.shells.outputProblem(id)).toBe(
-      'it is more than the limit output.spill_bytes = 10',
+      'the output is more than the limit output.spill_bytes = 10',
     );
   });
 
@@ -262,8 +262,8 @@ describe('whatever happens, in whatever order', () => {
           else if (what === 'fails') work?.fails();
           else if (what === 'breaks') work?.breaks();
           else if (what === 'exits') work?.exits(n);
-          else if (what === 'stop told') settle(owner.shells.stop([id], { isTold: true }));
-          else if (what === 'stop untold') settle(owner.shells.stop([id], { isTold: false }));
+          else if (what === 'stop told') settle(owner.shells.stop([id], { notify: true }));
+          else if (what === 'stop untold') settle(owner.shells.stop([id], { notify: false }));
           else if (what === 'stop all') owner.shells.abortAll();
           else if (what === 'stop task') owner.controller.abort(stopOrder('user', 'enough'));
           else if (what === 'wait') await new Promise(setImmediate);

@@ -178,7 +178,7 @@ const STOPS = [
     'traps TERM',
     "trap '' TERM; echo go; sleep 300; sleep 300",
     'killed',
-    'killed, since it did not stop when told',
+    'killed, since it did not stop when asked',
   ],
 ] as const;
 

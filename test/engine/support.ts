@@ -6,8 +6,7 @@ import { Engine } from '../../src/engine/engine.ts';
 import { Inbox } from '../../src/engine/task/inbox.ts';
 import type { OnAsk } from '../../src/protocol/question.ts';
 import type { MemorySource } from '../../src/engine/memory/memory-source.ts';
-import type { ModeGrantStore } from '../../src/engine/task/mode-grant-store.ts';
-import type { StandingRules } from '../../src/engine/task/standing-rules.ts';
+import type { ModeGrantStore, StandingRules } from '../../src/engine/task/user-approvals.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
@@ -29,7 +28,7 @@ import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { VirtualDeadlines, type VirtualTime } from './virtual-time.ts';
 import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
 import type { ContextSource } from '../../src/protocol/project-context.ts';
-import { answerQuestion } from '../../src/engine/questions/answer-question.ts';
+import { answerQuestion } from '../../src/engine/questions/record-answer.ts';
 import { foldEvents } from '../../src/protocol/state/fold.ts';
 import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
@@ -164,7 +163,7 @@ export function testEngine(script: ModelScript, setup: EngineSetup = {}): TestEn
         setup.forTask ??
         (({ call, parent }) => (call === 'inherit' ? parent : { ...MODEL, id: call ?? MODEL.id })),
       fallbacks: setup.fallbacks ?? (() => []),
-      facts: setup.facts ?? (async () => FACTS),
+      details: setup.facts ?? (async () => FACTS),
       outputLimit: () => FACTS.maxOutput,
     },
     tools: setup.tools ?? [waitTool],

@@ -163,7 +163,7 @@ describe('the table of TaskOutput', () => {
       {
         ...RUNNING,
         when: (test, id) => {
-          test.engine.task(id)?.stop({ by: 'user', because: 'enough', code: 'CANCELLED' });
+          test.engine.task(id)?.stop({ by: 'user', reason: 'enough', code: 'CANCELLED' });
           return hasEnded(test, id);
         },
       },

@@ -42,7 +42,7 @@ interface Scene {
   readonly setup?: EngineSetup;
 }
 
-const ENOUGH = { by: 'user', because: 'enough', code: 'CANCELLED' } as const;
+const ENOUGH = { by: 'user', reason: 'enough', code: 'CANCELLED' } as const;
 
 function children(test: TestEngine): readonly string[] {
   return eventsOfType(test, 'child.created').map(({ child }) => child);

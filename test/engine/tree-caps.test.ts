@@ -59,7 +59,7 @@ describe('a task that spawns at every turn', () => {
       }, 1);
     });
     await waiting;
-    run.stop({ by: 'user', because: 'enough', code: 'CANCELLED' });
+    run.stop({ by: 'user', reason: 'enough', code: 'CANCELLED' });
     await run.end.written;
     const below = [...statesOf(test.events).values()].filter(({ spec }) => spec.depth > 0);
     expect(below.length).toBe(30);

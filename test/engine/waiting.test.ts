@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { stopOrder } from '../../src/engine/task/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop-order.ts';
 import type { ModelFailure } from '../../src/protocol/model.ts';
 import { call, calls, eventsOfType, play } from './play.ts';
 import { testEngine } from './support.ts';

@@ -156,7 +156,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     models: {
       forTask: () => MODEL,
       outputLimit: () => null,
-      facts: async () => ({ contextWindow: null, maxOutput: 1_000, price: null }),
+      details: async () => ({ contextWindow: null, maxOutput: 1_000, price: null }),
     },
     tools: builtinTools(),
     agents: { refresh: async () => {}, agents: () => [WORKER] },

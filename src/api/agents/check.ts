@@ -8,7 +8,7 @@ import { missingDelegates, lintAgent } from '../../agents/lint/lint-agent.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading-problems.ts';
 import { fieldLine } from '../../agents/lint/field-line.ts';
-import { unmetRequests } from '../../engine/prompt/unmet-requests.ts';
+import { findUnmetRequests } from '../../engine/prompt/unmet-requests.ts';
 import { attenuate, rootRights } from '../../policy/attenuate.ts';
 import { toolView, type AvailableTool } from '../../policy/tool-view.ts';
 import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
@@ -117,7 +117,7 @@ function unmetFindings(
     delegable: true,
   });
   const told = new Set(agent.problems.map(({ tool }) => tool));
-  return unmetRequests(agent, dropped)
+  return findUnmetRequests(agent, dropped)
     .filter(({ kind, name }) => kind === 'rule' || (kind === 'tool' && !told.has(name)))
     .map(({ kind, name, reason }) => ({
       code: kind === 'rule' ? 'unreadable-rule' : 'unmet-tool',

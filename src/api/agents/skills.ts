@@ -6,7 +6,6 @@ import type { ListAgentsOptions } from './listings.ts';
 import { redactFor } from '../setup/secrets.ts';
 import { projectTrust } from '../../trust/project-trust.ts';
 import { realDirectory, workspaceRoots } from '../setup/workspace.ts';
-import { DEFAULT_AGENT } from '../../engine/task/task-input.ts';
 import { findAgent } from '../../agents/find-agent.ts';
 import {
   lintSkill,
@@ -20,6 +19,7 @@ import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
+import { DEFAULT_AGENT } from '../../engine/task/task-arguments.ts';
 
 export interface ListSkillsOptions extends ListAgentsOptions {
   /**

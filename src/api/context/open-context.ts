@@ -1,7 +1,7 @@
 import { pathsFingerprint } from '../../agents/loader/fingerprint.ts';
 import { createSearchContext, type SearchContext } from '../../agents/loader/search-context.ts';
 import type { Clock } from '../../base/clock.ts';
-import { projectContext } from '../../engine/prompt/project-context.ts';
+import { createProjectContext } from '../../engine/prompt/project-context.ts';
 import type { Environment } from '../../sys/env.ts';
 import { collectFiles, type CollectOptions } from './collect.ts';
 import { fitFiles } from './fit.ts';
@@ -83,7 +83,7 @@ export class LiveContext implements ContextSource {
       );
     }
     return {
-      context: projectContext({ ...fitted, git }),
+      context: createProjectContext({ ...fitted, git }),
       looked,
       stamp: null,
     };

@@ -1,6 +1,6 @@
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
-import type { StopOrder } from '../../engine/task/stop.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
+import type { StopOrder } from '../../engine/task/stop-order.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';

@@ -1,6 +1,6 @@
 import { errorInfo, MusterError, unreachable } from '../../base/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { stopOrder } from '../../engine/task/stop.ts';
+import { stopOrder } from '../../engine/task/stop-order.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { compactRequest } from './compact.ts';
 import type { ControlReply } from '../../control/reply.ts';

@@ -6,7 +6,7 @@ import { foldLog } from '../../engine/task/fold-log.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { describePrompt } from '../../engine/prompt/prompt.ts';
 import { resultEnvelope } from '../../engine/results/result.ts';
-import { stopOrder } from '../../engine/task/stop.ts';
+import { stopOrder } from '../../engine/task/stop-order.ts';
 import type { TaskRun } from '../../engine/task/task-run.ts';
 import { rootRights } from '../../policy/attenuate.ts';
 import type { Rights } from '../../protocol/permission.ts';

@@ -1,8 +1,8 @@
 import { RootTerms } from './root-terms.ts';
 import { Runs } from './runs.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
-import { stopOrder } from '../../engine/task/stop.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
+import { stopOrder } from '../../engine/task/stop-order.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';

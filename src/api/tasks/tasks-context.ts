@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { MusterError } from '../../base/errors.ts';
 import { requestPrefix } from '../../engine/delegation/create-task.ts';
-import { fullLog } from '../../engine/task/fold-log.ts';
+import { readFullLog } from '../../engine/task/fold-log.ts';
 import { PrefixCache } from '../../engine/prompt/prefix.ts';
 import { createModelChooser } from '../../model/selection/model-chooser.ts';
 import { discoverProviders } from '../../model/providers/providers.ts';
@@ -37,7 +37,7 @@ export async function contextOfTask(
   { id, turn }: ContextQuery,
   environment: Environment,
 ): Promise<TaskContext> {
-  const events = fullLog(store, id);
+  const events = readFullLog(store, id);
   const [created] = events;
   // It begins with it, or `wholeLog` has thrown.
   if (created?.type !== 'task.created') throw new MusterError('NOT_FOUND', `task ${id} has no log`);
@@ -73,5 +73,5 @@ async function windowOf(model: string, environment: Environment): Promise<number
   const slash = model.indexOf('/');
   const [provider, name] = [model.slice(0, slash), model.slice(slash + 1)];
   const chooser = createModelChooser({ settings, providers }, { allowOverride: true });
-  return (await chooser.facts({ provider, id: name, chain: [] })).contextWindow;
+  return (await chooser.details({ provider, id: name, chain: [] })).contextWindow;
 }

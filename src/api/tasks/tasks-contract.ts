@@ -1,4 +1,4 @@
-import type { AnswerRequest } from '../../engine/questions/read-answer.ts';
+import type { AnswerRequest } from '../../engine/questions/parse-answer.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskOwner, TaskSummary } from '../../store/task-store.ts';

@@ -3,7 +3,7 @@ import { errorMessage, MusterError, type ErrorInfo } from '../../base/errors.ts'
 import { isId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { questionJson } from '../../engine/questions/question-json.ts';
-import { readAnswer, type AnswerRequest } from '../../engine/questions/read-answer.ts';
+import { parseAnswer, type AnswerRequest } from '../../engine/questions/parse-answer.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { isMeantBy, type Question } from '../../protocol/question.ts';
 import type { QuestionJson } from '../../protocol/result.ts';
@@ -118,7 +118,7 @@ export async function answerTaskQuestion(
   const { id } = findQuestion(place, prefix, onNotice).question;
   for (let tries = 1; ; tries += 1) {
     const { question } = findQuestion(place, id, onNotice);
-    readAnswer(question, wish);
+    parseAnswer(question, wish);
     const { task } = question;
     const owner = place.store.getOwner(task);
     if (owner === null) return { kind: 'left', question, top: topOf(place.store, task) };

@@ -3,7 +3,7 @@ import { errorMessage, MusterError } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { reapOrphans } from '../../engine/delegation/reap-orphans.ts';
-import { stopOrder } from '../../engine/task/stop.ts';
+import { stopOrder } from '../../engine/task/stop-order.ts';
 import type { TaskOwner } from '../../store/task-store.ts';
 import { askProcess, type TaskPlace } from './tasks-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { resultEnvelope } from '../../engine/results/result.ts';
-import type { AnswerRequest } from '../../engine/questions/read-answer.ts';
+import type { AnswerRequest } from '../../engine/questions/parse-answer.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';

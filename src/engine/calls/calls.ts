@@ -11,7 +11,7 @@ import { NO_FILES } from '../permissions/file-access.ts';
 import { judge } from '../permissions/judge.ts';
 import { prepareCall, waitsForOthers } from '../permissions/prepare-call.ts';
 import { SlotUse } from './slot-use.ts';
-import { isStopOrder, stopOrder } from '../task/stop.ts';
+import { isStopOrder, stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineSettings } from '../limits/engine-settings.ts';
 import type { PreparedCall } from '../task/prepared-call.ts';
@@ -43,7 +43,7 @@ export async function runCalls(
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
   const waitsFor = schedule(prepared.map(scheduledCall));
   const atOnce = new AtOnce(MOST_AT_ONCE);
-  const working = (work: () => Promise<void>) => run.tree.idleDetector.working(work);
+  const working = (work: () => Promise<void>) => run.tree.idleDetector.trackWork(work);
   const done: Promise<void>[] = [];
   for (const [index, call] of prepared.entries()) {
     const earlier = (waitsFor[index] ?? []).map((before) => done[before]);
@@ -57,7 +57,7 @@ export async function runCalls(
         .finally(() => (isWait(call) ? slot.waitEnded() : slot.ownCallEnded())),
     );
   }
-  await run.tree.idleDetector.waiting(() => allDone(run, done));
+  await run.tree.idleDetector.trackWait(() => allDone(run, done));
 }
 
 /** The calls that may run; what is over a cap is refused. */
@@ -145,8 +145,8 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
   }
   const { idleDetector } = run.tree;
   const wait = isWait(call)
-    ? <T>(ask: () => Promise<T>) => idleDetector.waiting(ask)
-    : <T>(ask: () => Promise<T>) => slot.waiting(() => idleDetector.waiting(ask));
+    ? <T>(ask: () => Promise<T>) => idleDetector.trackWait(ask)
+    : <T>(ask: () => Promise<T>) => slot.waiting(() => idleDetector.trackWait(ask));
   const { allowed, reach, decision, refusal } =
     deps.decided === undefined
       ? await judge(deps, run, call, wait)

@@ -10,9 +10,9 @@ import type { FileAccess, ToolOutput } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { fitOutput } from './fit-output.ts';
 import { waitsForOthers } from '../permissions/prepare-call.ts';
-import { orderOf } from '../task/stop.ts';
+import { readStopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { withinToolBytes } from '../limits/tool-bytes.ts';
+import { cutToToolBytes } from '../limits/tool-bytes.ts';
 import { toolContext } from './tool-context.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import { appendNotes } from '../../tools/shared/output.ts';
@@ -44,10 +44,10 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   const output = await runTool(deps, run, ready);
   // It has no outcome: whoever goes on with the task runs it again.
   if (run.cancellation.isParked) throw run.cancellation.signal.reason;
-  if (output.forced === true) run.cancellation.noteForce();
+  if (output.forced === true) run.cancellation.recordKill();
   const told = output.told ?? [];
   const noted = appendNotes(output.text, ready.notes);
-  const text = withinToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run, call)));
+  const text = cutToToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run, call)));
   // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
   run.journal.record(
     ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
@@ -95,7 +95,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
   // Told to stop while the intent was being written.
   if (run.cancellation.turnSignal.aborted) {
     return {
-      text: `Not run: ${orderOf(run.cancellation.turnSignal).because}.`,
+      text: `Not run: ${readStopOrder(run.cancellation.turnSignal).reason}.`,
       error: 'CANCELLED',
     };
   }
@@ -123,7 +123,8 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     });
     const work = async () =>
       notAllowedAnyMore(deps, run, ready) ?? (await tool.run(input, context));
-    const outcome = tool.kind === 'edit' ? run.tree.fileTurns.take(writesOf(ready), work) : work();
+    const outcome =
+      tool.kind === 'edit' ? run.tree.fileLocks.withLock(writesOf(ready), work) : work();
     const output = await Promise.race([outcome, givenUp.promise]);
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
   } catch (thrown) {
@@ -160,7 +161,7 @@ function writesOf({ access, reach }: AllowedCall): readonly string[] {
 
 function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {
   if (signal.reason === TIMED_OUT) return timedOut({ text: '' }, toolMs);
-  const text = `Stopped: ${orderOf(signal).because}.`;
+  const text = `Stopped: ${readStopOrder(signal).reason}.`;
   return { text, error: 'CANCELLED', forced: true };
 }
 

@@ -42,6 +42,6 @@ export class SlotUse {
   }
 
   private settle(): void {
-    if (this.active === 0 && this.open > 0) this.run.slot.give();
+    if (this.active === 0 && this.open > 0) this.run.slot.release();
   }
 }

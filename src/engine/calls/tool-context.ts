@@ -3,10 +3,10 @@ import type { Decision } from '../../protocol/permission.ts';
 import type { FileAccess, ToolContext } from '../../protocol/tool.ts';
 import { commandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { memoryPort } from '../memory/memory-port.ts';
-import { sleep } from '../task/sleep.ts';
+import { createMemoryPort } from '../memory/memory-port.ts';
+import { sleep } from '../../base/deadlines.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { variablePort, variablesSet } from '../task/task-variables.ts';
+import { createVariablePort, readTaskVariables } from '../task/task-variables.ts';
 
 type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
   readonly reach: FileAccess;
@@ -36,11 +36,11 @@ export function toolContext(
       set: (items) => run.journal.record({ type: 'todos.set', items }),
     },
     shells: run.shells.forCall(callId),
-    sandbox: run.tree.commands.within(
+    sandbox: run.tree.commands.queueCommands(
       commandSandbox({
         sandbox: deps.sandbox,
         variables: deps.settings.commandVariables,
-        set: variablesSet(run),
+        set: readTaskVariables(run),
         taskId: spec.id,
         rights: run.permissions.rights,
         home: deps.home,
@@ -48,8 +48,8 @@ export function toolContext(
       }),
       signal,
     ),
-    variables: variablePort(deps, run),
-    ...(source === undefined ? {} : { memory: memoryPort({ source, spec, sleep: wait }) }),
+    variables: createVariablePort(deps, run),
+    ...(source === undefined ? {} : { memory: createMemoryPort({ source, spec, sleep: wait }) }),
     sleep: wait,
     keepFormer: (bytes) => deps.store.putBackup(bytes),
     attach: attachLater(deps, run, callId),

@@ -1,9 +1,9 @@
 import type { ContextSize } from '../../protocol/events/compaction-event.ts';
 import { modelName, type ModelDetails } from '../../protocol/model.ts';
 import { addExpenses } from '../limits/budget.ts';
-import type { EngineDeps } from '../task/deps.ts';
-import { estimateInput, leastExpense, requestNeed } from '../limits/estimate.ts';
-import { limitMessage } from '../limits/limits.ts';
+import type { EngineDeps, CompactionStep } from '../task/deps.ts';
+import { estimateInput, minimumExpense, estimateRequestNeed } from '../limits/estimate.ts';
+import { limitMessage } from '../limits/limit-message.ts';
 import { unpricedCap } from '../turn/spending.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import {
@@ -18,7 +18,6 @@ import {
   type WindowLimits,
 } from './decide.ts';
 import { layoutOf, requestSize, type LaidResult, type Layout } from './layout.ts';
-import type { CompactionStep } from '../task/compaction-step.ts';
 import { clearedLine, headTexts, ownEvent, summaryAsk } from './texts.ts';
 
 /** Tokens asked for where a model's output limit is not known. */
@@ -34,7 +33,7 @@ export async function chooseStep(deps: EngineDeps, run: TaskRun): Promise<Compac
   if (conversation.messages.length === 0) {
     if (estimateInput(conversation, prefix) < UNWATCHED) return { kind: 'none' };
   }
-  const facts = await deps.models.facts(spec.model);
+  const facts = await deps.models.details(spec.model);
   const limits = limitsOf(run, facts);
   const trigger = triggerOf(limits);
   if (!compaction.overflowed) {
@@ -62,12 +61,12 @@ function whyNoSummary(
   layout: Layout,
   from: number,
 ): WhyNoSummary {
-  if (!budget.bounded) return null;
+  if (!budget.isBounded) return null;
   const { size } = layout;
   const after = size - (cutOf(layout, from)?.freed ?? 0);
-  const least = (input: number) => leastExpense(requestNeed(input, facts));
+  const least = (input: number) => minimumExpense(estimateRequestNeed(input, facts));
   const both = addExpenses(least(size), least(after));
-  const hit = unpricedCap(budget, spec.model, facts) ?? budget.lacks(both);
+  const hit = unpricedCap(budget, spec.model, facts) ?? budget.findExceededCap(both);
   return hit === null ? null : limitMessage(hit);
 }
 
@@ -123,7 +122,7 @@ export async function summaryStep(
   run: TaskRun,
   keep: string | null,
 ): Promise<Extract<CompactionStep, { kind: 'summarise' }> | null> {
-  const { contextWindow: window } = await deps.models.facts(run.spec.model);
+  const { contextWindow: window } = await deps.models.details(run.spec.model);
   const layout = layoutOf(run.state.conversation, run.prefix);
   const cut = cutOf(layout, layout.size);
   if (cut === null) return null;

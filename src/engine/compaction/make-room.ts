@@ -2,7 +2,7 @@ import { isSummaryTransferDue } from '../../protocol/state/compaction.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import * as endings from '../task/endings.ts';
-import type { Ending } from '../task/endings.ts';
+import type { TaskEnding } from '../task/endings.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { chooseStep } from './choose-step.ts';
 import { summarize } from './summarize.ts';
@@ -20,7 +20,7 @@ export type Room =
   /** Something was done about it: to be looked at once more. */
   | { readonly kind: 'changed' }
   /** It can't be made to fit. */
-  | { readonly kind: 'none'; readonly ending: Ending };
+  | { readonly kind: 'none'; readonly ending: TaskEnding };
 
 /**
  * Takes one step to keep the next request within its model's window, if one is needed. Rejects when the task
@@ -62,12 +62,12 @@ export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
 
 function atLimit({ state, journal }: TaskRun, hit: LimitHit): Room {
   journal.record({ type: 'limit.reached', ...hit });
-  return { kind: 'none', ending: endings.endedByLimit(state, hit) };
+  return { kind: 'none', ending: endings.endByLimit(state, hit) };
 }
 
 /** The provider has said why it can't go out. */
 function refusedAsItIs({ state }: TaskRun): Room {
   const { failure } = state.activation;
   if (failure === null || !state.conversation.compaction.overflowed) return { kind: 'enough' };
-  return { kind: 'none', ending: endings.failedByModel(state, failure) };
+  return { kind: 'none', ending: endings.endFailedByModel(state, failure) };
 }

@@ -3,7 +3,7 @@ import type { SummarizedConversation } from '../../protocol/initial-context.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { SummaryText } from '../task/shared-summaries.ts';
+import type { SummaryText } from '../task/task-tree.ts';
 
 /** The same for all tasks that the calls of one answer make. */
 export function summaryKey({ task, turn, messages }: SummarizedConversation): string {

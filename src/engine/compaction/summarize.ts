@@ -10,7 +10,7 @@ import { requestOf } from '../turn/begin-turn.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { tokensIn } from '../../base/token-estimate.ts';
 import { estimateInput, estimatePrompt, type NextRequest } from '../limits/estimate.ts';
-import { limitMessage } from '../limits/limits.ts';
+import { limitMessage } from '../limits/limit-message.ts';
 import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
 import { requestOrigin } from '../turn/request-origin.ts';
 import type { RequestPart } from '../turn/request-parts.ts';
@@ -33,7 +33,7 @@ export async function summarize(
 ): Promise<void> {
   const { state, journal } = run;
   await bookAbandonedResponse(deps, run);
-  const facts = run.budget.bounded ? await deps.models.facts(requestOrigin(run).model) : null;
+  const facts = run.budget.isBounded ? await deps.models.details(requestOrigin(run).model) : null;
   const spending = new Spending(run, facts, { asked: sentOf(run, begin) });
   try {
     const noRoom = await spending.reserve();

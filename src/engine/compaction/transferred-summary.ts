@@ -3,14 +3,13 @@ import { isSummaryTransferDue } from '../../protocol/state/compaction.ts';
 import type { SummarizedConversation } from '../../protocol/initial-context.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
-import type { CompactionStep } from '../task/compaction-step.ts';
+import type { CompactionStep, EngineDeps } from '../task/deps.ts';
 import { summarize } from './summarize.ts';
-import type { EngineDeps } from '../task/deps.ts';
 import { estimatePrompt } from '../limits/estimate.ts';
 import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { summaryKey, summaryInLogs } from './sibling-summary.ts';
-import type { SummaryText } from '../task/shared-summaries.ts';
+import type { SummaryText } from '../task/task-tree.ts';
 import { TRANSFER_SUMMARY_PROMPT, TRANSFER_SUMMARY_LEAD, stopgapText } from './summary-texts.ts';
 
 /** Of one that no answer came to, there are two at once: see `Compaction.failures`. */
@@ -93,7 +92,7 @@ async function ofSibling(
     if (asked === undefined) return summaryInLogs(deps, run, of) ?? lead(run, of);
     if (!isTold) run.journal.record({ type: 'task.held', because: WAITS });
     isTold = true;
-    run.slot.give();
+    run.slot.release();
     const handed = await orAborted(asked, run.cancellation.signal);
     await run.slot.take();
     if (handed !== null) return handed;
@@ -141,7 +140,7 @@ function handedEvents(handed: SummaryText): readonly EventBody[] {
 }
 
 async function beginning({ models }: EngineDeps, run: TaskRun, of: SummarizedConversation) {
-  const { contextWindow } = await models.facts(of.model);
+  const { contextWindow } = await models.details(of.model);
   run.cancellation.signal.throwIfAborted();
   const { turns, conversation } = run.state;
   const before = estimatePrompt(of.prefix, of.messages);

@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
+import { type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
 import type { EngineContext } from './engine-context.ts';
 import { agentNames } from '../../agents/find-agent.ts';
 
@@ -11,7 +11,7 @@ import { agentNames } from '../../agents/find-agent.ts';
  */
 export function calledTypes(
   engine: Pick<EngineContext, 'deps' | 'running'>,
-  { subagentType = DEFAULT_AGENT, resume }: Pick<TaskInput, 'subagentType' | 'resume'>,
+  { subagentType = DEFAULT_AGENT, resume }: Pick<TaskArguments, 'subagentType' | 'resume'>,
 ): readonly string[] {
   const { agents } = engine.deps;
   if (resume === undefined) return agentNames(subagentType, agents.agents());

@@ -4,9 +4,9 @@ import type { CallDetails } from '../../protocol/tool.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
 import {
   delegationKey,
-  RepeatedDelegation,
+  RepeatedDelegationError,
   MAX_REPEATED_DELEGATIONS,
-  repeatedDelegationHit,
+  findRepeatedDelegation,
 } from '../limits/repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from './engine-context.ts';
@@ -25,11 +25,11 @@ export function repeatedDelegationError(
   { running }: EngineContext,
   caller: TaskRun,
   { agent, delegation }: { readonly agent: string; readonly delegation: string },
-): RepeatedDelegation | null {
+): RepeatedDelegationError | null {
   const { delegations, turns } = caller.state;
   if (delegations.own.get(delegation)?.turn === turns) return null;
-  const hit = repeatedDelegationHit(chainOf(caller, delegation, running));
-  return hit === null ? null : new RepeatedDelegation(agent, hit);
+  const hit = findRepeatedDelegation(chainOf(caller, delegation, running));
+  return hit === null ? null : new RepeatedDelegationError(agent, hit);
 }
 
 function chainOf(caller: TaskRun, key: string, running: RunningTasks) {
@@ -37,9 +37,9 @@ function chainOf(caller: TaskRun, key: string, running: RunningTasks) {
   for (let run: TaskRun | null = caller; run !== null; run = run.parent) {
     const { state, parent, spec } = run;
     chain.push({
-      isMadeByIt: parent?.state.children.get(spec.id)?.delegation === key,
-      own: state.delegations.own.get(key)?.rounds ?? 0,
-      all: () => roundsAtAndBelow(state, key, running),
+      isCreatedByDelegation: parent?.state.children.get(spec.id)?.delegation === key,
+      ownRounds: state.delegations.own.get(key)?.rounds ?? 0,
+      countSubtreeRounds: () => roundsAtAndBelow(state, key, running),
     });
   }
   return chain;
@@ -80,5 +80,5 @@ function isMadeAtOrAbove({ state, parent = null }: Above, key: string): boolean 
 
 /** What the log says of a call that failed with this. */
 export function factsOf(error: MusterError): { readonly facts?: CallDetails } {
-  return error instanceof RepeatedDelegation ? { facts: { refusedBy: error.hit } } : {};
+  return error instanceof RepeatedDelegationError ? { facts: { refusedBy: error.hit } } : {};
 }

@@ -12,14 +12,14 @@ import type { AgentSetup } from '../prompt/prepare-agent.ts';
 import type { ChildPlan } from './plan-child.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TransferredContext } from './context-transfer/transferred-context.ts';
-import { flagGrantEvents } from '../task/mode-grant-store.ts';
+import { flagGrantEvents } from '../task/user-approvals.ts';
 import { openJournal } from '../task/journal.ts';
-import { mentionsIn } from '../prompt/mentions.ts';
-import { answerForm, taskLine } from '../prompt/prompt.ts';
+import { resolveMentions } from '../prompt/mentions.ts';
+import { describeAnswerForm, formatTaskLine } from '../prompt/prompt.ts';
 import { recordedAgent } from '../task/recorded-agent.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { TaskRun } from '../task/task-run.ts';
-import type { Tree } from '../task/tree.ts';
+import type { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
 
 /** Everything decided about a task that is about to be made. */
@@ -64,7 +64,7 @@ export interface TaskPlan {
 }
 
 /** Freezes the specification, writes it, and returns the task ready to run. */
-export function createTask(engine: EngineContext, tree: Tree, plan: TaskPlan): TaskRun {
+export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = engine;
   const { id, parent, background, handover } = plan;
   const { tools, prompt, preloaded, memory, unmet } = plan.setup;
@@ -72,7 +72,7 @@ export function createTask(engine: EngineContext, tree: Tree, plan: TaskPlan): T
   const shared = handover?.inherits?.prefix ?? prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
   const by = { agent: plan.agent, tools: names };
-  const { mentions, warnings } = mentionsIn(plan.words ?? '', { agents: deps.agents, by });
+  const { mentions, warnings } = resolveMentions(plan.words ?? '', { agents: deps.agents, by });
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,
@@ -160,7 +160,7 @@ function modeGrantEvents(
 }
 
 /** Told once in a tree of each agent. */
-function refusedMode(tree: Tree, { modeToGrant = null, rights }: TaskPlan): string | null {
+function refusedMode(tree: TaskTree, { modeToGrant = null, rights }: TaskPlan): string | null {
   if (modeToGrant === null || !tree.isFirstToLack(modeToGrant)) return null;
   const { agent, mode } = modeToGrant;
   return `${agent} asks for ${mode} mode and runs in ${rights.mode} mode, that of the task above it. A user can grant it with ${wayToGrant(modeToGrant)}`;
@@ -181,7 +181,9 @@ export function requestPrefix(shared: RequestPrefix, spec: TaskSpec): RequestPre
   if (spec.inherited !== undefined) return shared;
   const schema = outputSchemaOf(spec);
   if (spec.parent !== null) {
-    return { ...shared, system: [...shared.system, taskLine(spec.description, schema)] };
+    return { ...shared, system: [...shared.system, formatTaskLine(spec.description, schema)] };
   }
-  return schema === null ? shared : { ...shared, system: [...shared.system, answerForm(schema)] };
+  return schema === null
+    ? shared
+    : { ...shared, system: [...shared.system, describeAnswerForm(schema)] };
 }

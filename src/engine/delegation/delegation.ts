@@ -11,12 +11,12 @@ import { spawnChild } from './spawn.ts';
 import { endOutput, runningReport } from '../results/task-report.ts';
 import { taskState } from './task-state.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { TaskInput } from '../task/task-input.ts';
+import type { TaskArguments } from '../task/task-arguments.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Runs a Task call. What is wrong with the call is its output; rejects for bugs alone. */
-export type Delegation = (input: TaskInput, context: ToolContext) => Promise<ToolOutput>;
+export type Delegation = (input: TaskArguments, context: ToolContext) => Promise<ToolOutput>;
 
 export function createDelegation(engine: EngineContext): Delegation {
   return async (input, { taskId, callId }) => {
@@ -26,7 +26,7 @@ export function createDelegation(engine: EngineContext): Delegation {
     }
     const id = await startChild(engine, { caller, callId, input });
     if (id instanceof MusterError) {
-      const what = input.ofSkill === undefined ? 'Task' : `Skill ${input.ofSkill.name}`;
+      const what = input.skill === undefined ? 'Task' : `Skill ${input.skill.name}`;
       // A limit is told by its code, too, as it is where a task is ended by one.
       const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
       return { text: `${what}: ${code}${id.message}`, error: id.code, ...factsOf(id) };
@@ -38,7 +38,7 @@ export function createDelegation(engine: EngineContext): Delegation {
 export interface TaskCall {
   readonly caller: TaskRun;
   readonly callId: string;
-  readonly input: TaskInput;
+  readonly input: TaskArguments;
 }
 
 /** The id of the call's child, at work or ended: one that was there before a crash is found again. */
@@ -129,7 +129,7 @@ export async function outcomeOfChild(
         deps.onFault(caller.spec.id, thrown);
       }
     });
-    await caller.tree.idleDetector.waiting(() => Promise.race([run.end.written, run.detached]));
+    await caller.tree.idleDetector.trackWait(() => Promise.race([run.end.written, run.detached]));
     patience.cancel();
   }
   return child()?.status === null ? null : (run?.outcome() ?? foldLog(deps.store, id));

@@ -8,7 +8,7 @@ import { flagsText } from '../../receipts/answer-flags.ts';
 import { receiptParts } from '../../receipts/receipt-line.ts';
 import { childReceipt } from '../../receipts/receipt.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { staleReadsNote } from '../task/file-versions.ts';
+import { staleReadsNote } from '../task/shared-files.ts';
 import { noticeItem } from '../../protocol/notice-text.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { elapsedMs, fullResult, endNoticeId } from '../results/result.ts';

@@ -1,5 +1,5 @@
 import type { LoopQueue } from '../../base/loop-queue.ts';
-import type { Ending } from '../task/endings.ts';
+import type { TaskEnding } from '../task/endings.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { PrefixCache } from '../prompt/prefix.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
@@ -13,7 +13,7 @@ export interface EngineContext {
   /** Tasks to be made, or taken up again: each is at work before the next ones are made. */
   readonly beginnings: LoopQueue;
   /** What a run of a template does instead of a conversation, to its end. */
-  readonly driveItems: (run: TaskRun) => Promise<Ending>;
+  readonly driveItems: (run: TaskRun) => Promise<TaskEnding>;
   /** Runs the loop of a task that was created or resumed. It never fails: every end is written to the log. */
   readonly startLoop: (run: TaskRun) => void;
 }

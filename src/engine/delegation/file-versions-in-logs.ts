@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { FileVersions } from '../task/file-versions.ts';
+import { FileVersions } from '../task/shared-files.ts';
 import { foldLog } from '../task/fold-log.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 

@@ -9,15 +9,15 @@ import type { ModeGrant, ModeToGrant, PermissionMode, Rights } from '../../proto
 import type { TaskLimits } from '../../protocol/task.ts';
 import { findDelegable } from '../prompt/delegable-agents.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { skillAgent } from '../prompt/skill-agent.ts';
+import { restrictAgentToSkill } from '../prompt/skill-agent.ts';
 import {
   prepareAgent,
-  whyUnusable,
+  findUnusableReason,
   type AgentSetup,
-  type PlanDeps,
+  type SetupDeps,
 } from '../prompt/prepare-agent.ts';
-import { combineLimits } from '../limits/limits.ts';
-import { DEFAULT_AGENT } from '../task/task-input.ts';
+import { DEFAULT_AGENT } from '../task/task-arguments.ts';
+import { combineLimits } from '../limits/configured-limits.ts';
 
 /** Who delegates. */
 export interface Delegator {
@@ -82,7 +82,7 @@ export async function prepareModels(
  * call is the error returned. Pure as `equip` is; `models.prepare` goes before it.
  */
 export function planChild(
-  deps: PlanDeps,
+  deps: SetupDeps,
   by: Delegator,
   wish: ChildRequest,
 ): ChildPlan | MusterError {
@@ -96,7 +96,7 @@ export function planChild(
 
 /** The same for an agent that can't be started, too: to tell what would be if it could. */
 export function outlineChild(
-  deps: PlanDeps,
+  deps: SetupDeps,
   by: Delegator,
   wish: ChildRequest,
 ): ChildOutline | MusterError {
@@ -113,7 +113,7 @@ export function outlineChild(
   if (!found.ok) {
     return new MusterError(found.error.code, `${fieldOf(wish)}: ${found.error.message}`);
   }
-  const agent = ofSkill === undefined ? found.agent : skillAgent(found.agent, ofSkill);
+  const agent = ofSkill === undefined ? found.agent : restrictAgentToSkill(found.agent, ofSkill);
   if (agent instanceof MusterError) return agent;
   const { rights, ...modes } = rightsOfChild(by, agent);
   const { cwd, moment } = by;
@@ -140,7 +140,7 @@ export function outlineChild(
     }),
     background: wish.background ?? agent.background ?? false,
     setup,
-    unusable: whyUnusable(agent, setup),
+    unusable: findUnusableReason(agent, setup),
   };
 }
 

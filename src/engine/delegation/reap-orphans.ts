@@ -4,11 +4,11 @@ import { endMarkedProcesses } from '../../sys/processes.ts';
 import { closeOpenCalls } from '../calls/calls.ts';
 import { closeOpenChildren } from './delivery.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { stopped } from '../task/endings.ts';
+import { endStopped } from '../task/endings.ts';
 import { foldLog, LogFold } from '../task/fold-log.ts';
 import { openJournal, type Journal } from '../task/journal.ts';
 import { closeLostShells } from './recover-task.ts';
-import type { StopOrder } from '../task/stop.ts';
+import type { StopOrder } from '../task/stop-order.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** A task that nobody works on, its log in our hands. */
@@ -34,9 +34,9 @@ export async function reapOrphans(deps: OrphanDeps, id: string, order: StopOrder
     );
     for (const task of tasks.toReversed()) {
       if (task.state.end !== null) continue;
-      closeOpenCalls(task, order.because);
+      closeOpenCalls(task, order.reason);
       closeOpenChildren(deps, task);
-      const ending = stopped(task.state, order, { forced });
+      const ending = endStopped(task.state, order, { forced });
       task.journal.record({ type: 'task.ended', ...ending });
       await task.journal.sync();
     }

@@ -5,25 +5,30 @@ import type { RequestPrefix } from '../../protocol/model.ts';
 import { isBegunBy } from '../../protocol/state/activation.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
-import { expenseOf } from '../limits/budget.ts';
+import { activationExpense } from '../limits/budget.ts';
 import { requestPrefix } from './create-task.ts';
 import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { readUnmetRequests, unmetLines } from '../../protocol/unmet-request.ts';
-import { prepareAgent, promptNow, toolsNamed, type Placement } from '../prompt/prepare-agent.ts';
+import {
+  prepareAgent,
+  currentPromptInput,
+  selectTools,
+  type Placement,
+} from '../prompt/prepare-agent.ts';
 import { foldLog, LogFold } from '../task/fold-log.ts';
 import { openJournal } from '../task/journal.ts';
-import { shellEnded } from '../shells/shell-end.ts';
+import { shellEndEvents } from '../shells/shell-end.ts';
 import { fileVersionsInLogs } from './file-versions-in-logs.ts';
 import { TaskRun } from '../task/task-run.ts';
-import { Tree } from '../task/tree.ts';
+import { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Where a task that is opened again stands from now on. */
 export interface Place {
   /** Null: at the top of a tree of its own. */
-  readonly tree: Tree | null;
+  readonly tree: TaskTree | null;
   /** Who gets its result; null: a person. */
   readonly parent: TaskRun | null;
 }
@@ -56,10 +61,10 @@ function openTask(engine: EngineContext, id: string, place: Place): TaskRun {
   const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);
   try {
-    const tree = place.tree ?? new Tree(id, deps);
+    const tree = place.tree ?? new TaskTree(id, deps);
     const journal = openJournal(deps, tree, log, before.state);
     const { spec } = journal.state;
-    tree.stamps.lookBack(() => fileVersionsInLogs(deps.store, spec.root));
+    tree.fileVersions.setEarlierVersions(() => fileVersionsInLogs(deps.store, spec.root));
     if (spec.fanOut !== undefined) tree.addItems(journal.state.children.keys());
     tree.addTasks(tasksBelow(journal.state));
     const tools = recordedTools(deps, journal.state);
@@ -91,7 +96,7 @@ function madeAnew(
   tools: readonly AnyTool[],
 ): RequestPrefix {
   const unmet = unmetLines(readUnmetRequests(spec.unmet));
-  return prefixes.get({ ...promptNow(deps, postOf(spec), tools), unmet }, tools).prefix;
+  return prefixes.get({ ...currentPromptInput(deps, postOf(spec), tools), unmet }, tools).prefix;
 }
 
 function postOf({ agent, rights, cwd, parent, prompt, model: { provider } }: TaskSpec): Placement {
@@ -101,13 +106,13 @@ function postOf({ agent, rights, cwd, parent, prompt, model: { provider } }: Tas
 /** The frozen view, as far as its tools may still run; a log from before views gets one by its rights. */
 function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[] {
   if (spec.tools.length === 0 && spec.prefix === '') return prepareAgent(deps, postOf(spec)).tools;
-  return toolsNamed(deps, spec.tools);
+  return selectTools(deps, spec.tools);
 }
 
 /** They ended with their owner, or are ended by whoever opens the task. */
 export function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
   for (const shell of runningShells(run.state)) {
-    run.journal.record(...shellEnded(run.state, shell, { how: 'lost', exitCode: null }));
+    run.journal.record(...shellEndEvents(run.state, shell, { how: 'lost', exitCode: null }));
   }
 }
 
@@ -121,7 +126,7 @@ function openChild(engine: EngineContext, parent: TaskRun, id: string): readonly
     recordEnd(parent, child);
     parent.tree.addTasks(tasksBelow(child));
     // Not among what the parent knew to be spent when it was opened.
-    parent.budget.recover(expenseOf(child.activation));
+    parent.budget.addEarlierUse(activationExpense(child.activation));
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     deps.onFault(id, thrown);

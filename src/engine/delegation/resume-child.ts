@@ -14,7 +14,7 @@ import { outputSchemaOf } from '../task/output-schema.ts';
 import { recordMaxRights, recordResume, startActivations } from './resume.ts';
 import { delegationOf, repeatedDelegationError } from './check-repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { waitForEnd } from '../task/wait-for-end.ts';
+import { waitForEnd } from '../task/running-tasks.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { findAgent } from '../../agents/find-agent.ts';

@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../base/ids.ts';
 import { rightsBelow, type ModeTerms } from '../../policy/mode-grants.ts';
-import { flagGrantEvents } from '../task/mode-grant-store.ts';
+import { flagGrantEvents } from '../task/user-approvals.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import { effectiveMode } from '../../policy/modes.ts';
 import type { PermissionMode, Rights } from '../../protocol/permission.ts';
-import { isModeNotice, modeNotice } from '../questions/set-mode.ts';
+import { isModeNotice, modeNoticeEvents } from '../questions/set-mode.ts';
 import { TASK_VARIABLE } from '../../sys/command-environment.ts';
 import { endMarkedProcesses } from '../../sys/processes.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { combineLimits } from '../limits/limits.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { isInterruptionNotice } from '../task/interruption-notice.ts';
 import type { EngineContext } from './engine-context.ts';
+import { combineLimits } from '../limits/configured-limits.ts';
 
 /** How a task goes on. */
 export interface ResumeOrder {
@@ -106,7 +106,7 @@ function changedMode(run: TaskRun, order: ResumeOrder): readonly EventBody[] {
   const { parent, fanOut, rights } = run.spec;
   const { mode } = withMode(run, order);
   if (parent !== null || fanOut !== undefined || mode === rights.mode) return [];
-  return modeNotice(run, mode);
+  return modeNoticeEvents(run, mode);
 }
 
 function modeTerms({ spec, permissions }: TaskRun): ModeTerms {

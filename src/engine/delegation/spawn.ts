@@ -4,34 +4,34 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { ModelDetails } from '../../protocol/model.ts';
 import type { TaskSource } from '../../protocol/task.ts';
 import { Budget } from '../limits/budget.ts';
-import { taskCaps } from '../limits/budget-caps.ts';
+import { taskCaps } from '../limits/configured-limits.ts';
 import { createTask } from './create-task.ts';
 import { recordLoss } from './delivery.ts';
 import {
   estimateInput,
   firstRequest,
   inputToReserve,
-  leastExpense,
-  requestNeed,
+  minimumExpense,
+  estimateRequestNeed,
 } from '../limits/estimate.ts';
 import type { TransferredContext } from './context-transfer/transferred-context.ts';
-import { limitMessage } from '../limits/limits.ts';
+import { limitMessage } from '../limits/limit-message.ts';
 import { planChild, type ChildPlan, type ChildRequest } from './plan-child.ts';
-import { describePrompt, taskLine } from '../prompt/prompt.ts';
+import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
 import { visibleTasksIn } from './visible-tasks.ts';
 import { delegationOf, repeatedDelegationError } from './check-repeated-delegations.ts';
 import { unpricedCap } from '../turn/spending.ts';
 import { schemaProblem } from '../structured/check-answer.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { TaskInput } from '../task/task-input.ts';
+import type { TaskArguments } from '../task/task-arguments.ts';
 import type { EngineContext } from './engine-context.ts';
 
 /** A Task call that makes a child. */
 export interface SpawnRequest {
   readonly caller: TaskRun;
   readonly callId: string;
-  readonly input: TaskInput;
+  readonly input: TaskArguments;
   /** The id under which the call had announced it before a crash; null for a new one. */
   readonly announced: string | null;
 }
@@ -64,7 +64,7 @@ export async function spawnChild(
   const handover = await handedOver(engine, request, { id, plan: planned });
   if (handover instanceof MusterError) return handover;
   const { plan } = handover;
-  const facts = await deps.models.facts(plan.model);
+  const facts = await deps.models.details(plan.model);
   // From here on nothing may come between.
   caller.cancellation.turnSignal.throwIfAborted();
   const delegated = { agent: plan.agent.name, prompt: input.prompt };
@@ -86,7 +86,7 @@ export async function spawnChild(
       handover,
       cwd,
       source: sourceOf(input),
-      skills: input.ofSkill === undefined ? [] : [input.ofSkill.name],
+      skills: input.skill === undefined ? [] : [input.skill.name],
       params: input.params,
       ...(input.outputSchema === undefined ? {} : { outputSchema: input.outputSchema }),
       parent: { run: caller, callId, delegation },
@@ -102,7 +102,7 @@ export async function spawnChild(
 
 /** What is wrong with the schema of the answer, whoever gave it; null: nothing. */
 async function whyNoSchema(
-  { outputSchema }: TaskInput,
+  { outputSchema }: TaskArguments,
   agent: AgentDefinition,
 ): Promise<MusterError | null> {
   const schema = outputSchema ?? agent.outputSchema;
@@ -116,7 +116,7 @@ async function whyNoSchema(
 }
 
 /** Who goes on with a conversation does so on the model of that one, whatever its type runs on else. */
-function wishOf(input: TaskInput): ChildRequest {
+function wishOf(input: TaskArguments): ChildRequest {
   return input.context?.kind === 'inherit' ? { model: 'inherit', ...input } : input;
 }
 
@@ -152,7 +152,7 @@ function whyNot(
   { handover, facts }: PlannedSpawn,
 ): MusterError | null {
   const { plan, given, inherits } = handover;
-  const tasks = caller.tree.taskLimit();
+  const tasks = caller.tree.findTaskLimitHit();
   if (tasks !== null) {
     return new MusterError('LIMIT_EXCEEDED', `${limitMessage(tasks)}. Do the work yourself.`);
   }
@@ -160,7 +160,7 @@ function whyNot(
   const summary = handover.summarises;
   if (summary !== undefined) {
     const { conversation, least, facts: asked } = summary;
-    const hit = unpricedCap(budget, conversation.model, asked) ?? budget.lacks(least);
+    const hit = unpricedCap(budget, conversation.model, asked) ?? budget.findExceededCap(least);
     if (hit !== null) {
       const told = limitMessage(hit);
       return new MusterError('LIMIT_EXCEEDED', `context: summary: ${told}. ${SAY_IT_YOURSELF}`);
@@ -173,21 +173,21 @@ function whyNot(
   const said = firstRequest(`${given?.text ?? ''}${input.prompt}`);
   const messages = [...(inherits?.conversation.messages ?? [])];
   const needed = inputToReserve(estimateInput({ ...said, messages }, prefix), null);
-  const first = leastExpense(requestNeed(needed, facts));
-  const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
+  const first = minimumExpense(estimateRequestNeed(needed, facts));
+  const hit = unpricedCap(budget, plan.model, facts) ?? budget.findExceededCap(first);
   if (hit === null) return null;
   return new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
 }
 
-function sourceOf({ ofSkill, ofTemplate }: TaskInput): TaskSource {
-  if (ofTemplate !== undefined) return 'template';
-  return ofSkill === undefined ? 'model' : 'skill';
+function sourceOf({ skill, templateName }: TaskArguments): TaskSource {
+  if (templateName !== undefined) return 'template';
+  return skill === undefined ? 'model' : 'skill';
 }
 
-function lineOf(input: TaskInput, { agent }: ChildPlan): string {
-  return taskLine(descriptionOf(input), outputSchemaOf({ ...input, agent }));
+function lineOf(input: TaskArguments, { agent }: ChildPlan): string {
+  return formatTaskLine(descriptionOf(input), outputSchemaOf({ ...input, agent }));
 }
 
-function descriptionOf({ description, prompt }: TaskInput): string {
+function descriptionOf({ description, prompt }: TaskArguments): string {
   return description ?? describePrompt(prompt);
 }

@@ -1,7 +1,7 @@
 import { oneLine, plural, truncate } from '../../base/text.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
 import { visibleTasks, type VisibleTask } from './visible-tasks.ts';
-import { briefCommand, describeEnd } from '../shells/shell-end.ts';
+import { shortenCommand, describeShellEnd } from '../shells/shell-end.ts';
 import { activityText } from '../results/task-report.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from './engine-context.ts';
@@ -102,12 +102,12 @@ function shellNode(
 ): Node {
   const shell = running.get(owner)?.state.shells.get(id);
   const end = shell?.end ?? null;
-  const status = end === null ? 'running' : describeEnd(end);
+  const status = end === null ? 'running' : describeShellEnd(end);
   return {
     id,
     parent: owner,
     hasEnded: end !== null,
-    line: `${id} ${status} · shell · ${briefCommand(shell?.command ?? '')}`,
+    line: `${id} ${status} · shell · ${shortenCommand(shell?.command ?? '')}`,
   };
 }
 

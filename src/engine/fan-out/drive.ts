@@ -10,13 +10,13 @@ import type { ModelDetails } from '../../protocol/model.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { itemCallId, type FanOut } from '../../protocol/template.ts';
 import { createTask } from '../delegation/create-task.ts';
-import type { Ending } from '../task/endings.ts';
+import type { TaskEnding } from '../task/endings.ts';
 import {
   estimateInput,
   firstRequest,
   inputToReserve,
-  leastExpense,
-  requestNeed,
+  minimumExpense,
+  estimateRequestNeed,
 } from '../limits/estimate.ts';
 import {
   planChild,
@@ -24,7 +24,7 @@ import {
   type ChildPlan,
   type ChildRequest,
 } from '../delegation/plan-child.ts';
-import { describePrompt, taskLine } from '../prompt/prompt.ts';
+import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
 import { goOnMessage } from '../delegation/resume.ts';
 import { unpricedCap } from '../turn/spending.ts';
@@ -37,7 +37,7 @@ import { isReserved, remainingSteps, type ItemStep } from './left.ts';
  * Does what is left of a run's items, as many at a time as tasks of a tree may be at work, and gives its
  * end. A budget that is used up keeps the rest from being begun.
  */
-export async function driveItems(engine: EngineContext, run: TaskRun): Promise<Ending> {
+export async function driveItems(engine: EngineContext, run: TaskRun): Promise<TaskEnding> {
   const { deps, running } = engine;
   const fanOut = fanOutOf(run);
   const { parts } = parseBody(fanOut.body);
@@ -60,7 +60,7 @@ export async function driveItems(engine: EngineContext, run: TaskRun): Promise<E
       continue;
     }
     if (atWork === 0) return endOfItems(deps.store, run.state, hit);
-    await run.tree.idleDetector.waiting(() => run.mailbox.nextMessage());
+    await run.tree.idleDetector.trackWait(() => run.mailbox.nextMessage());
   }
 }
 
@@ -118,7 +118,7 @@ async function makeItem(
   const by = { agent, cwd, model, rights, modeGrants: run.permissions.modeGrants(), moment: run };
   const plan = planChild(deps, by, wish);
   if (plan instanceof MusterError) throw plan;
-  const facts = await deps.models.facts(plan.model);
+  const facts = await deps.models.details(plan.model);
   // From here on nothing may come between.
   run.cancellation.signal.throwIfAborted();
   const description = describeItem(itemText(item), index);
@@ -171,9 +171,9 @@ function lacksRoom(
   { plan, facts, prompt, description }: PlannedItem,
 ): LimitHit | null {
   const { prefix } = prefixes.get(plan.setup.prompt, plan.setup.tools);
-  const line = taskLine(description, plan.agent.outputSchema ?? null);
+  const line = formatTaskLine(description, plan.agent.outputSchema ?? null);
   const whole = { ...prefix, system: [...prefix.system, line] };
   const input = inputToReserve(estimateInput(firstRequest(prompt), whole), null);
-  const least = leastExpense(requestNeed(input, facts));
-  return unpricedCap(budget, plan.model, facts) ?? budget.lacks(least);
+  const least = minimumExpense(estimateRequestNeed(input, facts));
+  return unpricedCap(budget, plan.model, facts) ?? budget.findExceededCap(least);
 }

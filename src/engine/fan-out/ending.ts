@@ -3,9 +3,9 @@ import { oneLine, plural, truncate } from '../../base/text.ts';
 import type { EndStatus } from '../../protocol/result.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Ending } from '../task/endings.ts';
+import type { TaskEnding } from '../task/endings.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { limitMessage } from '../limits/limits.ts';
+import { limitMessage } from '../limits/limit-message.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Items that went wrong of which the result of a run tells, and code points of each error. */
@@ -16,7 +16,7 @@ const SHOWN_ERROR = 300;
  * How a run of a template ends whose tasks all have: `failed` where one failed, else `partial` where one
  * was ended early or never begun, else `completed`.
  */
-export function endOfItems(store: TaskStore, state: TaskState, hit: LimitHit | null): Ending {
+export function endOfItems(store: TaskStore, state: TaskState, hit: LimitHit | null): TaskEnding {
   const ends = itemEnds(state);
   const counted = countsText(ends);
   const wrong = wrongItems(store, ends);

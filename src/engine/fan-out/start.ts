@@ -8,13 +8,13 @@ import type { Rights } from '../../protocol/permission.ts';
 import type { FanOut } from '../../protocol/template.ts';
 import { createTask } from '../delegation/create-task.ts';
 import { prepareAgent } from '../prompt/prepare-agent.ts';
-import { combineLimits } from '../limits/limits.ts';
 import { MAIN_AGENT } from '../task/main-agent.ts';
 import { planChild, prepareModels } from '../delegation/plan-child.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { Tree } from '../task/tree.ts';
+import { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { itemRequest } from './drive.ts';
+import { combineLimits } from '../limits/configured-limits.ts';
 
 /** A template over items to run: the root of a new tree. */
 export interface FanOutRequest {
@@ -43,7 +43,7 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
     throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
   }
   const id = request.id ?? newId();
-  const run = createTask(engine, new Tree(id, deps), {
+  const run = createTask(engine, new TaskTree(id, deps), {
     id,
     agent,
     rights,

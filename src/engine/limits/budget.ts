@@ -1,35 +1,35 @@
 import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
-import { decideOutput, leastOutput, type BudgetRoom, type OutputDemand } from './output-cap.ts';
+import { decideOutput, minimumOutput, type BudgetRoom, type OutputDemand } from './output-cap.ts';
 import { NO_WORK, NOTHING, type Amount, type Work } from '../../protocol/model.ts';
 import type { LimitHit, Activation } from '../../protocol/state/activation.ts';
 
-/** What a request takes, and what a task has used. */
+/** An amount of the resources that budgets count: used by a task, or needed for a request. */
 export type Expense = Amount & Work;
 
 export const NO_EXPENSE: Expense = { ...NOTHING, ...NO_WORK };
 
-/** What a stint has used by now. */
-export function expenseOf({ spent, work }: Pick<Activation, 'spent' | 'work'>): Expense {
+/** Returns the expense of an activation so far. */
+export function activationExpense({ spent, work }: Pick<Activation, 'spent' | 'work'>): Expense {
   return { ...spent, ...work };
 }
 
-/** What of an expense can be capped. */
+/** The parts of an expense that can be capped. */
 const MEASURES = ['tokens', 'costUsd', 'turns', 'toolBytes'] as const;
 type Measure = (typeof MEASURES)[number];
 
 export interface Cap {
-  /** The name that a user sets it by. */
+  /** The name of the limit, as users set it. */
   readonly limit: string;
   readonly value: number;
 }
 
-/** Absent: none. */
+/** The caps of one budget. A part without an entry is not capped. */
 export type BudgetCaps = Readonly<Partial<Record<Measure, Cap>>>;
 
 /** An expense held back for a request under way. */
 export interface Reservation {
-  /** Gives it back, with what was really used. Once; later calls do nothing. */
+  /** Releases the reservation and books the expense that was really used. Later calls do nothing. */
   settle(used: Expense): void;
 }
 
@@ -57,7 +57,7 @@ export type RequestReservation =
     }
   | { readonly ok: false; readonly hit: LimitHit };
 
-/** The expense of a request whose answer has so many tokens. */
+/** Returns the expense of a request whose answer has this number of tokens. */
 export function requestExpense({ input, outputToken }: RequestNeed, tokens: number): Expense {
   return addExpenses(input, {
     ...NO_EXPENSE,
@@ -67,18 +67,18 @@ export function requestExpense({ input, outputToken }: RequestNeed, tokens: numb
 }
 
 /**
- * A budget with its ancestors: what is reserved or used here counts in each of them, so parallel
- * children can't overspend together. Reserve, then settle on every path.
+ * A budget with its ancestors. Everything that is reserved or used here counts in each of them, so that
+ * parallel children can't overspend together. Callers reserve before a request and settle on every path.
  */
 export class Budget {
   private used = NO_EXPENSE;
   private reserved = NO_EXPENSE;
-  /** Reservations that are held. */
-  private open = 0;
+  /** The number of reservations that are held. */
+  private openReservations = 0;
   private readonly caps: BudgetCaps;
-  /** Itself, and all above it. */
+  /** This budget, then each one above it. */
   private readonly chain: readonly Budget[];
-  /** Woken when something is given back here. */
+  /** Resolved when an expense is booked here. */
   private waiting: Deferred<void>[] = [];
 
   constructor(caps: BudgetCaps, parent: Budget | null) {
@@ -86,12 +86,12 @@ export class Budget {
     this.chain = [this, ...(parent?.chain ?? [])];
   }
 
-  /** Whether a cap stands here or above. */
-  get bounded(): boolean {
+  /** True when this budget or one above it has a cap. */
+  get isBounded(): boolean {
     return this.chain.some(({ caps }) => MEASURES.some((measure) => caps[measure] !== undefined));
   }
 
-  /** The first cap on cost, here or above, with what is used of it; null: none. */
+  /** The nearest cap on cost, here or above, with the amount used of it; null when there is none. */
   get costCap(): LimitHit | null {
     for (const { caps, used } of this.chain) {
       if (caps.costUsd !== undefined) return { ...caps.costUsd, used: used.costUsd };
@@ -99,8 +99,8 @@ export class Budget {
     return null;
   }
 
-  /** The caps of this budget alone, each with what is used of it. */
-  get uses(): readonly LimitHit[] {
+  /** The caps of this budget alone, each with the amount used of it. */
+  get capUses(): readonly LimitHit[] {
     return MEASURES.flatMap((measure) => {
       const cap = this.caps[measure];
       return cap === undefined ? [] : [{ ...cap, used: this.used[measure] }];
@@ -108,10 +108,9 @@ export class Budget {
   }
 
   /**
-   * Holds an expense back. Where only what others have reserved stands in the way, waits until they
-   * have settled: most requests cost far less than they might. `onWait` is called before each wait.
-   * Fails with the cap that what is used already leaves no room under; rejects when the signal
-   * aborts while it waits.
+   * Reserves an expense. When only the reservations of others are in the way, waits until they settle, since
+   * most requests cost far less than they might. Calls `onWait` before each wait. Fails with the cap that
+   * would be exceeded even without reservations. Rejects when the signal aborts during a wait.
    */
   async reserve(
     expense: Expense,
@@ -119,21 +118,21 @@ export class Budget {
     onWait: () => void = () => {},
   ): Promise<ReserveResult> {
     for (;;) {
-      const hit = this.lacks(expense);
+      const hit = this.findExceededCap(expense);
       if (hit !== null) return { ok: false, hit };
       const { chain } = this;
       const full = chain.find((budget) => budget.hitBy(expense, budget.reserved) !== null);
       if (full === undefined) return { ok: true, reservation: Budget.hold(chain, expense) };
       onWait();
-      await full.changed(signal);
+      await full.nextChange(signal);
     }
   }
 
   /**
-   * Holds back what a request can take, with as many tokens of output as the limits here and above allow.
-   * Where only requests under way stand in the way, waits until they have settled; `onWait` is called
-   * before each wait. Fails with the limit under which no useful answer is possible; rejects when the
-   * signal aborts while it waits.
+   * Reserves the most that a request can cost, with as many tokens of output as the limits here and above
+   * allow. When only running requests are in the way, waits until they settle and calls `onWait` before each
+   * wait. Fails with the limit under which no useful answer is possible. Rejects when the signal aborts
+   * during a wait.
    */
   async reserveRequest(
     need: RequestNeed,
@@ -142,14 +141,14 @@ export class Budget {
   ): Promise<RequestReservation> {
     const { chain } = this;
     for (;;) {
-      const hit = this.lacks(requestExpense(need, leastOutput(need.output)));
+      const hit = this.findExceededCap(requestExpense(need, minimumOutput(need.output)));
       if (hit !== null) return { ok: false, hit };
       const rooms = this.roomsFor(need);
       const decision = decideOutput(
         rooms.map(({ room }) => room),
         need.output,
       );
-      // `lacks` has seen that each limit holds a useful answer: what is refused now is only held.
+      // `findExceededCap` found that each limit allows a useful answer, so only reservations are in the way.
       const full =
         decision.kind === 'granted'
           ? chain.find((budget) => budget.hitBy(need.input, budget.reserved) !== null)
@@ -161,7 +160,7 @@ export class Budget {
         return { ok: true, reservation, outputCap };
       }
       onWait();
-      await (full ?? this).changed(signal);
+      await (full ?? this).nextChange(signal);
     }
   }
 
@@ -189,16 +188,16 @@ export class Budget {
     );
   }
 
-  /** The cap, here or above, under which what is used leaves no room for an expense; null: none. */
-  lacks(expense: Expense): LimitHit | null {
+  /** Returns the cap, here or above, that an expense would exceed on top of the used amount; null for none. */
+  findExceededCap(expense: Expense): LimitHit | null {
     return firstHit(this.chain, (budget) => budget.hitBy(expense, NO_EXPENSE));
   }
 
   /**
-   * Uses up to so many bytes of tool results: those that may be kept, and where that is not all, the
-   * cap.
+   * Books up to `wanted` bytes of tool results. Returns the number that is granted, and the cap that was hit
+   * when that is not all of them.
    */
-  takeToolBytes(wanted: number): { readonly granted: number; readonly hit: LimitHit | null } {
+  useToolBytes(wanted: number): { readonly granted: number; readonly hit: LimitHit | null } {
     const { chain } = this;
     let granted = wanted;
     let hit: LimitHit | null = null;
@@ -212,19 +211,19 @@ export class Budget {
     return { granted, hit };
   }
 
-  /** The cap on tool results, here or above, that is used up; null: none is. */
-  get toolBytesGone(): LimitHit | null {
+  /** The cap on tool results, here or above, that is used up; null when there is none. */
+  get usedUpToolBytesCap(): LimitHit | null {
     return firstHit(this.chain, ({ caps: { toolBytes: cap }, used }) =>
       cap === undefined || used.toolBytes < cap.value ? null : { ...cap, used: used.toolBytes },
     );
   }
 
-  /** What a log tells of earlier, under an owner that is gone. */
-  recover(used: Expense): void {
+  /** Books an expense that the log holds from before this process. */
+  addEarlierUse(used: Expense): void {
     for (const budget of this.chain) budget.use(used);
   }
 
-  /** The cap that an expense would exceed on top of what is used, and of `held`. */
+  /** Returns the cap of this budget that an expense would exceed on top of the used and the held amount. */
   private hitBy(expense: Expense, held: Expense): LimitHit | null {
     for (const measure of MEASURES) {
       const cap = this.caps[measure];
@@ -232,13 +231,13 @@ export class Budget {
       if (cap === undefined || needed === 0) continue;
       const used = this.used[measure];
       if (used + held[measure] + needed <= cap.value) continue;
-      // Each request is one turn: that one is needed goes without saying.
+      // Each request needs exactly one turn, so a message need not say how many are needed.
       return measure === 'turns' ? { ...cap, used } : { ...cap, used, needed };
     }
     return null;
   }
 
-  private async changed(signal: AbortSignal): Promise<void> {
+  private async nextChange(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const turn = deferred<void>();
     this.waiting.push(turn);
@@ -247,15 +246,15 @@ export class Budget {
   }
 
   private hold(expense: Expense): void {
-    this.open += 1;
+    this.openReservations += 1;
     this.reserved = addExpenses(this.reserved, expense);
   }
 
   private giveBack(expense: Expense): void {
-    this.open -= 1;
-    // What fractions of a dollar leave over when they are added and taken away would be waited for.
+    this.openReservations -= 1;
+    // Rounding errors of fractions of a dollar would otherwise stay reserved for ever.
     this.reserved =
-      this.open === 0 ? NO_EXPENSE : addExpenses(this.reserved, timesMinusOne(expense));
+      this.openReservations === 0 ? NO_EXPENSE : addExpenses(this.reserved, timesMinusOne(expense));
   }
 
   private use(expense: Expense): void {
@@ -265,7 +264,7 @@ export class Budget {
     for (const turn of waiting) turn.resolve();
   }
 
-  /** Holds an expense back in all of them. */
+  /** Reserves an expense in each budget of the chain. */
   private static hold(chain: readonly Budget[], expense: Expense): Reservation {
     for (const budget of chain) budget.hold(expense);
     let isOpen = true;

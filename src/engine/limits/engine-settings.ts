@@ -1,42 +1,42 @@
 import type { TaskLimits } from '../../protocol/task.ts';
 import type { ToolCaps } from '../../protocol/tool.ts';
 
-/** What configuration says to the engine, in its own units. */
+/** The configuration of the engine, in the units that it computes with. */
 export interface EngineSettings {
-  /** False: no Task tools in any request. */
+  /** False when the Task tools are not offered at all. */
   readonly taskTools: boolean;
   readonly maxDepth: number;
   readonly nested: boolean;
   readonly maxTasks: number;
   readonly maxParallel: number;
-  /** For delegated tasks. */
+  /** The limits of a delegated task. */
   readonly taskLimits: TaskLimits;
-  /** For the main agent. */
+  /** The limits of the main agent. */
   readonly rootLimits: TaskLimits;
-  /** Of a whole tree; 0: none. */
+  /** The limits of a whole tree; 0 means no limit. */
   readonly treeTokens: number;
   readonly treeCostUsd: number;
   readonly treeTurns: number;
   readonly treeToolBytes: number;
-  /** Of a whole tree, from when its top sets to work. Null: none. */
+  /** The wall time of a whole tree, counted from when its main agent starts to work; null for no limit. */
   readonly treeWallMs: number | null;
-  /** Commands of one tree at a time. */
+  /** The number of commands of one tree that run at the same time. */
   readonly maxProcesses: number;
-  /** How long a call waits for its child before that goes on in the background. */
+  /** The time that a Task call waits for its child before the child goes on in the background. */
   readonly foregroundMs: number;
-  /** Tries of one request after the first, rate-limit waits not counted. */
+  /** The tries of one request after the first. Waits for rate limits do not count. */
   readonly retries: number;
-  /** Of those, how many may follow a silence of a server that took the request. */
+  /** The number of these tries that may follow when a server accepted the request and sent nothing. */
   readonly silentRetries: number;
-  /** The longest time that a request waits for rate limits in all; 0 for no limit. */
+  /** The longest total time that a request waits for rate limits; 0 for no limit. */
   readonly maxWaitMs: number;
-  /** Calls that repeat each other before a task is ended. */
+  /** The number of repeated calls with repeated results after which a task is ended. */
   readonly noProgressCalls: number;
-  /** How long siblings wait for the first of them to write the prompt cache; 0: never. */
+  /** The time that siblings wait for the first of them to write the prompt cache; 0: they don't wait. */
   readonly cacheHoldMs: number;
-  /** Whether results are reused, of agents whose definition does not say. */
+  /** True when results of agents whose definition does not decide it are reused. */
   readonly reusesResults: boolean;
   readonly caps: ToolCaps;
-  /** Names of further environment variables that commands see. */
+  /** The names of further environment variables that commands see. */
   readonly commandVariables: readonly string[];
 }

@@ -10,31 +10,31 @@ import {
   type RequestPrefix,
 } from '../../protocol/model.ts';
 import { NO_EXPENSE, requestExpense, type Expense, type RequestNeed } from './budget.ts';
-import { leastOutput, type OutputDemand } from './output-cap.ts';
+import { minimumOutput, type OutputDemand } from './output-cap.ts';
 
 /**
- * What a request may take beyond its estimate, for what is held back for it: the estimate is right in the
- * mean, most texts are within a quarter of it, and tokenizers differ by as much among each other.
+ * The factor from the estimate of a request's input to the reservation for it. The estimate is right on
+ * average, most texts are within a quarter of it, and tokenizers differ from each other by as much.
  */
 const RESERVED_SHARE = 1.3;
-/** What a request asks for at most where nothing is known of the model, and no limit is sent. */
+/** The assumed output limit of a model whose limit is unknown. */
 const USUAL_OUTPUT = 8_192;
 
-/** Of a text that is not at hand, by its length alone: code and JSON take about so much. */
-export function tokensOf(characters: number): number {
+/** Estimates the tokens of a text by its length alone, at the rate of code and JSON. */
+export function estimateTokensByLength(characters: number): number {
   return characters / 3.5;
 }
 
-/** What the next request of a conversation holds. */
+/** The part of a conversation that its next request is made of. */
 export type NextRequest = Pick<Conversation, 'messages' | 'results' | 'queued'>;
 
-/** The first request of a task. */
+/** Returns the first request of a task with this prompt. */
 export function firstRequest(prompt: string): NextRequest {
   const queued = [{ id: 'prompt', kind: 'prompt', from: '', text: prompt }] as const;
   return { messages: [], results: new Map(), queued };
 }
 
-/** Of the next request as it would be sent. */
+/** Estimates the input tokens of a conversation's next request. */
 export function estimateInput(
   { messages, results, queued }: NextRequest,
   prefix: RequestPrefix,
@@ -48,7 +48,7 @@ export function estimateInput(
   return Math.ceil(tokens);
 }
 
-/** Of a request as it is sent. */
+/** Estimates the input tokens of a request with these messages. */
 export function estimatePrompt(prefix: RequestPrefix, messages: readonly Message[]): number {
   let tokens = prefixTokens(prefix);
   for (const message of messages) tokens += messageTokens(message);
@@ -56,13 +56,14 @@ export function estimatePrompt(prefix: RequestPrefix, messages: readonly Message
 }
 
 /**
- * What is held back for the input of a request, so that it hardly ever takes more: the estimate with a
- * margin; once the provider has counted an earlier one, its count, and with the margin only what came since.
- * The bare estimate then still bounds it from below: some servers leave parts out of one count.
+ * Returns the input tokens to reserve for a request, so that it hardly ever takes more. Before the provider has
+ * counted a request of the task, that is the estimate with a margin. After that it is the provider's count, plus
+ * what was added since, with the margin on the addition only. It is never below the bare estimate, since some
+ * servers leave parts out of their count.
  */
 export function inputToReserve(
   estimated: number,
-  measured: Pick<Measured, 'input' | 'estimated'> | null,
+  measured: Pick<MeasuredRequest, 'input' | 'estimated'> | null,
 ): number {
   if (measured === null) return Math.ceil(estimated * RESERVED_SHARE);
   const added = Math.max(0, estimated - measured.estimated) * RESERVED_SHARE;
@@ -70,11 +71,13 @@ export function inputToReserve(
 }
 
 /**
- * Tells what a request with so many tokens of input needs of a budget: nothing of the input counted as
- * cached, and one turn. `output.most`: default, the output limit of the model. `newestRound`: what the
- * newest request of the task took, where there was one.
+ * Returns the needs of a request, as if none of its input were cached.
+ *
+ * @param input the tokens of its input
+ * @param output the output that it asks for; by default up to the model's output limit
+ * @param newestRound the expense of the task's newest request, if there was one
  */
-export function requestNeed(
+export function estimateRequestNeed(
   input: number,
   { maxOutput, price }: Pick<ModelDetails, 'maxOutput' | 'price'>,
   {
@@ -87,7 +90,7 @@ export function requestNeed(
   const inputUsd = rates === null ? 0 : (input * Math.max(rates.input, rates.cacheWrite)) / 1e6;
   const demand = { most: maxOutput ?? USUAL_OUTPUT, kind: 'turn', ...output } as const;
   const own = { tokens: input, costUsd: inputUsd };
-  const least = leastOutput({ ...demand, kind: 'last' });
+  const least = minimumOutput({ ...demand, kind: 'last' });
   return {
     input: { ...NO_EXPENSE, ...own, turns: 1 },
     outputToken,
@@ -99,16 +102,17 @@ export function requestNeed(
   };
 }
 
-/** The least with which a request is sent: its input, and a useful answer. */
-export function leastExpense(need: RequestNeed): Expense {
-  return requestExpense(need, leastOutput(need.output));
+/** Returns the smallest expense with which a request is sent: its input and a short useful answer. */
+export function minimumExpense(need: RequestNeed): Expense {
+  return requestExpense(need, minimumOutput(need.output));
 }
 
-/** What a task's newest answer in this process has shown of what its requests take. */
-export interface Measured {
+/** The measured size of the newest request that a task made in this process. */
+export interface MeasuredRequest {
   readonly used: Expense;
-  /** Tokens of its request: as the provider counted them, cached ones too, and as they were estimated. */
+  /** Its input tokens as the provider counted them, cached ones included. */
   readonly input: number;
+  /** Its input tokens as they were estimated. */
   readonly estimated: number;
 }
 
@@ -123,7 +127,7 @@ function prefixTokens(prefix: RequestPrefix): number {
   });
 }
 
-/** Prefixes of siblings differ in the last line alone: what is above it is counted once for all of them. */
+/** Token counts of long system texts. Siblings share all but the last one, so each is counted once. */
 const knownTexts = new Map<string, number>();
 const MOST_KNOWN_TEXTS = 32;
 const LEAST_KNOWN_TEXT = 1_000;
@@ -156,16 +160,16 @@ function messageTokens(message: Message): number {
   });
 }
 
-/** Of the outcome of a call, with what it shows. */
+/** Estimates the tokens of a call's result, with the images and documents that it shows. */
 export function resultTokens(result: ToolResultPart): number {
   return once(result, () => tokensIn(result.text) + attachedTokens(result.attachments));
 }
 
-/** Neither a prefix nor a tool, a message nor a part of one changes once it is there. */
-function once(of: object, estimate: () => number): number {
-  const known = knownTokens.get(of);
+/** Caches an estimate for an object that never changes: a prefix, a tool, a message or a part of one. */
+function once(subject: object, estimate: () => number): number {
+  const known = knownTokens.get(subject);
   if (known !== undefined) return known;
   const tokens = estimate();
-  knownTokens.set(of, tokens);
+  knownTokens.set(subject, tokens);
   return tokens;
 }

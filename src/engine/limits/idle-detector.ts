@@ -1,37 +1,38 @@
 export interface IdleDetectorOptions {
-  /** Whether something waits that makes a standstill worth telling of. */
-  isWaitedFor(): boolean;
-  /** Nothing is at work, and nothing will be by itself. */
-  onStandstill(): void;
+  /** Returns whether a question waits for which an idle tree should be parked. */
+  hasOpenQuestion(): boolean;
+  /** Called when nothing is at work and nothing will start by itself. */
+  onIdle(): void;
 }
 
 /**
- * Counts what is at work in a tree. A wait that only another task or a person can end is not at work;
- * one that ends by itself (a timer, a command, an answer of a model) is.
+ * Counts the work in progress in a tree, to notice when all of it waits for a person. A wait that ends by
+ * itself (a timer, a command, a model's answer) counts as work. A wait that only another task or a person can
+ * end does not.
  */
 export class IdleDetector {
   private readonly options: IdleDetectorOptions;
   private atWork = 0;
-  private isLooking = false;
+  private isCheckPending = false;
 
   constructor(options: IdleDetectorOptions) {
     this.options = options;
   }
 
-  /** Counts as at work until it settles. */
-  async working<T>(work: () => Promise<T>): Promise<T> {
+  /** Counts `work` as in progress until it settles. */
+  async trackWork<T>(work: () => Promise<T>): Promise<T> {
     this.atWork += 1;
     try {
       return await work();
     } finally {
-      this.rest();
+      this.endWork();
     }
   }
 
-  /** Within what is at work: does not count until it settles. The wait begins before it is left out. */
-  async waiting<T>(wait: () => Promise<T>): Promise<T> {
+  /** Runs a wait inside of work, which does not count until the wait settles. The wait starts first. */
+  async trackWait<T>(wait: () => Promise<T>): Promise<T> {
     const ended = wait();
-    this.rest();
+    this.endWork();
     try {
       return await ended;
     } finally {
@@ -40,16 +41,16 @@ export class IdleDetector {
   }
 
   /**
-   * Looked at once more when all that follows from what has just ended has had its turn: the end of a
-   * child wakes its parent only then.
+   * Ends one unit of work. The check for idleness is deferred until everything that follows from this end has
+   * run, since the end of a child wakes its parent only then.
    */
-  private rest(): void {
+  private endWork(): void {
     this.atWork -= 1;
-    if (this.atWork > 0 || this.isLooking || !this.options.isWaitedFor()) return;
-    this.isLooking = true;
+    if (this.atWork > 0 || this.isCheckPending || !this.options.hasOpenQuestion()) return;
+    this.isCheckPending = true;
     setImmediate(() => {
-      this.isLooking = false;
-      if (this.atWork === 0 && this.options.isWaitedFor()) this.options.onStandstill();
+      this.isCheckPending = false;
+      if (this.atWork === 0 && this.options.hasOpenQuestion()) this.options.onIdle();
     });
   }
 }

@@ -21,11 +21,11 @@ export interface BudgetRoom {
   readonly held: number;
   /** The most that the input of this request can cost. */
   readonly input: number;
-  /** The cost of one token of output. 0: output is free. */
+  /** The cost of one token of output; 0 when output is free. */
   readonly outputToken: number;
   /** The part that should remain after this answer, so that another answer is possible. */
   readonly nextRequest: number;
-  /** Whether the limit stands above the task, so that other tasks share it. */
+  /** True when the limit is above the task, so that other tasks share it. */
   readonly isShared: boolean;
 }
 
@@ -44,7 +44,7 @@ export type OutputDecision =
   | {
       readonly kind: 'granted';
       readonly tokens: number;
-      /** The index of the room that lowered the cap; null: it is the most that was asked for. */
+      /** The index of the room that lowered the cap; null when the full demand is granted. */
       readonly loweredBy: number | null;
     }
   /** Requests under way hold what is missing: decide again once the room at this index has changed. */
@@ -53,7 +53,7 @@ export type OutputDecision =
   | { readonly kind: 'refused'; readonly room: number; readonly least: number };
 
 /** The smallest output cap that a request with this demand accepts, in tokens. */
-export function leastOutput({ most, kind }: OutputDemand): number {
+export function minimumOutput({ most, kind }: OutputDemand): number {
   return kind === 'repeat' ? most : Math.min(USEFUL_OUTPUT, most);
 }
 
@@ -63,7 +63,7 @@ export function leastOutput({ most, kind }: OutputDemand): number {
  */
 export function decideOutput(rooms: readonly BudgetRoom[], demand: OutputDemand): OutputDecision {
   const { most } = demand;
-  const least = leastOutput(demand);
+  const least = minimumOutput(demand);
   const normal = Math.min(NORMAL_OUTPUT, most);
   let tokens = most;
   let loweredBy: number | null = null;

@@ -2,21 +2,21 @@ import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 
-/** How long the providers keep what no request reads any more. */
-const KEPT_MS = 5 * 60_000;
+/** The time for which providers keep a cached prefix that no request reads. */
+const CACHE_LIFETIME_MS = 5 * 60_000;
 
 export interface PromptCacheWarmUpParts {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
-  /** How long requests are held for the first of their prefix; 0: never. */
+  /** The time for which requests wait for the first one with their prefix; 0: they don't wait. */
   readonly holdMs: number;
 }
 
-/** The first request with a prefix that no cache holds: the others are held until it is accepted. */
+/** The first request with a prefix that is not cached yet. The others wait until it is accepted. */
 export interface LeadingRequest {
-  /** Its first byte has come: from here on the cache serves the others. */
+  /** Notes that its first byte has arrived: from now on the cache serves the others. */
   accepted(): void;
-  /** It is over, whatever came of it. Without `accepted` the next one leads. */
+  /** Notes that it is over, successful or not. Without `accepted`, the next request leads. */
   over(): void;
 }
 
@@ -25,48 +25,50 @@ interface Lead {
   isTooSlow: boolean;
 }
 
-interface Warmth {
+/** The state of one prefix. */
+interface CachedPrefix {
   warmUntil: number;
   lead: Lead | null;
 }
 
 /**
- * Which prefixes of requests a provider's prompt cache holds by now, as far as this tree has sent them.
- * Siblings that start at once would each pay for writing the same prefix: so one goes first.
+ * Tracks which request prefixes of this tree a provider's prompt cache holds. Siblings that start at the same
+ * time would each pay for writing the same prefix to the cache, so one of them goes first.
  */
 export class PromptCacheWarmUp {
   private readonly parts: PromptCacheWarmUpParts;
-  private readonly known = new Map<string, Warmth>();
+  private readonly prefixes = new Map<string, CachedPrefix>();
 
   constructor(parts: PromptCacheWarmUpParts) {
     this.parts = parts;
   }
 
   /**
-   * Held here while another request with this prefix is on its way. The request leads where one is
-   * returned; null: it goes as it is. Returns at once when the signal aborts.
+   * Waits while another request with this prefix is on its way. Returns a `LeadingRequest` when the caller's
+   * request is the first one; null when it is to be sent without further ado. Returns at once when the signal
+   * aborts.
    */
   async enter(key: string, signal: AbortSignal): Promise<LeadingRequest | null> {
-    const warmth = this.known.get(key) ?? { warmUntil: -Infinity, lead: null };
-    this.known.set(key, warmth);
+    const prefix = this.prefixes.get(key) ?? { warmUntil: -Infinity, lead: null };
+    this.prefixes.set(key, prefix);
     const since = this.parts.clock.monotonic();
-    for (let now = since; !signal.aborted && now >= warmth.warmUntil;) {
-      if (warmth.lead === null) return this.lead(warmth);
-      // One that follows another that failed holds nobody for as long again.
-      const left = this.parts.holdMs - (now - since);
-      if (warmth.lead.isTooSlow || left <= 0) return null;
-      await this.endOrAbort(warmth.lead.ended.promise, signal, left);
+    for (let now = since; !signal.aborted && now >= prefix.warmUntil;) {
+      if (prefix.lead === null) return this.lead(prefix);
+      // The whole wait is bounded, also when a leading request fails and another one takes the lead.
+      const remaining = this.parts.holdMs - (now - since);
+      if (prefix.lead.isTooSlow || remaining <= 0) return null;
+      await this.endOrAbort(prefix.lead.ended.promise, signal, remaining);
       now = this.parts.clock.monotonic();
     }
     return null;
   }
 
-  private lead(warmth: Warmth): LeadingRequest {
+  private lead(prefix: CachedPrefix): LeadingRequest {
     const lead: Lead = { ended: deferred(), isTooSlow: false };
-    warmth.lead = lead;
+    prefix.lead = lead;
     const end = () => {
       slow.cancel();
-      if (warmth.lead === lead) warmth.lead = null;
+      if (prefix.lead === lead) prefix.lead = null;
       lead.ended.resolve();
     };
     const slow = this.parts.deadlines.after(this.parts.holdMs, () => {
@@ -75,14 +77,14 @@ export class PromptCacheWarmUp {
     });
     return {
       accepted: () => {
-        warmth.warmUntil = this.parts.clock.monotonic() + KEPT_MS;
+        prefix.warmUntil = this.parts.clock.monotonic() + CACHE_LIFETIME_MS;
         end();
       },
       over: end,
     };
   }
 
-  /** Or when so many milliseconds have passed. */
+  /** Resolves when `end` does, when the signal aborts, or after `ms` milliseconds. */
   private async endOrAbort(end: Promise<void>, signal: AbortSignal, ms: number): Promise<void> {
     const cut = deferred<void>();
     const forget = onAbort(signal, cut.resolve);

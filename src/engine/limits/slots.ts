@@ -6,9 +6,9 @@ interface Waiter {
 }
 
 /**
- * The tasks of one tree that may be at work at the same time (`max_parallel`); the rest queue in
- * order, those that had a slot before ahead of those that never had one. A task that waits for its
- * children gives its slot back, so that a full tree of waiting parents can't deadlock.
+ * A fixed number of slots. Whoever finds none free queues in order; those that had a slot before go ahead of
+ * those that never had one. The tasks of a tree share such slots (`max_parallel`): a task that waits for its
+ * children releases its slot, so that a tree full of waiting parents can't deadlock.
  */
 export class Slots {
   private readonly size: number;
@@ -20,17 +20,22 @@ export class Slots {
     this.free = size;
   }
 
-  /** Tasks that have one. */
+  /** The number of slots that are in use. */
   get taken(): number {
     return this.size - this.free;
   }
 
-  /** Whether a new task would have to queue now. */
-  get full(): boolean {
+  /** True when all slots are in use. */
+  get isFull(): boolean {
     return this.free === 0;
   }
 
-  /** Rejects with the signal's reason when it aborts while queued; then no slot is held. */
+  /**
+   * Takes a slot, and queues for it if none is free. Rejects with the signal's reason when it aborts in the
+   * queue; then no slot is held.
+   *
+   * @param resuming whether the caller had a slot before
+   */
   async acquire(signal: AbortSignal, { resuming }: { readonly resuming: boolean }): Promise<Slot> {
     signal.throwIfAborted();
     const free = this.takeFree();
@@ -47,7 +52,7 @@ export class Slots {
     return new Slot(() => this.release());
   }
 
-  /** Null where a task would have to queue. */
+  /** Takes a slot at once, or returns null when none is free. */
   takeFree(): Slot | null {
     if (this.free === 0) return null;
     this.free -= 1;

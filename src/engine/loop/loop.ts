@@ -13,16 +13,16 @@ import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { closeTurn } from '../turn/abandoned-response.ts';
 import * as endings from '../task/endings.ts';
-import type { Ending } from '../task/endings.ts';
+import type { TaskEnding } from '../task/endings.ts';
 import { fallbackEvents, standInFor } from '../turn/fallback.ts';
 import { compactNow } from '../compaction/compact-now.ts';
 import { makeRoom } from '../compaction/make-room.ts';
-import { limitMessage } from '../limits/limits.ts';
+import { limitMessage } from '../limits/limit-message.ts';
 import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
 import { noticeInput } from '../../protocol/notice-text.ts';
 import { mayReuse } from '../reuse/may-reuse.ts';
-import { sleep } from '../task/sleep.ts';
-import { isStopOrder, limitOrder, orderOf } from '../task/stop.ts';
+import { sleep } from '../../base/deadlines.ts';
+import { isStopOrder, limitOrder, readStopOrder } from '../task/stop-order.ts';
 import { afterCheck } from '../structured/after-check.ts';
 import { answerCheck, type AnswerCheck } from '../structured/check-answer.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
@@ -41,16 +41,16 @@ const MOST_GATHER_MS = 1_000;
  * a stop. Never rejects: whatever happens, the end is written and all that was held is given back.
  */
 export function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
-  return run.tree.idleDetector.working(() => runToEnd(deps, run));
+  return run.tree.idleDetector.trackWork(() => runToEnd(deps, run));
 }
 
 async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
-  let ending: Ending;
+  let ending: TaskEnding;
   try {
     ending = await drive(deps, run);
   } catch (thrown) {
     if (run.cancellation.isParked) return leave(deps, run);
-    ending = isStopOrder(thrown) ? cutShort(run) : endings.broken(run.state, thrown);
+    ending = isStopOrder(thrown) ? cutShort(run) : endings.endBroken(run.state, thrown);
   }
   run.end.decide();
   try {
@@ -59,7 +59,9 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     if (ending.end.status === 'stopped') ending = cutShort(run);
     closeOpenCalls(
       run,
-      run.cancellation.signal.aborted ? orderOf(run.cancellation.signal).because : 'the task ended',
+      run.cancellation.signal.aborted
+        ? readStopOrder(run.cancellation.signal).reason
+        : 'the task ended',
     );
     closeOpenChildren(deps, run);
     const claims = await flagsOf(deps, run, ending);
@@ -80,7 +82,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
 async function flagsOf(
   deps: EngineDeps,
   { spec, state }: TaskRun,
-  { result }: Ending,
+  { result }: TaskEnding,
 ): Promise<readonly ClaimFlag[]> {
   if (deps.flags !== undefined) return deps.flags();
   if (state.activation.compacts !== null) return state.activation.compacts.claims;
@@ -113,7 +115,7 @@ async function isMissing(path: string): Promise<boolean> {
 /** Its log stays without an end, for whoever goes on with it; what ran beside it is told there. */
 async function leave(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
-    await run.shells.stop(runningShells(run.state), { isTold: true });
+    await run.shells.stop(runningShells(run.state), { notify: true });
     await run.children.allEnded();
     await run.journal.sync();
   } catch (thrown) {
@@ -124,7 +126,7 @@ async function leave(deps: EngineDeps, run: TaskRun): Promise<void> {
 }
 
 /** From wherever its log says that the task stands, to its end. */
-async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
+async function drive(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   await run.slot.take();
   // That its parent made it: else a loss of power could leave a task at work that nobody knows of.
   await run.parent?.children.persisted();
@@ -134,7 +136,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   limitWallTime(deps, run);
   if (run.drive !== undefined) {
     // It asks no model itself.
-    run.slot.give();
+    run.slot.release();
     return await run.drive(run);
   }
   if (mayReuse(deps, run.state)) await reuseEarlierResult(deps, run);
@@ -142,7 +144,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   const check = schema === null ? null : await answerCheck(schema);
   // It was looked at when the task was made, where it was made by a call.
   if (typeof check === 'string') {
-    return endings.failedBySchema(run.state, { code: 'INVALID_PARAM', message: check });
+    return endings.endFailedBySchema(run.state, { code: 'INVALID_PARAM', message: check });
   }
   for (;;) {
     run.cancellation.signal.throwIfAborted();
@@ -181,8 +183,8 @@ async function refreshDefinitions(
 /** What is left of an interrupted step is closed by the next one. */
 async function untilInterrupted(
   run: TaskRun,
-  step: Promise<Ending | null>,
-): Promise<Ending | null> {
+  step: Promise<TaskEnding | null>,
+): Promise<TaskEnding | null> {
   try {
     return await step;
   } catch (thrown) {
@@ -192,7 +194,7 @@ async function untilInterrupted(
 }
 
 /** At once, as the end of a task is decided. */
-function takeChecked(run: TaskRun, answer: string, check: AnswerCheck | null): Ending | null {
+function takeChecked(run: TaskRun, answer: string, check: AnswerCheck | null): TaskEnding | null {
   if (check === null) throw new Error(`task ${run.spec.id} has no schema to check by`);
   const next = afterCheck(run.state, answer, check(answer));
   if (next.kind === 'end') {
@@ -207,11 +209,11 @@ async function take(
   deps: EngineDeps,
   run: TaskRun,
   step: Exclude<Step, { kind: 'check' }>,
-): Promise<Ending | null> {
+): Promise<TaskEnding | null> {
   switch (step.kind) {
     case 'calls':
       await refreshDefinitions(deps, run.spec);
-      await runCalls(deps, run, run.calls.unredacted(step.calls));
+      await runCalls(deps, run, run.calls.restore(step.calls));
       return null;
     case 'turn':
       return await turn(deps, run, step.toolChoice);
@@ -236,7 +238,7 @@ async function take(
       closeOpenCalls(run, step.because);
       return null;
     case 'stop_shells':
-      await run.shells.stop(step.shells, { isTold: false });
+      await run.shells.stop(step.shells, { notify: false });
       return null;
     case 'end':
       // In the same moment: a message that came now would find nobody to read it.
@@ -260,7 +262,7 @@ async function turn(
   deps: EngineDeps,
   run: TaskRun,
   toolChoice: 'auto' | 'none',
-): Promise<Ending | null> {
+): Promise<TaskEnding | null> {
   await gatherEnds(deps, run);
   await run.slot.take();
   await run.journal.keepAnswer();
@@ -275,7 +277,7 @@ async function turn(
       return null;
     case 'limit':
       run.journal.record({ type: 'limit.reached', ...outcome.hit });
-      return endings.endedByLimit(run.state, run.state.activation.limit ?? outcome.hit);
+      return endings.endByLimit(run.state, run.state.activation.limit ?? outcome.hit);
     case 'last_turn':
       return announceLast(run, outcome.hit);
     case 'failed':
@@ -284,7 +286,7 @@ async function turn(
       if (standInFor(deps, run) !== null) return null;
       // Before it is asked again, room is made; where none can be, it ends there.
       if (run.state.conversation.compaction.overflowed) return null;
-      return endings.failedByModel(run.state, outcome.failure);
+      return endings.endFailedByModel(run.state, outcome.failure);
     case 'stopped':
       return run.cancellation.signal.aborted ? cutShort(run) : null;
     default:
@@ -293,8 +295,8 @@ async function turn(
 }
 
 async function waitForNews(run: TaskRun): Promise<void> {
-  run.slot.give();
-  await run.tree.idleDetector.waiting(() => run.mailbox.nextMessage());
+  run.slot.release();
+  await run.tree.idleDetector.trackWait(() => run.mailbox.nextMessage());
 }
 
 /**
@@ -307,7 +309,7 @@ async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
   for (let before = Infinity; reportsEndsOnly(run.state) && openChildren.size < before;) {
     before = openChildren.size;
     if (deps.clock.monotonic() >= latest) return;
-    run.slot.give();
+    run.slot.release();
     await sleep(deps.deadlines, GATHER_MS, run.cancellation.turnSignal);
   }
 }
@@ -329,10 +331,10 @@ function whileHeld({ state: { activity } }: TaskRun): string {
 }
 
 /** Stopped by an order; or failed, where what aborted it is none. */
-function cutShort(run: TaskRun): Ending {
+function cutShort(run: TaskRun): TaskEnding {
   const { reason } = run.cancellation.signal;
-  if (!isStopOrder(reason)) return endings.broken(run.state, reason);
-  return endings.stopped(run.state, orderOf(run.cancellation.signal), {
-    forced: run.cancellation.wasForced,
+  if (!isStopOrder(reason)) return endings.endBroken(run.state, reason);
+  return endings.endStopped(run.state, readStopOrder(run.cancellation.signal), {
+    forced: run.cancellation.hasKilledProcess,
   });
 }

@@ -6,10 +6,10 @@ import { withOpenRound } from '../../protocol/state/repetition.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isHalted } from '../task/denials.ts';
 import * as endings from '../task/endings.ts';
-import type { Ending } from '../task/endings.ts';
+import type { TaskEnding } from '../task/endings.ts';
 import { afterCallAsText, afterUnfinished, malformedCallsHit } from '../turn/malformed-response.ts';
-import { repeatedCalls } from '../limits/repeated-calls.ts';
-import { stopOrder } from '../task/stop.ts';
+import { countRepeatedCalls } from '../limits/repeated-calls.ts';
+import { stopOrder } from '../task/stop-order.ts';
 import { MAX_REFUSED_MESSAGES } from '../limits/repeated-delegations.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -34,7 +34,7 @@ export type Step =
   | { readonly kind: 'close_turn'; readonly turn: number; readonly because: string }
   /** Calls that were under way get no other outcome than this. */
   | { readonly kind: 'close_calls'; readonly because: string }
-  | { readonly kind: 'end'; readonly ending: Ending };
+  | { readonly kind: 'end'; readonly ending: TaskEnding };
 
 export interface StepLimits {
   /** Calls that repeat each other before a task is ended. */
@@ -58,10 +58,11 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
     return { kind: 'close_turn', turn, because: state.interrupted };
   }
   if (activation.lastTurn && activation.limit !== null) {
-    return { kind: 'end', ending: endings.endedByLimit(state, activation.limit) };
+    return { kind: 'end', ending: endings.endByLimit(state, activation.limit) };
   }
-  if (answer?.reason === 'content_filter') return { kind: 'end', ending: endings.filtered(state) };
-  if (isHalted(state)) return { kind: 'end', ending: endings.haltedByUser(state) };
+  if (answer?.reason === 'content_filter')
+    return { kind: 'end', ending: endings.endFiltered(state) };
+  if (isHalted(state)) return { kind: 'end', ending: endings.endHaltedByUser(state) };
   if (state.interrupted !== null) {
     const step = afterInterruption(state, state.interrupted);
     if (step !== null) return step;
@@ -89,7 +90,7 @@ function afterInterruption(state: TaskState, because: string): Step | null {
   if (conversation.queued.some(({ kind }) => kind !== 'notice')) return null;
   if (openChildren.size > 0 || runningShells(state).length > 0) return { kind: 'wait' };
   const order = stopOrder('user', because);
-  return { kind: 'end', ending: endings.stopped(state, order, { forced: false }) };
+  return { kind: 'end', ending: endings.endStopped(state, order, { forced: false }) };
 }
 
 /** Whether the next request is made for ends of children alone, while others are at work. */
@@ -112,7 +113,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
   const { conversation } = state;
   const { reused } = state;
   if (reused !== null && conversation.queued.length === 0) {
-    return { kind: 'end', ending: endings.reused(reused.of, answer.text) };
+    return { kind: 'end', ending: endings.endReused(reused.of, answer.text) };
   }
   const step = afterCallAsText(state, answer);
   if (step !== null) return step;
@@ -127,7 +128,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
   const unfinished = afterUnfinished(state, answer);
   if (unfinished !== null) return unfinished;
   if (outputSchemaOf(state.spec) !== null) return { kind: 'check', answer: answer.text };
-  return { kind: 'end', ending: endings.completedWithReport(state, answer.text) };
+  return { kind: 'end', ending: endings.endCompletedWithReport(state, answer.text) };
 }
 
 /** Told once a stint. */
@@ -150,7 +151,7 @@ function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit |
   if (delegations.refused !== null && delegations.refusals >= MAX_REFUSED_MESSAGES) {
     return delegations.refused.hit;
   }
-  const repeated = repeatedCalls(withOpenRound(state.repetition, conversation));
+  const repeated = countRepeatedCalls(withOpenRound(state.repetition, conversation));
   if (repeated >= noProgressCalls) {
     return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
   }

@@ -1,41 +1,41 @@
 import { MusterError } from '../../base/errors.ts';
 import { MEMORY_SCOPES, type MemoryPlace, type MemoryPort } from '../../protocol/memory.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { ownPlace, sharedPlace, type MemorySource } from './memory-source.ts';
+import { findOwnNotes, findSharedNotes, type MemorySource } from './memory-source.ts';
 
 interface PortParts {
   readonly source: MemorySource;
   readonly spec: Pick<TaskSpec, 'agent' | 'cwd'>;
-  /** Rejects where the call is to end. */
+  /** Waits; rejects when the call is stopped. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** Scope of the calls that name none, of those that have no directory of their own. */
+/** The scope of a call that names none, by an agent without notes of its own. */
 const DEFAULT_SCOPE = 'project';
 
 /**
- * The notes that calls of a task reach. An agent's own directory comes with `memory` in its definition;
- * what all share is for the tools that its definition lists by name.
+ * Returns the port through which calls of a task reach notes. An agent has notes of its own when its definition
+ * sets `memory`. Shared notes are open to the tools that its definition lists by name.
  */
-export function memoryPort({ source, spec, sleep }: PortParts): MemoryPort {
+export function createMemoryPort({ source, spec, sleep }: PortParts): MemoryPort {
   const { agent, cwd } = spec;
   return {
-    place(tool, said): MemoryPlace {
-      const own = ownPlace(source, agent, cwd);
-      const word = said?.trim().toLowerCase() ?? '';
-      if (word === '') return own ?? sharedPlace(source, DEFAULT_SCOPE, cwd);
-      const scope = MEMORY_SCOPES.find((each) => each === word);
+    place(tool, requestedScope): MemoryPlace {
+      const own = findOwnNotes(source, agent, cwd);
+      const name = requestedScope?.trim().toLowerCase() ?? '';
+      if (name === '') return own ?? findSharedNotes(source, DEFAULT_SCOPE, cwd);
+      const scope = MEMORY_SCOPES.find((each) => each === name);
       if (scope === undefined) {
         const valid = `${MEMORY_SCOPES.join(', ')}${own === null ? '' : ', or leave it out for your own notes'}`;
-        throw new MusterError('INVALID_PARAM', `scope: is not known; valid: ${valid}`);
+        throw new MusterError('INVALID_PARAM', `scope: is unknown; valid: ${valid}`);
       }
-      if (own === null) return sharedPlace(source, scope, cwd);
+      if (own === null) return findSharedNotes(source, scope, cwd);
       const isListed = agent.tools.mode === 'allow' && agent.tools.names.includes(tool);
-      if (isListed) return sharedPlace(source, scope, cwd);
+      if (isListed) return findSharedNotes(source, scope, cwd);
       if (scope === own.scope) return own;
       throw new MusterError(
         'PERMISSION_DENIED',
-        `scope: you have notes of your own alone; leave it out. (The definition would have to list ${tool} for the ${scope} notes that agents share.)`,
+        `scope: you may use only your own notes, so leave scope out. (To use the ${scope} notes that agents share, the definition would have to list ${tool}.)`,
       );
     },
     async locked(directory, work) {

@@ -6,34 +6,38 @@ import { memoryDirectory } from '../../sys/memory-places.ts';
 import { projectRoot } from '../../sys/project-directories.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 
-/** Where notes lie. */
+/** The directories of notes, and the trust in those of a project. */
 export interface MemorySource {
-  /** The user's own directory. Absolute, without links; it may be missing. */
+  /** The user's own directory: absolute, without links. It may be missing. */
   readonly userDirectory: string;
-  /** Whether the index of an agent (absolute path, in a project) may enter its prompt unasked. */
+  /** Returns true when the index of an agent's notes (an absolute path in a project) may enter its prompt. */
   trusts(index: string): boolean;
 }
 
-/** The notes that tasks in `cwd` (absolute, real) share. Looks for the root of the project. */
-export function sharedPlace(source: MemorySource, scope: MemoryScope, cwd: string): MemoryPlace {
-  return linked(
+/** Finds the notes that tasks in `cwd` (absolute, real) share. Searches for the root of the project. */
+export function findSharedNotes(
+  source: MemorySource,
+  scope: MemoryScope,
+  cwd: string,
+): MemoryPlace {
+  return followLink(
     memoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
   );
 }
 
-/** The notes that are an agent's own; null: it has none. */
-export function ownPlace(
+/** Finds the notes that are an agent's own, or null when it keeps none. */
+export function findOwnNotes(
   source: MemorySource,
   agent: Pick<AgentDefinition, 'memory' | 'name' | 'origin'>,
   cwd: string,
 ): MemoryPlace | null {
   if (agent.memory === undefined) return null;
   const bases = { user: source.userDirectory, project: projectRoot(cwd) };
-  return linked(memoryDirectory(agent.memory, agentId(agent), bases));
+  return followLink(memoryDirectory(agent.memory, agentId(agent), bases));
 }
 
-/** Follows a link in the user's own directories, and refuses one in a project's. */
-function linked(place: MemoryPlace): MemoryPlace {
+/** Resolves a link when the notes are in the user's directory. A link in a project is left to be refused. */
+function followLink(place: MemoryPlace): MemoryPlace {
   if (place.scope !== 'user') return place;
   const { real: directory, exists } = resolveInRoots(place.directory, []);
   if (directory === place.directory) return place;

@@ -8,8 +8,8 @@ import { resolveInRoots } from '../../sys/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { fileAccess, pathCaution } from './file-access.ts';
-import { isSkillFile } from '../prompt/skill-use.ts';
-import { workingDirectory } from '../task/standing-rules.ts';
+import { isSkillFile } from '../prompt/skills.ts';
+import { workingDirectory } from '../task/user-approvals.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import type { CallingTask } from './calling-task.ts';
@@ -80,7 +80,7 @@ export async function decideNow(deps: EngineDeps, run: CallingTask, ready: Ready
 /** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */
 function withGrants({ inbox }: EngineDeps, run: CallingTask): Rights {
   const { rights } = run.permissions;
-  const standing = inbox.standing?.rules(workingDirectory(rights)) ?? [];
+  const standing = inbox.standingRules?.rules(workingDirectory(rights)) ?? [];
   const granted = [...run.permissions.granted(), ...standing];
   if (granted.length === 0) return rights;
   const { rules } = rights;

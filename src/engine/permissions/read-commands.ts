@@ -6,7 +6,7 @@ import { commandPath } from '../../sys/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { proveCommands, redirectedWrites } from './command-proof.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { variablesSet } from '../task/task-variables.ts';
+import { readTaskVariables } from '../task/task-variables.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import type { CallingTask } from './calling-task.ts';
 
@@ -29,7 +29,7 @@ export async function readCommands(
   const proof = await proveCommands(described, shellParser, {
     ...place,
     searchPath: commandPath(readEnvironment()),
-    variables: Object.keys(variablesSet(run)),
+    variables: Object.keys(readTaskVariables(run)),
     clock: deps.clock,
     sandboxed,
   });

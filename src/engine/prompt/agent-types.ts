@@ -2,33 +2,34 @@ import { escapeTags } from '../../base/control-tags.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 import { estimateTokens } from '../../base/token-estimate.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { shortened, descriptionFor } from './shown-description.ts';
 import { callableNames } from '../../agents/agent-id.ts';
 import { builtinsFirst } from '../../agents/find-agent.ts';
 import { scoreRelevance } from '../../agents/relevance.ts';
+import { shortenDescription, usageDescription } from './usage-description.ts';
 
 /**
- * Tokens of the whole list, estimated. It stands in every request of the task: 1 % of a window of
- * 200,000, a quarter of the smallest that local models have, and about 70 agents with a line each.
+ * The most estimated tokens of the list, which is part of every request of a task. The limit is 1 % of a context window
+ * of 200,000 tokens, a quarter of the smallest one of local models, and enough for about 70 agents.
  */
 export const LIST_TOKENS = 2_000;
-/** Of these, what lines with descriptions may take where not every agent gets one. */
+/** The part of these tokens for lines with descriptions, when not every agent gets one. */
 const TOKENS_OF_LINES = 1_400;
 
-/** Code points of a description; the first at which all agents fit is taken. */
+/** The lengths of descriptions in code points, of which the first one is used at which all agents fit. */
 const SHORTEST = 80;
 const LENGTHS: readonly number[] = [240, 160, 110, SHORTEST];
-/** Those that ship with Muster say what they are for in as much. */
+/** The length at which the descriptions of built-in agents are complete. */
 const BUILTIN_LENGTH = 160;
 
+/** The agents to list, and the conversation that chooses between them. */
 export interface TypeListRequest {
-  /** In search order. */
+  /** The agents that the task may delegate to, in search order. */
   readonly types: readonly AgentDefinition[];
-  /** All agents that words of a call are looked up among. */
+  /** All agents by which the names in a call are resolved. */
   readonly all: readonly AgentDefinition[];
   /**
-   * What the conversation begins with: where not all types fit, those that fit it best are described.
-   * Null for a child, whose list must be that of its siblings: the first in search order then.
+   * The first prompt of the conversation: when not all types fit, the most relevant ones are described. Null for a
+   * child, since siblings share one list: then the first types in search order are described.
    */
   readonly prompt: string | null;
 }
@@ -36,11 +37,10 @@ export interface TypeListRequest {
 const ofChildren = new WeakMap<readonly AgentDefinition[], readonly string[]>();
 
 /**
- * The lines that tell an agent to which types it may delegate, at most `LIST_TOKENS` together: each
- * with what it is for as long as all fit, else the more relevant ones so, others by name, the rest as a
- * number. Each agent that can be started is in exactly one of these. The same for the same arguments.
+ * Lists the types to which an agent may delegate, in at most `LIST_TOKENS`. Each type has a line with its use when
+ * all fit. Otherwise the more relevant types have one, others are named, and the rest are counted. Deterministic.
  */
-export function typeList(request: TypeListRequest): readonly string[] {
+export function listAgentTypes(request: TypeListRequest): readonly string[] {
   const { types, prompt } = request;
   const known = prompt === null ? ofChildren.get(types) : undefined;
   if (known !== undefined) return known;
@@ -60,7 +60,7 @@ function listOf({ types, all, prompt }: TypeListRequest): readonly string[] {
   return partOf(prompt === null ? entries : mostRelevantFirst(entries, prompt));
 }
 
-/** An agent, and the word that means it. */
+/** An agent, and the name by which calls choose it. */
 interface Entry {
   readonly agent: AgentDefinition;
   readonly word: string;
@@ -68,18 +68,18 @@ interface Entry {
 
 function line({ agent, word }: Entry, length: number): string {
   const isBuiltin = agent.origin.scope === 'builtin';
-  const use = shortened(
-    descriptionFor(agent),
+  const use = shortenDescription(
+    usageDescription(agent),
     isBuiltin ? Math.max(length, BUILTIN_LENGTH) : length,
   );
   return escapeTags(`- ${word}${use === '' ? '' : `: ${use}`}${toldNeeds(agent)}`);
 }
 
-/** Of what a prompt leaves open, so many names, each so long. */
+/** The most parameter names that a line shows, and their greatest length. */
 const SHOWN_PARAMETERS = 4;
 const SHOWN_PARAMETER = 30;
 
-/** What a task of this type has to say, since its prompt leaves it open; nothing for most. */
+/** Names the parameters that a task of this type has to give, since they have no default. */
 function toldNeeds({ parameters = [] }: AgentDefinition): string {
   const needed = parameters.filter((each) => each.default === undefined);
   if (needed.length === 0) return '';
@@ -89,7 +89,7 @@ function toldNeeds({ parameters = [] }: AgentDefinition): string {
   return ` [say: ${names.join(', ')}${needed.length > names.length ? ', …' : ''}]`;
 }
 
-/** Those that ship with Muster stay where they are: what every prompt may need. */
+/** Sorts agents by relevance. Built-in agents stay first, since every prompt may need them. */
 function mostRelevantFirst(entries: readonly Entry[], prompt: string): readonly Entry[] {
   const isBuiltin = ({ agent }: Entry) => agent.origin.scope === 'builtin';
   const others = entries.filter((entry) => !isBuiltin(entry));
@@ -103,7 +103,7 @@ function mostRelevantFirst(entries: readonly Entry[], prompt: string): readonly 
   return [...entries.filter(isBuiltin), ...ranked.map(({ entry }) => entry)];
 }
 
-/** As many with a line as fit into their share, as many of the others by name as fit into the rest. */
+/** Lists as many agents with a line as fit into their share, and as many others by name as fit into the rest. */
 function partOf(entries: readonly Entry[]): readonly string[] {
   const lines: string[] = [];
   let tokens = 0;
@@ -113,16 +113,16 @@ function partOf(entries: readonly Entry[]): readonly string[] {
     if (tokens > TOKENS_OF_LINES) break;
     lines.push(next);
   }
-  const left = entries.slice(lines.length).map(({ word }) => word);
-  const named = mostThatFit(left.length, (count) => {
-    return tokensOf([...lines, restLine(left, count)]) <= LIST_TOKENS;
+  const others = entries.slice(lines.length).map(({ word }) => word);
+  const named = mostThatFit(others.length, (count) => {
+    return tokensOf([...lines, restLine(others, count)]) <= LIST_TOKENS;
   });
-  return [...lines, restLine(left, named)];
+  return [...lines, restLine(others, named)];
 }
 
 const HINT = ' An unknown name, or a word for what you need, is answered with the nearest types.';
 
-/** The rest, so many of them by name. */
+/** Formats the line about the remaining agents, of which the first `named` are named. */
 function restLine(words: readonly string[], named: number): string {
   const unnamed = words.length - named;
   const others = unnamed === 0 ? '' : `${named === 0 ? '' : ', and '}${unnamed} not named here`;
@@ -130,7 +130,7 @@ function restLine(words: readonly string[], named: number): string {
   return `- ${words.length} more, any of which may be used: ${list}${others}.${HINT}`;
 }
 
-/** The most, from 0 to `count`, for which `fits` holds, found by halves. */
+/** Returns the greatest number from 0 to `count` for which `fits` holds, by binary search. */
 function mostThatFit(count: number, fits: (count: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {
@@ -145,7 +145,7 @@ function tokensOf(lines: readonly string[]): number {
   return lines.reduce((sum, each) => sum + lineTokens(each), 0);
 }
 
-/** With its line end. */
+/** Estimates the tokens of a line with its line end. */
 function lineTokens(text: string): number {
   return estimateTokens(`${text}\n`);
 }

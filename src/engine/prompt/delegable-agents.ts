@@ -8,9 +8,9 @@ import {
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
 /**
- * The agents that a task of this one may delegate to: those that its definition names, else all. A
- * choice of that agent, like its list of tools, and no right: what it delegates to chooses by its own
- * definition again. Who wants an agent kept out below too writes a deny rule, `Task(NAME)`.
+ * Returns the agents that a task of this agent may delegate to: those that its definition names, else all. This is
+ * a choice of the agent and not a right, so its children choose by their own definitions. To exclude an agent from
+ * a whole tree, users write a deny rule, `Task(NAME)`.
  */
 export function delegableAgents(
   agent: Pick<AgentDefinition, 'delegatesTo'>,
@@ -24,8 +24,8 @@ export function delegableAgents(
 const listed = new WeakMap<readonly AgentDefinition[], readonly AgentDefinition[]>();
 
 /**
- * Of these, whom its model is told of: one that only a person chooses where its definition names it. The
- * same array for the same agents, by which the list that is made of it is known again.
+ * Returns the agents that are offered to the model of this agent: unlisted ones only if its definition names them.
+ * Returns the same array for the same agents, so that lists made of it can be cached.
  */
 export function offeredAgents(
   agent: Pick<AgentDefinition, 'delegatesTo'>,
@@ -38,8 +38,8 @@ export function offeredAgents(
 }
 
 /**
- * The agent that a task of this one means by a word, which means the same to everybody: rules are about
- * that agent. INVALID_PARAM names those that it may delegate to.
+ * Finds the agent that a task of this agent delegates to by name. A name means the same agent for every task, since
+ * rules refer to that agent. The error (`INVALID_PARAM`) lists the agents that it may delegate to.
  */
 export function findDelegable(
   word: string,
@@ -51,6 +51,6 @@ export function findDelegable(
   if (agent === undefined) return findAgent(word, agents, delegable);
   if (delegable.includes(agent)) return { ok: true, agent };
   const names = validNames(delegable, agents);
-  const message = `${quoteName(by.name)} may not delegate to ${quoteName(agent.name)}: its definition names those that it may. Valid: ${names}.`;
+  const message = `${quoteName(by.name)} may not delegate to ${quoteName(agent.name)}: its definition does not list it. Valid: ${names}.`;
   return { ok: false, error: { code: 'INVALID_PARAM', message, retryable: false } };
 }

@@ -8,22 +8,23 @@ import { delegableAgents } from './delegable-agents.ts';
 import type { AgentSource } from '../task/deps.ts';
 import { callableNames } from '../../agents/agent-id.ts';
 
-/** What a person's words ask of the agent types that they name. */
+/** The agents that a message mentions as @name. */
 export interface Mentions {
-  /** To be called by the next answer. */
+  /** The agents that the next answer is to call. */
   readonly mentions?: readonly string[];
-  /** Of which of them nothing comes, and why. */
+  /** Warnings about mentions that are taken as text. */
   readonly warnings: readonly string[];
 }
 
-/** Agents that are called for one message: as many as usually work at the same time. */
+/** The most agents that are called for one message: the default number of tasks that work at the same time. */
 export const MAX_MENTIONS = 16;
 
 /**
- * `by`: the task that reads the words. One without Task can call nobody, and none calls whom its
- * definition does not name: it is not told to.
+ * Finds the agents that a message mentions and that its reader can call. A task without the Task tool calls none.
+ *
+ * @param by the task that reads the message
  */
-export function mentionsIn(
+export function resolveMentions(
   words: string,
   {
     agents,
@@ -58,7 +59,7 @@ export function mentionsIn(
   };
 }
 
-/** Names that a warning shows. */
+/** The most names that a warning shows. */
 const SHOWN_NAMES = 8;
 
 function takenAsText(names: readonly string[], because: string): readonly string[] {
@@ -70,8 +71,8 @@ function takenAsText(names: readonly string[], because: string): readonly string
   ];
 }
 
-/** What a person says to a task, for its next request. */
-export function personMessage(
+/** Creates the input for a person's message to a task, which goes into the task's next request. */
+export function createUserMessage(
   text: string,
   { mentions }: Pick<Mentions, 'mentions'>,
   enclosed: readonly QuotedItem[],

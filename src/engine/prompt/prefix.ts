@@ -4,9 +4,9 @@ import type { PromptPartLength, RequestPrefix, ToolSpec } from '../../protocol/m
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { sha256 } from '../../sys/read-file.ts';
-import { promptParts, systemPrompt, type PromptInput } from './prompt.ts';
+import { buildPromptParts, buildSystemPrompt, type PromptInput } from './prompt.ts';
 
-/** What all tasks of one type share of their requests, and where it is kept. */
+/** The beginning of requests that all tasks of one type share, with the hash of its blob. */
 export interface SharedPrefix {
   readonly hash: string;
   readonly prefix: RequestPrefix;
@@ -16,14 +16,11 @@ type PrefixesOfAgents = WeakMap<AgentDefinition, Map<string, SharedPrefix>>;
 
 const NO_TYPES: readonly AgentDefinition[] = [];
 
-/**
- * Keeps each shared prefix once: siblings then share the very strings, and the log of each holds
- * only the hash of the blob.
- */
+/** Caches shared prefixes: siblings use the same strings, and each log holds only the hash of the blob. */
 export class PrefixCache {
-  /** By text and tool names. */
+  /** The prefixes by their text and tool names. */
   private readonly known = new Map<string, SharedPrefix>();
-  /** By the very list of types: while it is the same, the prompt need not be written once more. */
+  /** The prefixes by the array of types: while that is the same, the prompt need not be built again. */
   private readonly ofTypes = new WeakMap<readonly AgentDefinition[], PrefixesOfAgents>();
   private readonly byHash = new Map<string, RequestPrefix>();
   private readonly specs = new WeakMap<AnyTool, ToolSpec>();
@@ -46,13 +43,13 @@ export class PrefixCache {
     this.ofTypes.set(types, ofAgents);
     const ofAgent = ofAgents.get(agent) ?? new Map<string, SharedPrefix>();
     ofAgents.set(agent, ofAgent);
-    const shared = ofAgent.get(key) ?? this.made(input, tools);
+    const shared = ofAgent.get(key) ?? this.build(input, tools);
     ofAgent.set(key, shared);
     return shared;
   }
 
-  private made(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
-    const system = systemPrompt(input);
+  private build(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
+    const system = buildSystemPrompt(input);
     const key = [...system, ...tools.map((tool) => tool.name)].join('\0');
     const found = this.known.get(key);
     if (found !== undefined) return found;
@@ -64,15 +61,15 @@ export class PrefixCache {
     return shared;
   }
 
-  /** Keeps one that is whole as it is. */
-  keep(whole: RequestPrefix): SharedPrefix {
-    const hash = this.store.putBlob(prefixText(whole), { redact: false });
-    const prefix = this.byHash.get(hash) ?? whole;
+  /** Stores a prefix unchanged. */
+  add(given: RequestPrefix): SharedPrefix {
+    const hash = this.store.putBlob(prefixText(given), { redact: false });
+    const prefix = this.byHash.get(hash) ?? given;
     this.byHash.set(hash, prefix);
     return { hash, prefix };
   }
 
-  /** A prefix that a log names; null when it is lost. */
+  /** Loads the prefix with this hash; null when its blob is lost. */
   load(hash: string): RequestPrefix | null {
     const found = this.byHash.get(hash);
     if (found !== undefined) return found;
@@ -101,9 +98,9 @@ export class PrefixCache {
   }
 }
 
-/** The hash under which the prefix of such tasks is kept, without keeping it. */
+/** Computes the hash of the prefix of such tasks, without storing the prefix. */
 export function prefixHash(input: PromptInput, tools: readonly AnyTool[]): string {
-  const prefix = { system: systemPrompt(input), tools: tools.map(toolSpec) };
+  const prefix = { system: buildSystemPrompt(input), tools: tools.map(toolSpec) };
   return sha256(prefixText({ ...prefix, parts: partLengths(input) }));
 }
 
@@ -112,7 +109,7 @@ function prefixText({ system, tools, parts }: RequestPrefix): string {
 }
 
 function partLengths(input: PromptInput): readonly PromptPartLength[] {
-  return promptParts(input).map(({ name, text }) => ({ name, length: text.length }));
+  return buildPromptParts(input).map(({ name, text }) => ({ name, length: text.length }));
 }
 
 function toolSpec({ name, description, inputSchema }: AnyTool): ToolSpec {

@@ -7,15 +7,15 @@ import { toolView, type DroppedTool } from '../../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './delegable-agents.ts';
 import type { AgentSource, EngineDeps, SkillSource } from '../task/deps.ts';
 import { isMainAgent } from '../task/main-agent.ts';
-import { memoryOpening, type MemoryOpening } from '../memory/opening.ts';
-import { withoutGit } from './project-context.ts';
+import { readPromptNotes, type PromptNotes } from '../memory/prompt-notes.ts';
+import { removeGit } from './project-context.ts';
 import type { PromptInput } from './prompt.ts';
 import { unmetLines, type UnmetRequest } from '../../protocol/unmet-request.ts';
-import { unmetRequests } from './unmet-requests.ts';
-import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts';
+import { findUnmetRequests } from './unmet-requests.ts';
+import { findCallableSkills, loadPreloadedSkills, type PreloadedSkills } from './skills.ts';
 
-/** What of the engine's ports it takes to say what a task would be. */
-export interface PlanDeps extends Pick<
+/** The parts of the engine that the setup of an agent depends on. */
+export interface SetupDeps extends Pick<
   EngineDeps,
   | 'clock'
   | 'context'
@@ -31,40 +31,40 @@ export interface PlanDeps extends Pick<
   readonly skills: Pick<SkillSource, 'skills'>;
 }
 
-/** Where a task stands and who works on it. */
+/** The position of a task in its tree and the agent that works on it. */
 export interface Placement {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
   readonly cwd: string;
   readonly isRoot: boolean;
-  /** Of the model that works on it. */
+  /** The provider of the task's model. */
   readonly provider: string;
-  /** What happens to its questions. Default `deny`. */
+  /** The handling of its questions. Default: `deny`. */
   readonly onAsk?: OnAsk;
-  /** What the conversation of a root begins with. */
+  /** The first prompt of a conversation. */
   readonly firstPrompt?: string;
-  /** Those who are equipped for one find the same notes. Absent: as they are now. */
+  /** Setups with the same object see the same notes. Default: the present notes. */
   readonly moment?: object;
 }
 
-/** What a task begins its requests with, before anything of its own. */
+/** The tools and the prompt of an agent, before anything that is specific to one task. */
 export interface AgentSetup {
-  /** The frozen view: what policy leaves of the definition's wish, among the tools that exist. */
+  /** The tools that the definition asks for, as far as they exist and policy allows them. */
   readonly tools: readonly AnyTool[];
   readonly dropped: readonly DroppedTool[];
-  /** Requests of its definition that are not met. */
+  /** The requests of the definition that are not met. */
   readonly unmet: readonly UnmetRequest[];
-  /** What its system prompt is written from. */
+  /** The input from which the system prompt is built. */
   readonly prompt: PromptInput;
-  /** The skills whose instructions stand in it. */
-  readonly preloaded: Preloaded;
-  /** What its type's notes put into it; null: none are kept. */
-  readonly memory: MemoryOpening | null;
+  /** The skills whose instructions are part of the prompt. */
+  readonly preloaded: PreloadedSkills;
+  /** The notes in the prompt; null when the agent keeps none. */
+  readonly memory: PromptNotes | null;
 }
 
-/** Pure, but for the day that the clock says, and the notes of a type that keeps some. */
-export function prepareAgent(deps: PlanDeps, post: Placement): AgentSetup {
-  const { agent, rights, isRoot, provider } = post;
+/** Prepares an agent for a task. Depends only on its arguments, the day, and the agent's notes on the disk. */
+export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
+  const { agent, rights, isRoot, provider } = placement;
   const view = toolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
@@ -73,50 +73,50 @@ export function prepareAgent(deps: PlanDeps, post: Placement): AgentSetup {
     nested: deps.settings.nested,
     root: isRoot,
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
-    ...(post.onAsk === undefined ? {} : { onAsk: post.onAsk }),
+    ...(placement.onAsk === undefined ? {} : { onAsk: placement.onAsk }),
   });
-  const tools = toolsNamed(deps, view.names);
+  const tools = selectTools(deps, view.names);
   const switchedOff = view.names
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
-  const memory = openingOf(deps, post, tools);
+  const memory = promptNotes(deps, placement, tools);
   const dropped = [...view.dropped, ...switchedOff];
-  const unmet = unmetRequests(agent, dropped);
+  const unmet = findUnmetRequests(agent, dropped);
   return {
     tools,
     dropped,
     unmet,
-    prompt: { ...promptInput(deps, post, tools, memory), unmet: unmetLines(unmet) },
-    preloaded: preloadedSkills(deps, agent),
+    prompt: { ...promptInput(deps, placement, tools, memory), unmet: unmetLines(unmet) },
+    preloaded: loadPreloadedSkills(deps, agent),
     memory,
   };
 }
 
-/** Its notes are for whoever may read them. */
-function openingOf(
-  { memory: source, redact }: PlanDeps,
+/** Reads the agent's notes for its prompt. Null when the task has no tool to read them. */
+function promptNotes(
+  { memory: source, redact }: SetupDeps,
   { agent, cwd, moment }: Placement,
   tools: readonly AnyTool[],
-): MemoryOpening | null {
+): PromptNotes | null {
   if (!tools.some(({ name }) => name === 'MemoryRead')) return null;
-  return memoryOpening({ source, redact, agent, cwd, moment });
+  return readPromptNotes({ source, redact, agent, cwd, moment });
 }
 
-/** Skill and RunTemplate are available only when there is one to call. */
-function availableTools(deps: PlanDeps, rights: Rights): readonly AnyTool[] {
+/** Returns the tools that exist. Skill and RunTemplate are left out when there is nothing to call with them. */
+function availableTools(deps: SetupDeps, rights: Rights): readonly AnyTool[] {
   const without = new Set<string>();
-  if (callableSkills(deps, rights).skills.length === 0) without.add('Skill');
+  if (findCallableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
   return without.size === 0 ? deps.tools : deps.tools.filter(({ name }) => !without.has(name));
 }
 
 function promptInput(
-  deps: PlanDeps,
-  post: Placement,
+  deps: SetupDeps,
+  placement: Placement,
   tools: readonly AnyTool[],
-  opening: MemoryOpening | null,
+  notes: PromptNotes | null,
 ): PromptInput {
-  const { agent, rights, cwd, isRoot, firstPrompt } = post;
+  const { agent, rights, cwd, isRoot, firstPrompt } = placement;
   const delegates = tools.some((tool) => tool.name === 'Task');
   const agents = deps.agents.agents();
   return {
@@ -127,33 +127,39 @@ function promptInput(
     types: delegates ? offeredAgents(agent, agents) : [],
     agents,
     firstPrompt: isRoot ? (firstPrompt ?? '') : null,
-    skills: tools.some((tool) => tool.name === 'Skill') ? callableSkills(deps, rights).lines : [],
-    preloaded: preloadedSkills(deps, agent).texts,
+    skills: tools.some((tool) => tool.name === 'Skill')
+      ? findCallableSkills(deps, rights).lines
+      : [],
+    preloaded: loadPreloadedSkills(deps, agent).texts,
     environment: {
       cwd,
       platform: deps.platform,
       date: localDay(deps.clock.now()),
     },
-    ...(opening === null ? {} : { memory: opening.text }),
-    context: contextFor(deps, post),
+    ...(notes === null ? {} : { memory: notes.text }),
+    context: contextFor(deps, placement),
   };
 }
 
-/** What a task with these tools would begin with, as things are now. */
-export function promptNow(deps: PlanDeps, post: Placement, tools: readonly AnyTool[]): PromptInput {
-  return promptInput(deps, post, tools, openingOf(deps, post, tools));
+/** Returns the present prompt input of a task with these tools. */
+export function currentPromptInput(
+  deps: SetupDeps,
+  placement: Placement,
+  tools: readonly AnyTool[],
+): PromptInput {
+  return promptInput(deps, placement, tools, promptNotes(deps, placement, tools));
 }
 
-/** The tools of these names, in this order, as far as they exist and are switched on. */
-export function toolsNamed(
-  { settings, tools }: Pick<PlanDeps, 'settings' | 'tools'>,
+/** Returns the tools with these names, in this order, as far as they exist and are switched on. */
+export function selectTools(
+  { settings, tools }: Pick<SetupDeps, 'settings' | 'tools'>,
   wanted: readonly string[],
 ): readonly AnyTool[] {
   const existing = settings.taskTools ? wanted : wanted.filter((name) => !TASK_TOOLS.has(name));
   return existing.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
 
-/** What `task_tool.enabled = false` takes out of every request. */
+/** The tools that `task_tool.enabled = false` removes from every request. */
 const TASK_TOOLS: ReadonlySet<string> = new Set([
   'Task',
   'TaskOutput',
@@ -164,17 +170,20 @@ const TASK_TOOLS: ReadonlySet<string> = new Set([
   'RunTemplate',
 ]);
 
-/** Tools whose reasons a refusal repeats. */
+/** The most tools whose reasons a refusal repeats. */
 const SHOWN_TOOLS = 8;
 
 /**
- * Why an agent can't be started here, and what to do; null: it can. One that asks for tools by name and
- * gets none could only make things up; one that asks for none works without.
+ * Returns the reason why an agent can't be started here and what to do about it; null when it can. An agent that asks
+ * for tools by name and gets none could only make things up. One that asks for none works without tools.
  */
-export function whyUnusable(agent: AgentDefinition, { tools, dropped }: AgentSetup): string | null {
+export function findUnusableReason(
+  agent: AgentDefinition,
+  { tools, dropped }: AgentSetup,
+): string | null {
   const { name, origin, unusable } = agent;
   if (unusable !== undefined) {
-    return `\`${name}\` can't be started: ${sentence(unusable)} Mend ${origin.path}, or name another agent.`;
+    return `\`${name}\` can't be started: ${sentence(unusable)} Fix ${origin.path}, or name another agent.`;
   }
   const { mode, names } = agent.tools;
   const asksForSome = mode === 'allow' && names.length > 0;
@@ -184,7 +193,7 @@ export function whyUnusable(agent: AgentDefinition, { tools, dropped }: AgentSet
   return `\`${name}\` can't be started: none of the tools that it asks for can be had here. ${reasons.join(' ')}${more} Name another agent, or do the work yourself.`;
 }
 
-/** `Task` is also given to who does not ask for it. */
+/** Returns true when the definition asks for this tool. `Task` is also given to agents that do not ask for it. */
 function asksFor({ tools, delegatesTo = [] }: AgentDefinition, name: string): boolean {
   return name !== 'Task' || tools.names.includes('Task') || delegatesTo.length > 0;
 }
@@ -193,9 +202,9 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function contextFor({ context, settings }: PlanDeps, { agent, cwd, isRoot }: Placement) {
+function contextFor({ context, settings }: SetupDeps, { agent, cwd, isRoot }: Placement) {
   if (agent.contextFiles === false) return null;
   const whole = context?.of(cwd) ?? null;
   const isReusable = !isRoot && (agent.cache ?? settings.reusesResults);
-  return whole !== null && isReusable ? withoutGit(whole) : whole;
+  return whole !== null && isReusable ? removeGit(whole) : whole;
 }

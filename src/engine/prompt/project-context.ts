@@ -2,22 +2,21 @@ import { createHash } from 'node:crypto';
 import { escapeTags } from '../../base/control-tags.ts';
 import { plural } from '../../base/text.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
-import type { ProjectContext } from '../../protocol/project-context.ts';
-import type { ContextFile } from '../../protocol/project-context.ts';
+import type { ProjectContext, ContextFile } from '../../protocol/project-context.ts';
 
-/** As many as nobody finds a text that holds the hash of itself by trying. */
+/** The length of an id, long enough that nobody can find a text that contains its own hash. */
 const ID_LENGTH = 16;
 
-/** A context with the id of what it holds; null where it holds nothing. */
-export function projectContext(held: Omit<ProjectContext, 'id'>): ProjectContext | null {
+/** Creates a context with an id derived from its content; null when it is empty. */
+export function createProjectContext(held: Omit<ProjectContext, 'id'>): ProjectContext | null {
   if (held.files.length === 0 && held.leftOut.length === 0 && held.git === null) return null;
   const hash = createHash('sha256').update(JSON.stringify(held)).digest('hex');
   return { id: hash.slice(0, ID_LENGTH), ...held };
 }
 
-/** For results that are to be reused while the repository goes on. */
-export function withoutGit({ files, leftOut }: ProjectContext): ProjectContext | null {
-  return projectContext({ files, leftOut, git: null });
+/** Removes the state of the repository, for results that may be reused after it has changed. */
+export function removeGit({ files, leftOut }: ProjectContext): ProjectContext | null {
+  return createProjectContext({ files, leftOut, git: null });
 }
 
 const INTRODUCTION = `# Context files
@@ -26,10 +25,10 @@ Instructions by the owners of this project and by the user, each between \`<file
 const GIT = '# Git\nWhen this session began; look again before you rely on it.';
 
 /**
- * The parts of a prompt that tell a context. Whoever writes such a file can't end its boundary: that holds
- * a hash of all that stands in the files. It is no nonce, so that the same files make the same prompt.
+ * Formats a context as parts of a prompt. A file can't forge its closing boundary, since that contains a hash of all
+ * files. It is not a random nonce, so that the same files give the same prompt.
  */
-export function contextParts(
+export function formatContextParts(
   context: ProjectContext,
 ): readonly { readonly name: string; readonly text: string }[] {
   const { files, id, git, leftOut } = context;
@@ -55,7 +54,7 @@ function fileText({ importedBy, isCut, name, scope, text }: ContextFile, id: str
   return `## ${shownName(name)} (${whose}${by})\n<file ${id}>\n${escapeTags(text)}\n</file ${id}>${rest}`;
 }
 
-/** Whoever names a file could put lines of their own into the prompt. */
+/** Quotes a file name with control characters, which could add lines to the prompt. */
 function shownName(name: string): string {
   return escapeTags(/[\p{Cc}\u2028\u2029]/u.test(name) ? JSON.stringify(name) : name);
 }

@@ -3,19 +3,20 @@ import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { oneLine, truncate } from '../../base/text.ts';
-import { typeList } from './agent-types.ts';
-import { limitedToolsText } from './limited-tools.ts';
-import { ownPrompt } from './own-prompt.ts';
-import { contextParts } from './project-context.ts';
+import { listAgentTypes } from './agent-types.ts';
+import { formatLimitedTools, formatAgentPrompt } from './agent-instructions.ts';
+import { formatContextParts } from './project-context.ts';
 import type { ProjectContext } from '../../protocol/project-context.ts';
 
+/** The facts about the machine that a prompt states. */
 export interface PromptEnvironment {
   readonly cwd: string;
   readonly platform: string;
-  /** `YYYY-MM-DD`: a time of day would break the prefix that requests share. */
+  /** The day, `YYYY-MM-DD`. A time of day would break the prefix that requests share. */
   readonly date: string;
 }
 
+/** Everything that a system prompt is built from. */
 export interface PromptInput {
   readonly agent: AgentDefinition;
   /** The names of the tools that the task has. */
@@ -24,9 +25,9 @@ export interface PromptInput {
   readonly isRoot: boolean;
   /** The types that this task may spawn; empty when it has no Task tool. */
   readonly types: readonly AgentDefinition[];
-  /** All agents that there are: what a type is called depends on the others. */
+  /** All agents, since the name by which a type is called depends on the others. */
   readonly agents: readonly AgentDefinition[];
-  /** What the conversation of a root begins with; null for a child, so that siblings share the prompt. */
+  /** The first prompt of a conversation; null for a child, so that siblings share the system prompt. */
   readonly firstPrompt: string | null;
   /** The skills that this task may call, a line each; empty when it has no Skill tool. */
   readonly skills: readonly string[];
@@ -35,9 +36,9 @@ export interface PromptInput {
   /** A line for each request of its definition that is not met. Default: none. */
   readonly unmet?: readonly string[];
   readonly environment: PromptEnvironment;
-  /** How its type keeps notes, and what they say. Absent: it keeps none. */
+  /** The agent's notes and how to keep them. Default: it keeps none. */
   readonly memory?: string;
-  /** What is told of the directory beside its path; null: nothing. */
+  /** The context files and the git state of the directory; null for none. */
   readonly context: ProjectContext | null;
 }
 
@@ -57,8 +58,8 @@ const MODES: Readonly<Record<PermissionMode, string>> = {
     "Mode: autonomous. Calls inside the workspace run unasked. Take care with what can't be undone.",
 };
 
-/** What a mode means, for the model that works in it. */
-export function modeText(mode: PermissionMode): string {
+/** Describes a permission mode to the model that works in it. */
+export function describeMode(mode: PermissionMode): string {
   return MODES[mode];
 }
 
@@ -90,29 +91,25 @@ Instructions for work of some kind, by people who know how it is done here. Wher
 
 /** A part of a system prompt. */
 export interface PromptPart {
-  /** For whoever looks at what a prompt is made of. */
+  /** The name of the part, for people who inspect a prompt. */
   readonly name: string;
   readonly text: string;
 }
 
-/**
- * The system prompt that all tasks of one type share, in the order that keeps the longest common
- * prefix: identity, mode, guidelines, the type's own prompt, environment with the context of the directory,
- * the type's notes.
- */
-export function systemPrompt(input: PromptInput): readonly string[] {
-  const parts = promptParts(input);
+/** Builds the system prompt that all tasks of one type share. */
+export function buildSystemPrompt(input: PromptInput): readonly string[] {
+  const parts = buildPromptParts(input);
   return [parts.map(({ text }) => text).join('\n\n')];
 }
 
-/** What `systemPrompt` is joined from. */
-export function promptParts(input: PromptInput): readonly PromptPart[] {
+/** Builds the parts of the system prompt, ordered so that prompts share the longest possible prefix. */
+export function buildPromptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, context } = input;
   const { memory, unmet = [] } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
-  const own = ownPrompt(agent);
-  const limited = limitedToolsText(agent, input.tools);
-  const list = typeList({ types, all: agents, prompt: firstPrompt });
+  const own = formatAgentPrompt(agent);
+  const limited = formatLimitedTools(agent, input.tools);
+  const list = listAgentTypes({ types, all: agents, prompt: firstPrompt });
   return [
     { name: 'identity', text: isRoot ? MAIN_IDENTITY : CHILD_IDENTITY },
     { name: 'mode', text: MODES[mode] },
@@ -124,29 +121,29 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
     ...(unmet.length === 0 ? [] : [{ name: 'not available', text: notAvailable(unmet) }]),
     ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
     { name: 'environment', text: `# Environment\n${environmentText(input.environment)}` },
-    ...(context === null ? [] : contextParts(context)),
-    // Behind all that stays: it changes as the agent learns.
+    ...(context === null ? [] : formatContextParts(context)),
+    // Last, since it changes when the agent writes notes.
     ...(memory === undefined ? [] : [{ name: 'memory', text: memory }]),
   ];
 }
 
 function notAvailable(lines: readonly string[]): string {
-  const told = lines.map((line) => escapeTags(line));
-  return `# Not available\nYour instructions may ask for what you do not have here. Do without it, and say so where it matters:\n${bullets(told)}`;
+  const escaped = lines.map((line) => escapeTags(line));
+  return `# Not available\nYour instructions may ask for what you do not have here. Do without it, and say so where it matters:\n${bullets(escaped)}`;
 }
 
-/** The last system line: what is particular to one task. */
-export function taskLine(description: string, schema: JsonObject | null = null): string {
+/** Formats the last system line, which is specific to one task. */
+export function formatTaskLine(description: string, schema: JsonObject | null = null): string {
   const line = `# Task\n${oneLine(description)}`;
-  return schema === null ? line : `${line}\n\n${answerForm(schema)}`;
+  return schema === null ? line : `${line}\n\n${describeAnswerForm(schema)}`;
 }
 
-/** What a task is told of the schema that its answer must be valid against. */
-export function answerForm(schema: JsonObject): string {
+/** Formats the instruction about the schema that the answer must be valid against. */
+export function describeAnswerForm(schema: JsonObject): string {
   return `# Form of the answer\nYour final answer is one JSON value, valid against this JSON Schema, and no other text:\n${escapeTags(JSON.stringify(schema))}`;
 }
 
-/** A description for a task whose caller gave none: the first words of its prompt. */
+/** Derives the description of a task whose caller gave none from the first words of its prompt. */
 export function describePrompt(prompt: string): string {
   return truncate(oneLine(prompt).split(' ').slice(0, 6).join(' '), 60);
 }
@@ -155,7 +152,7 @@ function environmentText({ cwd, platform, date }: PromptEnvironment): string {
   return `Directory: ${escapeTags(quotedIfUnsafe(cwd))}\nPlatform: ${platform}\nDate: ${date}`;
 }
 
-/** Whoever named a directory could put lines of their own into the prompt. */
+/** Quotes a path with control characters, which could add lines to the prompt. */
 function quotedIfUnsafe(path: string): string {
   return /\p{Cc}|\u2028|\u2029/u.test(path) ? JSON.stringify(path) : path;
 }

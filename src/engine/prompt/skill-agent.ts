@@ -5,11 +5,10 @@ import type { SkillDefinition } from '../../protocol/skill.ts';
 import { CORE_TOOLS, MEMORY_TOOLS } from '../../protocol/tool-names.ts';
 
 /**
- * The definition that a skill's task runs with: its agent's, with no tool that the skill does not allow,
- * and the skill's model and effort in place of the agent's. Never has a tool that the agent has not;
- * where none is left, that is the error returned.
+ * Returns the definition that a skill's task runs with: that of its agent, with only the tools that the skill also
+ * allows, and with the skill's model and effort. Returns an error when no tool remains.
  */
-export function skillAgent(
+export function restrictAgentToSkill(
   agent: AgentDefinition,
   skill: SkillDefinition,
 ): AgentDefinition | MusterError {
@@ -35,8 +34,8 @@ export function skillAgent(
 
 function withTools(agent: AgentDefinition, allowed: readonly string[]): AgentDefinition {
   const { tools, disallowedTools } = agent;
-  // Its denials hold for all below it, also where it is a list that it is left with. Task may come to an
-  // agent that does not list it (`nested`), as those of `memory` do, and a skill that leaves them out means it.
+  // The agent's denials also apply to tasks below it, so they are kept beside the new list of tools. Task and the
+  // memory tools are given to agents that do not list them, so they are denied unless the skill allows them.
   const unlisted = ['Task', ...(agent.memory === undefined ? [] : MEMORY_TOOLS)];
   const denied = [
     ...disallowedTools,
@@ -48,16 +47,16 @@ function withTools(agent: AgentDefinition, allowed: readonly string[]): AgentDef
 }
 
 function toolsOfBoth(tools: ToolSelection, allowed: readonly string[]): readonly string[] {
-  // What the core set stands for is not all known here: the tools of servers.
-  const wished = tools.mode === 'allow' ? tools.names : [...CORE_TOOLS, 'mcp__*'];
+  // The tools of servers are not known here, so a pattern stands for them.
+  const requested = tools.mode === 'allow' ? tools.names : [...CORE_TOOLS, 'mcp__*'];
   const denied = tools.mode === 'deny' ? tools.names : [];
-  const both = wished.flatMap((name) =>
+  const both = requested.flatMap((name) =>
     allowed.flatMap((each) => (nameCovers(each, name) ? [name] : narrower(name, each))),
   );
   return [...new Set(both)].filter((name) => !denied.some((each) => denialCovers(each, name)));
 }
 
-/** Of a server's tools some may be allowed; any other name in a definition stands for itself alone. */
+/** Returns the allowed tool when it is one of a server whose tools the definition names by a pattern. */
 function narrower(name: string, allowed: string): readonly string[] {
   return name.startsWith('mcp__') && nameCovers(name, allowed) ? [allowed] : [];
 }

@@ -23,7 +23,7 @@ const NO_ISOLATION = 'Muster does not offer it yet; the task works in the direct
  *
  * @param dropped what the tool view of the task left out
  */
-export function unmetRequests(
+export function findUnmetRequests(
   agent: AgentDefinition,
   dropped: readonly DroppedTool[],
 ): readonly UnmetRequest[] {
@@ -34,7 +34,7 @@ export function unmetRequests(
   const ungranted = dropped
     .filter(({ name }) => asksFor(agent, name) && !agent.disallowedTools.includes(name))
     .map(({ name, reason }): UnmetRequest => ({ kind: 'tool', name, reason }));
-  return [...unknown, ...ungranted, ...unreadableRules(agent), ...isolationRequest(agent)];
+  return [...unknown, ...ungranted, ...unreadableRules(agent), ...findIsolationRequest(agent)];
 }
 
 function problemRequest(code: string, name: string, message: string): UnmetRequest {
@@ -65,7 +65,7 @@ function asksFor({ tools, delegatesTo = [], origin }: AgentDefinition, name: str
 }
 
 /** The isolation that a definition asks for: that field does nothing yet. */
-export function isolationRequest({
+export function findIsolationRequest({
   extra,
 }: Pick<AgentDefinition, 'extra'>): readonly UnmetRequest[] {
   return Object.entries(extra).flatMap(([field, value]: [string, JsonValue | undefined]) => {

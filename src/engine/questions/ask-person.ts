@@ -23,7 +23,7 @@ export interface AskedCall {
   readonly decision: Decision;
 }
 
-/** What came of asking; `again`: something has changed, and the call is to be judged anew. */
+/** The outcome of asking. `again`: something has changed, and the call needs a new decision. */
 export type Verdict =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'refused'; readonly decision: Decision; readonly refusal: string }
@@ -33,10 +33,9 @@ export type Verdict =
 export type Waiting = <T>(wait: () => Promise<T>) => Promise<T>;
 
 /**
- * What a person says of a call: the answer that its log holds for exactly this, or else it is asked for
- * and waited for. An answer is not returned but written down and the call judged anew, so that it
- * acts after a crash as it does now, and not on what the call has become meanwhile. Rejects when the
- * task is stopped while it waits.
+ * Asks a person about a call, unless the log holds an answer for exactly this call, and waits. A new answer is not
+ * returned: it is recorded and the call is decided again, so that it has the same effect after a crash, and none on
+ * a call that has changed meanwhile. Rejects when the task is stopped during the wait.
  */
 export async function askPerson(
   deps: EngineDeps,
@@ -63,7 +62,7 @@ export async function askPerson(
   return { kind: 'again' };
 }
 
-/** A rule that was given meanwhile lets it run: whoever was to answer need not. */
+/** Closes the open question of a call that a new rule allows, since nobody has to answer it any more. */
 export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
   const known = run.state.questions.get(call.id);
   if (known?.question.kind !== 'permission' || known.answer !== null) return;
@@ -80,7 +79,7 @@ function unasked({ decision }: AskedCall, why?: string): Verdict {
   return { kind: 'refused', decision, refusal: refuseUnanswered(decision, why) };
 }
 
-/** Why a task asks nobody anything, though somebody may be there: as a sentence. */
+/** Returns a sentence that says why a task asks nobody, although a person may be there. */
 export function refusesToAsk(run: TaskRun): string {
   for (let at: TaskRun | null = run; at !== null; at = at.parent) {
     const { agent } = at.spec;
@@ -151,14 +150,14 @@ function editsOf({ tool, input }: ReadyCall, run: TaskRun): readonly ProposedEdi
 const HIDDEN =
   'Not asked: what it would run holds a private key, or a secret of several words, and neither is ever shown, so nobody could see what they allow. Put the secret into a file or a variable, and name that';
 
-/** Whether a person would not see all that runs, since secrets are redacted before they see it. */
+/** Returns true when a person would not see everything that runs, because secrets are redacted. */
 function isPartlyHidden(deps: EngineDeps, run: TaskRun, asked: AskedCall): boolean {
   const { redact } = deps;
   const subject = questionSubject(questionOf(deps, run, asked, ''));
   return redact !== undefined && changesByRedaction(subject, redact);
 }
 
-/** Of all that a person is shown, and of what of it is too long to show. */
+/** Computes the digest of everything that a person decides about, also of what is too long to show. */
 function digestOf({ ready, call, decision }: AskedCall): string {
   const { commands, reads, writes, hosts } = call.access;
   const touched = [reads, writes].map((paths) => paths.map(({ real }) => real));

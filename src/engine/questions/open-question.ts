@@ -8,9 +8,9 @@ interface QuestionKey {
 }
 
 /**
- * The question of a call as its log holds it: the one that waits there already for exactly this, also
- * from before a crash, or a new one, written down. What a log from elsewhere asks is asked anew: what is
- * shown there need not be what the call does.
+ * Returns the open question of a call: the recorded one with the same digest, also from before a crash, or else a new
+ * one, which is recorded. A question in an imported log is asked anew, since it may show something else
+ * than the call does.
  */
 export function openQuestion(
   run: TaskRun,
@@ -24,7 +24,7 @@ export function openQuestion(
   const id = nextId(state);
   const parks = tree.onAsk === 'park';
   journal.record({ type: 'question.asked', question: make(id), digest, parks });
-  // As it was written: secrets redacted.
+  // The recorded form, in which secrets are redacted.
   const asked = state.questions.get(callId);
   if (asked === undefined) throw new Error(`question ${id} is not in the state of its task`);
   return asked.question;

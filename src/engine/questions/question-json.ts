@@ -1,6 +1,7 @@
 import type { Question } from '../../protocol/question.ts';
 import type { QuestionJson } from '../../protocol/result.ts';
 
+/** Returns the JSON form of a question, as commands and results print it. */
 export function questionJson(question: Question): QuestionJson {
   const { id, kind, task, chain, tool } = question;
   const common = { id, kind, task_id: task, chain, tool };

@@ -4,17 +4,20 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import { answerText, type InboxState } from '../../protocol/state/questions.ts';
 import type { ModeGrant, PermissionRule } from '../../protocol/permission.ts';
 import type { Answer, GrantScope, Question } from '../../protocol/question.ts';
-import type { ModeGrantStore } from '../task/mode-grant-store.ts';
-import { readAnswer, type AnswerRequest } from './read-answer.ts';
-import { approvedTerms } from './set-mode.ts';
-import { workingDirectory, type StandingRules } from '../task/standing-rules.ts';
-import type { AnswerWriter } from '../task/inbox.ts';
+import {
+  type ModeGrantStore,
+  workingDirectory,
+  type StandingRules,
+} from '../task/user-approvals.ts';
+import { parseAnswer, type AnswerRequest } from './parse-answer.ts';
+import { planApprovalEvents } from './set-mode.ts';
+import { type AnswerWriter, isWaiting, type Inbox } from '../task/inbox.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { TaskPermissions } from '../task/task-permissions.ts';
 
 /** The permanent approvals of the user, to which an answer may add. */
 interface KeptAnswers {
-  readonly standing: StandingRules | null;
+  readonly standingRules: StandingRules | null;
   readonly modeGrants: ModeGrantStore | null;
 }
 
@@ -25,11 +28,11 @@ interface GivenAnswer {
 }
 
 /**
- * Writes a person's answer down, with the rule that an "always" gives, or the mode that the approval of a plan
- * does. These first: a crash in between leaves an open question that they settle, never an answer without them.
+ * Records a person's answer, with the rule of an "always" or the mode of an approved plan. These events come first, so that
+ * a crash in between leaves an open question that they settle, and never an answer without them.
  */
-export function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnswer): void {
-  const { standing } = kept;
+function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnswer): void {
+  const { standingRules: standing } = kept;
   if (answer.kind === 'mode') recordModeGrant(asker, { question, scope: answer.scope, kept });
   const grant = answer.kind === 'always' ? grantOf(question, answer.scope) : null;
   if (grant !== null && grant.scope !== 'task') {
@@ -43,7 +46,7 @@ export function recordAnswer(asker: AnswerWriter, { question, answer, kept }: Gi
     ...(grant === null
       ? []
       : [{ type: 'rights.granted', ...grant, by: 'user', question: question.id } as const]),
-    ...(answer.kind === 'approved' ? approvedTerms(asker, answer.mode) : []),
+    ...(answer.kind === 'approved' ? planApprovalEvents(asker, answer.mode) : []),
     {
       type: 'question.answered',
       question: question.id,
@@ -55,10 +58,7 @@ export function recordAnswer(asker: AnswerWriter, { question, answer, kept }: Gi
   asker.journal.record(...events);
 }
 
-/**
- * A mode is granted in the log of the conversation, not of the task that asks: it is for every task of that agent
- * below.
- */
+/** Records the grant of a mode in the log of the conversation, since it is for all tasks of that agent in it. */
 function recordModeGrant(
   asker: AnswerWriter,
   { question, scope, kept }: Omit<GivenAnswer, 'answer'> & { readonly scope: 'task' | 'user' },
@@ -97,17 +97,17 @@ function grantOf(
   throw new MusterError('INTERNAL_ERROR', parsed.problem.message);
 }
 
-/** A task that was opened from its log, and asks there. */
+/** A task that was opened from its log and has open questions there. */
 interface LeftAsker extends AnswerWriter {
   readonly state: InboxState & Pick<TaskState, 'conversation'>;
   readonly permissions: AnswerWriter['permissions'] & Pick<TaskPermissions, 'isTrusted'>;
 }
 
 /**
- * Answers a question of tasks that were left, before they go on. Throws MusterError: `NOT_FOUND` when
- * none of them asks it, `CONFLICT` when it is settled already.
+ * Answers a question of parked tasks before they are resumed. Throws MusterError: `NOT_FOUND` when none of them asks
+ * it, `CONFLICT` when it is settled already.
  */
-export function answerRecorded(
+export function answerRecordedQuestion(
   tasks: readonly LeftAsker[],
   { question: id, ...wish }: AnswerRequest & { readonly question: string },
   kept: KeptAnswers,
@@ -119,7 +119,7 @@ export function answerRecorded(
       if (question.id !== id) continue;
       if (!task.permissions.isTrusted(seq)) throw askedElsewhere(question);
       if (answer === null) {
-        recordAnswer(task, { question, answer: readAnswer(question, wish), kept });
+        recordAnswer(task, { question, answer: parseAnswer(question, wish), kept });
         return;
       }
       throw new MusterError(
@@ -136,4 +136,22 @@ function askedElsewhere({ id, task }: Question): MusterError {
     'CONFLICT',
     `question ${id} came with a file, which may show anything: \`muster tasks resume ${task} --on-ask park\` asks it here`,
   );
+}
+
+/**
+ * Answers a question that waits in this process, named by its id or by the unique beginning of its id.
+ * Throws MusterError: `NOT_FOUND` when it does not wait here, `CONFLICT` when it is answered already,
+ * `INVALID_PARAM` when the text is no answer to it.
+ */
+export function answerQuestion(inbox: Inbox, prefix: string, wish: AnswerRequest): Question {
+  const waiting = inbox.find(prefix);
+  const { asker, question } = waiting;
+  const answer = parseAnswer(question, wish);
+  if (!isWaiting(waiting)) {
+    throw new MusterError('CONFLICT', `question ${question.id} is answered already`);
+  }
+  recordAnswer(asker, { question, answer, kept: inbox });
+  // The answer may have added a rule that settles other questions, or have been the denial that ends the task.
+  inbox.reconsider();
+  return question;
 }

@@ -1,14 +1,14 @@
 import { REDACTED } from '../../protocol/redaction.ts';
 
 /**
- * Whether redaction takes more from a text than words or parts of them, one for each mark. What it takes
- * then may be commands of their own, between lines that look like the begin and the end of a private key.
+ * Returns true when redaction removes more from a text than single words or parts of them. Otherwise a command could
+ * be hidden between lines that look like the begin and the end of a private key.
  */
 export function changesByRedaction(text: string, redact: (text: string) => string): boolean {
   return countWords(redact(text)) !== countWords(text);
 }
 
-/** A token that is sent is redacted together with the word before it. */
+/** The word before a bearer token, which is redacted together with the token. */
 const BEARER = /[Bb]earer (?=eyJ)/g;
 
 function countWords(text: string): number {

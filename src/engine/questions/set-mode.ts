@@ -4,7 +4,7 @@ import { effectiveMode, isNarrower } from '../../policy/modes.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { modeText } from '../prompt/prompt.ts';
+import { describeMode } from '../prompt/prompt.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 interface Conversation {
@@ -16,21 +16,21 @@ interface WritableConversation extends Conversation {
   readonly journal: { record(...bodies: readonly EventBody[]): void };
 }
 
-/** Begins the ids of inputs that tell a model of another mode. */
+/** The prefix of the ids of notices about a changed mode. */
 const NOTICE = 'mode-';
 
 /**
- * Writes another mode down, and that its model is to be told of it. Throws MusterError: `INVALID_PARAM` for a task
- * that no person talks to, or a mode that its definition forbids.
+ * Changes the mode of a conversation and queues a notice for its model. Throws MusterError (`INVALID_PARAM`) for a
+ * task that is not a conversation, and for a mode that its definition forbids.
  */
-export function recordMode(
+export function changeMode(
   run: WritableConversation,
   mode: PermissionMode,
 ): { readonly isNarrower: boolean } {
   requireMode(run, mode);
   const before = run.spec.rights.mode;
   const terms = modeTerms(run, mode);
-  if (terms.length > 0) run.journal.record(...modeNotice(run, mode), ...terms);
+  if (terms.length > 0) run.journal.record(...modeNoticeEvents(run, mode), ...terms);
   return { isNarrower: isNarrower(mode, before) };
 }
 
@@ -49,8 +49,8 @@ function requireMode({ spec }: Conversation, mode: PermissionMode): void {
 }
 
 /**
- * What gives a conversation this mode: a person's own word, and so up to what its definition wants. No events
- * where it has it. What is below it never gets more than it was made with.
+ * Returns the events that give a conversation this mode, at most the one that its definition allows; none when it has
+ * that mode. Tasks below it never get more than they were created with.
  */
 function modeTerms(
   { spec }: Pick<Conversation, 'spec'>,
@@ -62,8 +62,11 @@ function modeTerms(
   return [{ type: 'terms.changed', rights: { ...rights, mode }, limits, model }];
 }
 
-/** As `modeTerms`, by an answer that tells the model of the mode itself: what was still to be said of one is not. */
-export function approvedTerms(run: Conversation, wanted: PermissionMode): readonly EventBody[] {
+/** Returns the events of an approved plan. Pending notices are withdrawn, since the answer names the new mode. */
+export function planApprovalEvents(
+  run: Conversation,
+  wanted: PermissionMode,
+): readonly EventBody[] {
   return [...withdrawnNotices(run.state), ...modeTerms(run, wanted)];
 }
 
@@ -72,8 +75,8 @@ function withdrawnNotices({ conversation }: Conversation['state']): readonly Eve
   return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }
 
-/** Tells its model of the mode, in its next request: in what it begins with stands the mode that it began in. */
-export function modeNotice(
+/** Returns the events that notify the model of its mode, since its system prompt names the mode at its start. */
+export function modeNoticeEvents(
   { spec, state }: Conversation,
   wanted: PermissionMode,
 ): readonly EventBody[] {
@@ -86,13 +89,13 @@ export function modeNotice(
         id: `${NOTICE}${newId()}`,
         kind: 'notice',
         from: 'user',
-        text: `<notice>The user set another mode. ${modeText(mode)}</notice>`,
+        text: `<notice>The user set another mode. ${describeMode(mode)}</notice>`,
       },
     },
   ];
 }
 
-/** Whether it is still to be said when a task goes on after its end. */
+/** Returns true for the id of a notice about a mode, which is still delivered when a task is resumed. */
 export function isModeNotice(id: string): boolean {
   return id.startsWith(NOTICE);
 }

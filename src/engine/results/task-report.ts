@@ -2,7 +2,7 @@ import { clockTime } from '../../base/local-time.ts';
 import { formatDuration, oneLine, plural } from '../../base/text.ts';
 import { NO_USAGE, paidTokens } from '../../protocol/model.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
-import { staleReadsNote } from '../task/file-versions.ts';
+import { staleReadsNote } from '../task/shared-files.ts';
 import { elapsedMs, parentText, endNoticeId } from './result.ts';
 import { resumeHint } from './resume-hint.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';

@@ -12,7 +12,7 @@ import { planChild, prepareModels } from '../delegation/plan-child.ts';
 import { prefixHash } from '../prompt/prefix.ts';
 import { prepareCall } from '../permissions/prepare-call.ts';
 import { recordedAgent } from '../task/recorded-agent.ts';
-import { parseTaskInput } from '../task/task-input.ts';
+import { parseTaskArguments } from '../task/task-arguments.ts';
 import { appendNotes } from '../../tools/shared/output.ts';
 import { readsNothing, RunReader, type RecordedCall, type RecordedRun } from './recorded-run.ts';
 import { readingContext } from '../permissions/reading-context.ts';
@@ -126,7 +126,7 @@ export class SameReads {
     { child, input }: RecordedCall,
     caller: CallingTask,
   ): Promise<string | null> {
-    const wish = parseTaskInput(input);
+    const wish = parseTaskArguments(input);
     if (child === null || !wish.ok || wish.input.resume !== undefined) {
       return 'made a call of Task that made no task';
     }

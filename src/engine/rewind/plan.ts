@@ -6,7 +6,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { branchPoint } from './branch-point.ts';
 import { planFiles } from './plan-files.ts';
 import { treeSince, type TreeSince } from './tree-since.ts';
-import { fullLog } from '../task/fold-log.ts';
+import { readFullLog } from '../task/fold-log.ts';
 import { foldEvents } from '../../protocol/state/fold.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
@@ -67,7 +67,7 @@ export async function planRewind(
   id: string,
   wish: RewindRequest,
 ): Promise<RewindPlan> {
-  const events = fullLog(store, id);
+  const events = readFullLog(store, id);
   const now = foldEvents(events);
   if (now.spec.fanOut !== undefined) {
     throw new UsageError(

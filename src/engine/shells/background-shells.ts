@@ -13,13 +13,13 @@ import type {
   ToolCaps,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { shellEnded, type ShellOutcome } from './shell-end.ts';
+import { shellEndEvents, type ShellOutcome } from './shell-end.ts';
 import { ShellOutput } from './shell-output.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Of one task, at the same time. */
-const MOST_SHELLS = 16;
-/** Without these a task could neither look at a shell nor end it. */
+/** The most background shells of one task at the same time. */
+const MAX_SHELLS = 16;
+/** The tools without which a task could neither read the output of a shell nor end it. */
 const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];
 
 export interface ShellDeps {
@@ -29,31 +29,31 @@ export interface ShellDeps {
   onFault(taskId: string, thrown: unknown): void;
 }
 
-/** What of a task its shells need. */
+/** The parts of a task that its shells use. */
 export interface ShellOwner {
   readonly journal: {
     readonly state: TaskState;
     record(...events: readonly EventBody[]): void;
   };
-  /** Its tools by name. */
+  /** The tools of the task, by name. */
   readonly view: ReadonlyMap<string, unknown>;
   /** Aborts when the task is stopped. */
   readonly signal: AbortSignal;
-  /** A shell did not stop when told. */
-  noteForce(): void;
-  /** The end of a shell can't be written down: it would be waited for, for ever. */
+  /** Notes that a shell had to be killed because it did not stop. */
+  recordKill(): void;
+  /** Fails the task because the end of a shell can't be recorded, and would be waited for for ever. */
   fail(thrown: unknown): void;
-  /** A shell has ended. */
+  /** Wakes the task because a shell has ended. */
   wake(): void;
 }
 
-/** Why a shell is stopped: the reason of its signal. */
-type StopCause = 'told' | 'untold' | 'output_limit';
+/** The abort reason of a shell's signal: by the task with or without a notice of the end, or by its output. */
+type StopCause = 'notify' | 'silent' | 'output_limit';
 
-/** One that is about to begin, runs, or is being ended. */
-interface ShellAtWork {
+/** A shell that starts, runs or is being ended. */
+interface RunningShell {
   readonly controller: AbortController;
-  /** Resolves once its end is written, or it could not be started. Never rejects. */
+  /** Resolves when its end is recorded or it could not be started. Never rejects. */
   readonly ended: Promise<void>;
 }
 
@@ -65,13 +65,13 @@ interface NewShell {
   readonly work: ShellWork;
 }
 
-/** The commands of one task that go on while it does other things. */
+/** The shell commands of one task that run in the background. */
 export class BackgroundShells {
   private readonly deps: ShellDeps;
   private readonly owner: ShellOwner;
-  private readonly atWork = new Map<string, ShellAtWork>();
+  private readonly running = new Map<string, RunningShell>();
   private readonly outputs = new Map<string, ShellOutput>();
-  /** Ends that the log did not take (a full disk): the end of the task is their last chance. */
+  /** Ends that the log did not take (a full disk). They are recorded when the task ends, if that is possible. */
   private readonly unwritten = new Map<string, readonly EventBody[]>();
 
   constructor(deps: ShellDeps, owner: ShellOwner) {
@@ -79,44 +79,44 @@ export class BackgroundShells {
     this.owner = owner;
   }
 
-  /** The port of one call. */
+  /** Returns the port through which one call starts shells. */
   forCall(callId: string): ShellPort {
     return { start: (work) => this.start(callId, work) };
   }
 
-  /** Stops these and waits for them. `isTold`: the task learns of it by a notice. */
-  async stop(ids: Iterable<string>, { isTold }: { readonly isTold: boolean }): Promise<void> {
-    const wanted = [...ids];
-    for (const id of wanted) this.abort(id, isTold ? 'told' : 'untold');
-    await Promise.all(wanted.map((id) => this.ended(id)));
+  /** Stops the shells with these ids and waits for them. `notify`: the task gets a notice of each end. */
+  async stop(ids: Iterable<string>, { notify }: { readonly notify: boolean }): Promise<void> {
+    const stopped = [...ids];
+    for (const id of stopped) this.abort(id, notify ? 'notify' : 'silent');
+    await Promise.all(stopped.map((id) => this.ended(id)));
   }
 
-  /** As `stop`, of all there are. Throws when the end of one can't be written, now as before. */
+  /** Stops all shells and waits for them. Throws when the end of one still can't be recorded. */
   async stopAll(): Promise<void> {
-    await this.stop(this.atWork.keys(), { isTold: false });
+    await this.stop(this.running.keys(), { notify: false });
     for (const [id, events] of this.unwritten) {
       this.owner.journal.record(...events);
       this.unwritten.delete(id);
     }
   }
 
-  /** Tells all to stop, and does not wait for them. */
+  /** Starts to stop all shells, and does not wait for them. */
   abortAll(): void {
-    for (const id of this.atWork.keys()) this.abort(id, 'untold');
+    for (const id of this.running.keys()) this.abort(id, 'silent');
   }
 
-  /** Resolves when the shell has ended; at once when it is none of those at work. */
+  /** Resolves when the shell has ended; at once when no such shell runs. */
   async ended(id: string): Promise<void> {
-    await this.atWork.get(id)?.ended;
+    await this.running.get(id)?.ended;
   }
 
-  /** Why not all that a shell wrote is in its file; null when it is, or nobody knows. */
+  /** Returns the reason why output of a shell is missing in its file; null when none is known. */
   outputProblem(id: string): string | null {
     return this.outputs.get(id)?.problem ?? null;
   }
 
   private abort(id: string, cause: StopCause): void {
-    this.atWork.get(id)?.controller.abort(cause);
+    this.running.get(id)?.controller.abort(cause);
   }
 
   private async start(callId: string, work: ShellWork): Promise<StartedShell> {
@@ -133,8 +133,8 @@ export class BackgroundShells {
     );
     const started = deferred<void>();
     const ended = this.live({ id, callId, controller, output, work }, started);
-    // From here on, also before it has begun, a stop of the task finds it.
-    this.atWork.set(id, { controller, ended });
+    // Registered before it has started, so that a stop of the task includes it.
+    this.running.set(id, { controller, ended });
     await started.promise;
     return { id, output: path };
   }
@@ -145,17 +145,17 @@ export class BackgroundShells {
     if (missing.length > 0) {
       throw new MusterError(
         'INVALID_PARAM',
-        `run_in_background: needs ${missing.join(' and ')}, which this task does not have (its agent's tools, or task_tool.enabled = false). Run it in the foreground.`,
+        `run_in_background: needs ${missing.join(' and ')}, which this task does not have (see its agent's tools and task_tool.enabled). Run the command in the foreground.`,
       );
     }
-    if (this.atWork.size < MOST_SHELLS) return;
+    if (this.running.size < MAX_SHELLS) return;
     throw new MusterError(
       'LIMIT_EXCEEDED',
-      `run_in_background: at most ${MOST_SHELLS} background shells of a task run at a time; end one with TaskStop first`,
+      `run_in_background: a task may have at most ${MAX_SHELLS} background shells at a time; end one with TaskStop first`,
     );
   }
 
-  /** From its start to its end. Never rejects: what goes wrong before `started` is told there. */
+  /** Runs a shell from its start to its end. Never rejects: a failed start rejects `started`. */
   private async live(shell: NewShell, started: Deferred<void>): Promise<void> {
     const { id, output } = shell;
     try {
@@ -167,12 +167,12 @@ export class BackgroundShells {
       started.reject(thrown);
     } finally {
       output.close();
-      this.atWork.delete(id);
+      this.running.delete(id);
       this.owner.wake();
     }
   }
 
-  /** Nothing of it is left when this rejects. The intent of its call stands in the log already. */
+  /** Starts the command and records that. When it rejects, nothing of the command is left running. */
   private async begin({ id, callId, controller, output, work }: NewShell): Promise<BegunShell> {
     const { path } = output;
     let begun: BegunShell | null = null;
@@ -188,7 +188,7 @@ export class BackgroundShells {
       });
       return begun;
     } catch (thrown) {
-      controller.abort('untold' satisfies StopCause);
+      controller.abort('silent' satisfies StopCause);
       await begun?.ended;
       rmSync(path, { force: true });
       throw thrown;
@@ -202,7 +202,7 @@ export class BackgroundShells {
     const { deps, owner } = this;
     try {
       const { how, exitCode } = await ended;
-      if (how === 'killed' && owner.signal.aborted) owner.noteForce();
+      if (how === 'killed' && owner.signal.aborted) owner.recordKill();
       const wroteTooMuch = how !== 'exited' && signal.reason === 'output_limit';
       return { how: wroteTooMuch ? 'output_limit' : how, exitCode };
     } catch (thrown) {
@@ -213,9 +213,9 @@ export class BackgroundShells {
 
   private writeEnd({ id, controller: { signal } }: NewShell, outcome: ShellOutcome): void {
     const { journal } = this.owner;
-    const [notice, ended] = shellEnded(journal.state, id, outcome);
-    const isTold = outcome.how === 'exited' || signal.reason !== 'untold';
-    const events = isTold ? [notice, ended] : [ended];
+    const [notice, ended] = shellEndEvents(journal.state, id, outcome);
+    const isNotified = outcome.how === 'exited' || signal.reason !== 'silent';
+    const events = isNotified ? [notice, ended] : [ended];
     try {
       journal.record(...events);
     } catch (thrown) {

@@ -5,27 +5,28 @@ import { drawNonce } from '../../protocol/outside-text.ts';
 import { noticeItem } from '../../protocol/notice-text.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Code points of a command that stand in one line. */
-const SHOWN_COMMAND = 80;
+/** The most code points of a command that are shown in one line. */
+const MAX_COMMAND_LENGTH = 80;
 
+/** The way in which a shell ended. */
 export interface ShellOutcome {
   readonly how: ShellEnd;
-  /** Null when a signal ended it, or nobody saw it end. */
+  /** Null when a signal ended it, or its end was not observed. */
   readonly exitCode: number | null;
 }
 
 /**
- * What tells a task of its shell's end, and the event of that end: in this order, so that a crash in the
- * middle of the batch makes both be written again.
+ * Returns the notice of a shell's end for its task, and the event of that end. The notice comes first, so that
+ * after a crash between the two both are written again.
  */
-export function shellEnded(
+export function shellEndEvents(
   state: TaskState,
   id: string,
   outcome: ShellOutcome,
 ): readonly [EventBody, EventBody] {
-  const command = briefCommand(state.shells.get(id)?.command ?? '');
+  const command = shortenCommand(state.shells.get(id)?.command ?? '');
   const text = noticeItem(
-    `- Shell ${id} (${command}): ${describeEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`,
+    `- Shell ${id} (${command}): ${describeShellEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`,
   );
   const input = { id: shellNoticeId(id), kind: 'result', from: id, text } as const;
   return [
@@ -34,31 +35,31 @@ export function shellEnded(
   ];
 }
 
-/** A command in one line. */
-export function briefCommand(command: string): string {
+/** Shortens a command to one line. */
+export function shortenCommand(command: string): string {
   const line = command.replace(/\s+/g, ' ').trim();
-  const shown = truncate(line, SHOWN_COMMAND);
-  return shown === line ? line : `${shown}…`;
+  const start = truncate(line, MAX_COMMAND_LENGTH);
+  return start === line ? line : `${start}…`;
 }
 
-/** The id of the notice of a shell's end. */
+/** Returns the id of the notice of a shell's end. */
 export function shellNoticeId(id: string): string {
   return `${id}-end`;
 }
 
-/** For people and models, after `the shell` or `Status:`. */
-export function describeEnd({ how, exitCode }: ShellOutcome): string {
+/** Describes the end of a shell, to follow `the shell` or `Status:` in a message. */
+export function describeShellEnd({ how, exitCode }: ShellOutcome): string {
   switch (how) {
     case 'exited':
       return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;
     case 'stopped':
       return 'stopped';
     case 'killed':
-      return 'killed, since it did not stop when told';
+      return 'killed, since it did not stop when asked';
     case 'output_limit':
       return 'stopped: it wrote more than the limit output.spill_bytes';
     case 'lost':
-      return 'lost: its outcome is unknown, look before you start it again';
+      return 'lost: its outcome is unknown; check what it did before you start it again';
     default:
       return how satisfies never;
   }

@@ -5,40 +5,45 @@ import { KEEP_BYTES, type ByteFilter } from '../../protocol/tool.ts';
 const { O_APPEND, O_NOFOLLOW, O_WRONLY } = constants;
 
 /**
- * What a background shell writes, in a file that is there, up to a limit in bytes; more calls
- * `onTooMuch`, once. A disk that takes no more loses output and not the shell.
+ * Writes the output of a background shell to an existing file, up to a limit in bytes. Calls `onLimit` once
+ * when the shell writes more. When the disk is full, output is lost, but the shell goes on.
  */
 export class ShellOutput {
   readonly path: string;
   private readonly fd: number;
-  private readonly most: number;
-  private readonly onTooMuch: () => void;
+  private readonly maxBytes: number;
+  private readonly onLimit: () => void;
   private readonly filter: ByteFilter;
   private bytes = 0;
-  private lost: string | null = null;
+  private loss: string | null = null;
 
-  /** Throws MusterError. */
-  constructor(path: string, most: number, onTooMuch: () => void, filter: ByteFilter = KEEP_BYTES) {
+  /** Throws MusterError when the file can't be opened. */
+  constructor(
+    path: string,
+    maxBytes: number,
+    onLimit: () => void,
+    filter: ByteFilter = KEEP_BYTES,
+  ) {
     this.filter = filter;
     this.path = path;
     this.fd = openForAppend(path);
-    this.most = most;
-    this.onTooMuch = onTooMuch;
+    this.maxBytes = maxBytes;
+    this.onLimit = onLimit;
   }
 
-  /** Why not all of the output is in the file; null while it is. */
+  /** The reason why output is missing in the file; null while all of it is there. */
   get problem(): string | null {
-    return this.lost;
+    return this.loss;
   }
 
   write(chunk: Buffer): void {
-    if (this.lost !== null) return;
-    const kept = chunk.subarray(0, this.most - this.bytes);
+    if (this.loss !== null) return;
+    const kept = chunk.subarray(0, this.maxBytes - this.bytes);
     this.bytes += chunk.length;
     if (!this.append(this.filter.write(kept))) return;
-    if (this.bytes <= this.most) return;
-    this.lost = `it is more than the limit output.spill_bytes = ${this.most}`;
-    this.onTooMuch();
+    if (this.bytes <= this.maxBytes) return;
+    this.loss = `the output is more than the limit output.spill_bytes = ${this.maxBytes}`;
+    this.onLimit();
   }
 
   close(): void {
@@ -46,13 +51,13 @@ export class ShellOutput {
     closeSync(this.fd);
   }
 
-  /** False: the disk takes no more. */
+  /** Returns false when the disk takes no more. */
   private append(bytes: Buffer): boolean {
     try {
       for (let done = 0; done < bytes.length;) done += writeSync(this.fd, bytes, done);
       return true;
     } catch (thrown) {
-      this.lost = errorMessage(thrown);
+      this.loss = errorMessage(thrown);
       return false;
     }
   }
@@ -62,7 +67,7 @@ function openForAppend(path: string): number {
   try {
     return openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW);
   } catch (thrown) {
-    const message = `The shell was not started, since its output can't be kept: ${errorMessage(thrown)}`;
+    const message = `The shell was not started, since its output file can't be opened: ${errorMessage(thrown)}`;
     throw new MusterError('INTERNAL_ERROR', message, { cause: thrown });
   }
 }

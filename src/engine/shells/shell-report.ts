@@ -1,50 +1,54 @@
 import { formatDuration } from '../../base/text.ts';
 import type { ShellState } from '../../protocol/state/owned-work.ts';
 import type { ToolCaps } from '../../protocol/tool.ts';
-import { readPiece, type OutputPiece } from './output-piece.ts';
-import { briefCommand, describeEnd } from './shell-end.ts';
+import { readOutputPart, type OutputPart } from './output-part.ts';
+import { shortenCommand, describeShellEnd } from './shell-end.ts';
 
-/** For the lines around the output. */
+/** The bytes of a report that are left for the lines around the output. */
 const NOTE_BYTES = 1_000;
 
-export interface ShellReading {
-  /** Where in the output to begin, in bytes; null: its end is shown. */
+/** The parameters of a report about a shell. */
+export interface ShellReportOptions {
+  /** The byte of the output to begin at; null for the end of the output. */
   readonly offset: number | null;
   readonly caps: Pick<ToolCaps, 'resultBytes'>;
-  /** The present time, on the timeline of steady times. */
+  /** The present time on the steady clock, in milliseconds. */
   readonly now: number;
-  /** Why not all of the output is in its file; null: it is. */
+  /** The reason why output is missing in its file; null when none is known. */
   readonly problem: string | null;
 }
 
-/** State and output of a background shell, and what can be done about it. */
-export function shellReport(id: string, shell: ShellState, reading: ShellReading): string {
+/** Formats the state and the output of a background shell, with the calls that are possible next. */
+export function formatShellReport(
+  id: string,
+  shell: ShellState,
+  { offset, caps, now, problem }: ShellReportOptions,
+): string {
   const { command, end, startedAt, output } = shell;
-  const { offset, caps, now, problem } = reading;
-  const piece = readPiece(output, offset, Math.max(1, caps.resultBytes - NOTE_BYTES));
-  const options = optionsFor(id, shell, piece);
+  const part = readOutputPart(output, offset, Math.max(1, caps.resultBytes - NOTE_BYTES));
+  const options = optionsFor(id, shell, part);
   return [
-    `Shell: ${briefCommand(command)}`,
-    `Status: ${end === null ? 'still running' : describeEnd(end)}`,
+    `Shell: ${shortenCommand(command)}`,
+    `Status: ${end === null ? 'still running' : describeShellEnd(end)}`,
     `Duration: ${formatDuration(Math.max(0, (end?.at ?? now) - startedAt))}`,
     `Output file: ${output}`,
     '',
-    outputText(piece, offset),
+    formatOutput(part, offset),
     ...(problem === null ? [] : [`[Not all of its output is in the file: ${problem}]`]),
     ...(options.length === 0 ? [] : ['', 'Options:', ...options.map((line) => `  - ${line}`)]),
   ].join('\n');
 }
 
-function outputText(piece: OutputPiece, offset: number | null): string {
-  if (!piece.ok) return `Its output can't be read: ${piece.problem}`;
-  const { text, start, end, size } = piece;
+function formatOutput(part: OutputPart, offset: number | null): string {
+  if (!part.ok) return `Its output can't be read: ${part.problem}`;
+  const { text, start, end, size } = part;
   if (size === 0) return 'Output: none';
   if (start >= size) return `Output: nothing from byte ${offset ?? start} on; it has ${size} bytes`;
-  const part = start === 0 && end === size ? '' : `, bytes ${start} to ${end} of ${size}`;
-  return `Output${part}:\n${text}`;
+  const range = start === 0 && end === size ? '' : `, bytes ${start} to ${end} of ${size}`;
+  return `Output${range}:\n${text}`;
 }
 
-function optionsFor(id: string, { end }: ShellState, piece: OutputPiece): readonly string[] {
+function optionsFor(id: string, { end }: ShellState, part: OutputPart): readonly string[] {
   const task = `task_id: "${id}"`;
   const isRunning = end === null;
   const options: string[] = [];
@@ -55,10 +59,10 @@ function optionsFor(id: string, { end }: ShellState, piece: OutputPiece): readon
       `Stop: TaskStop(${task})`,
     );
   }
-  if (!piece.ok || piece.size === 0) return options;
-  if (piece.start > 0) options.push(`From the start: TaskOutput(${task}, offset: 0)`);
-  if (isRunning || piece.end < piece.size) {
-    options.push(`Read on: TaskOutput(${task}, block: false, offset: ${piece.end})`);
+  if (!part.ok || part.size === 0) return options;
+  if (part.start > 0) options.push(`From the start: TaskOutput(${task}, offset: 0)`);
+  if (isRunning || part.end < part.size) {
+    options.push(`Read on: TaskOutput(${task}, block: false, offset: ${part.end})`);
   }
   return options;
 }

@@ -1,5 +1,5 @@
 import * as endings from '../task/endings.ts';
-import type { Ending } from '../task/endings.ts';
+import type { TaskEnding } from '../task/endings.ts';
 import type { SchemaCheckResult } from './compile-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
@@ -11,7 +11,7 @@ const FINDINGS_IN_ERROR = 3;
 /** What follows the check of a final answer. */
 export type AfterCheck =
   | { readonly kind: 'tell'; readonly id: string; readonly text: string }
-  | { readonly kind: 'end'; readonly ending: Ending };
+  | { readonly kind: 'end'; readonly ending: TaskEnding };
 
 /** Counted by what the log holds, so that a crash between two answers gives no answer more. */
 export function afterCheck(
@@ -23,15 +23,15 @@ export function afterCheck(
     case 'valid':
       return {
         kind: 'end',
-        ending: { ...endings.completed(answer), structured: verdict.value },
+        ending: { ...endings.endCompleted(answer), structured: verdict.value },
       };
     case 'unchecked':
-      return { kind: 'end', ending: endings.failedBySchema(state, unchecked(verdict.why)) };
+      return { kind: 'end', ending: endings.endFailedBySchema(state, unchecked(verdict.why)) };
     case 'invalid': {
       const { findings } = verdict;
       const told = repairsTold(state);
       if (told + 1 >= MOST_ANSWERS) {
-        return { kind: 'end', ending: endings.failedBySchema(state, neverValid(findings)) };
+        return { kind: 'end', ending: endings.endFailedBySchema(state, neverValid(findings)) };
       }
       return { kind: 'tell', id: repairId(state, told + 1), text: repairText(told + 1, findings) };
     }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
-import { answerJson } from '../task/answer-json.ts';
-import { whyTooBig } from '../task/output-schema.ts';
+import { parseAnswerJson } from './answer-json.ts';
+import { findSizeProblem } from '../task/output-schema.ts';
 import type { SchemaCheckResult } from './compile-schema.ts';
 
 export type AnswerCheck = (answer: string) => SchemaCheckResult;
@@ -10,13 +10,13 @@ export type AnswerCheck = (answer: string) => SchemaCheckResult;
  * check itself is done at once.
  */
 export async function answerCheck(schema: JsonObject): Promise<AnswerCheck | string> {
-  const tooBig = whyTooBig(schema);
+  const tooBig = findSizeProblem(schema);
   if (tooBig !== null) return tooBig;
   const { compileSchema } = await import('./compile-schema.ts');
   const check = compileSchema(schema);
   if (typeof check === 'string') return check;
   return (answer) => {
-    const json = answerJson(answer);
+    const json = parseAnswerJson(answer);
     return json.ok ? check(json.value) : { kind: 'invalid', findings: [json.why] };
   };
 }

@@ -1,6 +1,6 @@
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import type { Ending } from '../task/endings.ts';
+import type { TaskEnding } from '../task/endings.ts';
 import { answerCheck } from './check-answer.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 
@@ -8,7 +8,7 @@ import { outputSchemaOf } from '../task/output-schema.ts';
  * Whether a task that has a schema came to its result on another way than by an answer that was checked: a
  * limit ended it, with what may be a whole answer, or an earlier result was reused.
  */
-export function isUnchecked(spec: TaskSpec, { end, structured }: Ending): boolean {
+export function isUnchecked(spec: TaskSpec, { end, structured }: TaskEnding): boolean {
   const hasResult = end.status === 'partial' || end.status === 'completed';
   return hasResult && structured === undefined && outputSchemaOf(spec) !== null;
 }
@@ -17,8 +17,8 @@ export function isUnchecked(spec: TaskSpec, { end, structured }: Ending): boolea
 export async function withStructured(
   { onFault }: Pick<EngineDeps, 'onFault'>,
   spec: TaskSpec,
-  ending: Ending,
-): Promise<Ending> {
+  ending: TaskEnding,
+): Promise<TaskEnding> {
   try {
     const schema = outputSchemaOf(spec);
     const check = schema === null ? null : await answerCheck(schema);

@@ -90,7 +90,7 @@ async function ask(
       text: input.question,
       options: input.options,
     }));
-    await tree.idleDetector.waiting(() => inbox.wait(caller, question));
+    await tree.idleDetector.trackWait(() => inbox.wait(caller, question));
   }
 }
 

@@ -79,7 +79,7 @@ async function present(
       tool: 'ExitPlanMode',
       text: plan,
     }));
-    await tree.idleDetector.waiting(() => inbox.wait(caller, question));
+    await tree.idleDetector.trackWait(() => inbox.wait(caller, question));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { shellNoticeId } from '../shells/shell-end.ts';
-import { shellReport } from '../shells/shell-report.ts';
+import { formatShellReport } from '../shells/shell-report.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 
@@ -22,7 +22,7 @@ export function reportShell(
   if (owner === undefined || shell === undefined) {
     return { text: `task_id: shell ${id} is gone with its task`, error: 'NOT_FOUND' };
   }
-  const text = shellReport(id, shell, {
+  const text = formatShellReport(id, shell, {
     offset,
     caps: settings.caps,
     now: clock.monotonic(),

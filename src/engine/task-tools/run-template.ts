@@ -15,7 +15,7 @@ import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
-import type { TaskInput } from '../task/task-input.ts';
+import type { TaskArguments } from '../task/task-arguments.ts';
 
 export interface RunTemplateInput {
   readonly template: string;
@@ -132,7 +132,7 @@ async function runTemplate(
 function promptsOf(
   { template: name, items }: RunTemplateInput,
   templates: readonly TemplateDefinition[],
-): readonly TaskInput[] | MusterError {
+): readonly TaskArguments[] | MusterError {
   const template = named(name, templates);
   if (template === undefined) {
     const names = nearestFirst(
@@ -155,12 +155,15 @@ function promptsOf(
   return items.map((item, index) => wishOf(template, renderPrompt(parts, { item, index, count })));
 }
 
-function wishOf({ name, agent, model, maxTurns }: TemplateDefinition, prompt: string): TaskInput {
+function wishOf(
+  { name, agent, model, maxTurns }: TemplateDefinition,
+  prompt: string,
+): TaskArguments {
   return {
     prompt,
     background: false,
     params: { template: name },
-    ofTemplate: name,
+    templateName: name,
     ...(agent === undefined ? {} : { subagentType: agent }),
     ...(model === undefined ? {} : { model }),
     ...(maxTurns === undefined ? {} : { maxTurns }),

@@ -7,12 +7,12 @@ import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import type { Delegation } from '../delegation/delegation.ts';
-import { callableSkills } from '../prompt/skill-use.ts';
+import { findCallableSkills } from '../prompt/skills.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { failure } from '../../tools/shared/output.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
-import { type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
+import { type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
 
 interface SkillInput {
   readonly skill: string;
@@ -75,7 +75,7 @@ async function useSkill(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { deps } = engine;
-  const { skills } = callableSkills(deps, callerOf(engine, context).permissions.rights);
+  const { skills } = findCallableSkills(deps, callerOf(engine, context).permissions.rights);
   const found = findSkill(input.skill, skills);
   if (!found.ok) return failure('NOT_FOUND', `skill: ${whyNot(engine, input) ?? found.message}`);
   const { skill } = found;
@@ -97,14 +97,14 @@ function whyNot({ deps }: EngineContext, { skill: word }: SkillInput): string | 
     : `${name} is for people to call, and not for you (disable-model-invocation).`;
 }
 
-function taskOf(skill: SkillDefinition, { args, params }: SkillInput): TaskInput {
+function taskOf(skill: SkillDefinition, { args, params }: SkillInput): TaskArguments {
   return {
     description: truncate(`skill ${skill.name} ${args}`.trim(), SHOWN_DESCRIPTION),
     prompt: skillText(skill, args),
     subagentType: typeOf(skill),
     background: false,
     params,
-    ofSkill: skill,
+    skill,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { ownEventNamed, readOwnResult } from '../compaction/own-event.ts';
 import { findVisibleTask } from '../delegation/visible-tasks.ts';
 import { parentText, fullResult } from '../results/result.ts';
-import { sleep } from '../task/sleep.ts';
+import { sleep } from '../../base/deadlines.ts';
 import { endedReport, endOutput, runningReport } from '../results/task-report.ts';
 import { taskState } from '../delegation/task-state.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';

@@ -3,10 +3,10 @@ import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { findVisibleTask, type VisibleTask } from '../delegation/visible-tasks.ts';
 import { parentText } from '../results/result.ts';
-import { stopOrder } from '../task/stop.ts';
+import { stopOrder } from '../task/stop-order.ts';
 import { endOutput } from '../results/task-report.ts';
 import { taskState } from '../delegation/task-state.ts';
-import { waitForEnd } from '../task/wait-for-end.ts';
+import { waitForEnd } from '../task/running-tasks.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
@@ -86,7 +86,7 @@ async function stopShell(
   const owner = engine.running.get(ownerId);
   const hadEnded = owner?.state.shells.get(id)?.end !== null;
   // Its own task reads of the end right here; another one has to be told.
-  await owner?.shells.stop([id], { isTold: owner !== caller });
+  await owner?.shells.stop([id], { notify: owner !== caller });
   const report = reportShell(engine, { caller, owner, id, offset: null });
   if (report.error !== undefined) return report;
   const what = hadEnded ? 'had ended before' : 'is stopped';

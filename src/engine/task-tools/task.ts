@@ -1,7 +1,7 @@
 import type { Tool } from '../../protocol/tool.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { Delegation } from '../delegation/delegation.ts';
-import { parseTaskInput, type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
+import { parseTaskArguments, type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
 
 /**
  * The tool that delegates. Its output is the subagent's answer; the rest of its work stays behind.
@@ -10,8 +10,8 @@ import { parseTaskInput, type TaskInput, DEFAULT_AGENT } from '../task/task-inpu
  */
 export function taskTool(
   delegate: Delegation,
-  typesOf: (input: TaskInput) => readonly string[],
-): Tool<TaskInput> {
+  typesOf: (input: TaskArguments) => readonly string[],
+): Tool<TaskArguments> {
   return {
     name: 'Task',
     kind: 'delegate',
@@ -44,7 +44,7 @@ export function taskTool(
       },
       required: ['prompt'],
     },
-    parse: parseTaskInput,
+    parse: parseTaskArguments,
     describe: (input) => {
       const [agent, ...agentWords] = typesOf(input);
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };

@@ -1,12 +1,12 @@
 import type { Deadline, Deadlines } from '../../base/deadlines.ts';
-import type { StopOrder } from './stop.ts';
+import type { StopOrder } from './stop-order.ts';
 
 /** The abort reason of a task that is left as it is, so that it can be resumed later. */
 const PARKED = Symbol('parked');
 
 export interface CancellationParts {
   readonly deadlines: Pick<Deadlines, 'after'>;
-  /** Whether the present turn can be interrupted without ending the task: true for conversations. */
+  /** True when the present turn can be interrupted without ending the task, as in a conversation. */
   readonly isInterruptible: boolean;
 }
 
@@ -17,7 +17,7 @@ export class Cancellation {
   private turn = new AbortController();
   private either: AbortSignal;
   private timeLimit: Deadline | null = null;
-  private hasForced = false;
+  private hasKilled = false;
 
   constructor(parts: CancellationParts) {
     this.parts = parts;
@@ -58,7 +58,7 @@ export class Cancellation {
     if (this.parts.isInterruptible) this.turn.abort(order);
   }
 
-  /** Whether the task's work was rejected with this because its turn was interrupted. */
+  /** Returns true when the task's work was rejected with this reason because its turn was interrupted. */
   isInterruption(thrown: unknown): boolean {
     return !this.signal.aborted && this.turnSignal.aborted && thrown === this.turnSignal.reason;
   }
@@ -69,16 +69,16 @@ export class Cancellation {
     this.turn = new AbortController();
     this.either = this.combined();
     // A process that had to be killed for an interruption does not make the task a killed one.
-    this.hasForced = false;
+    this.hasKilled = false;
   }
 
   /** Records that a process did not stop when told and was killed, so that the task's end says so. */
-  noteForce(): void {
-    this.hasForced = true;
+  recordKill(): void {
+    this.hasKilled = true;
   }
 
-  get wasForced(): boolean {
-    return this.hasForced;
+  get hasKilledProcess(): boolean {
+    return this.hasKilled;
   }
 
   /** Cancels the time limit. */

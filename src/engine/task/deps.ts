@@ -14,122 +14,143 @@ import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { AnyTool, ByteFilter } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
-import type { CompactionStep } from './compaction-step.ts';
 import type { Inbox } from './inbox.ts';
 import type { MemorySource } from '../memory/memory-source.ts';
 import type { EngineSettings } from '../limits/engine-settings.ts';
 import type { ContextSource } from '../../protocol/project-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 
-/** Chooses models; a wish that can't be met is an error value or a warning, never a silent change. */
+/** Chooses models. A request that can't be met is an error value or a warning, never a silent change. */
 export interface ModelChooser {
   /**
-   * `call` is what the Task call named, `definition` what the agent file says, the first that can be
-   * had; `parent` serves `inherit`. Fails only for a wish of the call, also where the definition's model is binding.
+   * Chooses the model of a new task. Fails only for a model that the call names.
+   *
+   * @param request the model that the Task call names; the models of the agent's definition, of which the first
+   *   available one is taken; and the parent's model, for `inherit`
    */
-  forTask(wish: {
+  forTask(request: {
     readonly call: string | undefined;
     readonly definition: readonly string[];
     readonly agent: AgentDefinition;
     readonly prompt: string;
     readonly parent: ResolvedModel;
   }): ResolvedModel | MusterError;
-  /** Loads what it takes to understand these wishes, once. Absent: nothing. */
+  /** Loads what is needed to resolve these model names. */
   prepare?(definition: readonly string[]): Promise<void>;
-  /** `servedBy`: the id under which it has answered, where that may be another model with a price of its own. */
-  facts(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
   /**
-   * Tokens that each request asks the model for at most, the same as `facts` says; null: none is asked
-   * for. Loads nothing: it is needed before the first request goes out.
+   * Returns the details of a model.
+   *
+   * @param servedBy the id under which the provider answered, which may be another model with its own price
+   */
+  details(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
+  /**
+   * Returns the model's output limit in tokens, as in its details; null when requests carry none. Loads nothing,
+   * since it is needed before the first request.
    */
   outputLimit(model: ResolvedModel): number | null;
-  /** What the model takes of images and documents; null: nothing is known of it. Absent: nothing, of any. */
+  /** Returns the images and documents that the model accepts; null when that is unknown. Default: none. */
   attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
-  /** What goes on in its turn where the model of a task of this agent fails. Absent: nothing. */
+  /** Returns the models that take over, in this order, when the model of this agent's task fails. Default: none. */
   fallbacks?(model: ResolvedModel, agent: AgentDefinition): readonly ResolvedModel[];
 }
 
+/** The agents that tasks may be delegated to. */
 export interface AgentSource {
-  /** Looks whether files have changed, now and then; called before agents are chosen by name. Never rejects. */
+  /** Reloads changed files from time to time. Called before an agent is chosen by name. Never rejects. */
   refresh(): Promise<void>;
-  /** All that may be chosen by name, shadowed ones left out. Called at each use: files may change. */
+  /** Returns all agents that can be chosen by name. Called at each use, since files may change. */
   agents(): readonly AgentDefinition[];
 }
 
+/** The skills that tasks may use. */
 export interface SkillSource {
-  /** As that of agents; called before skills are chosen by name. Never rejects. */
+  /** Reloads changed files from time to time. Called before a skill is chosen by name. Never rejects. */
   refresh(): Promise<void>;
-  /** All that can be used, shadowed ones left out. Called at each use: files may change. */
+  /** Returns all skills that can be used. Called at each use, since files may change. */
   skills(): readonly SkillDefinition[];
 }
 
-/** What was decided about a call. */
-export interface Decided {
+/** The decision about a tool call. */
+export interface CallDecision {
   readonly allowed: boolean;
   readonly decision: Decision;
-  /** What the model reads when it is not allowed. */
+  /** The text that the model reads when the call is not allowed. */
   readonly refusal: string;
 }
 
-/** What came of the look for an earlier result, as the log tells it. */
+/** The event that records whether an earlier result was reused. */
 export type ReuseOutcome = Extract<EventBody, { type: 'task.reused' | 'reuse.missed' }>;
 
-/** Everything the engine needs from outside. */
+/** Everything that the engine needs from outside. */
 export interface EngineDeps {
   readonly store: TaskStore;
-  /** For output that goes beside the logs. Absent: it is kept as it comes. */
+  /** Redacts output that is kept outside of the logs. Default: it is kept unchanged. */
   readonly redactBytes?: () => ByteFilter;
-  /** What the store does to all that is logged. Absent: nothing. */
+  /** Redacts texts as the store does for everything that is logged. Default: unchanged. */
   readonly redact?: (text: string) => string;
   readonly model: ModelPort;
   readonly models: ModelChooser;
-  /** What RunTemplate may run. Absent or empty: it is not offered. */
+  /** The templates that RunTemplate may run. Without any, the tool is not offered. */
   readonly templates?: readonly TemplateDefinition[];
   readonly tools: readonly AnyTool[];
-  /** Decides about calls in the place of rules and people, with files and all: for reruns. Absent: they do. */
-  readonly decided?: (callId: string) => Promise<Decided>;
-  /** Says what came of the look for an earlier result, in the place of one: for reruns. Absent: one looks. */
+  /** Returns the logged decision about a call, for reruns. Default: rules and people decide. */
+  readonly decided?: (callId: string) => Promise<CallDecision>;
+  /** Returns the logged outcome of the search for an earlier result, for reruns. Default: it is searched for. */
   readonly reuse?: () => ReuseOutcome | null;
-  /** Says what is done before the next request to keep it within its window: for reruns. Absent: that is decided. */
+  /** Returns the logged compaction before the next request, for reruns. Default: it is decided anew. */
   readonly compaction?: () => CompactionStep;
-  /** Says by how much the next request's output cap is lowered: for reruns. Absent: the budget decides. */
+  /** Returns the logged output cap of the next request, for reruns. Default: the budget decides. */
   readonly outputCap?: () => OutputCap | null;
   /** Returns the flags of the answer that the log has next, for reruns. Default: the answer is checked. */
   readonly flags?: () => readonly ClaimFlag[];
-  /** The day that requests are told of, `YYYY-MM-DD`; null, for reruns: their logs say it. Absent: by the clock. */
+  /** Returns the day that prompts name, `YYYY-MM-DD`; null in reruns, whose logs name it. Default: by the clock. */
   readonly today?: () => string | null;
   readonly agents: AgentSource;
   readonly skills: SkillSource;
-  /** Where notes lie. Absent: none are kept. */
+  /** The notes of agents. Default: none are kept. */
   readonly memory?: MemorySource;
-  /** What tasks are told of their directory. Absent: its path alone. */
+  /** The context files of directories, for prompts. Default: prompts name only the path of the directory. */
   readonly context?: ContextSource;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly settings: EngineSettings;
   readonly platform: string;
-  /** Absolute, real. */
+  /** The user's home directory: absolute, real. */
   readonly home: string;
-  /** Muster's own configuration and data directories: no task writes there. */
+  /** The directories of Muster's own configuration and data, where no task may write. */
   readonly stateDirectories: readonly string[];
-  /** Whether the operating system holds commands to what they may touch; tried out at the first call. */
+  /** Resolves to true when the operating system confines commands. Tested at the first call. */
   sandboxed(): Promise<boolean>;
   /**
-   * Whether the user says that the machine itself is the sandbox: autonomous mode runs commands then, but nothing
-   * makes one read-only. Default false.
+   * True when the user declares the machine itself to be the sandbox. Then autonomous mode runs commands, but no
+   * command can be made read-only. Default: false.
    */
   readonly machineIsSandbox?: boolean;
-  /** Whether this seems to be a container, where the user may say so. Default: it does not. */
+  /** Returns true when this seems to be a container, so that the user may declare it a sandbox. Default: false. */
   readonly inContainer?: () => boolean;
-  /** Holds the commands of tasks. */
+  /** Confines the commands of tasks. */
   readonly sandbox: Sandbox;
-  /** Bytes that this process can still get; 0: not known. Default: as the system says. */
+  /** Returns the bytes that this process can still allocate; 0 when unknown. Default: asks the system. */
   readonly availableMemory?: () => number;
-  /** What tasks ask people. */
+  /** The questions of tasks to people. */
   readonly inbox: Inbox;
-  /** Each event once it is written; `tree`: the id of the task at the top here, `state`: the fold with it. */
+  /** Called for each event after it is written, with the id of the tree's top task and the new state. */
   onEvent(event: TaskEvent, of: { readonly tree: string; readonly state: TaskState }): void;
-  /** Something that could not be written where it belongs; for the log file and stderr. */
+  /** Called when something could not be written where it belongs, to report it in the log file and on stderr. */
   onFault(taskId: string, thrown: unknown): void;
   onSignal(signal: TaskSignal): void;
 }
+
+type Body<T extends EventBody['type']> = Extract<EventBody, { type: T }>;
+
+/** The compaction before a task's next request, as its log records it. */
+export type CompactionStep =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'record';
+      readonly event: Body<'context.cleared' | 'context.dropped' | 'context.handed'>;
+    }
+  | { readonly kind: 'summarise'; readonly event: Body<'summary.started'> }
+  /** Nothing can be removed any more. `hit` is null when the provider refused the request as too large. */
+  | { readonly kind: 'stuck'; readonly hit: LimitHit | null };

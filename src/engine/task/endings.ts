@@ -7,30 +7,30 @@ import { modelName, type ModelFailure } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import { haltedMessage } from './denials.ts';
-import { limitMessage } from '../limits/limits.ts';
+import { limitMessage } from '../limits/limit-message.ts';
 import { outputSchemaOf } from './output-schema.ts';
-import type { StopOrder } from './stop.ts';
+import type { StopOrder } from './stop-order.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** How a task ends, and its answer or what there is of one. */
-export interface Ending {
+/** The end of a task, with its result as far as there is one. */
+export interface TaskEnding {
   readonly end: EndReason;
   readonly result: string;
-  /** It as JSON that is valid against the task's output schema. Absent: it is not, or there is none. */
+  /** The result as JSON that is valid against the task's output schema, when it has one. */
   readonly structured?: JsonValue;
 }
 
-/** Ends with exactly this answer. */
-export function completed(answer: string): Ending {
+/** Completes a task with exactly this answer. */
+export function endCompleted(answer: string): TaskEnding {
   return {
     end: { status: 'completed', error: null, because: 'the model ended its answer', by: null },
     result: answer,
   };
 }
 
-/** Ends with this answer, and with the report before it if the answer only points to that. */
-export function completedWithReport(state: TaskState, answer: string): Ending {
-  return completed(withReport(state, answer));
+/** Completes a task with this answer, preceded by its earlier report if the answer only refers to that. */
+export function endCompletedWithReport(state: TaskState, answer: string): TaskEnding {
+  return endCompleted(withReport(state, answer));
 }
 
 function withReport({ activation, spec }: TaskState, last: string): string {
@@ -39,13 +39,14 @@ function withReport({ activation, spec }: TaskState, last: string): string {
   return resultText(last, activation.texts, spec.prompt);
 }
 
-/** `of`: the task whose result it is. */
-export function reused(of: string, text: string): Ending {
-  const because = `the result of task ${of} was reused`;
+/** Completes a task with the result of the earlier task `source`. */
+export function endReused(source: string, text: string): TaskEnding {
+  const because = `the result of task ${source} was reused`;
   return { end: { status: 'completed', error: null, because, by: null }, result: text };
 }
 
-export function endedByLimit(state: TaskState, hit: LimitHit): Ending {
+/** Ends a task as partial because it reached a limit. */
+export function endByLimit(state: TaskState, hit: LimitHit): TaskEnding {
   const { answer } = state;
   const cut = answer?.reason === 'length' ? answer.outputCap : undefined;
   const note = cut === undefined ? '' : `; the last answer was cut off after ${cut.tokens} tokens`;
@@ -53,52 +54,54 @@ export function endedByLimit(state: TaskState, hit: LimitHit): Ending {
 }
 
 /** Ends a task of which several answers in a row were cut off where a budget had lowered the output cap. */
-export function cutByBudget(state: TaskState, { limit, value, used }: OutputCap): Ending {
-  return endedByLimit(state, { limit, value, used });
+export function endByOutputCap(state: TaskState, { limit, value, used }: OutputCap): TaskEnding {
+  return endByLimit(state, { limit, value, used });
 }
 
-/** The model's own output limit came in the middle of the answer, and of each that went on from it. */
-export function cutOff(text: string, answers: number): Ending {
+/** Ends a task as partial because the model's output limit cut off its answer and each continuation of it. */
+export function endCutOff(text: string, answers: number): TaskEnding {
   const message = `the model reached its output limit in the middle of its answer, ${answers} times in a row (limit cut_answers = ${answers})`;
   return partial(text, message, null);
 }
 
-/** `forced`: something had to be killed for it. */
-export function stopped(
+/** Ends a task that was stopped by this order. `forced`: a process had to be killed for it. */
+export function endStopped(
   state: TaskState,
   order: StopOrder,
   { forced }: { readonly forced: boolean },
-): Ending {
-  if (order.code === 'LIMIT_EXCEEDED') return partial(state.lastText, order.because, order.by);
-  const error = { code: order.code, message: order.because, retryable: false };
+): TaskEnding {
+  if (order.code === 'LIMIT_EXCEEDED') return partial(state.lastText, order.reason, order.by);
+  const error = { code: order.code, message: order.reason, retryable: false };
   return {
-    end: { status: forced ? 'killed' : 'stopped', error, because: order.because, by: order.by },
+    end: { status: forced ? 'killed' : 'stopped', error, because: order.reason, by: order.by },
     result: state.lastText,
   };
 }
 
-export function failedByModel(state: TaskState, failure: ModelFailure): Ending {
-  // What it has stands, as after any other limit.
+/** Ends a task whose model failed. */
+export function endFailedByModel(state: TaskState, failure: ModelFailure): TaskEnding {
+  // The context window is a limit: the result so far is kept.
   if (failure.kind === 'too_large') return partial(state.lastText, failure.message, 'limit');
   const code: ErrorCode = failure.kind === 'timeout' ? 'TIMEOUT' : 'PROVIDER_ERROR';
   return failed(state, { code, message: failure.message, retryable: failure.retryable });
 }
 
-export function gaveNothing(state: TaskState, answers: number): Ending {
+/** Fails a task whose model gave only empty answers. */
+export function endWithoutAnswer(state: TaskState, answers: number): TaskEnding {
   const message = `the model gave ${answers} empty answers in a row (limit empty_answers = ${answers})`;
   return failedWithReport(state, { code: 'PROVIDER_ERROR', message, retryable: true });
 }
 
 /**
- * The model wrote its calls as text, so that none of them ran: its server lacks the parser for them.
+ * Fails a task whose model wrote its tool calls as text, because its server lacks the parser for them.
  *
- * @param form the form of the last one
+ * @param form the syntax of the last such call, when it was recognized
  */
-export function wroteCallsAsText(
+export function endWithCallsAsText(
   state: TaskState,
   answers: number,
   form: Pick<CallForm, 'name' | 'parser'> | null,
-): Ending {
+): TaskEnding {
   const model = state.models.at(-1) ?? modelName(state.spec.model);
   const written = form === null ? '' : ` (form: ${form.name})`;
   const parser = form?.parser ?? 'NAME';
@@ -106,42 +109,44 @@ export function wroteCallsAsText(
   return failedWithReport(state, { code: 'PROVIDER_ERROR', message, retryable: false });
 }
 
-export function filtered(state: TaskState): Ending {
+/** Fails a task whose answer the provider's content filter ended. */
+export function endFiltered(state: TaskState): TaskEnding {
   const message = "the provider's content filter ended the answer";
   return failed(state, { code: 'PROVIDER_ERROR', message, retryable: false });
 }
 
-/** Its answers, or the schema that they must be valid against, keep it from having a result. */
-export function failedBySchema(
+/** Fails a task without a valid result, because of its answers or because of the output schema itself. */
+export function endFailedBySchema(
   state: TaskState,
   { code, message }: { readonly code: ErrorCode; readonly message: string },
-): Ending {
+): TaskEnding {
   return failed(state, { code, message: `output_schema: ${message}`, retryable: false });
 }
 
-export function haltedByUser(state: TaskState): Ending {
+/** Fails a child whose calls the user denied several times in a row. */
+export function endHaltedByUser(state: TaskState): TaskEnding {
   const message = haltedMessage(state);
   return failed(state, { code: 'PERMISSION_DENIED', message, retryable: false });
 }
 
-/** An error of Muster's own: its log can't be written, or a bug. */
-export function broken(state: TaskState, thrown: unknown): Ending {
+/** Fails a task because of an internal error: its log can't be written, or a bug. */
+export function endBroken(state: TaskState, thrown: unknown): TaskEnding {
   const code = thrown instanceof MusterError ? thrown.code : 'INTERNAL_ERROR';
   return failed(state, { code, message: errorMessage(thrown), retryable: false });
 }
 
-function partial(result: string, message: string, by: StoppedBy | null): Ending {
+function partial(result: string, message: string, by: StoppedBy | null): TaskEnding {
   const error = { code: 'LIMIT_EXCEEDED', message, retryable: false } as const;
   return { end: { status: 'partial', error, because: message, by }, result };
 }
 
-function failed(state: TaskState, error: NonNullable<EndReason['error']>): Ending {
+function failed(state: TaskState, error: NonNullable<EndReason['error']>): TaskEnding {
   const end = { status: 'failed', error, because: error.message, by: null } as const;
   return { end, result: state.lastText };
 }
 
-/** Fails with the report that came before its last answers, which hold none. */
-function failedWithReport(state: TaskState, error: NonNullable<EndReason['error']>): Ending {
+/** Fails a task with the report that came before its last answers, which hold no result. */
+function failedWithReport(state: TaskState, error: NonNullable<EndReason['error']>): TaskEnding {
   const ending = failed(state, error);
   const report = withReport(state, '');
   return report === '' ? ending : { ...ending, result: report };

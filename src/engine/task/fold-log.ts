@@ -5,21 +5,21 @@ import type { LogProblem, TaskStore } from '../../store/task-store.ts';
 import { applyCut, applyEvent } from '../../protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
 
-/** Visits the events of a log from its beginning, at least up to those that were folded. */
-export type ReadAgain = (visit: (event: TaskEvent) => void) => void;
+/** Visits the events of a log from its beginning, at least up to the newest one that was folded. */
+export type RescanLog = (visit: (event: TaskEvent) => void) => void;
 
 /**
- * Folds events as they come, so that a log need not be held whole beside its state. Where a rewind is among
- * them, the log is read once more, `readAgain`, when the state is asked for.
+ * Folds events one by one, so that a log need not be held in memory beside its state. When a rewind is among
+ * them, the log is scanned once more as soon as the state is needed.
  */
 export class LogFold {
   private current: TaskState | null = null;
-  /** The number of the newest event, where that is not in `current`. */
+  /** The number of the newest event when that is not part of `current` yet; else null. */
   private ahead: number | null = null;
   private readonly rewinds: { readonly seq: number; readonly to: number }[] = [];
-  private readonly readAgain: ReadAgain;
+  private readonly readAgain: RescanLog;
 
-  constructor(readAgain: ReadAgain) {
+  constructor(readAgain: RescanLog) {
     this.readAgain = readAgain;
   }
 
@@ -27,11 +27,11 @@ export class LogFold {
     if (event.type === 'task.rewound') this.rewinds.push({ seq: event.seq, to: event.to });
     if (this.ahead !== null || event.type === 'task.rewound') this.ahead = event.seq;
     else if (this.current !== null) applyEvent(this.current, event);
-    // Events of a task that nobody knows tell nothing.
+    // Events before the specification of the task can't be folded.
     else if (event.type === 'task.created') this.current = initialState(event);
   };
 
-  /** The specification; null before its event, which may be missing in a damaged log. */
+  /** The folded state; null before the event with the specification, which a damaged log may lack. */
   get state(): TaskState | null {
     if (this.ahead !== null) this.current = this.foldAgain(this.ahead);
     this.ahead = null;
@@ -52,7 +52,7 @@ export class LogFold {
   }
 }
 
-/** The state that a log tells, whoever owns it. Throws MusterError when it has lost its beginning. */
+/** Folds the log of a task, whoever owns it. Throws MusterError (`NOT_FOUND`) when its beginning is missing. */
 export function foldLog(store: TaskStore, id: string): TaskState {
   const fold = new LogFold((visit) => void store.scan(id, visit));
   const problems = store.scan(id, fold.add);
@@ -61,8 +61,8 @@ export function foldLog(store: TaskStore, id: string): TaskState {
   return state;
 }
 
-/** All events of a log. Throws MusterError when it has lost its beginning. */
-export function fullLog(
+/** Returns all events of a log. Throws MusterError (`NOT_FOUND`) when its beginning is missing. */
+export function readFullLog(
   store: Pick<TaskStore, 'scan' | 'logPath'>,
   id: string,
 ): readonly TaskEvent[] {

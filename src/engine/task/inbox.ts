@@ -1,8 +1,7 @@
 import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../../protocol/question.ts';
-import type { ModeGrantStore } from './mode-grant-store.ts';
-import type { StandingRules } from './standing-rules.ts';
+import type { ModeGrantStore, StandingRules } from './user-approvals.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -21,56 +20,57 @@ interface AnswerLog {
   record(...bodies: readonly EventBody[]): void;
 }
 
+/** The settings of an inbox. */
 export interface InboxOptions {
   readonly onAsk: OnAsk;
-  /** Null: nothing is kept beyond a task. */
+  /** The store of permanent rules; null when rules are given only to single tasks. */
   readonly standing: StandingRules | null;
-  /** Grants outside of the logs of tasks. Default: none. */
+  /** The grants of modes outside of the logs of tasks. Default: none. */
   readonly modeGrants?: ModeGrantStore;
 }
 
-/** A task that asks. */
+/** A task that asks a question. */
 export interface Asker extends AnswerWriter {
-  /** Of what it does now. */
+  /** Aborts when the turn that asks is interrupted or the task is stopped. */
   readonly cancellation: { readonly turnSignal: AbortSignal };
   readonly state: TaskState;
   readonly tree: { readonly id: string };
 }
 
-/** A question that waits in this process. */
+/** An unanswered question, with the time at which it was asked. */
 export interface WaitingQuestion {
   readonly question: Question;
-  /** Milliseconds since the epoch. */
+  /** The time in milliseconds since the epoch. */
   readonly askedAt: number;
 }
 
-/** A question that waits in this process, and the task that asks it. */
-export interface WaitingAsker {
+/** An unanswered question and the task that asks it. */
+export interface QuestionWithAsker {
   readonly asker: Asker;
   readonly question: Question;
 }
 
-interface Waiting extends WaitingAsker {
+interface Waiting extends QuestionWithAsker {
   readonly changed: Deferred<void>;
 }
 
-/** The questions of all tasks of this process, in one place. */
+/** The unanswered questions of all tasks of this process. */
 export class Inbox {
   readonly onAsk: OnAsk;
-  readonly standing: StandingRules | null;
+  readonly standingRules: StandingRules | null;
   readonly modeGrants: ModeGrantStore | null;
   private readonly waiting = new Map<string, Waiting>();
   private readonly listeners = new Set<() => void>();
 
   constructor({ onAsk, standing, modeGrants }: InboxOptions) {
     this.onAsk = onAsk;
-    this.standing = standing;
+    this.standingRules = standing;
     this.modeGrants = modeGrants ?? null;
   }
 
-  /** How far an "always" may reach. */
+  /** The scopes that an answer "always" may have. */
   get scopes(): readonly GrantScope[] {
-    return this.standing === null ? ['task'] : ['task', 'project', 'user'];
+    return this.standingRules === null ? ['task'] : ['task', 'project', 'user'];
   }
 
   /** The scopes that a grant of a mode may have. */
@@ -78,7 +78,7 @@ export class Inbox {
     return this.modeGrants === null ? ['task'] : ['task', 'user'];
   }
 
-  /** Those without an answer, in the order in which they came. `tree`: of that one alone. */
+  /** Returns the unanswered questions in the order in which they were asked, of one tree or of all (null). */
   open(tree: string | null = null): readonly WaitingQuestion[] {
     this.forgetSettled();
     return [...this.waiting.values()].flatMap(({ asker, question }) => {
@@ -89,30 +89,30 @@ export class Inbox {
   }
 
   /**
-   * Resolves when the question has its answer, or a rule was given that may have settled it: whoever
-   * asks looks again, and waits again where it did not. Rejects when its task is stopped, or left.
+   * Resolves when the question is answered or a new rule may have settled it. The caller then decides again, and
+   * waits again if the question is still open. Rejects when its task is stopped or parked.
    */
   async wait(asker: Asker, question: Question): Promise<void> {
     const changed = deferred<void>();
     const { turnSignal } = asker.cancellation;
     const forget = onAbort(turnSignal, () => changed.reject(turnSignal.reason));
-    // Kept while whoever asks looks again: it can be answered meanwhile, too.
+    // The entry stays while the caller decides again, so that the question can be answered meanwhile.
     this.waiting.set(question.id, { asker, question, changed });
-    this.tell();
+    this.notifyListeners();
     try {
       await changed.promise;
     } finally {
       forget();
-      this.tell();
+      this.notifyListeners();
     }
   }
 
-  /** Rights have changed: whoever asks looks whether it still has to. */
+  /** Lets all waiting callers decide again, after rights have changed. */
   reconsider(): void {
     for (const { changed } of this.waiting.values()) changed.resolve();
   }
 
-  /** Calls it whenever a question has come or gone, until the returned function is called. */
+  /** Calls `listener` when a question comes or goes, until the returned function is called. */
   listen(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -123,29 +123,32 @@ export class Inbox {
   }
 
   /**
-   * The question with this id, or with the only id that begins with it. Throws MusterError: `NOT_FOUND` when none
-   * waits here, `INVALID_PARAM` when several do.
+   * Finds the question with this id, or with the only id that begins with it. Throws MusterError: `NOT_FOUND` when
+   * there is none, `INVALID_PARAM` when there are several.
    */
-  find(prefix: string): WaitingAsker {
-    const whole = this.waiting.get(prefix);
-    if (whole !== undefined) return whole;
-    const found = [...this.waiting].filter(([, { question }]) => isMeantBy(question, prefix));
-    const [first, second] = found;
+  find(prefix: string): QuestionWithAsker {
+    const exact = this.waiting.get(prefix);
+    if (exact !== undefined) return exact;
+    const matches = [...this.waiting].filter(([, { question }]) => isMeantBy(question, prefix));
+    const [first, second] = matches;
     if (first === undefined) {
       throw new MusterError('NOT_FOUND', `no question ${prefix} waits in this process`);
     }
     if (second === undefined) return first[1];
-    const named = found.map(([id]) => id).join(', ');
-    throw new MusterError('INVALID_PARAM', `${prefix} means several questions: ${named}`);
+    const ids = matches.map(([id]) => id).join(', ');
+    throw new MusterError(
+      'INVALID_PARAM',
+      `${prefix} is the beginning of several questions: ${ids}`,
+    );
   }
 
-  private tell(): void {
+  private notifyListeners(): void {
     for (const listener of this.listeners) listener();
   }
 }
 
-/** Whether a question still needs an answer. */
-export function isWaiting({ asker, question }: WaitingAsker): boolean {
+/** Returns true when a question still needs an answer. */
+export function isWaiting({ asker, question }: QuestionWithAsker): boolean {
   const asked = asker.state.questions.get(question.callId);
   return (
     asked?.question.id === question.id &&

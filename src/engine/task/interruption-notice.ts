@@ -1,13 +1,17 @@
 import { newId } from '../../base/ids.ts';
 
-/** Begins the ids of the notices that tell a model of an interruption. */
+/** The prefix of the ids of notices about an interruption. */
 const NOTICE = 'interrupted-';
 
-export function interruptionId(): string {
+/** Creates the id of a notice about an interruption. */
+export function newInterruptionId(): string {
   return `${NOTICE}${newId()}`;
 }
 
-/** Whether it is still to be said when a task goes on after its end: it says why its calls broke off. */
+/**
+ * Returns true for the id of a notice about an interruption. Such a notice is still delivered when a task is
+ * resumed after its end, since it says why calls were cut off.
+ */
 export function isInterruptionNotice(id: string): boolean {
   return id.startsWith(NOTICE);
 }

@@ -1,48 +1,51 @@
 import type { EventBody, TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskLog } from '../../store/task-store.ts';
 import type { EngineDeps } from './deps.ts';
-import { outputText } from './task-output-text.ts';
-import type { Tree } from './tree.ts';
+import { eventOutputText } from './task-output-text.ts';
+import type { TaskTree } from './task-tree.ts';
 import { applyEvent } from '../../protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
 
 /**
- * The one way a task's state changes: an event is written, then folded, then shown. So the live
- * state is the fold of the log by construction, and nothing is shown that is not written.
+ * The only way to change a task's state: an event is written, then folded, then published. So the live state is
+ * always the fold of the log, and nothing is published that is not written.
  */
 export class Journal {
   readonly state: TaskState;
   private readonly log: TaskLog;
-  /** The newest sync; null when an answer has come since. */
-  private keeping: Promise<void> | null = Promise.resolve();
-  private readonly show: (event: TaskEvent, state: TaskState) => void;
+  /** The newest sync; null when an answer was recorded since. */
+  private newestSync: Promise<void> | null = Promise.resolve();
+  private readonly publish: (event: TaskEvent, state: TaskState) => void;
 
-  /** `state`: the fold of all that the log holds. */
-  constructor(log: TaskLog, state: TaskState, show: (event: TaskEvent, state: TaskState) => void) {
+  /** `state`: the fold of everything that the log holds. */
+  constructor(
+    log: TaskLog,
+    state: TaskState,
+    publish: (event: TaskEvent, state: TaskState) => void,
+  ) {
     this.log = log;
-    this.show = show;
+    this.publish = publish;
     this.state = state;
-    for (const event of log.opening) show(event, state);
+    for (const event of log.opening) publish(event, state);
   }
 
   /** Writes the events as one batch. Throws when they can't be written; then nothing is folded. */
   record(...bodies: readonly EventBody[]): void {
     const events = this.log.append(bodies);
     for (const event of events) applyEvent(this.state, event);
-    if (events.some(({ type }) => type === 'turn.ended')) this.keeping = null;
-    for (const event of events) this.show(event, this.state);
+    if (events.some(({ type }) => type === 'turn.ended')) this.newestSync = null;
+    for (const event of events) this.publish(event, this.state);
   }
 
-  /** Resolves when all that was recorded survives a loss of power. */
+  /** Resolves when everything recorded so far survives a loss of power. */
   sync(): Promise<void> {
-    this.keeping = this.log.sync();
-    return this.keeping;
+    this.newestSync = this.log.sync();
+    return this.newestSync;
   }
 
-  /** The same for the newest answer, which an earlier `sync` may have seen to. */
+  /** Resolves when the newest answer survives a loss of power. Uses an earlier `sync` if that included it. */
   keepAnswer(): Promise<void> {
-    if (this.keeping === null) return this.sync();
-    return this.keeping;
+    return this.newestSync ?? this.sync();
   }
 
   close(): void {
@@ -51,12 +54,13 @@ export class Journal {
 }
 
 /**
- * The journal of a log that this process owns. `state`: the fold of what stood in it before; null for
- * a new one. What it writes is shown to whoever follows the tree.
+ * Opens the journal of a log that this process owns. Its events are published to the followers of the tree.
+ *
+ * @param before the fold of the log so far; null for a new log
  */
 export function openJournal(
   deps: Pick<EngineDeps, 'store' | 'onEvent' | 'onFault'>,
-  tree: Pick<Tree, 'id'>,
+  tree: Pick<TaskTree, 'id'>,
   log: TaskLog,
   before: TaskState | null = null,
 ): Journal {
@@ -77,9 +81,9 @@ function foldOpening(log: TaskLog, before: TaskState | null): TaskState {
   return state;
 }
 
-/** The text beside the log is for people alone: what keeps it from growing keeps no task from working. */
+/** Appends to the output file, which is only for people: a failure to write it does not stop the task. */
 function growOutput(deps: Pick<EngineDeps, 'store' | 'onFault'>, event: TaskEvent): void {
-  const text = outputText(event);
+  const text = eventOutputText(event);
   if (text === null) return;
   try {
     deps.store.appendOutput(event.task, text);

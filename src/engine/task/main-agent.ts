@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
-/** The agent that talks to the user, where `--agent` names no other. */
+/** The agent that talks to the user unless `--agent` names another one. */
 export const MAIN_AGENT: AgentDefinition = {
   name: 'main',
   aliases: [],
@@ -16,7 +16,7 @@ export const MAIN_AGENT: AgentDefinition = {
   problems: [],
 };
 
-/** Also of a definition that was read back from a log. */
+/** Returns true for the definition of the main agent, also when it was read from a log. */
 export function isMainAgent(agent: AgentDefinition): boolean {
   return agent.origin.path === MAIN_AGENT.origin.path;
 }

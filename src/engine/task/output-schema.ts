@@ -2,12 +2,12 @@ import { isDeeperThan, type JsonObject } from '../../base/json.ts';
 import { byteLength } from '../../base/text.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 
-/** Bytes of a schema as JSON: it stands in every request of its task. */
-const MOST_BYTES = 65_536;
-/** Objects and lists within each other: no form of an answer is deeper, and checks call themselves. */
-const MOST_LEVELS = 64;
+/** The most bytes of a schema as JSON, which is part of every request of its task. */
+const MAX_BYTES = 65_536;
+/** The deepest nesting of a schema. The bound protects the validator, which is recursive. */
+const MAX_LEVELS = 64;
 
-/** The schema that a task's answer must be valid against: the call's, else its definition's. */
+/** Returns the schema that a task's answer must be valid against: that of the call, else of the definition. */
 export function outputSchemaOf({
   outputSchema,
   agent,
@@ -15,11 +15,11 @@ export function outputSchemaOf({
   return outputSchema ?? agent.outputSchema ?? null;
 }
 
-/** Why a schema can't be taken, whatever it says; null: it can be looked at. */
-export function whyTooBig(schema: JsonObject): string | null {
-  if (isDeeperThan(schema, MOST_LEVELS)) {
-    return `is nested more than ${MOST_LEVELS} levels deep; say the same with $defs and $ref`;
+/** Returns the reason why a schema is too large to be used; null when it is not. */
+export function findSizeProblem(schema: JsonObject): string | null {
+  if (isDeeperThan(schema, MAX_LEVELS)) {
+    return `is nested more than ${MAX_LEVELS} levels deep; use $defs and $ref instead`;
   }
   const bytes = byteLength(JSON.stringify(schema));
-  return bytes <= MOST_BYTES ? null : `has ${bytes} bytes; at most ${MOST_BYTES} are taken`;
+  return bytes <= MAX_BYTES ? null : `has ${bytes} bytes; at most ${MAX_BYTES} are allowed`;
 }

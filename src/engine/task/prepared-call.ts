@@ -3,27 +3,27 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import type { Access, Decision } from '../../protocol/permission.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 
-/** A call that may be judged and run. */
+/** A call that is ready for a decision and can run. */
 export interface ReadyCall {
   readonly ready: true;
   readonly call: ToolCallPart;
   readonly tool: AnyTool;
-  /** As the tool parsed it. */
+  /** The arguments as the tool parsed them. */
   readonly input: unknown;
-  /** One sentence for each argument that was changed. Absent when none was. */
+  /** One sentence for each argument that was changed. */
   readonly notes?: readonly string[];
-  /** Null: the tool can't tell, and it is judged as a command. */
+  /** The access that the call needs; null when the tool can't tell, and the call is treated as a command. */
   readonly access: Access | null;
 }
 
-/** A call that can't run, with what its model is told. */
+/** A call that can't run, with the message for its model. */
 export interface BrokenCall {
   readonly ready: false;
   readonly call: ToolCallPart;
   readonly tool: string;
   readonly text: string;
   readonly error: ErrorCode;
-  /** Where it was refused, and not merely wrong. */
+  /** Set when the call was refused and not merely wrong. */
   readonly decision?: Decision;
 }
 

@@ -5,8 +5,8 @@ import { REDACTED } from '../../protocol/redaction.ts';
 const recorded = new WeakMap<AgentDefinition, AgentDefinition>();
 
 /**
- * A definition as the log of a task keeps it. Nothing acts on `extra`, where a file's own servers and
- * hooks stand with keys and passwords that no list of secrets knows: their names stay, their texts go.
+ * Returns a definition as the log of a task keeps it, with the texts in `extra` redacted. Nothing uses `extra`, and
+ * it may hold the keys and passwords of servers and hooks, which no list of secrets knows.
  */
 export function recordedAgent(agent: AgentDefinition): AgentDefinition {
   if (Object.keys(agent.extra).length === 0) return agent;

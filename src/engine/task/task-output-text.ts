@@ -8,8 +8,8 @@ import { questionSubject } from '../../protocol/question.ts';
 
 const SHOWN_INPUT = 200;
 
-/** What an event adds to a task's output file, for a person with `tail -f`; null for nothing. */
-export function outputText(event: TaskEvent): string | null {
+/** Returns the text that an event adds to a task's output file, which people read; null for none. */
+export function eventOutputText(event: TaskEvent): string | null {
   const text = textOf(event);
   return text === null ? null : terminalText(text, 'prose');
 }
@@ -65,7 +65,7 @@ function textOf(event: TaskEvent): string | null {
 }
 
 function brief(input: unknown): string {
-  // Nothing of what runs is dropped.
+  // Shown in exact form, so that no character of what runs is hidden.
   const text = exactLine(JSON.stringify(input));
   return text.length <= SHOWN_INPUT ? text : `${text.slice(0, SHOWN_INPUT)}…`;
 }

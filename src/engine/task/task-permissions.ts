@@ -3,7 +3,7 @@ import type { ModeGrant, PermissionRule, Rights } from '../../protocol/permissio
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 
-/** The task whose permissions these are, as it is now. */
+/** A task in its present state. */
 interface TaskNow {
   readonly spec: TaskSpec;
   readonly state: TaskState;
@@ -23,8 +23,8 @@ export interface TaskPermissionsParts {
 }
 
 /**
- * What a task may do now: its own rights, cut by the rights of each task above it, and what the user has allowed
- * since it was created. Rights are asked for at every call, so the last result is kept while its inputs are the same.
+ * The present permissions of a task: its own rights, cut by the rights of each task above it, and the user's
+ * approvals since it was created. Rights are read at every call, so the last result is cached.
  */
 export class TaskPermissions {
   private readonly parts: TaskPermissionsParts;
@@ -82,13 +82,13 @@ export class TaskPermissions {
     return own.length === 0 ? above : [...own, ...above];
   }
 
-  /** Whether the event with this number was written here, so that what it says of the user's will counts. */
+  /** Returns true when the event with this number was written here, so that an approval in it counts. */
   isTrusted(seq: number): boolean {
     return seq > this.parts.importedUpTo;
   }
 }
 
-/** What a decision about a call needs to know of the permissions of the task that makes it. */
+/** The permissions of a calling task that a decision about its call needs. */
 export type CallerPermissions = Pick<
   TaskPermissions,
   'granted' | 'isTrusted' | 'modeGrants' | 'rights'

@@ -1,28 +1,29 @@
-import { deferred } from '../../base/async.ts';
-import { errorInfo } from '../../base/errors.ts';
+import { deferred, onAbort } from '../../base/async.ts';
+import { errorInfo, type ErrorInfo } from '../../base/errors.ts';
 import type { AttachmentDetails } from '../../protocol/attachment.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { AnyTool, FileMemory } from '../../protocol/tool.ts';
 import { BackgroundShells } from '../shells/background-shells.ts';
-import { Budget, expenseOf } from '../limits/budget.ts';
-import { taskCaps } from '../limits/budget-caps.ts';
+import { Budget, activationExpense } from '../limits/budget.ts';
+import { taskCaps } from '../limits/configured-limits.ts';
 import type { EngineDeps } from './deps.ts';
-import type { Ending } from './endings.ts';
-import type { Measured } from '../limits/estimate.ts';
-import { fileMemory } from './file-versions.ts';
+import type { TaskEnding } from './endings.ts';
+import type { MeasuredRequest } from '../limits/estimate.ts';
+import { createFileMemory } from './shared-files.ts';
 import type { Journal } from './journal.ts';
-import { stopOrder, type StopOrder } from './stop.ts';
+import { stopOrder, type StopOrder, childStopOrder } from './stop-order.ts';
 import { TaskSlot } from './task-slot.ts';
-import type { Tree } from './tree.ts';
-import { interruptionId } from './interruption-notice.ts';
+import type { TaskTree } from './task-tree.ts';
+import { newInterruptionId } from './interruption-notice.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { TaskPermissions } from './task-permissions.ts';
 import { Cancellation } from './cancellation.ts';
-import { ChildRuns } from './child-runs.ts';
-import { TaskEnd } from './task-end.ts';
-import { Mailbox } from './mailbox.ts';
-import { UnredactedCalls } from './unredacted-calls.ts';
+import { Batched } from '../../base/batched.ts';
+import type { EndReason } from '../../protocol/end-reason.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
+import type { TaskInput } from '../../protocol/input.ts';
+import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 
 export interface TaskRunParts {
   /** The specification as it was created here, before redaction. Absent for a task that was read from its log. */
@@ -31,7 +32,7 @@ export interface TaskRunParts {
   readonly prefix: RequestPrefix;
   /** The tools that stand in every request of the task, by name. No other tool may run. */
   readonly view: ReadonlyMap<string, AnyTool>;
-  readonly tree: Tree;
+  readonly tree: TaskTree;
   /** The task that created or resumed this one and gets its result; null where a person did. */
   readonly parent: TaskRun | null;
   /** See `TaskPermissionsParts.importedUpTo`. Default: -1. */
@@ -39,7 +40,7 @@ export interface TaskRunParts {
   /** Default: one that a person can interrupt when the task has no parent. */
   readonly cancellation?: Cancellation;
   /** See `TaskRun.drive`. */
-  readonly drive?: (run: TaskRun) => Promise<Ending>;
+  readonly drive?: (run: TaskRun) => Promise<TaskEnding>;
 }
 
 /**
@@ -50,14 +51,14 @@ export class TaskRun {
   readonly journal: Journal;
   readonly prefix: RequestPrefix;
   readonly view: ReadonlyMap<string, AnyTool>;
-  readonly tree: Tree;
+  readonly tree: TaskTree;
   readonly parent: TaskRun | null;
   /** Runs the task to its end in place of a conversation; undefined for a conversation. */
   readonly drive: TaskRunParts['drive'];
   readonly permissions: TaskPermissions;
   readonly cancellation: Cancellation;
   readonly children: ChildRuns;
-  readonly end = new TaskEnd();
+  readonly end = new EndTracker();
   readonly mailbox: Mailbox;
   readonly calls = new UnredactedCalls();
   readonly slot: TaskSlot;
@@ -67,7 +68,7 @@ export class TaskRun {
   /** Images and documents that running calls are about to show, by call id. */
   readonly attaching = new Map<string, readonly AttachmentDetails[]>();
   /** The size of the newest request as the provider counted it; null before the first answer here. */
-  measured: Measured | null = null;
+  measured: MeasuredRequest | null = null;
   /** When the task started to work here, in milliseconds of the monotonic clock; null before that. */
   workingSince: number | null = null;
   private readonly deps: EngineDeps;
@@ -100,13 +101,14 @@ export class TaskRun {
     this.mailbox = new Mailbox({ record: (event) => journal.record(event), signal });
     this.budget = new Budget(taskCaps(this.spec.limits), parent?.budget ?? tree.budget);
     // The expenses of an ended activation were booked above when it ended, and do not count for the next one.
-    if (this.state.end === null) this.budget.recover(expenseOf(this.state.activation));
-    this.files = fileMemory(journal.state, tree.stamps);
+    if (this.state.end === null)
+      this.budget.addEarlierUse(activationExpense(this.state.activation));
+    this.files = createFileMemory(journal.state, tree.fileVersions);
     this.shells = new BackgroundShells(deps, {
       journal,
       view: parts.view,
       signal,
-      noteForce: () => this.cancellation.noteForce(),
+      recordKill: () => this.cancellation.recordKill(),
       fail: (thrown) => this.fail(thrown),
       wake: () => this.mailbox.wake(),
     });
@@ -140,19 +142,19 @@ export class TaskRun {
     return [...(this.parent?.chain() ?? []), this.spec.agent.name];
   }
 
-  /** Whether no call waits for this task, or for a task above it. */
+  /** True when no call waits for this task, or for a task above it. */
   get isBackground(): boolean {
     const { parent } = this;
     if (parent === null) return false;
     return parent.state.children.get(this.spec.id)?.background === true || parent.isBackground;
   }
 
-  /** Whether no further request is sent: the end is decided, the last turn has begun, or the task is stopped. */
+  /** True when no further request is sent: the end is decided, the last turn has begun, or the task is stopped. */
   get isEnding(): boolean {
     return this.end.isDecided || this.state.activation.lastTurn || this.cancellation.signal.aborted;
   }
 
-  /** The state to report once the task has ended. Where the log has no end, it says why. */
+  /** The state to report once the task has ended, with the reason when the log has no end. */
   outcome(): TaskState {
     const { state, end } = this;
     if (this.cancellation.isParked) return { ...state, status: 'parked' };
@@ -177,8 +179,11 @@ export class TaskRun {
 
   /** Ends what a conversation does now, with the children that it waits for. Background work goes on. */
   interrupt(order: StopOrder): void {
-    const { because } = order;
-    this.journal.record({ type: 'turn.interrupted', input: interruptionId(), because });
+    this.journal.record({
+      type: 'turn.interrupted',
+      input: newInterruptionId(),
+      because: order.reason,
+    });
     this.cancellation.interruptTurn(order);
     this.children.stopForeground(order);
   }
@@ -218,10 +223,146 @@ export class TaskRun {
   /** Releases everything that the task holds. Called after its end is written. */
   close(): void {
     this.cancellation.close();
-    this.slot.give();
+    this.slot.release();
     this.parent?.children.remove(this);
-    this.tree.quit(this);
+    this.tree.leave(this);
     this.journal.close();
     this.end.finish();
+  }
+}
+
+/** A child at work. */
+interface ChildRun {
+  readonly end: { readonly written: Promise<void> };
+  readonly isBackground: boolean;
+  stop(order: StopOrder): void;
+}
+
+/** The children of one task that are at work in this process. */
+export class ChildRuns {
+  private readonly running = new Set<ChildRun>();
+  private readonly synced: Batched;
+
+  /** `sync` writes the parent's log to the disk. */
+  constructor(sync: () => Promise<void>) {
+    this.synced = new Batched(sync);
+  }
+
+  add(child: ChildRun): void {
+    this.running.add(child);
+  }
+
+  remove(child: ChildRun): void {
+    this.running.delete(child);
+  }
+
+  /** Tells all of them to stop because their parent stops. */
+  stopAll(order: StopOrder): void {
+    for (const child of this.running) child.stop(childStopOrder(order));
+  }
+
+  /** Tells those to stop that a call of the parent waits for. */
+  stopForeground(order: StopOrder): void {
+    for (const child of this.running) if (!child.isBackground) child.stop(order);
+  }
+
+  /** Resolves when none is at work here. */
+  async allEnded(): Promise<void> {
+    await Promise.all([...this.running].map((child) => child.end.written));
+  }
+
+  /** Resolves when a loss of power can no longer make the parent forget the children that it has created. */
+  persisted(): Promise<void> {
+    return this.synced.ask();
+  }
+}
+
+/** Tracks the end of a task from the decision to the record in its log. */
+class EndTracker {
+  /** Resolves once the end is in the log, or is known not to get there. */
+  readonly written: Promise<void>;
+  private readonly finished = deferred<void>();
+  private decided = false;
+  private unwritten: EndReason | null = null;
+
+  constructor() {
+    this.written = this.finished.promise;
+  }
+
+  /** Notes that the loop has decided how the task ends: no request follows that could hold a new message. */
+  decide(): void {
+    this.decided = true;
+  }
+
+  get isDecided(): boolean {
+    return this.decided;
+  }
+
+  /** Notes that the log did not take the end, so that the parent is still told why. */
+  recordLoss(error: ErrorInfo): void {
+    this.unwritten = { status: 'failed', error, because: error.message, by: null };
+  }
+
+  /** The end that the log did not take; null when there is none. */
+  get lost(): EndReason | null {
+    return this.unwritten;
+  }
+
+  /** Resolves `written`. */
+  finish(): void {
+    this.finished.resolve();
+  }
+}
+
+interface MailboxParts {
+  readonly record: (event: EventBody) => void;
+  /** Aborts when the task is stopped. */
+  readonly signal: AbortSignal;
+}
+
+/** Brings messages to a task, and wakes the task when it waits for something. */
+export class Mailbox {
+  private readonly parts: MailboxParts;
+  private waiting = deferred<void>();
+
+  constructor(parts: MailboxParts) {
+    this.parts = parts;
+  }
+
+  /** Queues an input for the task's next request and wakes the task. */
+  send(input: TaskInput): void {
+    this.parts.record({ type: 'input.queued', input });
+    this.wake();
+  }
+
+  /** Lets the task look again whether what it waits for has come. */
+  wake(): void {
+    this.waiting.resolve();
+  }
+
+  /** Resolves at the next `wake`; rejects with the signal's reason when the task is stopped. */
+  async nextMessage(): Promise<void> {
+    const { signal } = this.parts;
+    const waiting = deferred<void>();
+    this.waiting = waiting;
+    const forget = onAbort(signal, () => waiting.reject(signal.reason));
+    await waiting.promise.finally(forget);
+  }
+}
+
+/**
+ * The tool calls of the newest answer as the model wrote them. The log, and so the state, holds them with secrets
+ * redacted; a call that runs in the same process needs the original.
+ */
+class UnredactedCalls {
+  private newest: ReadonlyMap<string, ToolCallPart> = new Map();
+
+  remember(message: AssistantMessage): void {
+    this.newest = new Map(toolCalls(message).map((call) => [call.id, call]));
+  }
+
+  /** Replaces each call by its original, where this process has seen it. */
+  restore(calls: readonly ToolCallPart[]): readonly ToolCallPart[] {
+    return calls.map((call) => this.newest.get(call.id) ?? call);
   }
 }

@@ -1,16 +1,16 @@
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { Slot } from '../limits/slots.ts';
-import type { Tree } from './tree.ts';
+import type { TaskTree } from './task-tree.ts';
 
 export interface TaskSlotParts {
-  readonly tree: Pick<Tree, 'slots' | 'startGate'>;
+  readonly tree: Pick<TaskTree, 'slots' | 'admission'>;
   readonly signal: AbortSignal;
-  /** Whether it was at work before: then it is no new task. */
+  /** True when the task was at work before, so that it does not count as new. */
   readonly hadSlot: boolean;
   readonly record: (...events: readonly EventBody[]) => void;
 }
 
-/** One task's slot of its tree: held while it is at work, and not while it waits for others. */
+/** The slot of one task, which it holds while it works, and not while it waits for other tasks. */
 export class TaskSlot {
   private readonly parts: TaskSlotParts;
   private slot: Slot | null = null;
@@ -22,7 +22,7 @@ export class TaskSlot {
     this.hadSlot = parts.hadSlot;
   }
 
-  /** At once when it is held. Several may wait for it at a time. Rejects when the signal aborts. */
+  /** Takes the slot if it is not held. Several callers may wait for it. Rejects when the signal aborts. */
   async take(): Promise<void> {
     if (this.slot !== null) return;
     this.taking ??= this.acquire().finally(() => {
@@ -31,7 +31,7 @@ export class TaskSlot {
     await this.taking;
   }
 
-  give(): void {
+  release(): void {
     this.slot?.release();
     this.slot = null;
   }
@@ -39,9 +39,9 @@ export class TaskSlot {
   private async acquire(): Promise<void> {
     const { tree, signal } = this.parts;
     signal.throwIfAborted();
-    // At once where one is free: the next task must see that this one is at work.
+    // A free slot is taken in the same step, so that the next task sees that this one is at work.
     const slot = tree.slots.takeFree() ?? (await this.queue());
-    const because = this.hadSlot ? null : tree.startGate.hold();
+    const because = this.hadSlot ? null : tree.admission.findWaitReason();
     this.slot = because === null ? slot : await this.startLater(slot, because);
     this.hadSlot = true;
   }
@@ -57,7 +57,7 @@ export class TaskSlot {
     slot.release();
     const message = `it waits to start for ${because}`;
     record({ type: 'task.held', because }, { type: 'warning', message });
-    await tree.startGate.pass(signal);
+    await tree.admission.wait(signal);
     return this.queue();
   }
 }

@@ -6,10 +6,10 @@ import type { TaskRun } from './task-run.ts';
 import { TaskPermissions } from './task-permissions.ts';
 
 /**
- * The variables that a task has set for its commands. Its log tells them; from one that was made
- * elsewhere nothing is taken, and from none what a task may not set.
+ * Returns the variables that a task has set for its commands. Variables in an imported part of its log do not count,
+ * nor do names that a task may not set.
  */
-export function variablesSet(
+export function readTaskVariables(
   run: Pick<TaskRun, 'state'> & { readonly permissions: Pick<TaskPermissions, 'isTrusted'> },
 ): Readonly<Record<string, string>> {
   const { variables } = run.state;
@@ -19,14 +19,15 @@ export function variablesSet(
   return Object.fromEntries(own.map(([name, { value }]) => [name, value]));
 }
 
-export function variablePort(deps: EngineDeps, run: TaskRun): VariablePort {
+/** Creates the port through which calls of a task read and set variables. */
+export function createVariablePort(deps: EngineDeps, run: TaskRun): VariablePort {
   return {
     seen: () => {
       const own = readEnvironment();
       const passed = passedOn(own, deps.settings.commandVariables);
-      return { ...passed, ...variablesSet(run), PATH: commandPath(own) };
+      return { ...passed, ...readTaskVariables(run), PATH: commandPath(own) };
     },
-    own: () => new Set(Object.keys(variablesSet(run))),
+    own: () => new Set(Object.keys(readTaskVariables(run))),
     keeps: (value) => deps.redact === undefined || deps.redact(value) === value,
   };
 }

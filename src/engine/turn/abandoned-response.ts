@@ -30,7 +30,7 @@ export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Pro
   const answer = { ...failed, ...(estimated === null ? {} : { estimated }) };
   const cost = await answerCost(deps, { model }, answer);
   run.cancellation.turnSignal.throwIfAborted();
-  run.budget.recover(expenseOfAnswer(cost));
+  run.budget.addEarlierUse(expenseOfAnswer(cost));
   journal.record({
     type: 'turn.retried',
     turn,

@@ -24,7 +24,7 @@ export async function answerCost(
   answer: ModelAnswer,
 ): Promise<AnswerCost> {
   const servedBy = answer.type === 'finished' ? answer.servedBy : undefined;
-  const { price } = await models.facts(model, servedBy);
+  const { price } = await models.details(model, servedBy);
   const { usage = NO_USAGE, estimated } = answer;
   return {
     usage,

@@ -11,8 +11,8 @@ export function capsInUse(run: TaskRun, clock: Clock): readonly LimitHit[] {
   const seconds = Math.floor(workedMs(run, clock) / 1000);
   return [
     ...(maxTurns === null ? [] : [{ limit: 'max_turns', value: maxTurns, used: turns }]),
-    ...budget.uses,
-    ...(tree.id === spec.id ? tree.budget.uses : []),
+    ...budget.capUses,
+    ...(tree.id === spec.id ? tree.budget.capUses : []),
     ...wallCaps(run).map(({ limit, value }) => ({ limit, value: value / 1000, used: seconds })),
   ];
 }

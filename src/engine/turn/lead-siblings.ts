@@ -19,10 +19,10 @@ export async function waitForPromptCache(
   if (run.parent === null || settings.cacheHoldMs === 0) return null;
   // The conversation that it inherits, or asks a summary of, was sent a moment ago.
   if (run.spec.inherited !== undefined || prefix !== run.prefix) return null;
-  const facts = await models.facts(model);
+  const facts = await models.details(model);
   if (!isCheaperCached(facts)) return null;
   if (estimatePrompt(prefix, []) < (facts.cacheMinimum ?? CACHE_MINIMUM)) return null;
-  return run.tree.warmPrefixes.enter(
+  return run.tree.promptCache.enter(
     `${modelName(model)} ${run.spec.prefix}`,
     run.cancellation.turnSignal,
   );

@@ -3,8 +3,8 @@ import { goOnNotice } from '../../protocol/state/faults.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import * as endings from '../task/endings.ts';
-import type { Ending } from '../task/endings.ts';
-import { shown } from '../limits/limits.ts';
+import type { TaskEnding } from '../task/endings.ts';
+import { roundAmount } from '../limits/limit-message.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Answers without text or call in a row before the task is given up. */
@@ -19,7 +19,7 @@ const MOST_CUT_ANSWERS = 4;
 /** What follows a faulty answer: it is told to the model, once an answer, or the task ends. */
 export type AfterMalformedAnswer =
   | { readonly kind: 'tell'; readonly id: string; readonly text: string }
-  | { readonly kind: 'end'; readonly ending: Ending };
+  | { readonly kind: 'end'; readonly ending: TaskEnding };
 
 type Answer = NonNullable<TaskState['answer']>;
 
@@ -34,7 +34,7 @@ export function afterCallAsText(state: TaskState, { text }: Answer): AfterMalfor
   if (callsAsText >= MOST_CALLS_AS_TEXT) {
     return {
       kind: 'end',
-      ending: endings.wroteCallsAsText(state, callsAsText, call?.form ?? null),
+      ending: endings.endWithCallsAsText(state, callsAsText, call?.form ?? null),
     };
   }
   const id = `fault-${state.turns}`;
@@ -53,15 +53,15 @@ export function afterUnfinished(
   const cut = reason === 'length' ? outputCap : undefined;
   if (text.trim() === '') {
     if (emptyAnswers >= MOST_EMPTY_ANSWERS) {
-      if (cut !== undefined) return { kind: 'end', ending: endings.cutByBudget(state, cut) };
-      return { kind: 'end', ending: endings.gaveNothing(state, emptyAnswers) };
+      if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
+      return { kind: 'end', ending: endings.endWithoutAnswer(state, emptyAnswers) };
     }
     return { kind: 'tell', id, text: nothingArrived(reason, cut) };
   }
   if (reason !== 'length') return null;
   if (cutAnswers >= MOST_CUT_ANSWERS) {
-    if (cut !== undefined) return { kind: 'end', ending: endings.cutByBudget(state, cut) };
-    return { kind: 'end', ending: endings.cutOff(text, cutAnswers) };
+    if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
+    return { kind: 'end', ending: endings.endCutOff(text, cutAnswers) };
   }
   return { kind: 'tell', id: goOnNotice(state.turns), text: goOn(cut) };
 }
@@ -76,7 +76,7 @@ function goOn(cut: OutputCap | undefined): string {
 }
 
 function cutAt({ tokens, limit, value, used }: OutputCap): string {
-  return `Your answer was cut off after ${tokens} tokens: the limit ${limit} = ${value} (${shown(used)} used) allows no longer answer.`;
+  return `Your answer was cut off after ${tokens} tokens: the limit ${limit} = ${value} (${roundAmount(used)} used) allows no longer answer.`;
 }
 
 const LESS_AT_ONCE =

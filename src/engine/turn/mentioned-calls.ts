@@ -5,8 +5,8 @@ import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { describePrompt } from '../prompt/prompt.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { parseTaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';
+import { parseTaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
 
 /**
  * An answer as it is taken: with a Task call for each type that a person named and that it does not
@@ -41,7 +41,7 @@ function calledType(
   call: ToolCallPart,
 ): string | undefined {
   if (canonicalToolName(call.name) !== 'Task' || call.malformed !== undefined) return undefined;
-  const parsed = parseTaskInput(call.input);
+  const parsed = parseTaskArguments(call.input);
   if (!parsed.ok) return undefined;
   const { subagentType, resume } = parsed.input;
   if (subagentType !== undefined || resume === undefined) return subagentType ?? DEFAULT_AGENT;

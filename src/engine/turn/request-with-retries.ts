@@ -8,7 +8,7 @@ import { canFallBack, isLasting } from './fallback.ts';
 import { streamResponse } from './stream-response.ts';
 import { requestedWait, tooLongWait } from './rate-limit-wait.ts';
 import { decideRetry, givenUp, NO_FAILURES } from './retry.ts';
-import { sleep } from '../task/sleep.ts';
+import { sleep } from '../../base/deadlines.ts';
 import type { Spending } from './spending.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { NoRoom, TurnOutcome } from './turn-outcome.ts';
@@ -44,7 +44,7 @@ export async function requestWithRetries(
   let requestedMs = 0;
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
-    run.tree.requestSent();
+    run.tree.countRequest();
     const answer = await streamResponse(deps, run, begun, spending);
     const cost = await answerCost(deps, request, answer);
     if (answer.type === 'finished') {
@@ -59,7 +59,7 @@ export async function requestWithRetries(
     const decision = decideRetry(failure, retries, {
       retries: deps.settings.retries,
       silentRetries: deps.settings.silentRetries,
-      treeRetries: run.tree.retriesLeft,
+      treeRetries: run.tree.remainingRetries,
       random: Math.random(),
     });
     const isLimited = failure.kind === 'rate_limit';
@@ -90,7 +90,7 @@ export async function requestWithRetries(
       journal.record({ type: 'turn.failed', turn, failure: last, ...cut, ...used });
       return { kind: 'failed', failure: last };
     }
-    if (failure.kind !== 'rate_limit') run.tree.retried();
+    if (failure.kind !== 'rate_limit') run.tree.countRetry();
     retries = decision.next;
     const waitMs = Math.round(decision.waitMs);
     journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, ...used });
@@ -122,7 +122,7 @@ async function waitForRetry(
   run: TaskRun,
   { waitMs, spending }: Retry,
 ): Promise<NoRoom | 'stopped' | null> {
-  run.slot.give();
+  run.slot.release();
   try {
     await sleep(deps.deadlines, waitMs, run.cancellation.turnSignal);
     // A broken answer may have cost what this try would need.

@@ -1,7 +1,7 @@
 import type { EventBody } from '../../protocol/events/event.ts';
 import { NO_USAGE } from '../../protocol/model.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { limitMessage } from '../limits/limits.ts';
+import { limitMessage } from '../limits/limit-message.ts';
 
 type TurnFailed = Extract<EventBody, { type: 'turn.failed' }>;
 

@@ -18,8 +18,8 @@ import {
 import {
   estimateInput,
   inputToReserve,
-  leastExpense,
-  requestNeed,
+  minimumExpense,
+  estimateRequestNeed,
   type NextRequest,
 } from '../limits/estimate.ts';
 import type { OutputDemand } from '../limits/output-cap.ts';
@@ -55,7 +55,7 @@ export class Spending {
     this.need =
       facts === null
         ? null
-        : requestNeed(inputToReserve(this.input, measured), facts, {
+        : estimateRequestNeed(inputToReserve(this.input, measured), facts, {
             output: { kind },
             ...(measured === null ? {} : { newestRound: measured.used }),
           });
@@ -76,10 +76,10 @@ export class Spending {
   lastTurn(): LimitHit | null {
     const { budget, measured } = this.run;
     const least = this.least();
-    if (budget.lacks(least) !== null) return null;
-    if (measured === null) return budget.toolBytesGone;
-    if (budget.toolBytesGone !== null) return budget.toolBytesGone;
-    const hit = budget.lacks(addExpenses(measured.used, least));
+    if (budget.findExceededCap(least) !== null) return null;
+    if (measured === null) return budget.usedUpToolBytesCap;
+    if (budget.usedUpToolBytesCap !== null) return budget.usedUpToolBytesCap;
+    const hit = budget.findExceededCap(addExpenses(measured.used, least));
     return hit?.needed === undefined ? hit : { ...hit, lastAnswerFits: true };
   }
 
@@ -91,7 +91,7 @@ export class Spending {
   async reserve(): Promise<NoRoom | null> {
     const { run, need } = this;
     this.release();
-    const giveSlot = () => run.slot.give();
+    const giveSlot = () => run.slot.release();
     if (need === null) {
       const reserved = await run.budget.reserve(
         this.least(),
@@ -106,7 +106,8 @@ export class Spending {
     const asked = this.granted === undefined ? need : repeated(need, this.granted.cap);
     const reserved = await run.budget.reserveRequest(asked, run.cancellation.turnSignal, giveSlot);
     if (!reserved.ok) {
-      const fitsLowered = asked !== need && run.budget.lacks(leastExpense(need)) === null;
+      const fitsLowered =
+        asked !== need && run.budget.findExceededCap(minimumExpense(need)) === null;
       return { hit: reserved.hit, fitsLowered };
     }
     this.granted ??= { cap: reserved.outputCap };
@@ -115,7 +116,7 @@ export class Spending {
   }
 
   private least(): Expense {
-    return this.need === null ? { ...NO_EXPENSE, turns: 1 } : leastExpense(this.need);
+    return this.need === null ? { ...NO_EXPENSE, turns: 1 } : minimumExpense(this.need);
   }
 
   /** After a try that was answered. */

@@ -12,7 +12,7 @@ import type { ModelAnswer, LastPart } from './answer.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { timeLeftWhileHeld } from './fallback.ts';
-import { limitMessage } from '../limits/limits.ts';
+import { limitMessage } from '../limits/limit-message.ts';
 import { waitForPromptCache } from './lead-siblings.ts';
 import { digestsOfAdded } from './request-parts.ts';
 import type { Spending } from './spending.ts';
@@ -68,7 +68,7 @@ async function askOnce(
         }
         isHoldTold = true;
         spending.release();
-        run.slot.give();
+        run.slot.release();
         break;
       }
       case 'admitted': {
@@ -85,7 +85,7 @@ async function askOnce(
           added: digestsOfAdded(request.messages),
         });
         // Loaded while the answer streams in; asked for again when it has ended.
-        void deps.models.facts(request.model);
+        void deps.models.details(request.model);
         break;
       case 'text_delta':
       case 'reasoning_delta':

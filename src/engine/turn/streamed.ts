@@ -2,7 +2,7 @@ import { tokensIn } from '../../base/token-estimate.ts';
 import { toolCalls } from '../../protocol/message.ts';
 import type { ModelRequest, ProgressPart, Usage } from '../../protocol/model.ts';
 import type { LastPart } from './answer.ts';
-import { estimatePrompt, tokensOf } from '../limits/estimate.ts';
+import { estimatePrompt, estimateTokensByLength } from '../limits/estimate.ts';
 
 /** UTF-16 units of a broken answer that are kept: it is no answer, and its log line must stay small. */
 const MOST_KEPT = 65_536;
@@ -48,7 +48,7 @@ export class Streamed {
 }
 
 function callTokens(last: LastPart): number {
-  if (last.type === 'failed') return tokensOf(last.argumentCharacters ?? 0);
+  if (last.type === 'failed') return estimateTokensByLength(last.argumentCharacters ?? 0);
   return toolCalls(last.message).reduce(
     (sum, { input }) => sum + tokensIn(JSON.stringify(input)),
     0,

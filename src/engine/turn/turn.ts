@@ -1,7 +1,7 @@
 import { requestWithRetries, type FullAnswer } from './request-with-retries.ts';
 import { closedForLowerCap } from './retry-with-lower-cap.ts';
 import { beginTurn, type BegunTurn, type ToolChoice } from './begin-turn.ts';
-import { dueNotices } from '../limits/budget-notices.ts';
+import { findDueNotices } from '../limits/budget-notices.ts';
 import { capsInUse } from './caps-in-use.ts';
 import { queueNewDate } from './day-change.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -25,7 +25,7 @@ export async function runTurn(
   await bookAbandonedResponse(deps, run);
   const { model } = run.spec;
   // Without a cap there is nothing to hold back, and the catalogue need not be loaded yet.
-  const facts = run.budget.bounded ? await deps.models.facts(model) : null;
+  const facts = run.budget.isBounded ? await deps.models.details(model) : null;
   const unpriced = facts === null ? null : unpricedCap(run.budget, model, facts);
   if (unpriced !== null) return { kind: 'limit', hit: unpriced };
   // A request that was begun before a crash is the same again: nothing new may stand in it.
@@ -86,9 +86,9 @@ function takeAnswer(
 /** Tells a task, in the request that follows, of the caps that it has used much of. */
 function tellUse({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
   const { activation, conversation } = run.state;
-  const due = dueNotices(capsInUse(run, clock), {
+  const due = findDueNotices(capsInUse(run, clock), {
     activation: activation.number,
-    told: conversation.inputIds,
+    sentIds: conversation.inputIds,
   });
   for (const { id, text } of due) {
     run.journal.record({ type: 'input.queued', input: noticeInput(id, text) });

@@ -55,7 +55,7 @@ interface ModelChooser {
    * Returns the details of a model. `servedBy`: the id under which the server has answered, which may be another
    * model with a price of its own. Never rejects; unknown details are null.
    */
-  facts(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
+  details(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
 }
 
 /** Creates the model chooser of a setup. Throws UsageError for a fallback model that can't be used. */
@@ -101,7 +101,7 @@ export function createModelChooser(
       const configured = override?.attachments;
       return createAttachmentRules({ name: modelName(model), id: model.id, protocol, configured });
     },
-    async facts(model, servedBy = model.id) {
+    async details(model, servedBy = model.id) {
       const details = await detailsOf(model);
       if (servedBy === model.id || isSameModel(model.id, servedBy)) return details;
       const served = await detailsOf({ provider: model.provider, id: servedBy });

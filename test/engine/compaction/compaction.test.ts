@@ -352,7 +352,7 @@ test('a summary is paid for from the budget of its task, and is none of its turn
   const task = await run(engine);
   expect(typesOf(engine.events, task.spec.id)).toContain('context.summarised');
   const { input, output } = task.state.usage;
-  expect(task.budget.uses).toEqual([
+  expect(task.budget.capUses).toEqual([
     { limit: 'max_tokens', value: 1_000_000, used: input + output },
   ]);
   expect(task.state.activation.spent.tokens).toBe(input + output);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ScriptedAnswer } from '../../scripted-model.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
-import { stopOrder } from '../../../src/engine/task/stop.ts';
+import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import { background, until } from '../play.ts';
 import { promptOf, testEngine, type TestEngine } from '../support.ts';
 import { isSummaryRequest, readTool, typesOf, usageOf } from './support.ts';

@@ -33,7 +33,7 @@ describe('Budget', () => {
     });
   });
 
-  it('waits where only what others hold stands in the way, and then sees what they spent', async () => {
+  it('waits when only the reservations of others are in the way, and then counts what they used', async () => {
     const tight = budget(100);
     const first = await held(tight, 80);
     const second = tight.reserve(tokens(60), never);
@@ -76,7 +76,7 @@ describe('Budget', () => {
     });
   });
 
-  it('holds nothing any more when all is given back, fractions of a dollar neither', async () => {
+  it('holds nothing when everything is settled, not even fractions of a dollar', async () => {
     const dollars = new Budget({ costUsd: { limit: 'tree_cost_usd', value: 1 } }, null);
     const cost = (costUsd: number): Expense => ({ ...NO_EXPENSE, costUsd });
     const all = await Promise.all(
@@ -86,7 +86,7 @@ describe('Budget', () => {
     expect((await dollars.reserve(cost(1), never)).ok).toBe(true);
   });
 
-  it('bounds turns: what others have begun counts', async () => {
+  it('bounds turns, and counts those that others have begun', async () => {
     const two = new Budget({ turns: { limit: 'tree_turns', value: 2 } }, null);
     const turn: Expense = { ...NO_EXPENSE, turns: 1 };
     const first = await two.reserve(turn, never);
@@ -97,16 +97,16 @@ describe('Budget', () => {
     expect(await third).toEqual({ ok: false, hit: { limit: 'tree_turns', value: 2, used: 2 } });
   });
 
-  it('gives as many bytes of tool results as all caps above leave', () => {
+  it('grants as many bytes of tool results as all caps above it allow', () => {
     const bytes = (value: number): BudgetCaps => ({ toolBytes: { limit: 'bytes', value } });
     const tree = new Budget(bytes(10), null);
     const task = new Budget(bytes(8), tree);
-    expect(task.takeToolBytes(6)).toEqual({ granted: 6, hit: null });
-    expect(task.toolBytesGone).toBe(null);
-    expect(tree.takeToolBytes(3)).toEqual({ granted: 3, hit: null });
+    expect(task.useToolBytes(6)).toEqual({ granted: 6, hit: null });
+    expect(task.usedUpToolBytesCap).toBe(null);
+    expect(tree.useToolBytes(3)).toEqual({ granted: 3, hit: null });
     const hit = { limit: 'bytes', value: 10, used: 10 };
-    expect(task.takeToolBytes(2)).toEqual({ granted: 1, hit });
-    expect(task.toolBytesGone).toEqual(hit);
+    expect(task.useToolBytes(2)).toEqual({ granted: 1, hit });
+    expect(task.usedUpToolBytesCap).toEqual(hit);
   });
 
   it('is never overspent by parallel requests that stay within what they reserved', async () => {

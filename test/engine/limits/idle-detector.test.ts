@@ -7,18 +7,21 @@ const soon = () => new Promise<void>((done) => setImmediate(() => setImmediate(d
 
 function counted(isWaitedFor: () => boolean = () => true) {
   let stills = 0;
-  const idleDetector = new IdleDetector({ isWaitedFor, onStandstill: () => void (stills += 1) });
+  const idleDetector = new IdleDetector({
+    hasOpenQuestion: isWaitedFor,
+    onIdle: () => void (stills += 1),
+  });
   return { idleDetector, stills: () => stills };
 }
 
-describe('a standstill', () => {
-  it('is when all that is at work waits, and not before', async () => {
+describe('a tree', () => {
+  it('is idle when all its work waits, and not before', async () => {
     const { idleDetector, stills } = counted();
     const [first, second] = [deferred<void>(), deferred<void>()];
     const work = [first, second].map((wait) =>
-      idleDetector.working(async () => {
+      idleDetector.trackWork(async () => {
         await Promise.resolve();
-        await idleDetector.waiting(() => wait.promise);
+        await idleDetector.trackWait(() => wait.promise);
       }),
     );
     expect(stills()).toBe(0);
@@ -29,15 +32,15 @@ describe('a standstill', () => {
     await Promise.all(work);
   });
 
-  it('is none where the end of one wakes another', async () => {
+  it('is not idle when the end of one task wakes another', async () => {
     const { idleDetector, stills } = counted();
     const child = deferred<void>();
     const slow = deferred<void>();
-    const parent = idleDetector.working(async () => {
-      await idleDetector.waiting(() => child.promise);
+    const parent = idleDetector.trackWork(async () => {
+      await idleDetector.trackWait(() => child.promise);
       await slow.promise;
     });
-    const ended = idleDetector.working(async () => {
+    const ended = idleDetector.trackWork(async () => {
       await Promise.resolve();
       child.resolve();
     });
@@ -48,16 +51,16 @@ describe('a standstill', () => {
     await parent;
   });
 
-  it('is none where nothing is waited for, and work that fails counts no more', async () => {
+  it('is not idle while no question waits, and failed work no longer counts', async () => {
     let isWaitedFor = false;
     const { idleDetector, stills } = counted(() => isWaitedFor);
     const broken = new Error('broken');
-    const work = idleDetector.working(() => idleDetector.waiting(() => Promise.reject(broken)));
+    const work = idleDetector.trackWork(() => idleDetector.trackWait(() => Promise.reject(broken)));
     await expect(work).rejects.toBe(broken);
     await soon();
     expect(stills()).toBe(0);
     isWaitedFor = true;
-    await idleDetector.working(async () => {});
+    await idleDetector.trackWork(async () => {});
     await soon();
     expect(stills()).toBe(1);
   });

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Budget, NO_EXPENSE, requestExpense } from '../../../src/engine/limits/budget.ts';
-import { leastExpense, requestNeed } from '../../../src/engine/limits/estimate.ts';
+import { minimumExpense, estimateRequestNeed } from '../../../src/engine/limits/estimate.ts';
 import {
   decideOutput,
-  leastOutput,
+  minimumOutput,
   type BudgetRoom,
   type OutputDemand,
 } from '../../../src/engine/limits/output-cap.ts';
@@ -33,27 +33,37 @@ const granted = (tokens: number, loweredBy: number | null = 0) => ({
 describe('the output cap of one request', () => {
   it.each<[string, readonly BudgetRoom[], OutputDemand['kind'], object]>([
     ['no limit', [], 'turn', granted(MOST, null)],
-    ['a limit far away', [tokenRoom(1_000_000)], 'turn', granted(MOST, null)],
-    ['half of what is free', [tokenRoom(50_000)], 'turn', granted(18_976)],
+    ['a distant limit', [tokenRoom(1_000_000)], 'turn', granted(MOST, null)],
+    ['half of the free part', [tokenRoom(50_000)], 'turn', granted(18_976)],
     [
       'a quarter of it, above the task',
       [tokenRoom(50_000, { isShared: true })],
       'turn',
       granted(9_488),
     ],
-    ['all of it, for the last answer', [tokenRoom(20_000)], 'last', granted(15_000)],
+    ['all of the free part, for the last answer', [tokenRoom(20_000)], 'last', granted(15_000)],
     ['a normal answer', [tokenRoom(14_000)], 'turn', granted(4_096)],
-    ['what there is', [tokenRoom(8_000)], 'turn', granted(3_000)],
-    ['the least', [tokenRoom(7_048)], 'turn', granted(2_048)],
-    ['less than that', [tokenRoom(7_047)], 'turn', { kind: 'refused', room: 0, least: 2_048 }],
-    ['not even the input', [tokenRoom(4_000)], 'last', { kind: 'refused', room: 0, least: 2_048 }],
+    ['less than a normal answer', [tokenRoom(8_000)], 'turn', granted(3_000)],
+    ['the smallest useful answer', [tokenRoom(7_048)], 'turn', granted(2_048)],
+    [
+      'less than the smallest useful answer',
+      [tokenRoom(7_047)],
+      'turn',
+      { kind: 'refused', room: 0, least: 2_048 },
+    ],
+    ['less than the input', [tokenRoom(4_000)], 'last', { kind: 'refused', room: 0, least: 2_048 }],
     [
       'the lowest of two',
       [tokenRoom(50_000), tokenRoom(20_000, { isShared: true })],
       'turn',
       granted(4_096, 1),
     ],
-    ['what others hold', [tokenRoom(50_000, { held: 40_000 })], 'turn', granted(4_096)],
+    [
+      'a limit that others have reserved from',
+      [tokenRoom(50_000, { held: 40_000 })],
+      'turn',
+      granted(4_096),
+    ],
     [
       'what others hold, too much of it',
       [tokenRoom(50_000, { held: 42_000 })],
@@ -73,7 +83,12 @@ describe('the output cap of one request', () => {
       granted(MOST, null),
     ],
     ['a repeat with room', [tokenRoom(37_000)], 'repeat', granted(MOST, null)],
-    ['a repeat without', [tokenRoom(36_999)], 'repeat', { kind: 'refused', room: 0, least: MOST }],
+    [
+      'a repeat without room',
+      [tokenRoom(36_999)],
+      'repeat',
+      { kind: 'refused', room: 0, least: MOST },
+    ],
     [
       'a repeat that waits',
       [tokenRoom(40_000, { held: 4_000 })],
@@ -84,7 +99,7 @@ describe('the output cap of one request', () => {
     expect(decideOutput(rooms, { most: MOST, kind })).toEqual(expected);
   });
 
-  it('asks for no more than a model with a low limit can give', () => {
+  it('never asks a model with a low limit for more than that limit', () => {
     expect(decideOutput([tokenRoom(5_100)], { most: 100, kind: 'turn' })).toEqual(
       granted(100, null),
     );
@@ -107,13 +122,13 @@ const anyDemand: fc.Arbitrary<OutputDemand> = fc.record({
 });
 
 describe('with any budget', () => {
-  it('a request never takes more than is free, gets a useful answer, and no more than it asked for', () => {
+  it('a request never takes more than the free part, gets a useful answer, and at most what it asked for', () => {
     fc.assert(
       fc.property(fc.array(anyRoom, { maxLength: 3 }), anyDemand, (rooms, demand) => {
         const decision = decideOutput(rooms, demand);
         if (decision.kind !== 'granted') return;
         const { tokens } = decision;
-        expect(tokens).toBeGreaterThanOrEqual(leastOutput(demand));
+        expect(tokens).toBeGreaterThanOrEqual(minimumOutput(demand));
         expect(tokens).toBeLessThanOrEqual(demand.most);
         for (const { remaining, held, input, outputToken } of rooms) {
           expect(input + tokens * outputToken).toBeLessThanOrEqual(
@@ -141,10 +156,10 @@ describe('with any budget', () => {
     );
   });
 
-  it('it is refused only where the whole rest of a limit holds no useful answer', () => {
+  it('a request is refused only when the full remaining part of a limit allows no useful answer', () => {
     fc.assert(
       fc.property(fc.array(anyRoom, { maxLength: 3 }), anyDemand, (rooms, demand) => {
-        const least = leastOutput(demand);
+        const least = minimumOutput(demand);
         const isPoor = rooms.some(
           ({ remaining, input, outputToken }) => input + least * outputToken > remaining,
         );
@@ -165,17 +180,20 @@ function budget(value: number, parent: Budget | null = null): Budget {
 }
 
 describe('Budget.reserveRequest', () => {
-  it('says which limit lowered the cap', async () => {
+  it('names the limit that lowered the cap', async () => {
     const tree = budget(50_000);
-    tree.recover({ ...NO_EXPENSE, tokens: 10_000 });
-    const reserved = await budget(500_000, tree).reserveRequest(requestNeed(5_000, FACTS), never);
+    tree.addEarlierUse({ ...NO_EXPENSE, tokens: 10_000 });
+    const reserved = await budget(500_000, tree).reserveRequest(
+      estimateRequestNeed(5_000, FACTS),
+      never,
+    );
     expect(reserved).toMatchObject({
       ok: true,
       outputCap: { tokens: 6_988, limit: 'tree_tokens', value: 50_000, used: 10_000 },
     });
   });
 
-  it('parallel children share what a tree has, and together never use more', async () => {
+  it('lets parallel children share the limit of a tree, and never use more together', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1_000, max: 120_000 }),
@@ -195,11 +213,12 @@ describe('Budget.reserveRequest', () => {
           await Promise.all(
             children.map(async ({ input, share }) => {
               const own = budget(50_000, tree);
-              const need = requestNeed(input, FACTS);
+              const need = estimateRequestNeed(input, FACTS);
               const reserved = await own.reserveRequest(need, never);
               if (!reserved.ok) {
                 expect(
-                  tree.lacks(leastExpense(need)) ?? own.lacks(leastExpense(need)),
+                  tree.findExceededCap(minimumExpense(need)) ??
+                    own.findExceededCap(minimumExpense(need)),
                 ).not.toBeNull();
                 return;
               }
@@ -210,33 +229,39 @@ describe('Budget.reserveRequest', () => {
             }),
           );
           expect(used).toBeLessThanOrEqual(value);
-          expect(tree.lacks({ ...NO_EXPENSE, tokens: value - used })).toBeNull();
+          expect(tree.findExceededCap({ ...NO_EXPENSE, tokens: value - used })).toBeNull();
         },
       ),
     );
   });
 
-  it('leaves a request room that is sent next to one under way', async () => {
+  it('leaves room for a request that is sent beside another one', async () => {
     const tree = budget(60_000);
-    const first = await budget(500_000, tree).reserveRequest(requestNeed(5_000, FACTS), never);
-    const second = await budget(500_000, tree).reserveRequest(requestNeed(5_000, FACTS), never);
+    const first = await budget(500_000, tree).reserveRequest(
+      estimateRequestNeed(5_000, FACTS),
+      never,
+    );
+    const second = await budget(500_000, tree).reserveRequest(
+      estimateRequestNeed(5_000, FACTS),
+      never,
+    );
     expect([first.ok, second.ok]).toEqual([true, true]);
   });
 
-  it('leaves room for the last answer of a task whose answer used all that it was allowed', async () => {
+  it('leaves room for the last answer of a task whose previous answer reached its cap', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 30_000, max: 400_000 }),
         fc.integer({ min: 500, max: 10_000 }),
         async (value, input) => {
           const own = budget(value);
-          const reserved = await own.reserveRequest(requestNeed(input, FACTS), never);
+          const reserved = await own.reserveRequest(estimateRequestNeed(input, FACTS), never);
           if (!reserved.ok || reserved.outputCap === null || reserved.outputCap.tokens <= 4_096)
             return;
           const { tokens } = reserved.outputCap;
           reserved.reservation.settle({ ...NO_EXPENSE, tokens: input + tokens, turns: 1 });
-          const last = requestNeed(input + tokens, FACTS, { output: { kind: 'last' } });
-          expect(own.lacks(leastExpense(last))).toBeNull();
+          const last = estimateRequestNeed(input + tokens, FACTS, { output: { kind: 'last' } });
+          expect(own.findExceededCap(minimumExpense(last))).toBeNull();
         },
       ),
     );

@@ -22,7 +22,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }
 
-it('holds all but the first until that is accepted', async () => {
+it('holds all requests but the first until that one is accepted', async () => {
   const of = prefixes();
   const first = await of.enter('prefix', RUNNING);
   const went: string[] = [];
@@ -35,7 +35,7 @@ it('holds all but the first until that is accepted', async () => {
   expect(await of.enter('prefix', RUNNING)).toBeNull();
 });
 
-it('lets the next one lead where the first was never accepted', async () => {
+it('lets the next request lead when the first was never accepted', async () => {
   const of = prefixes();
   const first = await of.enter('prefix', RUNNING);
   const went: string[] = [];
@@ -46,7 +46,7 @@ it('lets the next one lead where the first was never accepted', async () => {
   void others;
 });
 
-it('holds nobody longer than it may', async () => {
+it('holds no request longer than allowed', async () => {
   const of = prefixes({ holdMs: 1 });
   const first = await of.enter('prefix', RUNNING);
   const went: string[] = [];
@@ -56,7 +56,7 @@ it('holds nobody longer than it may', async () => {
   first?.over();
 });
 
-it('holds nobody longer than that where one after another fails', async () => {
+it('holds no request longer than allowed when several leading requests fail in turn', async () => {
   let passed = 0;
   const now = () => systemClock.monotonic() + passed;
   const of = prefixes({ clock: { now, monotonic: now } });
@@ -73,7 +73,7 @@ it('holds nobody longer than that where one after another fails', async () => {
   expect(went.toSorted()).toEqual(['b leads', 'c goes', 'd goes']);
 });
 
-it('holds nobody for another prefix, and no stopped task', async () => {
+it('holds no request with another prefix and none of a stopped task', async () => {
   const of = prefixes();
   const first = await of.enter('prefix', RUNNING);
   const other = await of.enter('another', RUNNING);
@@ -86,7 +86,7 @@ it('holds nobody for another prefix, and no stopped task', async () => {
   other?.over();
 });
 
-it('leads again when the cache has let go of the prefix', async () => {
+it('lets a request lead again when the cache has dropped the prefix', async () => {
   let now = 0;
   const clock = { now: () => now, monotonic: () => now };
   const of = prefixes({ clock });

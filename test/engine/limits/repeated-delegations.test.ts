@@ -5,7 +5,7 @@ import {
   delegationKey,
   MAX_NESTED_DELEGATIONS,
   MAX_REPEATED_DELEGATIONS,
-  repeatedDelegationHit,
+  findRepeatedDelegation,
 } from '../../../src/engine/limits/repeated-delegations.ts';
 import type { ScriptedAnswer } from '../../scripted-model.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
@@ -13,52 +13,60 @@ import type { AnyTool } from '../../../src/protocol/tool.ts';
 import { call, calls, eventsOfType, hookLogs, textsOf } from '../play.ts';
 import { answeredRounds, promptOf, testEngine, waitTool, type EngineSetup } from '../support.ts';
 
-const link = (isMadeByIt: boolean, own: number, all = own) => ({
-  isMadeByIt,
-  own,
-  all: () => all,
+const link = (isCreatedByDelegation: boolean, ownRounds: number, allRounds = ownRounds) => ({
+  isCreatedByDelegation,
+  ownRounds,
+  countSubtreeRounds: () => allRounds,
 });
 
-describe('stormHit', () => {
+describe('findRepeatedDelegation', () => {
   it.each([
-    ['nobody has made it', [link(false, 0), link(false, 0)], null],
+    ['no task', [link(false, 0), link(false, 0)], null],
     ['the caller a few times', [link(false, 4), link(false, 0)], null],
     ['the caller too often', [link(false, 5)], ['same_delegations', 5, 5]],
-    ['one above and below it', [link(false, 1), link(false, 2, 5)], ['same_delegations', 5, 5]],
-    ['others, each for itself', [link(false, 0), link(false, 0, 900)], null],
+    [
+      'a task above the caller and tasks below that',
+      [link(false, 1), link(false, 2, 5)],
+      ['same_delegations', 5, 5],
+    ],
+    [
+      'several tasks below, none of them above the caller',
+      [link(false, 0), link(false, 0, 900)],
+      null,
+    ],
     ['two in a chain', [link(true, 0), link(true, 1), link(false, 1)], null],
     [
       'three in a chain',
       [link(true, 0), link(true, 1), link(false, 1), link(true, 1)],
       ['nested_same_delegations', 3, 3],
     ],
-  ])('where it was made by %s', (_, chain, expected) => {
-    const hit = repeatedDelegationHit(chain);
+  ])('when the delegation was made by %s', (_, chain, expected) => {
+    const hit = findRepeatedDelegation(chain);
     expect(hit === null ? null : [hit.limit, hit.value, hit.used]).toEqual(expected);
   });
 
-  it('what is refused stays refused when more is done', () => {
-    const links = fc.record({ isMadeByIt: fc.boolean(), own: fc.nat(6), more: fc.nat(6) });
+  it('a refused delegation stays refused after further rounds', () => {
+    const links = fc.record({ isCreated: fc.boolean(), own: fc.nat(6), more: fc.nat(6) });
     fc.assert(
       fc.property(fc.array(links), fc.array(links), (chain, above) => {
-        const made = chain.map(({ isMadeByIt, own, more }) => link(isMadeByIt, own, own + more));
-        const grown = chain.map(({ isMadeByIt, own, more }) =>
-          link(isMadeByIt, own + 1, own + more + 1),
+        const made = chain.map(({ isCreated, own, more }) => link(isCreated, own, own + more));
+        const grown = chain.map(({ isCreated, own, more }) =>
+          link(isCreated, own + 1, own + more + 1),
         );
         const longer = [
           ...made,
-          ...above.map(({ isMadeByIt, own, more }) => link(isMadeByIt, own, own + more)),
+          ...above.map(({ isCreated, own, more }) => link(isCreated, own, own + more)),
         ];
-        if (repeatedDelegationHit(made) === null) return;
-        expect(repeatedDelegationHit(grown)).not.toBe(null);
-        expect(repeatedDelegationHit(longer)).not.toBe(null);
+        if (findRepeatedDelegation(made) === null) return;
+        expect(findRepeatedDelegation(grown)).not.toBe(null);
+        expect(findRepeatedDelegation(longer)).not.toBe(null);
       }),
     );
   });
 });
 
 describe('delegationKey', () => {
-  it('is the same for the same words to the same agent, whatever stands between them', () => {
+  it('is the same for the same agent and prompt, whatever the white space', () => {
     const words = fc.array(fc.stringMatching(/^\S+$/), { minLength: 1 });
     const blanks = fc.array(fc.constantFrom(' ', '\n', '\t', '  \r\n'), { minLength: 1 });
     fc.assert(
@@ -71,7 +79,7 @@ describe('delegationKey', () => {
     );
   });
 
-  it('differs by agent and by words', () => {
+  it('differs by agent and by prompt', () => {
     const keys = [delegationKey('a', 'b c'), delegationKey('a b', 'c'), delegationKey('a', 'b d')];
     expect(new Set(keys).size).toBe(3);
   });
@@ -89,7 +97,7 @@ const stormy =
       : calls(...Array.from({ length: width }, () => SAME));
 
 describe('a model that delegates the same again and again', () => {
-  it('at every depth, ends soon, and says by which limit', async () => {
+  it('ends soon at every depth, and names the limit', async () => {
     const test = testEngine(stormy(1), DEEP);
     const run = test.start('main');
     await run.end.written;
@@ -109,7 +117,7 @@ describe('a model that delegates the same again and again', () => {
     );
   });
 
-  it('with many in each message, does so no more often', async () => {
+  it('ends as soon when each message delegates many times', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
@@ -128,7 +136,7 @@ describe('a model that delegates the same again and again', () => {
     );
   });
 
-  it('by resuming the task that did it, too', async () => {
+  it('ends also when it resumes the task that did the work', async () => {
     let child = '';
     const test = testEngine((request) => {
       if (promptOf(request) !== 'main') return { text: 'nothing new' };
@@ -145,7 +153,7 @@ describe('a model that delegates the same again and again', () => {
     expect(run.state.end?.because).toContain('same_delegations');
   });
 
-  it('is told what to do, and may do it', async () => {
+  it('reads what to do instead, and may do it', async () => {
     const test = testEngine((request) => {
       if (promptOf(request) !== 'main') return { text: 'nothing new' };
       return answeredRounds(request) <= MAX_REPEATED_DELEGATIONS
@@ -157,14 +165,14 @@ describe('a model that delegates the same again and again', () => {
     const refused = eventsOfType(test, 'call.ended').filter(({ error }) => error !== null);
     expect(refused.map(({ text, error }) => [text, error])).toEqual([
       [
-        'Task: LIMIT_EXCEEDED: the limit same_delegations = 5 is reached: general-purpose was asked for the same in the same words 5 times here, and no file has changed since. Once more gives nothing new. Use what came back, do the work yourself, or say in the prompt what is to be done differently.',
+        'Task: LIMIT_EXCEEDED: the limit same_delegations = 5 is reached: general-purpose was given the same prompt 5 times here, and no file has changed since. Delegating it again gives nothing new. Use the results that you have, do the work yourself, or say in the prompt what to do differently.',
         'LIMIT_EXCEEDED',
       ],
     ]);
     expect(run.state.result).toBe('did it myself');
   });
 
-  it('is known again after a crash', async () => {
+  it('is recognized again after a crash', async () => {
     let isFirst = true;
     let isDying = false;
     const script = (request: ModelRequest): ScriptedAnswer => {
@@ -206,8 +214,8 @@ const editTool: AnyTool = {
   }),
 };
 
-describe('no storm is', () => {
-  it('a thousand of the same in one message', async () => {
+describe('a delegation is not refused as a repetition', () => {
+  it('when one message makes it a thousand times', async () => {
     const test = testEngine(
       (request) => {
         if (promptOf(request) !== 'main' || answeredRounds(request) > 0)
@@ -222,7 +230,7 @@ describe('no storm is', () => {
     expect(eventsOfType(test, 'child.created').length).toBe(1_000);
   });
 
-  it('the same once more after a file has changed', async () => {
+  it('when it is made once more after a file has changed', async () => {
     const test = testEngine(
       (request) => {
         if (promptOf(request) !== 'main') return { text: 'red' };
@@ -237,7 +245,7 @@ describe('no storm is', () => {
     expect([run.state.result, eventsOfType(test, 'child.created').length]).toEqual(['green', 10]);
   });
 
-  it('the next item of a list, which a child does each time', async () => {
+  it('when it passes the next item of a list on to a child', async () => {
     const test = testEngine(
       (request) => {
         const rounds = answeredRounds(request);
@@ -251,7 +259,7 @@ describe('no storm is', () => {
     expect(run.state.result).toBe('all done');
   });
 
-  it('the same question by many children, each for its own part', async () => {
+  it('when many children make it, each for its own part', async () => {
     const test = testEngine((request) => {
       const prompt = promptOf(request);
       if (answeredRounds(request) > 0 || prompt.startsWith('look')) return { text: 'done' };
@@ -266,7 +274,7 @@ describe('no storm is', () => {
     expect(eventsOfType(test, 'call.ended').every(({ error }) => error === null)).toBe(true);
   });
 
-  it('what a person asks for again in a conversation', async () => {
+  it('when a person asks for it again in a conversation', async () => {
     const test = testEngine((request) => {
       if (promptOf(request) !== 'main') return { text: 'nothing new' };
       const { role } = request.messages.at(-1) ?? { role: 'user' };

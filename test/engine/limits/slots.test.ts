@@ -4,7 +4,7 @@ import { Slots } from '../../../src/engine/limits/slots.ts';
 const never = new AbortController().signal;
 
 describe('Slots', () => {
-  it('queues in order, and lets those that resume go first', async () => {
+  it('queues in order, and lets resuming tasks go first', async () => {
     const slots = new Slots(1);
     const order: string[] = [];
     const first = await slots.acquire(never, { resuming: false });
@@ -19,14 +19,14 @@ describe('Slots', () => {
       take('back 1', true),
       take('back 2', true),
     ];
-    expect(slots.full).toBe(true);
+    expect(slots.isFull).toBe(true);
     first.release();
     await Promise.all(all);
     expect(order).toEqual(['back 1', 'back 2', 'new 1', 'new 2']);
-    expect(slots.full).toBe(false);
+    expect(slots.isFull).toBe(false);
   });
 
-  it('gives nothing to one that was stopped while it queued', async () => {
+  it('gives no slot to a task that was stopped in the queue', async () => {
     const slots = new Slots(1);
     const held = await slots.acquire(never, { resuming: false });
     const controller = new AbortController();
@@ -36,23 +36,23 @@ describe('Slots', () => {
     await expect(stopped).rejects.toThrow('stopped');
     held.release();
     (await next).release();
-    expect(slots.full).toBe(false);
+    expect(slots.isFull).toBe(false);
   });
 
-  it('counts a slot that is released twice once', async () => {
+  it('counts a slot that is released twice only once', async () => {
     const slots = new Slots(1);
     const slot = await slots.acquire(never, { resuming: false });
     slot.release();
     slot.release();
     await slots.acquire(never, { resuming: false });
-    expect(slots.full).toBe(true);
+    expect(slots.isFull).toBe(true);
   });
 
-  it('refuses one that is stopped already', async () => {
+  it('gives no slot to a task that is stopped already', async () => {
     const slots = new Slots(1);
     await expect(
       slots.acquire(AbortSignal.abort(new Error('gone')), { resuming: false }),
     ).rejects.toThrow('gone');
-    expect(slots.full).toBe(false);
+    expect(slots.isFull).toBe(false);
   });
 });

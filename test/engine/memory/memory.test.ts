@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
-import { OPENING_BYTES, openingText } from '../../../src/engine/memory/opening.ts';
+import { MAX_INDEX_BYTES, formatNotesIndex } from '../../../src/engine/memory/prompt-notes.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, eventsOfType, play, requestsOf } from '../play.ts';
@@ -134,7 +134,7 @@ describe('the prompt of an agent', () => {
     await test.start('root').end.written;
     expect(system(requestsOf(test, 'k')[0])).toContain('>\nUse make.\nOr ninja.\n</outside');
     expect(eventsOfType(test, 'warning').map(({ message }) => message)).toEqual([
-      expect.stringMatching(/agent-memory\/keeper hold 2 characters that nobody sees: left out/),
+      expect.stringMatching(/agent-memory\/keeper hold 2 invisible characters, which are left out/),
     ]);
   });
 
@@ -184,11 +184,11 @@ describe('an opening', () => {
     ],
     ['one endless line', 'ж'.repeat(30_000), 1, 'cut'],
   ])('holds the first of %s', (_, index, lines, rest) => {
-    const text = openingText(index);
+    const text = formatNotesIndex(index);
     const body = /<outside \w+>\n([\s\S]*)\n<\/outside/.exec(text)?.[1] ?? '';
     expect([body === '' ? 0 : body.split('\n').length, text.includes(rest)]).toEqual([lines, true]);
-    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(OPENING_BYTES);
-    expect(openingText(index)).toBe(text);
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_INDEX_BYTES);
+    expect(formatNotesIndex(index)).toBe(text);
   });
 });
 

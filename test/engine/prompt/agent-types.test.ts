@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LIST_TOKENS, typeList as listAmong } from '../../../src/engine/prompt/agent-types.ts';
+import {
+  LIST_TOKENS,
+  listAgentTypes as listAmong,
+} from '../../../src/engine/prompt/agent-types.ts';
 import { estimateTokens } from '../../../src/base/token-estimate.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { oneLine } from '../../../src/base/text.ts';

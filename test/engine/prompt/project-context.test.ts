@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { projectContext } from '../../../src/engine/prompt/project-context.ts';
+import { createProjectContext } from '../../../src/engine/prompt/project-context.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { call, calls, play, requestsOf } from '../play.ts';
 import { testEngine, WORKER } from '../support.ts';
@@ -16,18 +16,18 @@ function changing(): ContextSource & { refreshed: number } {
   const source = {
     refreshed: 0,
     refresh: async () => void (source.refreshed += 1),
-    of: () => projectContext({ files: FILES, leftOut: [], git: `Branch: b${(looks += 1)}` }),
+    of: () => createProjectContext({ files: FILES, leftOut: [], git: `Branch: b${(looks += 1)}` }),
   };
   return source;
 }
 
 /** As it is until somebody asks for a newer one. */
 function steady(): ContextSource {
-  let current = projectContext({ files: FILES, leftOut: [], git: 'Branch: b0' });
+  let current = createProjectContext({ files: FILES, leftOut: [], git: 'Branch: b0' });
   let age = 0;
   return {
     refresh: async () => {
-      current = projectContext({ files: FILES, leftOut: [], git: `Branch: b${(age += 1)}` });
+      current = createProjectContext({ files: FILES, leftOut: [], git: `Branch: b${(age += 1)}` });
     },
     of: () => current,
   };

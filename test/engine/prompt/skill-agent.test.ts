@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { skillAgent } from '../../../src/engine/prompt/skill-agent.ts';
+import { restrictAgentToSkill } from '../../../src/engine/prompt/skill-agent.ts';
 import { attenuate } from '../../../src/policy/attenuate.ts';
 import { nameCovers } from '../../../src/policy/tool-cover.ts';
 import { toolView } from '../../../src/policy/tool-view.ts';
@@ -30,7 +30,7 @@ function toolsOf(agent: AgentDefinition, { nested = false } = {}): readonly stri
 }
 
 function fork(tools: ToolSelection, allowedTools: readonly string[]): AgentDefinition {
-  const agent = skillAgent({ ...WORKER, tools }, skillNamed('deploy', { allowedTools }));
+  const agent = restrictAgentToSkill({ ...WORKER, tools }, skillNamed('deploy', { allowedTools }));
   if (agent instanceof MusterError) throw agent;
   return agent;
 }
@@ -51,7 +51,7 @@ describe('the tools of a skill’s task', () => {
   it('are those for notes, of an agent that keeps some, only where the skill allows them', () => {
     const agent = { ...WORKER, memory: 'project' as const };
     const allowed = [['Read'], ['Read', 'MemoryRead']].map((allowedTools) => {
-      const forked = skillAgent(agent, skillNamed('deploy', { allowedTools }));
+      const forked = restrictAgentToSkill(agent, skillNamed('deploy', { allowedTools }));
       return forked instanceof MusterError ? forked : toolsOf(forked);
     });
     expect(allowed).toEqual([['Read'], ['Read', 'MemoryRead']]);
@@ -62,7 +62,7 @@ describe('the tools of a skill’s task', () => {
   });
 
   it('without a list are its agent’s', () => {
-    expect(skillAgent(WORKER, skillNamed('deploy'))).toEqual(WORKER);
+    expect(restrictAgentToSkill(WORKER, skillNamed('deploy'))).toEqual(WORKER);
   });
 
   it('are an error where none is left', () => {
@@ -73,7 +73,9 @@ describe('the tools of a skill’s task', () => {
 
   it('go with its own model, in place of all that its agent would take', () => {
     const agent = { ...WORKER, models: ['a', 'b'] };
-    expect(skillAgent(agent, skillNamed('deploy', { model: 'c', effort: 'low' }))).toMatchObject({
+    expect(
+      restrictAgentToSkill(agent, skillNamed('deploy', { model: 'c', effort: 'low' })),
+    ).toMatchObject({
       model: 'c',
       models: ['c'],
       effort: 'low',
@@ -96,7 +98,7 @@ describe('the tools of a skill’s task', () => {
       fc.property(selection, names, names, fc.boolean(), (tools, allowed, denied, nested) => {
         const agent = { ...WORKER, tools };
         const skill = skillNamed('deploy', { allowedTools: allowed, disallowedTools: denied });
-        const forked = skillAgent(agent, skill);
+        const forked = restrictAgentToSkill(agent, skill);
         if (forked instanceof MusterError) return;
         const own = new Set(toolsOf(agent, { nested }));
         const rights = (definition: AgentDefinition) => attenuate(rootRights(5), definition);

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isolationRequest, unmetRequests } from '../../../src/engine/prompt/unmet-requests.ts';
+import {
+  findIsolationRequest,
+  findUnmetRequests,
+} from '../../../src/engine/prompt/unmet-requests.ts';
 import {
   readUnmetRequests,
   unmetLines,
@@ -20,7 +23,7 @@ describe('isolation', () => {
     [{ isolation: 'worktree' }, 1],
     [{ Isolation: 'process' }, 1],
   ])('%j asks for %i kinds', (extra, count) => {
-    expect(isolationRequest({ extra }).length).toBe(count);
+    expect(findIsolationRequest({ extra }).length).toBe(count);
   });
 });
 
@@ -32,7 +35,7 @@ describe('tools whose brackets no rule can express', () => {
         claude.agents,
         agentFile('name: a', 'description: b', `tools: Read, ${word}`),
       );
-      const unmet = unmetRequests(agent, []);
+      const unmet = findUnmetRequests(agent, []);
       expect(unmet.map(({ kind, name }) => [kind, name])).toEqual([['tool', word]]);
       expect(unmet[0]?.reason).toContain('is left out');
     },
@@ -43,7 +46,7 @@ describe('tools whose brackets no rule can express', () => {
       claude.agents,
       agentFile('name: a', 'description: b', 'disallowedTools: Bash(rm *)'),
     );
-    expect(unmetRequests(agent, [])).toEqual([]);
+    expect(findUnmetRequests(agent, [])).toEqual([]);
   });
 });
 

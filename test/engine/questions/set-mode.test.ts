@@ -8,10 +8,10 @@ import {
   type PermissionMode,
   type Rights,
 } from '../../../src/protocol/permission.ts';
-import { stopOrder } from '../../../src/engine/task/stop.ts';
+import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from '../play.ts';
 import { testEngine, WORKER, type TestEngine } from '../support.ts';
-import { answerQuestion } from '../../../src/engine/questions/answer-question.ts';
+import { answerQuestion } from '../../../src/engine/questions/record-answer.ts';
 
 const modeOf = (test: TestEngine, id: string) => test.engine.task(id)?.permissions.rights.mode;
 const isNarrower = (a: PermissionMode, b: PermissionMode) =>

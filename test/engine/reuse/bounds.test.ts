@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../src/base/async.ts';
-import { stopOrder } from '../../../src/engine/task/stop.ts';
+import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { isTaskEvent } from '../../../src/store/log/validate-event.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stopOrder } from '../../../src/engine/task/stop.ts';
+import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import {
   endsOf,
   inBackground,
@@ -102,7 +102,7 @@ describe('a background shell', () => {
     await run.end.written;
     expect(shellIds(model.requests[1]).length).toBe(16);
     expect(results(model.requests[1]).at(-1)).toBe(
-      'run_in_background: at most 16 background shells of a task run at a time; end one with TaskStop first',
+      'run_in_background: a task may have at most 16 background shells at a time; end one with TaskStop first',
     );
     expect(endsOf(events).map(([, how]) => how)).toEqual(Array(16).fill('stopped'));
     expect(leftOf(run.spec.id)).toEqual([]);
@@ -119,7 +119,7 @@ describe('a background shell', () => {
     const [report = ''] = results(model.requests[2]);
     expect(report).toContain('Status: stopped: it wrote more than the limit output.spill_bytes\n');
     expect(report).toContain(
-      '[Not all of its output is in the file: it is more than the limit output.spill_bytes = 1000000]',
+      '[Not all of its output is in the file: the output is more than the limit output.spill_bytes = 1000000]',
     );
     expect(statSync(outputPath(run.state)).size).toBe(1_000_000);
   });
@@ -213,7 +213,7 @@ describe('a background shell', () => {
     const run = start('go');
     await run.end.written;
     expect(results(model.requests[1])).toEqual([
-      "run_in_background: needs TaskOutput and TaskStop, which this task does not have (its agent's tools, or task_tool.enabled = false). Run it in the foreground.",
+      "run_in_background: needs TaskOutput and TaskStop, which this task does not have (see its agent's tools and task_tool.enabled). Run the command in the foreground.",
     ]);
     expect(run.state.shells.size).toBe(0);
   });

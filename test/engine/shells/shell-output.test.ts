@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readPiece } from '../../../src/engine/shells/output-piece.ts';
+import { readOutputPart } from '../../../src/engine/shells/output-part.ts';
 import { ShellOutput } from '../../../src/engine/shells/shell-output.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'muster-shell-output-'));
@@ -34,17 +34,17 @@ describe('the output of a shell', () => {
     for (const text of ['!', '!!']) output.write(Buffer.from(text));
     output.close();
     expect([output.problem, stops]).toEqual([
-      'it is more than the limit output.spill_bytes = 10',
+      'the output is more than the limit output.spill_bytes = 10',
       1,
     ]);
-    expect(readPiece(path, 0, 100)).toMatchObject({ text: '1234567890', size: 10 });
+    expect(readOutputPart(path, 0, 100)).toMatchObject({ text: '1234567890', size: 10 });
   });
 
   it('does not follow a link, and says so before the shell begins', () => {
     const path = join(directory, 'link');
     symlinkSync(file(''), path);
     expect(() => new ShellOutput(path, 10, () => {})).toThrow(
-      /^The shell was not started, since its output can't be kept: ELOOP/,
+      /^The shell was not started, since its output file can't be opened: ELOOP/,
     );
   });
 });
@@ -93,11 +93,11 @@ describe('a piece of output', () => {
       { text: 'ab', start: 0, end: 9, size: 9 },
     ],
   ])('%s', (_, content, offset, most, piece) => {
-    expect(readPiece(file(content), offset, most)).toEqual({ ok: true, ...piece });
+    expect(readOutputPart(file(content), offset, most)).toEqual({ ok: true, ...piece });
   });
 
   it('of a file that is gone says so', () => {
-    expect(readPiece(join(directory, 'gone'), 0, 10)).toEqual({
+    expect(readOutputPart(join(directory, 'gone'), 0, 10)).toEqual({
       ok: false,
       problem: expect.stringContaining('ENOENT'),
     });
@@ -106,7 +106,7 @@ describe('a piece of output', () => {
   it('of one that was cut says so', () => {
     const path = file('one\ntwo\n');
     truncateSync(path, 3);
-    expect(readPiece(path, 4, 10)).toMatchObject({ text: '', size: 3 });
+    expect(readOutputPart(path, 4, 10)).toMatchObject({ text: '', size: 3 });
   });
 
   it('reads any text whole, piece by piece, and stays within the cap', () => {
@@ -119,7 +119,7 @@ describe('a piece of output', () => {
           const path = file(text);
           const pieces: string[] = [];
           for (let at = 0; at < Buffer.byteLength(text);) {
-            const piece = readPiece(path, at, most);
+            const piece = readOutputPart(path, at, most);
             if (!piece.ok) throw new Error(piece.problem);
             expect(piece.start).toBe(at);
             expect(piece.end).toBeGreaterThan(at);
@@ -142,7 +142,7 @@ describe('a piece of output', () => {
           const path = file(Buffer.from(bytes));
           let at = 0;
           while (at < bytes.length) {
-            const piece = readPiece(path, at, most);
+            const piece = readOutputPart(path, at, most);
             if (!piece.ok) throw new Error(piece.problem);
             expect(Buffer.byteLength(piece.text)).toBeLessThanOrEqual(most);
             expect(piece.end).toBeGreaterThan(at);

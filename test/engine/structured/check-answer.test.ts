@@ -168,7 +168,7 @@ describe('a schema', () => {
     [
       'of 70,000 bytes',
       { description: 'x'.repeat(70_000) },
-      'has 70018 bytes; at most 65536 are taken',
+      'has 70018 bytes; at most 65536 are allowed',
     ],
     [
       'of 100 levels',

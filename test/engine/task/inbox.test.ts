@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { stopOrder } from '../../../src/engine/task/stop.ts';
+import { stopOrder } from '../../../src/engine/task/stop-order.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import type { StandingRules } from '../../../src/engine/task/standing-rules.ts';
+import type { StandingRules } from '../../../src/engine/task/user-approvals.ts';
 import type { EventBody } from '../../../src/protocol/events/event.ts';
 import type { PermissionRule, Rights } from '../../../src/protocol/permission.ts';
 import type { Question } from '../../../src/protocol/question.ts';
@@ -12,7 +12,7 @@ import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { createRedactor } from '../../../src/store/redact/redactor.ts';
 import { background, call, calls, eventsOfType, play, toldTo, until, type Play } from '../play.ts';
 import { answerAll, MODEL, rootRights, testEngine, type EngineSetup } from '../support.ts';
-import { answerQuestion } from '../../../src/engine/questions/answer-question.ts';
+import { answerQuestion } from '../../../src/engine/questions/record-answer.ts';
 
 /** Takes a command and says that it ran. */
 function commandTool(ran: string[] = []): AnyTool {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { variablesSet } from '../../../src/engine/task/task-variables.ts';
+import { readTaskVariables } from '../../../src/engine/task/task-variables.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, eventsOfType, play, toldTo, type Play } from '../play.ts';
@@ -139,7 +139,7 @@ test('of a log that was made elsewhere, or was written by hand, nothing dangerou
   ]);
   const run = over({}).start('main');
   expect(
-    variablesSet({
+    readTaskVariables({
       state: { ...run.state, variables },
       permissions: { isTrusted: (seq) => seq > 5 },
     }),

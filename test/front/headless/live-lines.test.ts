@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { outputText } from '../../../src/engine/task/task-output-text.ts';
 import { LiveLines, type LiveOptions } from '../../../src/front/headless/live-lines.ts';
 import { LOG_VERSION, type EventBody } from '../../../src/protocol/events/event.ts';
 import { call, calls, play } from '../../engine/play.ts';
 import { statesOf, testEngine, waitTool } from '../../engine/support.ts';
+import { eventOutputText } from '../../../src/engine/task/task-output-text.ts';
 
 /** What a person sees of a child that says this, its id and times left out. */
 async function linesOf(
@@ -105,7 +105,7 @@ it('a question shows the complete command, with the escape sequences in it', asy
   for (const event of test.events) {
     const state = states.get(event.task);
     if (state !== undefined) live.show(event, state);
-    if (event.type === 'question.asked') shown.push(outputText(event));
+    if (event.type === 'question.asked') shown.push(eventOutputText(event));
   }
   const whole = 'Bash: ls ⟨U+001B⟩]0; rm -rf ~ ⟨U+0007⟩ ⟨U+009D⟩; touch x␊echo';
   expect(lines).toEqual([expect.stringContaining(whole)]);

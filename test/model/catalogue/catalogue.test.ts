@@ -167,7 +167,7 @@ test('an answer of another model than the requested one has the price of that mo
   const providers = discoverProviders(settings, { OPENAI_API_KEY: 'k' });
   const chooser = createModelChooser({ settings, providers }, { allowOverride: true });
   const priceOf = async (id: string, servedBy?: string) =>
-    (await chooser.facts({ provider: 'openai', id, chain: [] }, servedBy)).price?.input ?? null;
+    (await chooser.details({ provider: 'openai', id, chain: [] }, servedBy)).price?.input ?? null;
   expect(await priceOf('gpt-6-sol')).toBe(2);
   expect(await priceOf('gpt-6-sol', 'gpt-6-sol-2026-01-01')).toBe(2);
   expect(await priceOf('gpt-5', 'gpt-6-sol')).toBe(2);
@@ -183,6 +183,6 @@ test('the offline model costs nothing', async () => {
     { settings: { providers: {} }, providers: [] },
     { allowOverride: true },
   );
-  const facts = await chooser.facts({ provider: 'offline', id: 'offline', chain: [] });
+  const facts = await chooser.details({ provider: 'offline', id: 'offline', chain: [] });
   expect(computeCostUsd({ ...NO_USAGE, input: 1e6, output: 1e6 }, facts.price)).toBe(0);
 });

@@ -91,7 +91,7 @@ test('the configured limit has priority, and is the one in the details', async (
   ] as const;
   for (const [provider, id, limit] of limits) {
     const model = { provider, id, chain: [] };
-    expect([chooser.outputLimit(model), (await chooser.facts(model)).maxOutput]).toEqual([
+    expect([chooser.outputLimit(model), (await chooser.details(model)).maxOutput]).toEqual([
       limit,
       limit,
     ]);

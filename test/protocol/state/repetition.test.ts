@@ -10,7 +10,7 @@ import {
   withOpenRound,
 } from '../../../src/protocol/state/repetition.ts';
 import { NO_USAGE } from '../../../src/protocol/model.ts';
-import { repeatedCalls } from '../../../src/engine/limits/repeated-calls.ts';
+import { countRepeatedCalls } from '../../../src/engine/limits/repeated-calls.ts';
 
 const STAMP = { v: 2, seq: 0, ts: 0, task: 'main', epoch: 1 };
 
@@ -85,17 +85,17 @@ describe('the same calls with the same results', () => {
     ['a b '.repeat(40).trim(), 80],
   ])('%s: %i calls repeat', (words, calls) => {
     const { repetition, conversation } = folded(words.split(' ').filter((word) => word !== ''));
-    expect(repeatedCalls(withOpenRound(repetition, conversation))).toBe(calls);
+    expect(countRepeatedCalls(withOpenRound(repetition, conversation))).toBe(calls);
   });
 
   test('are counted up to a bound in a long conversation', () => {
     const { repetition } = folded(Array.from({ length: 3000 }, () => 'a'));
-    expect(repeatedCalls(repetition.rounds)).toBe(256);
+    expect(countRepeatedCalls(repetition.rounds)).toBe(256);
   });
 
   test('are no repetition with other results', () => {
     const { repetition, conversation } = folded(['a', 'a', 'a'], (_, id) => id);
-    expect(repeatedCalls(withOpenRound(repetition, conversation))).toBe(0);
+    expect(countRepeatedCalls(withOpenRound(repetition, conversation))).toBe(0);
   });
 
   test('are kept once, and what cannot repeat any more is not kept', () => {

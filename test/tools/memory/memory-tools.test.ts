@@ -147,7 +147,7 @@ describe('notes', () => {
       await lister.call('MemoryRead', { file: 'b', scope: 'project' }),
     ];
     const refused = (tool: string, scope: string) =>
-      `scope: you have notes of your own alone; leave it out. (The definition would have to list ${tool} for the ${scope} notes that agents share.)`;
+      `scope: you may use only your own notes, so leave scope out. (To use the ${scope} notes that agents share, the definition would have to list ${tool}.)`;
     expect(said.map(({ text }) => text)).toEqual([
       'Wrote a.md in own local memory.',
       'mine',
@@ -302,7 +302,7 @@ describe('the tools refuse', () => {
       'build.md: old occurs 2 times, at line 1: add lines around it until it is unique. Nothing was changed.',
       'build.md: old was not found, and no line resembles its first line. Nothing was changed.',
       'there is no biuld.md in project memory: did you mean build.md?',
-      'scope: is not known; valid: user, project, local',
+      'scope: is unknown; valid: user, project, local',
       'MEMORY.md is the index and cannot be deleted: change it with MemoryPatch',
     ]);
   });

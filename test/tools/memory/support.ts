@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { memoryPort } from '../../../src/engine/memory/memory-port.ts';
+import { createMemoryPort } from '../../../src/engine/memory/memory-port.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { ToolContext, ToolOutput } from '../../../src/protocol/tool.ts';
 import { noSandbox } from '../../../src/sys/sandbox/sandbox.ts';
@@ -64,7 +64,7 @@ export function noteTask(options: NoteTaskOptions): NoteTask {
       acceptRemoval: () => false,
     },
     todos: { get: () => [], set: () => {} },
-    memory: memoryPort({
+    memory: createMemoryPort({
       source: { userDirectory: user, trusts: () => true },
       spec: { agent, cwd: project },
       sleep: async (ms) => void (await sleep(ms)),

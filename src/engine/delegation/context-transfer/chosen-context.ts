@@ -3,7 +3,7 @@ import { MusterError } from '../../../base/errors.ts';
 import { byteLength } from '../../../base/text.ts';
 import type { FileSeen } from '../../../protocol/tool.ts';
 import type { EngineContext } from '../engine-context.ts';
-import type { ContextRequest } from '../../task/context-request.ts';
+import type { ContextArgument } from '../../task/context-argument.ts';
 import { readTransferredFile } from './transferred-file.ts';
 import { transferredResult } from './transferred-result.ts';
 import type { TransferredContext, TransferRequest } from './transferred-context.ts';
@@ -20,7 +20,7 @@ const LEAD =
 export async function chosenContext(
   engine: EngineContext,
   request: TransferRequest,
-  { files, results }: Extract<ContextRequest, { kind: 'chosen' }>,
+  { files, results }: Extract<ContextArgument, { kind: 'chosen' }>,
 ): Promise<TransferredContext | MusterError> {
   const quotes: Quoted[] = [];
   const read = new Map<string, FileSeen>();

@@ -3,9 +3,9 @@ import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { ForkedConversation } from '../../../protocol/initial-context.ts';
 import { attachmentsOf, type Message, type ToolMessage } from '../../../protocol/message.ts';
 import { modelName } from '../../../protocol/model.ts';
-import { whyUnusable, type AgentSetup } from '../../prompt/prepare-agent.ts';
+import { findUnusableReason, type AgentSetup } from '../../prompt/prepare-agent.ts';
 import type { ChildPlan } from '../plan-child.ts';
-import { promptParts } from '../../prompt/prompt.ts';
+import { buildPromptParts } from '../../prompt/prompt.ts';
 import type { TaskRun } from '../../task/task-run.ts';
 import type { EngineContext } from '../engine-context.ts';
 import type { TransferredContext, TransferRequest } from './transferred-context.ts';
@@ -22,13 +22,13 @@ export function forkContext(
   const other = otherModel(caller, plan);
   if (other !== null) return other;
   const setup = withToolsOf(caller, plan.setup);
-  const unusable = whyUnusable(plan.agent, setup);
+  const unusable = findUnusableReason(plan.agent, setup);
   if (unusable !== null) return new MusterError('INVALID_PARAM', `context: ${unusable}`);
   const ready = { ...plan, agent: asExerted(plan.agent, caller.spec.agent), setup };
   return {
     plan: ready,
     given: { text: ownPart(caller, ready, line), read: [] },
-    inherits: { prefix: prefixes.keep(caller.prefix), conversation: conversationOf(caller) },
+    inherits: { prefix: prefixes.add(caller.prefix), conversation: conversationOf(caller) },
     handed: [],
   };
 }
@@ -121,7 +121,7 @@ const OWN_PARTS: ReadonlySet<string> = new Set([
 
 function ownPart(caller: TaskRun, { setup }: ChildPlan, line: string): string {
   const { system } = caller.prefix;
-  const own = promptParts(setup.prompt).filter(
+  const own = buildPromptParts(setup.prompt).filter(
     ({ name, text }) => OWN_PARTS.has(name) && !system.some((part) => part.includes(text)),
   );
   const names = setup.tools.map(({ name }) => name).join(', ');

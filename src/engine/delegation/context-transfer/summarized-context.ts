@@ -3,8 +3,8 @@ import type { SummarizedConversation } from '../../../protocol/initial-context.t
 import {
   estimatePrompt,
   inputToReserve,
-  leastExpense,
-  requestNeed,
+  minimumExpense,
+  estimateRequestNeed,
 } from '../../limits/estimate.ts';
 import type { TaskRun } from '../../task/task-run.ts';
 import type { EngineContext } from '../engine-context.ts';
@@ -29,9 +29,9 @@ export async function summaryOf(
   if (words.length <= FEW_WORDS) return { plan, given: { text: words, read: [] }, handed: [] };
   const conversation = conversationOf(caller);
   const { model, prefix, messages } = conversation;
-  const facts = await deps.models.facts(model);
+  const facts = await deps.models.details(model);
   const input = estimatePrompt(prefix, [...messages, userMessage(TRANSFER_SUMMARY_PROMPT)]);
-  const least = leastExpense(requestNeed(inputToReserve(input, null), facts));
+  const least = minimumExpense(estimateRequestNeed(inputToReserve(input, null), facts));
   return { plan, summarises: { conversation, least, facts }, handed: [] };
 }
 

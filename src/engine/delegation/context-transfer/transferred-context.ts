@@ -8,7 +8,7 @@ import type { Expense } from '../../limits/budget.ts';
 import type { ChildPlan } from '../plan-child.ts';
 import type { SharedPrefix } from '../../prompt/prefix.ts';
 import type { TaskRun } from '../../task/task-run.ts';
-import type { ContextRequest } from '../../task/context-request.ts';
+import type { ContextArgument } from '../../task/context-argument.ts';
 
 /** What a child gets beside its prompt, ready to be frozen. */
 export interface TransferredContext {
@@ -38,5 +38,5 @@ export interface TransferRequest {
   readonly plan: ChildPlan;
   /** What its system prompt would end with: what is particular to this task. */
   readonly line: string;
-  readonly wish: ContextRequest;
+  readonly wish: ContextArgument;
 }

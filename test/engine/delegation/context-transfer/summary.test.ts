@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { toolsByName } from '../../../../src/replay/idle-deps.ts';
 import { makeBranch } from '../../../../src/replay/branch.ts';
-import { fullLog } from '../../../../src/engine/task/fold-log.ts';
+import { readFullLog } from '../../../../src/engine/task/fold-log.ts';
 import { rerunTree } from '../../../../src/replay/rerun-tree.ts';
-import { stopOrder } from '../../../../src/engine/task/stop.ts';
 import type { ScriptedAnswer } from '../../../scripted-model.ts';
+import { stopOrder } from '../../../../src/engine/task/stop-order.ts';
 import type { TaskEvent } from '../../../../src/protocol/events/event.ts';
 import type { ModelFailure, ModelRequest } from '../../../../src/protocol/model.ts';
 import type { AgentDefinition } from '../../../../src/protocol/agent.ts';
@@ -467,7 +467,7 @@ it('begun by one and asked for by another after a crash, it is asked for once, a
   });
   await resumed.end.written;
   expect([resumed.state.status, asked(rest).length]).toEqual(['completed', 1]);
-  const two = foldEvents([...fullLog(store, id)]);
+  const two = foldEvents([...readFullLog(store, id)]);
   expect([two.status, two.ledger.some(({ isEstimated }) => isEstimated)]).toEqual([
     'completed',
     true,

@@ -1,43 +1,43 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
-import { parseContext, type ContextRequest } from './context-request.ts';
-import { whyTooBig } from './output-schema.ts';
+import { parseContextArgument, type ContextArgument } from './context-argument.ts';
+import { findSizeProblem } from './output-schema.ts';
 
-/** The type of a Task call that names none. */
+/** The agent type of a Task call that names none. */
 export const DEFAULT_AGENT = 'general-purpose';
 
-/** A Task call, exact: aliases resolved, nothing unknown left. */
-export interface TaskInput {
+/** The checked arguments of a Task call, with aliases resolved. */
+export interface TaskArguments {
   readonly description?: string;
   readonly prompt: string;
   readonly subagentType?: string;
   readonly model?: string;
   readonly maxTurns?: number;
-  /** The id of an ended task, or its beginning, that goes on with `prompt`. */
+  /** The id of an ended task, or its beginning, that is resumed with `prompt`. */
   readonly resume?: string;
-  /** JSON Schema that the answer must be valid against. Absent: as the agent's definition says. */
+  /** The JSON Schema that the answer must be valid against. Default: that of the agent's definition. */
   readonly outputSchema?: JsonObject;
-  /** What it gets beside its prompt. Absent: nothing. */
-  readonly context?: ContextRequest;
-  /** Absent: as the agent's definition says. */
+  /** The context that it gets in addition to its prompt. Default: none. */
+  readonly context?: ContextArgument;
+  /** Runs the task in the background. Default: as the agent's definition says. */
   readonly background?: boolean;
-  /** The arguments as the model gave them. */
+  /** The arguments as the model wrote them. */
   readonly params: JsonObject;
-  /** The skill that runs as this task. No argument gives it. */
-  readonly ofSkill?: SkillDefinition;
-  /** The name of the template whose item it is. No argument gives it. */
-  readonly ofTemplate?: string;
+  /** The skill that runs as this task. Not set by an argument. */
+  readonly skill?: SkillDefinition;
+  /** The name of the template of which this task runs an item. Not set by an argument. */
+  readonly templateName?: string;
 }
 
-/** Arguments that earlier prompts and other clients write, and the one that each means. */
+/** Names of arguments that earlier prompts and other clients use, with the present names. */
 const ARGUMENT_ALIASES: ReadonlyMap<string, string> = new Map([
   ['task', 'prompt'],
   ['input', 'prompt'],
   ['type', 'subagent_type'],
 ]);
 
-/** Fields in which an empty text is an error. An empty name is the name of no agent and no task, and none is chosen instead. */
+/** The arguments in which an empty text is an error, since no default could be meant. */
 const NEVER_EMPTY: ReadonlySet<string> = new Set(['prompt', 'subagent_type', 'resume']);
 const ARGUMENTS = [
   'description',
@@ -51,27 +51,27 @@ const ARGUMENTS = [
   'context',
 ];
 
-/** Arguments that will come: their only valid value by now is the one that says what is done anyway. */
+/** Arguments that are not supported yet, with their only valid value, which states the present behaviour. */
 const FIXED_ARGUMENTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
   ['isolation', 'none'],
 ]);
 
 /**
  * Reads the arguments of a Task call. Unlike other tools it accepts no other spelling of a name and clamps no
- * number: a misread argument of a delegation would cost a whole run.
+ * number, since a misread argument of a delegation would waste a full run.
  */
-export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
+export function parseTaskArguments(value: JsonValue): ValidationResult<TaskArguments> {
   if (!isJsonObject(value)) return { ok: false, issues: ['the arguments must be an object'] };
   const args = new Map<string, JsonValue>();
   const issues: string[] = [];
   for (const [given, argument] of Object.entries(value)) {
     if (argument === undefined || (argument === null && isKnown(given))) continue;
-    const [name, meant] = canonical(given, argument);
-    // An empty text in an optional field says nothing.
-    if (meant === '' && ARGUMENTS.includes(name) && !NEVER_EMPTY.has(name)) continue;
+    const [name, canonicalValue] = canonical(given, argument);
+    // An empty text in an optional argument counts as absent.
+    if (canonicalValue === '' && ARGUMENTS.includes(name) && !NEVER_EMPTY.has(name)) continue;
     if (args.has(name))
       issues.push(`${given}: means ${name}, which is given too; send one of them`);
-    args.set(name, meant);
+    args.set(name, canonicalValue);
   }
   for (const [name, argument] of args) issues.push(...unknownArgument(name, argument));
   const text = textReader(args, issues);
@@ -86,9 +86,9 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
   const background = flag(args.get('run_in_background'), issues);
   const maxTurns = turnCount(args.get('max_turns'), issues);
   const outputSchema = schemaOf(args.get('output_schema'), issues);
-  const context = parseContext(args.get('context') ?? 'fresh', issues);
+  const context = parseContextArgument(args.get('context') ?? 'fresh', issues);
   if (context !== null && resume !== undefined) {
-    issues.push('context: is for a new task; one that is resumed goes on with its own');
+    issues.push('context: is for new tasks; a resumed task keeps its own context');
   }
   if (issues.length > 0 || prompt === undefined) return { ok: false, issues };
   return {
@@ -113,7 +113,7 @@ function isKnown(given: string): boolean {
   return ARGUMENTS.includes(name) || FIXED_ARGUMENTS.has(name);
 }
 
-/** What an argument is called here, and what it says there. */
+/** Returns the present name of an argument and its value under that name. */
 function canonical(given: string, argument: JsonValue): readonly [string, JsonValue] {
   if (given === 'fork' && typeof argument === 'boolean') {
     return ['context', argument ? 'inherit' : 'fresh'];
@@ -161,7 +161,7 @@ function turnCount(value: JsonValue | undefined, issues: string[]): number | und
   return undefined;
 }
 
-/** As text, too: some models write an object within arguments so. */
+/** Reads the output schema. It may be given as a text, since some models write nested objects that way. */
 function schemaOf(value: JsonValue | undefined, issues: string[]): JsonObject | undefined {
   if (value === undefined) return undefined;
   const schema = typeof value === 'string' ? parsed(value) : value;
@@ -169,7 +169,7 @@ function schemaOf(value: JsonValue | undefined, issues: string[]): JsonObject | 
     issues.push(`output_schema: must be a JSON Schema (an object), not ${kindOf(value)}`);
     return undefined;
   }
-  const tooBig = whyTooBig(schema);
+  const tooBig = findSizeProblem(schema);
   if (tooBig === null) return schema;
   issues.push(`output_schema: ${tooBig}`);
   return undefined;
@@ -180,7 +180,7 @@ function parsed(text: string): JsonValue {
     const value: JsonValue = JSON.parse(text);
     return value;
   } catch {
-    // It is a text, then, and told as one.
+    // The text is not JSON, and is reported as a text.
     return text;
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { limitMessage } from '../../src/engine/limits/limits.ts';
+import { limitMessage } from '../../../src/engine/limits/limit-message.ts';
 
-it('says what is used and what the next request needs', () => {
+it('states the used amount and the needs of the next request', () => {
   const hit = { limit: 'tree_tokens', value: 9_000, used: 4_000, needed: 6_048 };
   expect(limitMessage(hit)).toBe(
     'the limit tree_tokens = 9000 leaves no room for the next request (4000 used, up to 6048 needed)',

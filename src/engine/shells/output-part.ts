@@ -4,27 +4,30 @@ import { byteLength } from '../../base/text.ts';
 import { plainText } from '../../sys/plain-text.ts';
 
 const NEWLINE = 0x0a;
-/** What stands for a byte that is no UTF-8 takes this many. */
-const MOST_GROWTH = 3;
+/** The bytes of the replacement character, which stands for a byte that is not UTF-8. */
+const MAX_GROWTH = 3;
 
-/** Part of a file of output, as plain text; positions in bytes. */
-export type OutputPiece =
+/** A part of an output file as plain text, with its position in bytes. */
+export type OutputPart =
   | {
       readonly ok: true;
       readonly text: string;
       readonly start: number;
-      /** Where to read on. */
+      /** The offset at which the next part starts. */
       readonly end: number;
-      /** Of the whole file by now. */
+      /** The present size of the file. */
       readonly size: number;
     }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * The piece of a file from `offset` on, or its end (null), whose text takes at most `most` bytes. Ended
- * after a line where that leaves half of it, and never within a character.
+ * Reads a part of a file. It ends after a line where at least half of the part remains then, and never within a
+ * character.
+ *
+ * @param offset the first byte to read; null for the end of the file
+ * @param maxBytes the most bytes that the text may take
  */
-export function readPiece(path: string, offset: number | null, most: number): OutputPiece {
+export function readOutputPart(path: string, offset: number | null, maxBytes: number): OutputPart {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -32,10 +35,10 @@ export function readPiece(path: string, offset: number | null, most: number): Ou
     return { ok: false, problem: errorMessage(thrown) };
   }
   try {
-    const piece = pieceOf(fd, offset, most);
-    return byteLength(piece.text) <= most
-      ? piece
-      : pieceOf(fd, offset, Math.max(1, Math.floor(most / MOST_GROWTH)));
+    const part = readPart(fd, offset, maxBytes);
+    return byteLength(part.text) <= maxBytes
+      ? part
+      : readPart(fd, offset, Math.max(1, Math.floor(maxBytes / MAX_GROWTH)));
   } catch (thrown) {
     return { ok: false, problem: errorMessage(thrown) };
   } finally {
@@ -43,35 +46,35 @@ export function readPiece(path: string, offset: number | null, most: number): Ou
   }
 }
 
-function pieceOf(fd: number, offset: number | null, most: number): OutputPiece & { ok: true } {
+function readPart(fd: number, offset: number | null, maxBytes: number): OutputPart & { ok: true } {
   const { size } = fstatSync(fd);
-  const from = offset ?? Math.max(0, size - most);
+  const from = offset ?? Math.max(0, size - maxBytes);
   if (from >= size) return { ok: true, text: '', start: from, end: from, size };
-  const buffer = Buffer.alloc(Math.min(most, size - from));
+  const buffer = Buffer.alloc(Math.min(maxBytes, size - from));
   const bytes = buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from));
-  const first = from === 0 ? 0 : beginning(bytes, { atLine: offset === null });
-  const last = from + bytes.length === size ? bytes.length : ending(bytes, first);
+  const first = from === 0 ? 0 : findStart(bytes, { atLine: offset === null });
+  const last = from + bytes.length === size ? bytes.length : findEnd(bytes, first);
   const text = plainText(bytes.toString('utf8', first, last)).trimEnd();
   return { ok: true, text, start: from + first, end: from + last, size };
 }
 
-function beginning(bytes: Buffer, { atLine }: { readonly atLine: boolean }): number {
+function findStart(bytes: Buffer, { atLine }: { readonly atLine: boolean }): number {
   const line = bytes.indexOf(NEWLINE) + 1;
   if (atLine && line > 0 && line <= bytes.length / 2) return line;
   let start = 0;
   while (start < bytes.length && start < 4 && isContinuation(bytes[start])) start += 1;
-  // What is no UTF-8 at all has no beginning to look for.
+  // Bytes that are not UTF-8 have no start of a character to look for.
   return start < 4 && start < bytes.length ? start : 0;
 }
 
-function ending(bytes: Buffer, first: number): number {
+function findEnd(bytes: Buffer, first: number): number {
   const line = bytes.lastIndexOf(NEWLINE) + 1;
   if (line > first && line >= bytes.length / 2) return line;
   for (let back = 1; back <= 4 && bytes.length - back > first; back += 1) {
     const byte = bytes[bytes.length - back];
     if (isContinuation(byte)) continue;
-    const isWhole = back >= lengthOf(byte);
-    return isWhole ? bytes.length : bytes.length - back;
+    const isComplete = back >= characterLength(byte);
+    return isComplete ? bytes.length : bytes.length - back;
   }
   return bytes.length;
 }
@@ -80,8 +83,8 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000;
 }
 
-/** Bytes of the character that this one begins. */
-function lengthOf(byte: number | undefined): number {
+/** Returns the number of bytes of the character that starts with this byte. */
+function characterLength(byte: number | undefined): number {
   if (byte === undefined || byte < 0b1100_0000) return 1;
   if (byte < 0b1110_0000) return 2;
   return byte < 0b1111_0000 ? 3 : 4;

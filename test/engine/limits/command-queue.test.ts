@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CommandQueue } from '../../../src/engine/limits/command-lanes.ts';
+import { CommandQueue } from '../../../src/engine/limits/command-queue.ts';
 import type { SandboxPort } from '../../../src/protocol/tool.ts';
 
 const never = new AbortController().signal;
@@ -26,7 +26,7 @@ it('lets a command in the foreground wait behind another one', async () => {
   });
 });
 
-it('makes nothing wait behind shells in the background alone', async () => {
+it('refuses a command that would wait behind background commands alone', async () => {
   const lanes = new CommandQueue(1);
   const shell = await lanes.take(never, BACKGROUND);
   await expect(lanes.take(never, FOREGROUND)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
@@ -34,7 +34,7 @@ it('makes nothing wait behind shells in the background alone', async () => {
   await lanes.take(never, FOREGROUND);
 });
 
-it('ends a wait when the call is stopped, and holds nothing then', async () => {
+it('ends a wait when the call is stopped, and then holds no slot', async () => {
   const lanes = new CommandQueue(1);
   const first = await lanes.take(never, FOREGROUND);
   const controller = new AbortController();
@@ -45,7 +45,7 @@ it('ends a wait when the call is stopped, and holds nothing then', async () => {
   (await lanes.take(never, BACKGROUND)).release();
 });
 
-it('holds a lane from before a command starts until nothing of it is left', async () => {
+it('holds a slot from before a command starts until it is released', async () => {
   const lanes = new CommandQueue(1);
   let released = 0;
   const release = (): void => void (released += 1);
@@ -61,10 +61,10 @@ it('holds a lane from before a command starts until nothing of it is left', asyn
   };
   const broken: SandboxPort = { confine: () => Promise.reject(new Error('no sandbox')) };
   const options = { cwd: '/', serves: false };
-  await expect(lanes.within(broken, never).confine(['true'], options)).rejects.toThrow(
+  await expect(lanes.queueCommands(broken, never).confine(['true'], options)).rejects.toThrow(
     'no sandbox',
   );
-  const command = await lanes.within(port, never).confine(['true'], options);
+  const command = await lanes.queueCommands(port, never).confine(['true'], options);
   await expect(lanes.take(never, BACKGROUND)).rejects.toThrow('max_processes');
   command.release();
   command.release();

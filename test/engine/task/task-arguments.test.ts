@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTaskInput } from '../../src/engine/task/task-input.ts';
+import { parseTaskArguments } from '../../../src/engine/task/task-arguments.ts';
 
 const CONTEXT =
   'context: must be fresh, inherit, summary, last:N (the last N turns), or {files: [paths], results: [task ids]}';
@@ -80,7 +80,7 @@ describe('the arguments of Task', () => {
       { prompt: 'find it' },
     ],
   ])('take %s', (_, params, input) => {
-    expect(parseTaskInput(params)).toEqual({
+    expect(parseTaskArguments(params)).toEqual({
       ok: true,
       input: { ...input, params },
     });
@@ -169,7 +169,7 @@ describe('the arguments of Task', () => {
     [
       'context at a resume',
       { prompt: 'a', resume: '4f2k9x', context: 'inherit' },
-      ['context: is for a new task; one that is resumed goes on with its own'],
+      ['context: is for new tasks; a resumed task keeps its own context'],
     ],
     [
       'a prototype',
@@ -179,6 +179,6 @@ describe('the arguments of Task', () => {
       ],
     ],
   ])('refuse %s', (_, params, issues) => {
-    expect(parseTaskInput(params)).toEqual({ ok: false, issues });
+    expect(parseTaskArguments(params)).toEqual({ ok: false, issues });
   });
 });

@@ -11,30 +11,33 @@ import {
   type Question,
 } from '../../protocol/question.ts';
 
-/** An answer as a person gives it. */
+/** An answer as a person types it. */
 export interface AnswerRequest {
-  /** `yes`, `no`, `always`, or `mode` for the mode that the agent asks for; for a plan `always` approves edits, too; for a question of AskUser its text, or the number of an option. */
+  /**
+   * To a permission question: `yes`, `no`, `always`, or `mode` for the mode that the agent asks for. To a plan: `yes`,
+   * `no`, or `always`, which also approves edits. To a question of AskUser: a text or the number of an option.
+   */
   readonly text: string;
   /** The scope of an `always` or a `mode`. Default: `task`. */
   readonly scope?: string;
-  /** Why not. */
+  /** The reason for a `no`. */
   readonly reason?: string;
-  /** Of a plan that is approved, as the person changed it. Default: as it was shown. */
+  /** The approved plan as the person changed it. Default: as it was shown. */
   readonly plan?: string;
 }
 
 const SHOWN_WORD = 60;
 const NUMBER = /^[1-9]$/;
 
-/** What an answer says to this question. Throws MusterError (`INVALID_PARAM`) with what is valid. */
-export function readAnswer(question: Question, wish: AnswerRequest): Answer {
+/** Parses an answer to a question. Throws MusterError (`INVALID_PARAM`) that lists the valid answers. */
+export function parseAnswer(question: Question, request: AnswerRequest): Answer {
   switch (question.kind) {
     case 'input':
-      return readText(question, wish);
+      return readText(question, request);
     case 'plan':
-      return readApproval(question, wish);
+      return readApproval(question, request);
     case 'permission':
-      return readVerdict(question, wish);
+      return readVerdict(question, request);
     default:
       return question satisfies never;
   }
@@ -50,7 +53,7 @@ function readText({ id, options }: InputQuestion, { text, scope, reason }: Answe
   return { kind: 'text', text: chosen ?? answer };
 }
 
-/** `always`: edits run unasked from there on. */
+/** The answers that approve a plan, with the mode that they set. With `always`, edits run unasked. */
 const APPROVALS: ReadonlyMap<string, PermissionMode> = new Map([
   ['yes', 'default'],
   ['always', 'acceptEdits'],
@@ -128,7 +131,7 @@ function chosenScope<Scope extends GrantScope>(
   );
 }
 
-/** For people. */
+/** Lists the valid answers for a message. */
 function validAnswers({ scopes, modeToGrant }: PermissionQuestion): string {
   const always = scopes.length === 0 ? '' : 'always, ';
   return `yes, ${always}${modeToGrant === undefined ? '' : 'mode, '}no`;

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 
-/** What a Task call wants its child to have beside the prompt. */
-export type ContextRequest =
+/** The context that a Task call gives its child in addition to the prompt. */
+export type ContextArgument =
   | { readonly kind: 'inherit' }
   | { readonly kind: 'last'; readonly turns: number }
   | { readonly kind: 'summary' }
@@ -14,15 +14,15 @@ export type ContextRequest =
       readonly results: readonly string[];
     };
 
-/** Files and results of one call, each. */
-const MOST_CHOSEN = 32;
+/** The most files, and the most results, that one call may name. */
+const MAX_CHOSEN = 32;
 
 const VALID =
   'fresh, inherit, summary, last:N (the last N turns), or {files: [paths], results: [task ids]}';
 
-/** Reads the argument `context`; null: nothing but the prompt. What is wrong with it is added to `issues`. */
-export function parseContext(given: JsonValue, issues: string[]): ContextRequest | null {
-  const value = meant(given);
+/** Reads the argument `context`. Returns null when the child gets only its prompt. Adds mistakes to `issues`. */
+export function parseContextArgument(given: JsonValue, issues: string[]): ContextArgument | null {
+  const value = unquoteObject(given);
   if (isJsonObject(value)) return chosen(value, issues);
   if (value === 'fresh') return null;
   if (value === 'inherit') return { kind: 'inherit' };
@@ -33,8 +33,8 @@ export function parseContext(given: JsonValue, issues: string[]): ContextRequest
   return null;
 }
 
-/** Where a text or an object may stand, some models write the object as a text. */
-function meant(value: JsonValue): JsonValue {
+/** Parses an object that is given as a text: some models do so where both types are valid. */
+function unquoteObject(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return value;
   const parsed = parseJsonLine(value);
   return isJsonObject(parsed) ? parsed : value;
@@ -63,13 +63,13 @@ function texts(name: string, value: JsonValue | undefined, issues: string[]): re
     issues.push(`context.${name}: must be a list of texts, not ${shown(value)}`);
     return [];
   }
-  if (list.length > MOST_CHOSEN) {
-    issues.push(`context.${name}: may name at most ${MOST_CHOSEN}, not ${list.length}`);
+  if (list.length > MAX_CHOSEN) {
+    issues.push(`context.${name}: may name at most ${MAX_CHOSEN}, not ${list.length}`);
   }
   return [...new Set(list.map(String))];
 }
 
-/** Code units of a wrong value. */
+/** The most code units of a wrong value that a message shows. */
 const SHOWN = 60;
 
 function shown(value: JsonValue): string {

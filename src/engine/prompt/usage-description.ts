@@ -2,17 +2,17 @@ import { oneLine, truncate } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { lazy } from '../../base/lazy.ts';
 
-/** UTF-16 units of a description that are looked at: some hold whole dialogues. */
-const MOST_READ = 4_000;
+/** The most UTF-16 units of a description that are processed: some contain long dialogues. */
+const MAX_READ = 4_000;
 
 /** Dialogues that show when to choose an agent; one that is not closed goes on to the end. */
 const EXAMPLES = /<(examples?|commentary)\b[^>]*>[\s\S]*?(?:<\/\1\s*>|$)/gi;
-/** What announces examples, on a line of its own or before those taken out, and all behind it. */
+/** An announcement of examples, with everything after it. */
 const ANNOUNCED =
   /(?:^|[\n.;:!?])\s*(?:\W{0,3})(?:usage )?examples?(?: usage| uses?)?\W{0,3}:[\s\S]*$/i;
 
 const OPENINGS: readonly (readonly [RegExp, string])[] = [
-  // "Use this security agent proactively when …"; what it opens stays.
+  // "Use this security agent proactively when …"; the condition stays.
   [
     /^(?:use|invoke|call|launch|choose) (?:this|the)(?: [\w./-]{1,40}){0,4}? (?:sub-?)?agents?,?(?: proactively| immediately)? (?=(?:when|whenever|if|for|to|after|before)\b)/i,
     '',
@@ -31,37 +31,37 @@ const OPENINGS: readonly (readonly [RegExp, string])[] = [
 /** A full stop that ends no sentence. */
 const ABBREVIATION = lazy(() => /(?:\b(?:e\.g|i\.e|etc|vs|incl|approx)|\b\p{L})$/iu);
 const SENTENCE_END = /[.!?](?=\s)|[。！？]/g;
-/** A cut that leaves less than this share of what fits gives too much away. */
+/** The smallest share of the available length that a cut at a sentence or a word must keep. */
 const LEAST_SHARE = 0.5;
 
-const told = new WeakMap<AgentDefinition, string>();
+const cache = new WeakMap<AgentDefinition, string>();
 
 /**
- * What a description says of when to use its agent, on one line: without examples, and without words
- * that stand at the head of every other description. Generators write `\n` for a line end.
+ * Extracts from a description when to use the agent, on one line: without examples, and without the opening words
+ * that many descriptions share. Some generators write `\n` for a line end.
  */
-export function descriptionFor(agent: AgentDefinition): string {
-  const known = told.get(agent);
+export function usageDescription(agent: AgentDefinition): string {
+  const known = cache.get(agent);
   if (known !== undefined) return known;
-  // Muster's own are written as they are shown: little of all this need be done at each start.
+  // Built-in descriptions are shown as written, which saves this work at each start.
   const isBuiltin = agent.origin.scope === 'builtin';
   const use = isBuiltin ? oneLine(agent.description) : useOf(agent.description);
-  told.set(agent, use);
+  cache.set(agent, use);
   return use;
 }
 
 function useOf(description: string): string {
-  const read = truncate(description, MOST_READ).replaceAll('\\n', '\n');
+  const read = truncate(description, MAX_READ).replaceAll('\\n', '\n');
   const plain = oneLine(read.replaceAll(EXAMPLES, '\n').replace(ANNOUNCED, '.'));
   const bare = plain.replace(/^\.$/, '').replace(/([.!?])\.$/, '$1');
   const opened = OPENINGS.reduce((text, [opening, by]) => text.replace(opening, by), bare);
-  // Nothing but examples: they say more than nothing.
+  // A description of nothing but examples is kept, since they are better than nothing.
   const use = opened === '' ? oneLine(read) : opened;
   return use.charAt(0).toUpperCase() + use.slice(1);
 }
 
-/** At most so many code points: whole sentences where enough of it then stands, else cut at a word. */
-export function shortened(text: string, most: number): string {
+/** Shortens a text to at most `most` code points, at the end of a sentence if enough remains, else of a word. */
+export function shortenDescription(text: string, most: number): string {
   const fitting = truncate(text, most);
   if (fitting.length === text.length) return text;
   const least = fitting.length * LEAST_SHARE;
@@ -72,7 +72,7 @@ export function shortened(text: string, most: number): string {
   return `${cut.trimEnd()}…`;
 }
 
-/** Where the last whole sentence ends; 0: none does. */
+/** Returns the position after the last complete sentence; 0 when there is none. */
 function lastSentenceEnd(text: string): number {
   let end = 0;
   for (const match of text.matchAll(SENTENCE_END)) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAnswer, type AnswerRequest } from '../../../src/engine/questions/read-answer.ts';
+import { parseAnswer, type AnswerRequest } from '../../../src/engine/questions/parse-answer.ts';
 import type { Answer, InputQuestion, PermissionQuestion } from '../../../src/protocol/question.ts';
 
 const PERMISSION: PermissionQuestion = {
@@ -48,7 +48,7 @@ describe('an answer', () => {
     [{ text: '01' }, INPUT, { kind: 'text', text: '01' }],
     [{ text: '1' }, { ...INPUT, options: [] }, { kind: 'text', text: '1' }],
   ])('%j', (wish, question, answer) => {
-    expect(readAnswer(question, wish)).toEqual(answer);
+    expect(parseAnswer(question, wish)).toEqual(answer);
   });
 
   it.each<[AnswerRequest, PermissionQuestion | InputQuestion, RegExp]>([
@@ -68,6 +68,6 @@ describe('an answer', () => {
     [{ text: 'left', scope: 'task' }, INPUT, /neither a scope nor a reason/],
     [{ text: 'left', reason: 'x' }, INPUT, /neither a scope nor a reason/],
   ])('%j is an error', (wish, question, message) => {
-    expect(() => readAnswer(question, wish)).toThrow(message);
+    expect(() => parseAnswer(question, wish)).toThrow(message);
   });
 });

@@ -14,20 +14,23 @@ interface SkillDeps extends Pick<EngineDeps, 'settings'> {
   readonly skills: Pick<SkillSource, 'skills'>;
 }
 
-/** What a model may call, and what its prompt says of that, a line each. */
-interface Callable {
+/** The skills that a model may call, with a line about each for its prompt. */
+interface CallableSkills {
   readonly skills: readonly SkillDefinition[];
   readonly lines: readonly string[];
 }
 
-/** Of all skills, for those who may delegate and those who may not: thousands of tasks share them. */
-const CALLABLE = new WeakMap<readonly SkillDefinition[], Map<boolean, Callable>>();
+/** The callable skills by the list of all skills and the right to delegate. Thousands of tasks share them. */
+const CALLABLE = new WeakMap<readonly SkillDefinition[], Map<boolean, CallableSkills>>();
 
-/** The skills that the model of a task with these rights may call: of those for tasks only if it may delegate. */
-export function callableSkills({ skills, settings }: SkillDeps, rights: Rights): Callable {
+/** Finds the skills that a task with these rights may call. Skills that run as tasks need the right to delegate. */
+export function findCallableSkills(
+  { skills, settings }: SkillDeps,
+  rights: Rights,
+): CallableSkills {
   const all = skills.skills();
   const delegates = settings.taskTools && mayDelegate(rights);
-  const known = CALLABLE.get(all) ?? new Map<boolean, Callable>();
+  const known = CALLABLE.get(all) ?? new Map<boolean, CallableSkills>();
   CALLABLE.set(all, known);
   const callable = known.get(delegates) ?? callableOf(all, { delegates });
   known.set(delegates, callable);
@@ -37,7 +40,7 @@ export function callableSkills({ skills, settings }: SkillDeps, rights: Rights):
 function callableOf(
   all: readonly SkillDefinition[],
   { delegates }: { readonly delegates: boolean },
-): Callable {
+): CallableSkills {
   const skills = all.filter(
     ({ modelInvocable, context }) => modelInvocable && (delegates || context !== 'fork'),
   );
@@ -50,20 +53,21 @@ function mayDelegate(rights: Rights): boolean {
 }
 
 /** The skills that a definition preloads. */
-export interface Preloaded {
+export interface PreloadedSkills {
   readonly names: readonly string[];
-  /** What stands in the prompt of everyone of that type, a text a skill. */
+  /** The instructions of each skill, for the prompt. */
   readonly texts: readonly string[];
-  /** What it asks for and does not get, and why. */
+  /** The skills that it asks for and does not get, with the reasons. */
   readonly warnings: readonly string[];
 }
 
-const NOTHING: Preloaded = { names: [], texts: [], warnings: [] };
+const NOTHING: PreloadedSkills = { names: [], texts: [], warnings: [] };
 
-export function preloadedSkills(
+/** Loads the skills that an agent's definition preloads. */
+export function loadPreloadedSkills(
   { skills, settings }: SkillDeps,
   { name: agent, skills: wished = [] }: AgentDefinition,
-): Preloaded {
+): PreloadedSkills {
   if (wished.length === 0) return NOTHING;
   const found = [...new Set(wished)].map((name) => findSkill(name, skills.skills()));
   const loaded = found.flatMap((each) =>
@@ -84,8 +88,8 @@ export function preloadedSkills(
 }
 
 /**
- * Whether a path (absolute, real) belongs to a skill that a task uses: then it may be read although it
- * lies outside the roots. What its log says names the skill; where that lies, only what is installed.
+ * Returns true when a path (absolute, real) belongs to a skill that the task uses, so that it may be read although
+ * it is outside the roots. The log only names the skill; its directory is that of the installed skill.
  */
 export function isSkillFile({ skills }: SkillDeps, state: TaskState, real: string): boolean {
   if (state.skills.size === 0) return false;

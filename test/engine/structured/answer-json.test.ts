@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerJson } from '../../../src/engine/task/answer-json.ts';
+import { parseAnswerJson } from '../../../src/engine/structured/answer-json.ts';
 
 const fence = (text: string, language = 'json') => `\`\`\`${language}\n${text}\n\`\`\``;
 
@@ -27,7 +27,7 @@ describe('the JSON of an answer', () => {
     ['half of an emoji', '"\\ud83d"', '\ud83d'],
     ['200 levels', `${'['.repeat(200)}${']'.repeat(200)}`, expect.any(Array)],
   ])('is %s', (_, answer, value) => {
-    expect(answerJson(answer)).toEqual({ ok: true, value });
+    expect(parseAnswerJson(answer)).toEqual({ ok: true, value });
   });
 
   it.each([
@@ -54,7 +54,7 @@ describe('the JSON of an answer', () => {
     ['a million levels', '['.repeat(1_000_000), /^it is not JSON: /],
     ['a megabyte of words on one line', 'word '.repeat(200_000), /^it is not JSON: /],
   ])('is not found in %s', (_, answer, why) => {
-    expect(answerJson(answer)).toEqual({ ok: false, why: expect.stringMatching(why) });
+    expect(parseAnswerJson(answer)).toEqual({ ok: false, why: expect.stringMatching(why) });
   });
 
   it('is what was written, whatever that is', () => {
@@ -62,7 +62,7 @@ describe('the JSON of an answer', () => {
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.boolean(), (value, isFenced) => {
         const json = JSON.stringify(value, null, isFenced ? 2 : 0);
         const answer = isFenced ? `It is:\n${fence(json)}` : json;
-        expect(answerJson(answer)).toEqual({ ok: true, value: JSON.parse(json) });
+        expect(parseAnswerJson(answer)).toEqual({ ok: true, value: JSON.parse(json) });
       }),
     );
   });

@@ -1,7 +1,37 @@
+import type {
+  AgentDefinition,
+  AgentParameter,
+  LimitedTools,
+  ToolLimit,
+} from '../../protocol/agent.ts';
+import { oneLine, truncate } from '../../base/text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
-import { oneLine } from '../../base/text.ts';
 import { nameCovers, ruleCovers } from '../../policy/tool-cover.ts';
-import type { AgentDefinition, LimitedTools, ToolLimit } from '../../protocol/agent.ts';
+
+/** The most characters that the prompt shows of each text about a parameter. */
+const MAX_SHOWN = 400;
+
+/** Formats an agent's own prompt with the values of its parameters; empty when it has none. */
+export function formatAgentPrompt({ prompt, parameters = [] }: AgentDefinition): string {
+  const own = prompt.trim();
+  if (own === '' || parameters.length === 0) return own;
+  return `${own}
+
+## Parameters
+Where \`{{ name }}\` stands above, read what the task says it is, or else:
+${parameters.map((each) => `- ${parameterLine(each)}`).join('\n')}`;
+}
+
+function parameterLine({ name, description, default: preset }: AgentParameter): string {
+  const about = description === '' ? '' : ` (${shown(description)})`;
+  return preset === undefined
+    ? `${shown(name)}${about}: not given; work it out from the task, and say what you took it for`
+    : `${shown(name)}${about}: ${preset === '' ? 'nothing' : shown(preset)}`;
+}
+
+function shown(text: string): string {
+  return truncate(oneLine(text), MAX_SHOWN);
+}
 
 /**
  * The part of a system prompt that names the calls to which a definition limits tools, so that the model makes no
@@ -9,7 +39,7 @@ import type { AgentDefinition, LimitedTools, ToolLimit } from '../../protocol/ag
  *
  * @param tools the names of the tools that the task has
  */
-export function limitedToolsText(
+export function formatLimitedTools(
   { limitedTools = [] }: Pick<AgentDefinition, 'limitedTools'>,
   tools: readonly string[],
 ): string {
@@ -33,7 +63,7 @@ function linesOf({ limits, unlimited }: LimitedTools, tools: readonly string[]):
   return [...toolsByWays].map(([ways, names]) => `- ${names.join(', ')}: ${ways}`);
 }
 
-/** Whether a rule for the limited tool is about another tool, too, as one for Edit is about Write. */
+/** Returns true when a rule for the limited tool also covers this tool, as one for Edit covers Write. */
 function isCovered(tool: string, limit: ToolLimit, purpose: 'widen' | 'narrow'): boolean {
   const source = { kind: 'builtin', where: '' } as const;
   return ruleCovers({ text: limit.tool, tool: limit.tool, source }, tool, purpose);

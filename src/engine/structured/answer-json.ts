@@ -15,7 +15,7 @@ export type AnswerJson =
  * fenced block where none says so. Nothing else is looked for: what an answer quotes in passing is not
  * its result.
  */
-export function answerJson(answer: string): AnswerJson {
+export function parseAnswerJson(answer: string): AnswerJson {
   const whole = parse(answer);
   if (whole.ok) return whole;
   const blocks = fencedBlocks(answer);

@@ -8,52 +8,53 @@ import type { MemoryPlace } from '../../protocol/memory.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';
 import { listNotes, readIndex } from '../../tools/memory/notes.ts';
-import { ownPlace, type MemorySource } from './memory-source.ts';
+import { findOwnNotes, type MemorySource } from './memory-source.ts';
 import { cutToBytes, fitLines } from '../../tools/shared/output.ts';
 
-/** Of an index, so much enters a prompt at most: lines, and bytes of them. */
-export const OPENING_LINES = 200;
-export const OPENING_BYTES = 25_600;
+/** The most lines of an index that enter a prompt. */
+export const MAX_INDEX_LINES = 200;
+/** The most bytes of an index that enter a prompt. */
+export const MAX_INDEX_BYTES = 25_600;
 
-/** What an agent's notes put into its prompt. */
-export interface MemoryOpening {
+/** The part of a prompt that comes from an agent's notes. */
+export interface PromptNotes {
   readonly directory: string;
   readonly text: string;
-  /** What of its notes is left out, and why, as a sentence; null: nothing. */
+  /** A sentence that says which notes are left out, and why; null when none are. */
   readonly warning: string | null;
 }
 
-interface OpeningParts {
+interface PromptNotesRequest {
   readonly source: MemorySource | undefined;
   readonly redact: ((text: string) => string) | undefined;
   readonly agent: AgentDefinition;
   readonly cwd: string;
-  /** Those who are asked for one see the same, whatever happens to the files. Absent: as it is now. */
+  /** Requests with the same object get the same notes, whatever happens to the files. Default: a fresh read. */
   readonly moment: object | undefined;
 }
 
-const SEEN = new WeakMap<object, Map<string, MemoryOpening>>();
+const SEEN = new WeakMap<object, Map<string, PromptNotes>>();
 
-/** Null: the agent keeps no notes of its own. Reads them from the disk. */
-export function memoryOpening(parts: OpeningParts): MemoryOpening | null {
+/** Reads the notes of an agent for its prompt. Returns null when the agent keeps no notes of its own. */
+export function readPromptNotes(parts: PromptNotesRequest): PromptNotes | null {
   const { source, agent, cwd, moment } = parts;
-  const place = source === undefined ? null : ownPlace(source, agent, cwd);
+  const place = source === undefined ? null : findOwnNotes(source, agent, cwd);
   if (source === undefined || place === null) return null;
-  if (moment === undefined) return openingNow(parts, source, place);
-  const seen = SEEN.get(moment) ?? new Map<string, MemoryOpening>();
+  if (moment === undefined) return readCurrentNotes(parts, source, place);
+  const seen = SEEN.get(moment) ?? new Map<string, PromptNotes>();
   SEEN.set(moment, seen);
   // Agents of one id share a directory, and may be trusted differently.
   const key = `${agent.origin.scope} ${place.directory}`;
-  const known = seen.get(key) ?? openingNow(parts, source, place);
+  const known = seen.get(key) ?? readCurrentNotes(parts, source, place);
   seen.set(key, known);
   return known;
 }
 
-function openingNow(
-  { agent, redact = (text) => text }: OpeningParts,
+function readCurrentNotes(
+  { agent, redact = (text) => text }: PromptNotesRequest,
   source: MemorySource,
   place: MemoryPlace,
-): MemoryOpening {
+): PromptNotes {
   const { directory } = place;
   const index = indexOf(place);
   if (index instanceof MusterError) {
@@ -61,8 +62,8 @@ function openingNow(
     return { directory, text: HOW, warning };
   }
   if (index.trim() === '')
-    return { directory, text: `${HOW}\nNo notes are there yet.`, warning: null };
-  // A definition that the project brings was trusted with what it asks for.
+    return { directory, text: `${HOW}\nThere are no notes yet.`, warning: null };
+  // A definition of the project was trusted together with the notes that it asks for.
   const isAsked = place.scope === 'user' || agent.origin.scope === 'project';
   if (!isAsked && !source.trusts(join(directory, INDEX_NAME))) {
     const warning = `the notes of agent ${agent.name} in ${directory} are left out of its prompt, because you have not trusted them: see \`muster trust list\`, then \`muster trust add\``;
@@ -72,8 +73,8 @@ function openingNow(
   const warning =
     hidden === 0
       ? null
-      : `the notes of agent ${agent.name} in ${directory} hold ${plural(hidden, 'character')} that nobody sees: left out of its prompt`;
-  return { directory, text: `${HOW}\n${openingText(redact(text))}`, warning };
+      : `the notes of agent ${agent.name} in ${directory} hold ${plural(hidden, 'invisible character')}, which are left out of its prompt`;
+  return { directory, text: `${HOW}\n${formatNotesIndex(redact(text))}`, warning };
 }
 
 const HOW = `# Memory
@@ -88,23 +89,27 @@ function indexOf(place: MemoryPlace): string | MusterError {
   }
 }
 
-/** As much of an index as enters a prompt, marked as outside text: the same for the same index. Pure. */
-export function openingText(index: string): string {
+/** Formats the part of an index that fits into a prompt, marked as outside text. Pure. */
+export function formatNotesIndex(index: string): string {
   const all = index.trimEnd().split('\n');
-  const { lines } = fitLines(all.slice(0, OPENING_LINES), OPENING_BYTES);
-  const left = all.length - lines.length;
-  const rest =
-    lines.length === 0 ? ' (its first line is cut; make it shorter)' : restOf(left, lines);
-  const text = lines.length === 0 ? cutToBytes(all[0] ?? '', OPENING_BYTES) : lines.join('\n');
-  return `${INDEX_NAME}${rest}:\n${markOutside(text, nonceOf(text))}`;
+  const { lines } = fitLines(all.slice(0, MAX_INDEX_LINES), MAX_INDEX_BYTES);
+  const note =
+    lines.length === 0
+      ? ' (its first line is cut; make it shorter)'
+      : omittedLinesNote(all.length - lines.length, lines);
+  const text = lines.length === 0 ? cutToBytes(all[0] ?? '', MAX_INDEX_BYTES) : lines.join('\n');
+  return `${INDEX_NAME}${note}:\n${markOutside(text, nonceOf(text))}`;
 }
 
-function restOf(left: number, { length }: readonly string[]): string {
-  if (left === 0) return '';
-  return ` (${plural(left, 'more line')}: MemoryRead with offset ${length + 1}; keep it shorter)`;
+function omittedLinesNote(omitted: number, { length }: readonly string[]): string {
+  if (omitted === 0) return '';
+  return ` (${plural(omitted, 'more line')}: MemoryRead with offset ${length + 1}; keep it shorter)`;
 }
 
-/** Drawn from the text: siblings, and later runs, then share the bytes; what stands in it can't be foreseen. */
+/**
+ * Derives the nonce from the text, so that siblings and later runs share the same bytes. An author of notes can't
+ * foresee it, since it depends on all of the text.
+ */
 function nonceOf(text: string): string {
   for (let salt = 0; ; salt += 1) {
     const nonce = createHash('sha256').update(`${salt}\n${text}`).digest('hex').slice(0, 16);

@@ -1,17 +1,20 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import { shortened, descriptionFor } from '../../../src/engine/prompt/shown-description.ts';
 import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
+import {
+  shortenDescription,
+  usageDescription,
+} from '../../../src/engine/prompt/usage-description.ts';
 
 const ORIGIN = { ...MAIN_AGENT.origin, scope: 'user' } as const;
 
 function use(description: string): string {
-  return descriptionFor({ ...MAIN_AGENT, origin: ORIGIN, description });
+  return usageDescription({ ...MAIN_AGENT, origin: ORIGIN, description });
 }
 
 test('shows what ships with Muster as it stands, which needs nothing of all this', async () => {
-  const shown = (await loadBuiltinAgents()).map(descriptionFor);
+  const shown = (await loadBuiltinAgents()).map(usageDescription);
   const read = (await loadBuiltinAgents()).map(({ description }) => use(description));
   expect(shown).toEqual(read);
 });
@@ -55,13 +58,13 @@ test.each([
   ['检查代码。然后报告结果并给出建议', 8, '检查代码。'],
   ['🙂🙂🙂🙂', 3, '🙂🙂…'],
 ])('%j in %i is %j', (text, most, expected) => {
-  expect(shortened(text, most)).toBe(expected);
+  expect(shortenDescription(text, most)).toBe(expected);
 });
 
 test('never longer than asked for, and a beginning of the text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 80 }), (text, most) => {
-      const short = shortened(text, most);
+      const short = shortenDescription(text, most);
       expect([...short].length).toBeLessThanOrEqual(most);
       expect(text.startsWith(short.replace(/…$/, '').trimEnd())).toBe(true);
     }),

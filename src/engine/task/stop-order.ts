@@ -1,0 +1,40 @@
+import type { ErrorCode } from '../../base/errors.ts';
+import type { StoppedBy } from '../../protocol/end-reason.ts';
+
+/**
+ * An order to stop a task, used as the reason of its abort signal. By `limit` the task ends as `partial`, else
+ * as `stopped`.
+ */
+export interface StopOrder {
+  readonly by: StoppedBy;
+  /** One sentence for the log and the parent. */
+  readonly reason: string;
+  readonly code: Extract<ErrorCode, 'CANCELLED' | 'LIMIT_EXCEEDED'>;
+}
+
+/** Creates an order that ends a task as stopped. */
+export function stopOrder(by: Exclude<StopOrder['by'], 'limit'>, reason: string): StopOrder {
+  return { by, reason, code: 'CANCELLED' };
+}
+
+/** Creates an order that ends a task as partial, because a limit was reached. */
+export function limitOrder(reason: string): StopOrder {
+  return { by: 'limit', reason, code: 'LIMIT_EXCEEDED' };
+}
+
+/** Returns the order for the children of a task that gets this order. */
+export function childStopOrder(order: StopOrder): StopOrder {
+  if (order.by !== 'limit') return order;
+  return stopOrder('parent', `the task above it ended: ${order.reason}`);
+}
+
+/** Returns the order in the reason of an aborted signal. Any other reason counts as a stop by the client. */
+export function readStopOrder(signal: AbortSignal): StopOrder {
+  const reason: unknown = signal.reason;
+  return isStopOrder(reason) ? reason : stopOrder('client', 'the caller cancelled it');
+}
+
+/** Returns true when an abort reason is a stop order. */
+export function isStopOrder(value: unknown): value is StopOrder {
+  return typeof value === 'object' && value !== null && 'by' in value && 'reason' in value;
+}

@@ -1,0 +1,104 @@
+/** One limit that a user can set on the work of tasks. */
+export interface LimitRow {
+  /** Whether the limit is on one task with all tasks below it, or on a whole tree. */
+  readonly scope: 'task' | 'tree';
+  /** The amount that the limit bounds. */
+  readonly measure: 'tokens' | 'costUsd' | 'turns' | 'toolBytes' | 'wallMs' | 'tasks' | 'commands';
+  /** The field of `TaskLimits` for a task, of `EngineSettings` for a tree. */
+  readonly field: string;
+  /** The configuration key that sets the limit. */
+  readonly key: string;
+  /** The command line flag that sets this key; null where there is none. */
+  readonly flag: string | null;
+}
+
+/** All limits that a user can set, by the name under which events and messages report them. */
+export const LIMITS = {
+  max_turns: {
+    scope: 'task',
+    measure: 'turns',
+    field: 'maxTurns',
+    key: 'task_tool.max_turns',
+    flag: null,
+  },
+  max_tokens: {
+    scope: 'task',
+    measure: 'tokens',
+    field: 'maxTokens',
+    key: 'task_tool.max_tokens',
+    flag: null,
+  },
+  max_cost_usd: {
+    scope: 'task',
+    measure: 'costUsd',
+    field: 'maxCostUsd',
+    key: 'task_tool.max_cost_usd',
+    flag: null,
+  },
+  max_tool_bytes: {
+    scope: 'task',
+    measure: 'toolBytes',
+    field: 'maxToolBytes',
+    key: 'task_tool.max_tool_bytes',
+    flag: null,
+  },
+  task_wall_seconds: {
+    scope: 'task',
+    measure: 'wallMs',
+    field: 'wallMs',
+    key: 'task_tool.task_wall_seconds',
+    flag: null,
+  },
+  tree_tokens: {
+    scope: 'tree',
+    measure: 'tokens',
+    field: 'treeTokens',
+    key: 'budget.tree_tokens',
+    flag: 'max-tokens',
+  },
+  tree_cost_usd: {
+    scope: 'tree',
+    measure: 'costUsd',
+    field: 'treeCostUsd',
+    key: 'budget.tree_cost_usd',
+    flag: 'max-cost-usd',
+  },
+  tree_turns: {
+    scope: 'tree',
+    measure: 'turns',
+    field: 'treeTurns',
+    key: 'budget.tree_turns',
+    flag: null,
+  },
+  tree_tool_bytes: {
+    scope: 'tree',
+    measure: 'toolBytes',
+    field: 'treeToolBytes',
+    key: 'budget.tree_tool_bytes',
+    flag: null,
+  },
+  tree_wall_seconds: {
+    scope: 'tree',
+    measure: 'wallMs',
+    field: 'treeWallMs',
+    key: 'budget.tree_wall_seconds',
+    flag: 'max-wall-seconds',
+  },
+  max_tasks: {
+    scope: 'tree',
+    measure: 'tasks',
+    field: 'maxTasks',
+    key: 'task_tool.max_tasks',
+    flag: 'max-tasks',
+  },
+  max_processes: {
+    scope: 'tree',
+    measure: 'commands',
+    field: 'maxProcesses',
+    key: 'budget.max_processes',
+    flag: null,
+  },
+} as const satisfies Readonly<Record<string, LimitRow>>;
+
+/** The name of a limit that a user can set. */
+export type LimitName = keyof typeof LIMITS;

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { ALL_KEYS } from '../../src/config/keys.ts';
+import { flagSpec, isFlagName } from '../../src/front/cli/flags.ts';
+import { LIMITS, type LimitRow } from '../../src/protocol/limits.ts';
+
+const rows: readonly (readonly [string, LimitRow])[] = Object.entries(LIMITS);
+
+it.each(rows)('%s is set by the configuration key of its row', (name, { key }) => {
+  expect(ALL_KEYS.map((each) => each.key)).toContain(key);
+  expect(key.split('.')[1]).toBe(name);
+});
+
+it.each(rows)('%s is set by the flag of its row, if it has one', (_, { key, flag }) => {
+  if (flag === null) return;
+  expect(isFlagName(flag) && flagSpec(flag).configKey).toBe(key);
+});
