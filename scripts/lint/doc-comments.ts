@@ -1,6 +1,6 @@
 /**
- * A lint rule: no sentence of a doc comment starts with a word that makes the reader look for its subject, such as
- * "What" or "Whose". A doc comment says what the export is or does in a full sentence (docs/contributing.md).
+ * A lint rule: a doc comment does not start with a word that makes the reader look for its subject, such as "What" or
+ * "Whose". Its first sentence says what the export is or does, with a verb or a noun phrase at the start.
  */
 
 interface Comment {
@@ -14,7 +14,9 @@ interface Context {
   report(problem: { readonly message: string; readonly node: Comment }): void;
 }
 
-const FORBIDDEN = /^(?:What|Of|Where|Whose|Whom|Null:|Absent:|Those|How|Whether nobody)\b/;
+const FIRST_WORDS = /^(?:What|Of|Where|Whose|Whom|Those)\b/;
+/** Words that stand for a sentence without a verb, wherever they are. */
+const LABELS = /^(?:Null|Absent):/;
 
 /** Splits the text of a doc comment into its sentences. */
 function sentences(value: string): readonly string[] {
@@ -27,7 +29,9 @@ const docComments = {
     Program() {
       for (const comment of context.sourceCode.getAllComments()) {
         if (comment.type !== 'Block' || !comment.value.startsWith('*')) continue;
-        const wrong = sentences(comment.value.slice(1)).find((each) => FORBIDDEN.test(each));
+        const wrong = sentences(comment.value.slice(1)).find(
+          (each, index) => LABELS.test(each) || (index === 0 && FIRST_WORDS.test(each)),
+        );
         if (wrong === undefined) continue;
         const start = wrong.slice(0, 40).replaceAll('\n', ' ');
         context.report({

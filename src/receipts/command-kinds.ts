@@ -5,7 +5,7 @@ import { splitCommandLine, type LineSegment } from './command-line.ts';
 /** The kinds of command that a receipt names. */
 export type CommandKind = 'test' | 'build' | 'commit';
 
-/** What an exit code says about one program of a command line. `unclear`: it may have passed or failed. */
+/** The meaning of an exit code for one program of a command line. `unclear`: it may have passed or failed. */
 export type CommandOutcome = 'passed' | 'failed' | 'unclear';
 
 /**

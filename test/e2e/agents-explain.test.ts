@@ -229,7 +229,7 @@ it('agents explain tells of what cannot be started, or may not be, what it would
       code: 1,
       call: {
         verdict: 'deny',
-        reason: `\`lost\` can't be started: None of the tools it asks for can be used (Froob). Fix ${path}, or name another agent.`,
+        reason: `\`lost\` can't be started: None of the tools that it requests can be used (Froob). Fix ${path}, or name another agent.`,
       },
       tools: [],
       warnings: [expect.stringMatching(/^`zork` is not a permission mode/)],

@@ -90,7 +90,7 @@ export function createFieldReader(options: FieldReaderOptions): FieldReader {
   };
 }
 
-/** Of two spellings of a name, the first counts. The other stays untaken, and is reported as such. */
+/** Takes the first of two spellings of a name. The other stays untaken, and is reported as such. */
 function keysByName(fields: Fields): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
   for (const key of fields.keys()) {

@@ -11,7 +11,7 @@ export interface Check {
   /** `fail`: runs will not work; `warn`: something is missing or worth knowing. */
   readonly status: 'ok' | 'warn' | 'fail';
   readonly detail: string;
-  /** What the user can do about it; null for nothing. */
+  /** The user's next step; null for none. */
   readonly fix: string | null;
 }
 
