@@ -26,7 +26,7 @@ interface AgentListing extends ListingState {
   readonly aliases: readonly string[];
   readonly description: string;
   readonly tools: ToolSelection;
-  /** Tools of which it gets only the calls that these rules cover. Absent: none. */
+  /** Tools of which it gets only the calls that these rules cover. Default: none. */
   readonly limitedTools?: readonly LimitedTools[];
   readonly disallowedTools: readonly string[];
   readonly model: string | null;
@@ -35,7 +35,7 @@ interface AgentListing extends ListingState {
   /** The mode that it gets. */
   readonly effectiveMode: PermissionMode;
   readonly maxTurns: number | null;
-  /** The scope of its directory of notes. Absent: it has none. */
+  /** The scope of its directory of notes. Default: it has none. */
   readonly memory?: MemoryScope;
   /** The hexadecimal hash of the prompt, with `\n` line ends, trimmed. */
   readonly promptSha256: string;

@@ -149,7 +149,7 @@ interface WatchOptions {
 /** Watches one request. Bytes only update a timestamp, which is checked when the deadline is due. */
 class Watch implements WireObserver {
   expired: Expired | null = null;
-  /** Takes the progress of the answer. Absent: it is part of the stream. */
+  /** Takes the progress of the answer. Default: it is part of the stream. */
   readonly progressed: ((part: ProgressPart) => void) | undefined;
   private readonly options: WatchOptions;
   private readonly clock: Clock;

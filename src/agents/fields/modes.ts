@@ -8,7 +8,7 @@ import { readBoolean, singleLineOf } from './common.ts';
 interface RequestedMode {
   /** Claude Code's name for the mode, which listings show. */
   readonly permissionMode: string;
-  /** The mode in Muster, never wider than the vendor's. Null: it requests none, and the mode of the session applies. */
+  /** The mode in Muster, never wider than the vendor's. Null when it requests none, and the mode of the session applies. */
   readonly mode: PermissionMode | null;
   /** Whether calls that would ask a person are refused. */
   readonly refusesQuestions?: true;
@@ -91,7 +91,7 @@ export function readMode(reader: FieldReader, words: ModeNames): ModeFields {
 }
 
 interface ModeRequest extends Omit<RequestedMode, 'permissionMode'> {
-  /** Null: the name is unknown. */
+  /** Null when the name is unknown. */
   readonly permissionMode: string | null;
 }
 

@@ -14,7 +14,7 @@ import { splitSpecifier } from './tool-lists.ts';
 export interface GrantedTools {
   /** Canonical names, each once. */
   readonly names: readonly string[];
-  /** Absent: none of them is limited to certain calls. */
+  /** Default: none of them is limited to certain calls. */
   readonly limited?: LimitedTools;
 }
 

@@ -3,7 +3,7 @@ import type { DefinitionFormat, Locations } from '../loader/format.ts';
 /** A product whose files Muster reads. */
 export interface AgentVendor {
   readonly agents: DefinitionFormat;
-  /** Absent: it has no skills of its own. */
+  /** Default: it has no skills of its own. */
   readonly skills?: Locations;
   /** The rules by which an agent file of this vendor is recognised wherever it lies. */
   readonly detection?: Detection;

@@ -27,7 +27,7 @@ const CONSEQUENCES: ReadonlyMap<string, string> = new Map(
 export interface InactiveField {
   /** As written. */
   readonly field: string;
-  /** The consequence, and the alternative. Null: the field does not change what the agent does. */
+  /** The consequence, and the alternative. Null when the field does not change what the agent does. */
   readonly consequence: string | null;
 }
 

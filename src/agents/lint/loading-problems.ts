@@ -2,7 +2,7 @@ import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkippedPath } from '../loader/walk.ts';
 import type { Finding, Lint, Severity } from './findings.ts';
 
-/** The severity and the advice for problems from loading. Null: the message says what to do, as for any other code, which is a warning. */
+/** The severity and the advice for problems from loading. Null when the message says what to do, as for any other code, which is a warning. */
 const ADVICE_ROWS: readonly (readonly [code: string, severity: Severity, fix: string | null])[] = [
   [
     'invalid-yaml',

@@ -12,7 +12,7 @@ export interface DefinitionFile {
   readonly directory?: string;
   /**
    * Returns the text of another file that this one refers to, by its absolute path. That file must be
-   * trusted as this one is. Absent: no other file can be read.
+   * trusted as this one is. Default: no other file can be read.
    */
   readonly readReferenced?: (path: string) => ReferencedText;
 }

@@ -37,7 +37,7 @@ export interface DefinitionKind<T extends { readonly name: string }> {
   readonly maxTotalBytes: number;
   /** Whether everything else in the folder of such a file belongs to it, so that the search ends there. */
   readonly ownsFolder: boolean;
-  /** Returns the format for the files of a plugin. Absent: plugins have no such files. */
+  /** Returns the format for the files of a plugin. Default: plugins have no such files. */
   readonly pluginFormat?: (plugin: InstalledPlugin) => DefinitionFormat<T>;
   /** Returns the file with what the search knows about it, or the reason why it is skipped. */
   readonly checkFile?: (file: FoundFile, searchPath: SearchPath<T>) => FoundFile | SkippedPath;

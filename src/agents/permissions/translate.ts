@@ -5,7 +5,7 @@ import { withOlderNames, permissionSubjects, type PermissionSubject } from './su
 
 /** Permissions in terms of Muster, as far as they narrow what an agent may do. Tools have their canonical names. */
 export interface TranslatedPermissions {
-  /** The only tools that are allowed. Absent: tools that are not named are allowed, too. */
+  /** The only tools that are allowed. Default: tools that are not named are allowed, too. */
   readonly onlyTools?: readonly string[];
   /** Tools that are denied as a whole. */
   readonly denied: readonly string[];
@@ -13,7 +13,7 @@ export interface TranslatedPermissions {
   readonly deniedServers: readonly string[];
   /** The texts of rules. */
   readonly rules: { readonly ask: readonly string[]; readonly deny: readonly string[] };
-  /** The only agents that it may delegate to. Absent: all of them. */
+  /** The only agents that it may delegate to. Default: all of them. */
   readonly delegatesTo?: readonly string[];
   /** Permissions that are narrower than written, because rules cannot express them. */
   readonly narrowed: readonly string[];

@@ -15,7 +15,7 @@ interface SkillListing extends ListingState {
   readonly scope: SkillDefinition['scope'];
   /** `fork`: it runs as a task of its own. */
   readonly context: 'fork' | null;
-  /** The agent type of that task. Null: it does not run as a task. */
+  /** The agent type of that task. Null when it does not run as a task. */
   readonly agent: string | null;
   readonly model: string | null;
   readonly effort: Effort | null;

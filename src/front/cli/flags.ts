@@ -21,7 +21,7 @@ export interface FlagSpec extends FlagDetails {
 
 interface FlagDetails {
   readonly short?: string;
-  /** The name of the value in the help. Absent: the flag takes no value. */
+  /** The name of the value in the help. Default: the flag takes no value. */
   readonly value?: string;
   /** The value may be left out. */
   readonly hasOptionalValue?: true;
@@ -32,7 +32,7 @@ interface FlagDetails {
   readonly completes?: CompletionValues;
   /** The configuration key that the flag sets for this run. */
   readonly configKey?: ConfigKey;
-  /** Joins the values of a repeated flag. Absent: the last value replaces the others, or a list takes all. */
+  /** Joins the values of a repeated flag. Default: the last value replaces the others, or a list takes all. */
   readonly joinedBy?: string;
   /** Zero is refused: in a file it means "no limit", and on a command line it looks like "nothing at all". */
   readonly refusesZero?: true;

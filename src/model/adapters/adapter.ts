@@ -35,7 +35,7 @@ export interface AdapterDeps {
   readonly version: string;
   /** The limits on the size of an answer. Default: `ANSWER_CAPS`. */
   readonly caps?: AnswerCaps;
-  /** Returns the rules for attachments of a model; null: they are not known. Absent: no model accepts any. */
+  /** Returns the rules for attachments of a model; null: they are not known. Default: no model accepts any. */
   attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
 }
 

@@ -16,7 +16,7 @@ export interface WireObserver extends TrafficObserver {
   responded?(headers: HttpResponse['headers']): void;
   /** Is called when more arguments of a call have come, which are content but no part of the stream. */
   argumentsGrew?(): void;
-  /** Takes the visible progress of the answer. Absent: it is part of the stream. */
+  /** Takes the visible progress of the answer. Default: it is part of the stream. */
   readonly progressed?: ((part: ProgressPart) => void) | undefined;
 }
 

@@ -71,7 +71,7 @@ export interface AttachmentModel {
   readonly name: string;
   readonly id: string;
   readonly protocol: ConfiguredProvider['protocol'];
-  /** The kinds of attachments that the configuration lists for it. Absent: the configuration does not say. */
+  /** The kinds of attachments that the configuration lists for it. Default: the configuration does not say. */
   readonly configured?: readonly AttachmentKind[] | undefined;
 }
 

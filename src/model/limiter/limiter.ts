@@ -239,7 +239,7 @@ export class Limiter implements PermitListener, SlotUse {
 /** The address and key by which a provider counts requests. */
 export interface ProviderAccount {
   readonly baseUrl: string;
-  /** The key. Null: none is sent. */
+  /** The key. Null when none is sent. */
   readonly apiKey: string | null;
 }
 

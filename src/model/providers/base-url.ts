@@ -71,9 +71,9 @@ function toUrl(text: string): URL | null {
 export interface CandidateUrls {
   /** The base URL in the form that the provider package expects: it appends only the name of the endpoint. */
   readonly baseUrl: string;
-  /** The base URL that is tried once if the server has no API under the first one. Absent: there is no doubt. */
+  /** The base URL that is tried once if the server has no API under the first one. Default: there is no doubt. */
   readonly otherBaseUrl?: string;
-  /** The query string that is appended to the address of every request. Absent: none. */
+  /** The query string that is appended to the address of every request. Default: none. */
   readonly query?: string;
 }
 

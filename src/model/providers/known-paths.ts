@@ -16,7 +16,7 @@ const KNOWN_PATHS: readonly {
   readonly host: RegExp;
   /** Matches the paths that people write, without a version. */
   readonly paths: RegExp;
-  /** The path of the API. Absent: the written one. */
+  /** The path of the API. Default: the written one. */
   readonly path?: string;
 }[] = [
   { host: /^api\.groq\.com$/, paths: /^(?:\/openai)?$/, path: '/openai/v1' },

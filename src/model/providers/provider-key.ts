@@ -6,11 +6,11 @@ export type KeyHeader = 'authorization' | 'api-key';
 
 /** The key of a provider, or the reason why there is none. */
 export interface ProviderKey {
-  /** The key. Null: none is sent. */
+  /** The key. Null when none is sent. */
   readonly apiKey: string | null;
-  /** The environment variable that holds the key. Absent: there is none. */
+  /** The environment variable that holds the key. Default: there is none. */
   readonly keyFrom?: string;
-  /** The header in which the key is sent. Absent: that of the protocol. */
+  /** The header in which the key is sent. Default: that of the protocol. */
   readonly keyHeader?: KeyHeader;
   /** The environment variable that should hold a key and is not set. If present, the provider can't be used. */
   readonly missingKey?: string;

@@ -39,7 +39,7 @@ export interface ConfiguredProvider extends CandidateUrls, ProviderKey {
   readonly models: readonly string[] | null;
   /** True for a server on this machine or network. */
   readonly isPrivate: boolean;
-  /** The parts that are left out of its requests. Absent: none, until the server refuses one. */
+  /** The parts that are left out of its requests. Default: none, until the server refuses one. */
   readonly omit?: readonly AdjustmentName[];
 }
 

@@ -5,7 +5,7 @@ export type Vendor = 'anthropic' | 'openai' | 'google';
 
 interface VendorDefaults {
   readonly baseUrl: string;
-  /** The environment variable for a bearer token, which has priority over the keys. Absent: there is none. */
+  /** The environment variable for a bearer token, which has priority over the keys. Default: there is none. */
   readonly token?: string;
   /** The environment variables for a key. The first that is set is used. */
   readonly keys: readonly string[];

@@ -45,7 +45,7 @@ export interface TaskModelRequest extends ModelUser {
   readonly parent: ResolvedModel;
   /** If false, a call may not replace the model of the definition. */
   readonly allowOverride: boolean;
-  /** Finds ids in the catalogue. Absent: the id that a display name leads to is used without a check. */
+  /** Finds ids in the catalogue. Default: the id that a display name leads to is used without a check. */
   readonly knownId?: FindKnownId;
 }
 

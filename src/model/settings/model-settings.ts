@@ -44,7 +44,7 @@ export function isAdjustment(name: unknown): name is AdjustmentName {
 
 /** The settings of a provider: `[models.providers.NAME]`. */
 export interface ProviderSettings {
-  /** The parts that are left out of requests. Absent: none, until the server refuses one. */
+  /** The parts that are left out of requests. Default: none, until the server refuses one. */
   readonly omit?: readonly AdjustmentName[];
   readonly baseUrl?: string;
   /** The name of the environment variable that holds the key. */
@@ -69,9 +69,9 @@ export interface ModelSettings {
   readonly fast?: string;
   readonly balanced?: string;
   readonly powerful?: string;
-  /** The overrides in `[models.catalogue."PROVIDER/MODEL"]`. Absent: none. */
+  /** The overrides in `[models.catalogue."PROVIDER/MODEL"]`. Default: none. */
   readonly catalogue?: ModelOverrides;
-  /** The fallback models. Absent: none. */
+  /** The fallback models. Default: none. */
   readonly fallbacks?: readonly FallbackList[];
   readonly providers: Readonly<Record<string, ProviderSettings>>;
 }

@@ -22,7 +22,7 @@ export class TextBlocks {
   private readonly owner: AnswerOwner;
   /** The blocks that have a key and are not closed, by type and key. */
   private readonly open = new Map<string, TextBlock>();
-  /** Finds thoughts in the text. Null: none can follow. */
+  /** Finds thoughts in the text. Null when none can follow. */
   private splitter: ThinkingSplitter | null = new ThinkingSplitter();
   /** The thoughts that were between tags in the text. */
   private readonly thoughts: TextBlock[] = [];

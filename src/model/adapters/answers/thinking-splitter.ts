@@ -120,7 +120,7 @@ export class ThinkingSplitter {
 interface ThoughtEnd {
   readonly at: number;
   readonly length: number;
-  /** Absent: it may be only the beginning of a tag. False: it is a tag, but a longer one may follow. */
+  /** Default: it may be only the beginning of a tag. False: it is a tag, but a longer one may follow. */
   readonly isCertain?: boolean;
 }
 

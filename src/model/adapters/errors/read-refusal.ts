@@ -19,7 +19,7 @@ interface StatusDetails {
   readonly text: string;
   readonly body: string;
   readonly retryAfterMs: number | undefined;
-  /** The length of the refused request in characters. Absent: it is not known. */
+  /** The length of the refused request in characters. Default: it is not known. */
   readonly sentLength?: number;
 }
 
