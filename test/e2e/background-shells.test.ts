@@ -10,6 +10,7 @@ import { bash, callsInTurn, openWorld, type World } from './world.ts';
 const AUTONOMOUS = ['--permission-mode', 'autonomous', '--output-format', 'json'];
 
 const SERVER = `
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 const server = createServer((_, response) => response.end('hello from the server'));
 server.listen(0, '127.0.0.1', () => {

@@ -518,7 +518,9 @@ describe('max_processes', () => {
     expect(started).toMatch(/runs in the background/);
     expect(refused).toEqual([
       expect.stringMatching(/the limit max_processes = 1 is reached/),
-      expect.stringMatching(/the limit max_processes = 1 is reached.*all in the background/),
+      expect.stringMatching(
+        /the limit max_processes = 1 is reached.*all of them in the background/,
+      ),
     ]);
   });
 });

@@ -98,7 +98,7 @@ describe.concurrent('images and documents', () => {
       'a.png: PNG image, 30 × 20 pixels, 80 bytes',
       `b.pdf: PDF document, ${FILES['b.pdf'].length} bytes. Not shown: ${model} accepts no PDF documents. For its text use a program, such as pdftotext (Bash).`,
     ]);
-    expect(messages[3]?.text).toMatch(/^<notice>What call \S+ \(Read\) shows\. /);
+    expect(messages[3]?.text).toMatch(/^<notice>The files in the result of call \S+ \(Read\)\. /);
     const [, second, third] = world.model.requests;
     if (second !== undefined && third !== undefined) assertAppendOnly(second, third);
   });

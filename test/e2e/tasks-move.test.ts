@@ -75,7 +75,7 @@ describe.concurrent('muster tasks export and import', () => {
     const env = elsewhere(world);
     clean(await world.run(['tasks', 'resume', root, 'more'], { env }));
     expect(complaint(await other(world, 'import', file))).toMatch(
-      /^CONFLICT: there is already a task \w+, and it is not the one in the file: delete it first$/,
+      /^CONFLICT: there is already a task \w+, and it differs from the one in the file: delete it first$/,
     );
     clean(await other(world, 'delete', root));
     const piped = startMuster(world.sandbox, ['tasks', 'import', '-'], {

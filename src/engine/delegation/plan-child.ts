@@ -41,7 +41,7 @@ export interface ChildRequest {
   readonly maxTurns?: number;
   readonly background?: boolean;
   /** The skill that it is to follow, which narrows its agent. */
-  readonly ofSkill?: SkillDefinition;
+  readonly skill?: SkillDefinition;
 }
 
 /** All that is decided about a child before it is made. */
@@ -68,12 +68,12 @@ export interface ChildOutline extends ChildPlan {
 export async function prepareModels(
   { agents, models }: Pick<EngineDeps, 'agents' | 'models'>,
   by: AgentDefinition,
-  { subagentType = DEFAULT_AGENT, ofSkill }: ChildRequest,
+  { subagentType = DEFAULT_AGENT, skill }: ChildRequest,
 ): Promise<void> {
   if (models.prepare === undefined) return;
   const found = findDelegable(subagentType, by, agents.agents());
   if (!found.ok) return;
-  const model = ofSkill?.model;
+  const model = skill?.model;
   await models.prepare(model === undefined ? requestedModels(found.agent) : [model]);
 }
 
@@ -109,11 +109,11 @@ export function outlineChild(
   }
   const word = wish.subagentType ?? DEFAULT_AGENT;
   const found = findDelegable(word, by.agent, deps.agents.agents());
-  const { ofSkill } = wish;
+  const { skill } = wish;
   if (!found.ok) {
     return new MusterError(found.error.code, `${fieldOf(wish)}: ${found.error.message}`);
   }
-  const agent = ofSkill === undefined ? found.agent : restrictAgentToSkill(found.agent, ofSkill);
+  const agent = skill === undefined ? found.agent : restrictAgentToSkill(found.agent, skill);
   if (agent instanceof MusterError) return agent;
   const { rights, ...modes } = rightsOfChild(by, agent);
   const { cwd, moment } = by;
@@ -159,6 +159,6 @@ function rightsOfChild(
 }
 
 /** What named the agent. */
-function fieldOf({ ofSkill }: ChildRequest): string {
-  return ofSkill === undefined ? 'subagent_type' : `agent in ${ofSkill.path}`;
+function fieldOf({ skill }: ChildRequest): string {
+  return skill === undefined ? 'subagent_type' : `agent in ${skill.path}`;
 }
