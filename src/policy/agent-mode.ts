@@ -1,5 +1,5 @@
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permission.ts';
-import { modeOfWord } from './modes.ts';
+import { parseMode } from './modes.ts';
 
 /** The modes that can be granted to an agent. Plan mode needs no grant. */
 export const GRANTABLE_MODES = PERMISSION_MODES.filter((mode) => mode !== 'plan');
@@ -13,6 +13,6 @@ export interface AgentMode {
 export function parseAgentMode(text: string): AgentMode | null {
   const at = text.lastIndexOf('=');
   const agent = text.slice(0, Math.max(at, 0)).trim();
-  const mode = modeOfWord(text.slice(at + 1));
+  const mode = parseMode(text.slice(at + 1));
   return agent === '' || mode === undefined || mode === 'plan' ? null : { agent, mode };
 }

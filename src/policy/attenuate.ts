@@ -6,12 +6,12 @@ import type {
   Rights,
   RuleSet,
 } from '../protocol/permission.ts';
-import { intersectCallLimits, withCallLimits } from './call-limits.ts';
+import { intersectCallLimits, addCallLimits } from './call-limits.ts';
 import { isInside } from './call.ts';
-import { uniqueRules, withDefinitionRules } from './definition-rules.ts';
+import { removeDuplicateRules, addDefinitionRules } from './rules/definition-rules.ts';
 import { delegatedMode, effectiveMode, narrowerMode } from './modes.ts';
-import { pinNarrowing, pinWidening } from './pin-rules.ts';
-import { printRule } from './rules.ts';
+import { addAbsoluteRules, makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
+import { printRule } from './rules/rules.ts';
 
 /** What the user grants a main agent. */
 export interface RootGrant {
@@ -25,21 +25,21 @@ export interface RootGrant {
 }
 
 /** The rights of a main agent. With `--agent` its definition narrows them as it would a child's. */
-export function rootRights(grant: RootGrant, definition: AgentDefinition | null): Rights {
+export function createRootRights(grant: RootGrant, definition: AgentDefinition | null): Rights {
   const root: Rights = { ...grant, disallowedTools: [], depth: 0 };
   if (definition === null) return root;
   return {
     ...root,
     mode: effectiveMode(definition, grant.mode),
-    rules: withDefinitionRules(grant.rules, definition),
+    rules: addDefinitionRules(grant.rules, definition),
     disallowedTools: denialsOf(definition),
-    ...withCallLimits([], definition),
+    ...addCallLimits([], definition),
     ...refusal(definition),
   };
 }
 
 interface AttenuationOptions {
-  readonly now?: Rights;
+  readonly callerRights?: Rights;
   readonly grant?: Pick<ModeGrant, 'mode'> | null;
 }
 
@@ -55,15 +55,15 @@ interface AttenuationOptions {
 export function attenuate(
   parent: Rights,
   definition: AgentDefinition,
-  { now = parent, grant = null }: AttenuationOptions = {},
+  { callerRights = parent, grant = null }: AttenuationOptions = {},
 ): Rights {
-  const maxRights = now === parent ? parent : intersectRights(parent, now);
+  const maxRights = callerRights === parent ? parent : intersectRights(parent, callerRights);
   return {
     ...maxRights,
     mode: delegatedMode(definition, maxRights.mode, grant),
-    rules: withDefinitionRules(maxRights.rules, definition),
+    rules: addDefinitionRules(maxRights.rules, definition),
     disallowedTools: sortedUnion(maxRights.disallowedTools, denialsOf(definition)),
-    ...withCallLimits(maxRights.callLimits, definition),
+    ...addCallLimits(maxRights.callLimits, definition),
     ...refusal(maxRights, definition),
     depth: maxRights.depth + 1,
   };
@@ -88,19 +88,21 @@ export function intersectRights(recorded: Rights, maxRights: Rights): Rights {
 /** Relative patterns keep the meaning that they had in the roots they were written for. */
 function intersectRules(recorded: Rights, maxRights: Rights, roots: readonly string[]): RuleSet {
   const narrowing = (list: 'ask' | 'deny'): readonly PermissionRule[] =>
-    uniqueRules(
+    removeDuplicateRules(
       [recorded, maxRights].flatMap((each) =>
         isSameList(each.roots, roots)
           ? each.rules[list]
-          : pinNarrowing(each.rules[list], each.roots),
+          : addAbsoluteRules(each.rules[list], each.roots),
       ),
     );
-  const allowed = new Set(pinWidening(maxRights.rules.allow, maxRights.roots).map(printRule));
+  const allowed = new Set(
+    makeAllowRulesAbsolute(maxRights.rules.allow, maxRights.roots).map(printRule),
+  );
   const kept = recorded.rules.allow.filter((rule) =>
-    pinWidening([rule], recorded.roots).some((pinned) => allowed.has(printRule(pinned))),
+    makeAllowRulesAbsolute([rule], recorded.roots).some((pinned) => allowed.has(printRule(pinned))),
   );
   return {
-    allow: isSameList(recorded.roots, roots) ? kept : pinWidening(kept, recorded.roots),
+    allow: isSameList(recorded.roots, roots) ? kept : makeAllowRulesAbsolute(kept, recorded.roots),
     ask: narrowing('ask'),
     deny: narrowing('deny'),
   };

@@ -2,19 +2,19 @@ import { join } from 'node:path/posix';
 import type { AgentDefinition, LimitedTools } from '../protocol/agent.ts';
 import type { CallLimit, PermissionRule, Rights } from '../protocol/permission.ts';
 import { specifierKind } from '../protocol/specifier-kind.ts';
-import { pathsOf, type ResolvedPath } from './call.ts';
-import type { Judged } from './judged.ts';
-import { ANY_CHILD, pathSurelyMatches } from './path-pattern.ts';
-import { pinWidening } from './pin-rules.ts';
-import { wideningRule, type Matching } from './rule-match.ts';
-import { parseRule, parseRules, printRule } from './rules.ts';
-import { isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
+import { listPaths, type CallPath } from './call.ts';
+import type { DecisionInput } from './decision-input.ts';
+import { ANY_CHILD, patternMatchesPath } from './rules/path-pattern.ts';
+import { makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
+import { findAllowingRule, type RuleSubject } from './rules/match-rules.ts';
+import { parseRule, parseRules, printRule } from './rules/rules.ts';
+import { coversWholeTool, nameCovers, ruleCovers } from './rules/tool-cover.ts';
 
 /**
  * The limits of a definition as rights, beside those that hold already. A rule that cannot be read covers no
  * call.
  */
-export function withCallLimits(
+export function addCallLimits(
   limits: readonly CallLimit[] = [],
   { name, limitedTools = [] }: Pick<AgentDefinition, 'name' | 'limitedTools'>,
 ): Pick<Rights, 'callLimits'> {
@@ -43,7 +43,7 @@ export function intersectCallLimits(
   const pinned = [recorded, maxRights].flatMap(({ callLimits = [], roots: own }) =>
     own[0] === roots[0]
       ? callLimits
-      : callLimits.map((each) => ({ ...each, rules: pinWidening(each.rules, own) })),
+      : callLimits.map((each) => ({ ...each, rules: makeAllowRulesAbsolute(each.rules, own) })),
   );
   return limitsField(pinned);
 }
@@ -64,7 +64,7 @@ function limitKey({ rules, ...others }: CallLimit): string {
  * Whether a limit applies to the calls of a tool: it names the tool, or another tool whose rules cover it, as those
  * for Edit cover Write; and it does not list the tool as unlimited.
  */
-export function isLimited({ tools, unlimited }: CallLimit, tool: string): boolean {
+export function isToolLimited({ tools, unlimited }: CallLimit, tool: string): boolean {
   if (unlimited.some((name) => nameCovers(name, tool))) return false;
   return tools.some((name) => ruleCovers(wholeTool(name), tool, 'narrow'));
 }
@@ -77,18 +77,18 @@ function wholeTool(tool: string): PermissionRule {
  * Finds a limit that does not allow a call. Undefined: all limits allow it. `tool` is the tool of the call, or the
  * one as which a command of the call is judged: Read for files that it reads, Write for those that it writes.
  */
-export function exceededLimit({
+export function findExceededLimit({
   rights: { callLimits = [] },
-  matching,
+  subject,
   asRead,
-  asWritten,
-}: Judged): { readonly limit: CallLimit; readonly tool: string } | undefined {
+  asWrite,
+}: DecisionInput): { readonly limit: CallLimit; readonly tool: string } | undefined {
   for (const limit of callLimits) {
-    const commands = [asRead, asWritten].filter((each) => each !== undefined);
+    const commands = [asRead, asWrite].filter((each) => each !== undefined);
     // A list that grants commands grants what they read and write.
     const others = listsTool(limit, 'Bash') ? [] : commands;
-    const exceeding = [matching, ...others].find(
-      (each) => isLimited(limit, each.call.tool) && !isCovered(limit, each),
+    const exceeding = [subject, ...others].find(
+      (each) => isToolLimited(limit, each.call.tool) && !isCovered(limit, each),
     );
     if (exceeding !== undefined) return { limit, tool: exceeding.call.tool };
   }
@@ -99,33 +99,33 @@ function listsTool({ tools, unlimited }: CallLimit, tool: string): boolean {
   return [...tools, ...unlimited].some((name) => nameCovers(name, tool));
 }
 
-function isCovered(limit: CallLimit, matching: Matching): boolean {
+function isCovered(limit: CallLimit, matching: RuleSubject): boolean {
   const { call } = matching;
   const rules = limit.rules.filter((rule) => ruleCovers(rule, call.tool, 'widen'));
-  if (specifierKind(call.tool) !== 'path') return wideningRule(rules, matching) !== undefined;
-  const paths = pathsOf(call.access);
+  if (specifierKind(call.tool) !== 'path') return findAllowingRule(rules, matching) !== undefined;
+  const paths = listPaths(call.access);
   const writesNew = limit.newFiles.includes(call.tool);
-  const isFree = (path: ResolvedPath): boolean =>
+  const isFree = (path: CallPath): boolean =>
     path.isOwn === true || (writesNew && path.isNew === true);
-  const isNamed = (path: ResolvedPath): boolean =>
-    rules.some((rule) => isWholeTool(rule) || ruleNames(rule, path, matching));
+  const isNamed = (path: CallPath): boolean =>
+    rules.some((rule) => coversWholeTool(rule) || ruleNames(rule, path, matching));
   return paths.length > 0 && paths.every((path) => isFree(path) || isNamed(path));
 }
 
 /** Tools whose path may be a directory, and that go through all of it. */
 const SEARCHING: ReadonlySet<string> = new Set(['LS', 'Glob', 'Grep', 'FindPlaces']);
 
-function ruleNames(rule: PermissionRule, path: ResolvedPath, { call, place }: Matching): boolean {
+function ruleNames(rule: PermissionRule, path: CallPath, { call, bases }: RuleSubject): boolean {
   const pattern = rule.specifier ?? '';
-  if (pathSurelyMatches(pattern, path, place)) return true;
+  if (patternMatchesPath(pattern, path, bases)) return true;
   if (!SEARCHING.has(call.tool)) return false;
   const [asked, real] = [path.asked, path.real].map((each) => join(each, ANY_CHILD));
   if (asked === undefined || real === undefined) return false;
-  return pathSurelyMatches(pattern, { ...path, asked, real }, place);
+  return patternMatchesPath(pattern, { ...path, asked, real }, bases);
 }
 
 /** Describes for an error which calls of a tool a limit allows, and where the limit was written. */
-export function limitText({ rules, newFiles, where }: CallLimit, tool: string): string {
+export function describeLimit({ rules, newFiles, where }: CallLimit, tool: string): string {
   const texts = rules
     .filter((rule) => ruleCovers(rule, tool, 'widen'))
     .map((rule) => `\`${rule.text}\``);
@@ -134,14 +134,16 @@ export function limitText({ rules, newFiles, where }: CallLimit, tool: string): 
 }
 
 /** Why a limit lets no call of a tool run at all, as a sentence; undefined: some call may run, or none is limited. */
-export function closedByLimit(
+export function explainClosedTool(
   tool: string,
   { callLimits = [] }: Pick<Rights, 'callLimits'>,
   definition: Pick<AgentDefinition, 'limitedTools'> | null,
 ): string | undefined {
   const closing = callLimits.find((limit) => {
     const covers = (rule: PermissionRule): boolean => ruleCovers(rule, tool, 'widen');
-    return isLimited(limit, tool) && !limit.newFiles.includes(tool) && !limit.rules.some(covers);
+    return (
+      isToolLimited(limit, tool) && !limit.newFiles.includes(tool) && !limit.rules.some(covers)
+    );
   });
   if (closing === undefined) return undefined;
   const own = (definition?.limitedTools ?? []).flatMap(({ limits }) => limits);

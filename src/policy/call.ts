@@ -4,7 +4,7 @@ import type { ToolKind } from '../protocol/tool.ts';
 export { isInside } from '../base/path-inside.ts';
 
 /** A path of a call, as asked for and as it really is. */
-export interface ResolvedPath {
+export interface CallPath {
   /** Absolute, links not resolved. */
   readonly asked: string;
   /** Absolute, after resolving links; for what does not exist yet, of its nearest parent that does. */
@@ -16,43 +16,43 @@ export interface ResolvedPath {
   /** Whether nothing is there yet. */
   readonly isNew?: true;
   /** What the disk tells of it that only a person may decide about. */
-  readonly caution?: PathCaution;
+  readonly risk?: PathRisk;
 }
 
 /**
  * `other_names`: hard links, which may lie outside; `git_directory`: under another name than `.git`;
  * `obeyed_by_git`: beside one, by the repository's configuration.
  */
-export type PathCaution = 'other_names' | 'git_directory' | 'obeyed_by_git';
+export type PathRisk = 'other_names' | 'git_directory' | 'obeyed_by_git';
 
 /** What a call would touch, with its paths resolved. */
-export interface CallAccess extends Omit<Access, 'reads' | 'writes'> {
-  readonly reads: readonly ResolvedPath[];
-  readonly writes: readonly ResolvedPath[];
+export interface ResolvedAccess extends Omit<Access, 'reads' | 'writes'> {
+  readonly reads: readonly CallPath[];
+  readonly writes: readonly CallPath[];
 }
 
 /** Whether the commands of a call were proved to change nothing, looked at in the place where they would run. */
 export type CommandProof =
   /** Every path that they are known to read. */
-  | { readonly proven: true; readonly reads: readonly ResolvedPath[] }
+  | { readonly proven: true; readonly reads: readonly CallPath[] }
   /** Why not, in words that follow "not proved to change nothing:". */
-  | { readonly proven: false; readonly because: string; readonly overLimit?: true };
+  | { readonly proven: false; readonly reason: string; readonly isOverLimit?: true };
 
 /** All that policy needs to know of a tool call. */
-export interface JudgedCall {
+export interface ResolvedCall {
   /** Canonical. */
   readonly tool: string;
   readonly kind: ToolKind;
-  readonly access: CallAccess;
+  readonly access: ResolvedAccess;
   /** Whether the tool exists and stands in the task's frozen view. */
   readonly inToolSet: boolean;
   /** For a call with commands. Absent: nobody looked, which proves nothing. */
   readonly proof?: CommandProof;
   /** Files that its commands are known to write to by redirection. Default: none. */
-  readonly redirected?: readonly ResolvedPath[];
+  readonly redirectedWrites?: readonly CallPath[];
 }
 
 /** Every path that a call reads or writes. */
-export function pathsOf(access: CallAccess): readonly ResolvedPath[] {
+export function listPaths(access: ResolvedAccess): readonly CallPath[] {
   return [...access.reads, ...access.writes];
 }

@@ -1,32 +1,32 @@
 import type { Decision, PermissionRule, Rights } from '../protocol/permission.ts';
-import type { JudgedCall } from './call.ts';
-import { exceededLimit, limitText } from './call-limits.ts';
-import { mayChangeNothing } from './denied-places.ts';
-import { floor, readFloor } from './floor.ts';
-import { changesSomething, judgedOf, mayBeProved } from './judged.ts';
-import type { DecisionFacts, Judged } from './judged.ts';
-import { narrowingRule, wideningRule } from './rule-match.ts';
-import { citeRule } from './rules.ts';
-import { isDisallowed, isWholeTool, ruleCovers } from './tool-cover.ts';
-import { ruleThatAllows } from './would-allow.ts';
+import type { ResolvedCall } from './call.ts';
+import { findExceededLimit, describeLimit } from './call-limits.ts';
+import { forbidsAllChanges } from './denied-paths.ts';
+import { checkHardRules, checkHardRulesOfReads } from './hard-rules.ts';
+import { hasCallEffect, createDecisionInput, isProvable } from './decision-input.ts';
+import type { DecisionContext, DecisionInput } from './decision-input.ts';
+import { findNarrowingRule, findAllowingRule } from './rules/match-rules.ts';
+import { citeRule } from './rules/rules.ts';
+import { isToolDisallowed, coversWholeTool, ruleCovers } from './rules/tool-cover.ts';
+import { suggestRule } from './suggest-rule.ts';
 
 /** One step of the order: a decision, or nothing, and the next one is asked. */
-type Step = (judged: Judged) => Decision | undefined;
+type Step = (judged: DecisionInput) => Decision | undefined;
 
 /** The order is the contract (docs/permissions.md). The tool's default, which comes last, always decides. */
 const STEPS: readonly Step[] = [
   toolSet,
   denyRules,
   callLimits,
-  floor,
+  checkHardRules,
   askRules,
   allowRules,
   modeGrant,
 ];
 
 /** Whether a call may run. Pure; the one place where that is decided, for every tool and every task. */
-export function decide(call: JudgedCall, rights: Rights, facts: DecisionFacts): Decision {
-  const judged = judgedOf(call, rights, facts);
+export function decide(call: ResolvedCall, rights: Rights, facts: DecisionContext): Decision {
+  const judged = createDecisionInput(call, rights, facts);
   for (const step of STEPS) {
     const decision = step(judged);
     if (decision !== undefined) return withConfinement(decision, judged);
@@ -35,7 +35,7 @@ export function decide(call: JudgedCall, rights: Rights, facts: DecisionFacts): 
 }
 
 /** What was proved to change nothing, and every command of plan mode, runs where nothing can be changed. */
-function withConfinement(decision: Decision, { call, rights }: Judged): Decision {
+function withConfinement(decision: Decision, { call, rights }: DecisionInput): Decision {
   if (call.access.commands.length === 0 || decision.verdict === 'deny') return decision;
   const isProved = decision.verdict === 'allow' && decision.step === 'tool_default';
   const confinement = rights.mode === 'plan' || isProved ? 'read-only' : 'workspace';
@@ -46,7 +46,7 @@ function withConfinement(decision: Decision, { call, rights }: Judged): Decision
  * Whether `decide` needs the commands of this call read: where it has to be proved what they do, where a rule is
  * about them or about what they may read or write, and where a rule will have to be named that would allow them.
  */
-export function needsShellParser(call: JudgedCall, rights: Rights, facts: Holding): boolean {
+export function needsShellParser(call: ResolvedCall, rights: Rights, facts: Holding): boolean {
   if (call.access.commands.length === 0) return false;
   if (rights.mode !== 'autonomous' || !isHeld(rights, facts)) return true;
   if (rights.callLimits !== undefined) return true;
@@ -55,10 +55,10 @@ export function needsShellParser(call: JudgedCall, rights: Rights, facts: Holdin
     ['Read', 'Write'].some((tool) => ruleCovers(rule, tool, 'narrow')),
   );
   const all = [...allow, ...ask, ...deny];
-  return isAboutFiles || all.some((rule) => rule.tool === 'Bash' && !isWholeTool(rule));
+  return isAboutFiles || all.some((rule) => rule.tool === 'Bash' && !coversWholeTool(rule));
 }
 
-function toolSet({ call }: Judged): Decision | undefined {
+function toolSet({ call }: DecisionInput): Decision | undefined {
   if (call.inToolSet) return undefined;
   return {
     verdict: 'deny',
@@ -67,7 +67,7 @@ function toolSet({ call }: Judged): Decision | undefined {
   };
 }
 
-function denyRules(judged: Judged): Decision | undefined {
+function denyRules(judged: DecisionInput): Decision | undefined {
   const { call, rights } = judged;
   const rule = ruleAgainst(rights.rules.deny, judged);
   if (rule !== undefined) {
@@ -75,17 +75,17 @@ function denyRules(judged: Judged): Decision | undefined {
     return { verdict: 'deny', step: 'deny_rule', rule, reason };
   }
   const tools = judged.asTask === undefined ? [call.tool] : [call.tool, 'Task'];
-  const disallowed = tools.find((tool) => isDisallowed(rights, tool));
+  const disallowed = tools.find((tool) => isToolDisallowed(rights, tool));
   if (disallowed === undefined) return undefined;
   const reason = `${disallowed} is disallowed for this agent, by its definition or by a task above it.`;
   return { verdict: 'deny', step: 'deny_rule', reason };
 }
 
-function callLimits(judged: Judged): Decision | undefined {
-  const exceeded = exceededLimit(judged);
+function callLimits(judged: DecisionInput): Decision | undefined {
+  const exceeded = findExceededLimit(judged);
   if (exceeded === undefined) return undefined;
   const { limit, tool } = exceeded;
-  const reason = `${tool} is limited to ${limitText(limit, tool)}, which does not cover this ${judged.call.tool} call.`;
+  const reason = `${tool} is limited to ${describeLimit(limit, tool)}, which does not cover this ${judged.call.tool} call.`;
   return { verdict: 'deny', step: 'deny_rule', reason, instead: STAY_WITHIN };
 }
 
@@ -95,19 +95,19 @@ const STAY_WITHIN =
 /** The first rule that could mean the call itself, or what it is known to read, to write or to delegate. */
 function ruleAgainst(
   rules: readonly PermissionRule[],
-  { matching, asRead, asWritten, asTask }: Judged,
+  { subject, asRead, asWrite, asTask }: DecisionInput,
 ): PermissionRule | undefined {
-  const rule = [matching, asRead, asTask]
-    .map((each) => each && narrowingRule(rules, each))
+  const rule = [subject, asRead, asTask]
+    .map((each) => each && findNarrowingRule(rules, each))
     .find((each) => each !== undefined);
-  if (rule !== undefined || asWritten === undefined) return rule;
+  if (rule !== undefined || asWrite === undefined) return rule;
   // A rule about every file is about those of the workspace, and not about the temporary ones of a command.
-  const isInRoots = asWritten.call.access.writes.some(({ insideRoots }) => insideRoots);
-  const about = isInRoots ? rules : rules.filter((each) => !isWholeTool(each));
-  return narrowingRule(about, asWritten);
+  const isInRoots = asWrite.call.access.writes.some(({ insideRoots }) => insideRoots);
+  const about = isInRoots ? rules : rules.filter((each) => !coversWholeTool(each));
+  return findNarrowingRule(about, asWrite);
 }
 
-function askRules(judged: Judged): Decision | undefined {
+function askRules(judged: DecisionInput): Decision | undefined {
   const { call, rights } = judged;
   const rule = ruleAgainst(rights.rules.ask, judged);
   if (rule === undefined) return undefined;
@@ -115,20 +115,20 @@ function askRules(judged: Judged): Decision | undefined {
   return { verdict: 'ask', step: 'ask_rule', rule, reason };
 }
 
-function allowRules({ call, rights, matching }: Judged): Decision | undefined {
-  const rule = wideningRule(rights.rules.allow, matching);
+function allowRules({ call, rights, subject }: DecisionInput): Decision | undefined {
+  const rule = findAllowingRule(rights.rules.allow, subject);
   return rule === undefined ? undefined : allowedBy(rule, call);
 }
 
-function allowedBy(rule: PermissionRule, call: JudgedCall): Decision {
+function allowedBy(rule: PermissionRule, call: ResolvedCall): Decision {
   const reason = `The allow rule ${citeRule(rule)} lets this ${call.tool} call run.`;
   return { verdict: 'allow', step: 'allow_rule', rule, reason };
 }
 
 const EDITING_TOOLS: ReadonlySet<string> = new Set(['Write', 'Edit', 'MultiEdit']);
 
-function modeGrant({ call, rights, facts }: Judged): Decision | undefined {
-  if (rights.mode === 'autonomous' && !isUnheld(call, rights, facts)) {
+function modeGrant({ call, rights, context }: DecisionInput): Decision | undefined {
+  if (rights.mode === 'autonomous' && !isUnheld(call, rights, context)) {
     const reason = 'In autonomous mode everything in bounds runs.';
     return { verdict: 'allow', step: 'mode', reason };
   }
@@ -140,25 +140,25 @@ function modeGrant({ call, rights, facts }: Judged): Decision | undefined {
 }
 
 /** Without a sandbox nothing keeps a command in bounds, so no mode grants one. */
-function isUnheld({ kind }: JudgedCall, rights: Rights, facts: Holding): boolean {
+function isUnheld({ kind }: ResolvedCall, rights: Rights, facts: Holding): boolean {
   return kind === 'execute' && !isHeld(rights, facts);
 }
 
-type Holding = Pick<DecisionFacts, 'sandboxed' | 'machineIsSandbox'>;
+type Holding = Pick<DecisionContext, 'isSandboxed' | 'isMachineSandbox'>;
 
 /** A machine that is itself the sandbox does not keep a command from changing the workspace. */
-function isHeld(rights: Rights, { sandboxed, machineIsSandbox }: Holding): boolean {
-  return sandboxed || (machineIsSandbox === true && !mayChangeNothing(rights));
+function isHeld(rights: Rights, { isSandboxed, isMachineSandbox }: Holding): boolean {
+  return isSandboxed || (isMachineSandbox === true && !forbidsAllChanges(rights));
 }
 
-function toolDefault(judged: Judged): Decision {
-  const { call, rights, facts } = judged;
+function toolDefault(judged: DecisionInput): Decision {
+  const { call, rights, context } = judged;
   const { tool, kind } = call;
   if (isProvedFree(judged)) {
     const reason = 'The command is proved to change nothing.';
     return { verdict: 'allow', step: 'tool_default', reason };
   }
-  if (!changesSomething(call) && kind !== 'network') {
+  if (!hasCallEffect(call) && kind !== 'network') {
     const reason = `${tool} changes nothing and sends nothing away.`;
     return { verdict: 'allow', step: 'tool_default', reason };
   }
@@ -166,32 +166,32 @@ function toolDefault(judged: Judged): Decision {
     verdict: 'ask',
     step: 'tool_default',
     reason: `${tool} ${doing(kind)}, and ${notGranted(judged)} lets it run unasked.`,
-    wouldAllow: ruleThatAllows(call, rights, facts),
-    ...(lacksSandbox(judged) && facts.machineIsSandbox !== true
-      ? { lacksSandbox: facts.inContainer === true ? 'in_container' : 'here' }
+    wouldAllow: suggestRule(call, rights, context),
+    ...(lacksSandbox(judged) && context.isMachineSandbox !== true
+      ? { lacksSandbox: context.isInContainer === true ? 'in_container' : 'here' }
       : {}),
   };
 }
 
 /** Whether its mode would let a call run, if anything held commands. */
-function lacksSandbox({ call, rights, facts }: Judged): boolean {
-  return rights.mode === 'autonomous' && isUnheld(call, rights, facts);
+function lacksSandbox({ call, rights, context }: DecisionInput): boolean {
+  return rights.mode === 'autonomous' && isUnheld(call, rights, context);
 }
 
-function notGranted(judged: Judged): string {
+function notGranted(judged: DecisionInput): string {
   return lacksSandbox(judged)
     ? 'without a sandbox only a rule'
     : `neither a rule nor ${judged.rights.mode} mode`;
 }
 
-function isProvedFree(judged: Judged): boolean {
+function isProvedFree(judged: DecisionInput): boolean {
   const { call, rights, asRead } = judged;
-  if (!mayBeProved(call) || call.proof?.proven !== true) return false;
-  if (readFloor(judged) !== undefined) return false;
-  return asRead === undefined || !isDisallowed(rights, 'Read');
+  if (!isProvable(call) || call.proof?.proven !== true) return false;
+  if (checkHardRulesOfReads(judged) !== undefined) return false;
+  return asRead === undefined || !isToolDisallowed(rights, 'Read');
 }
 
-function doing(kind: JudgedCall['kind']): string {
+function doing(kind: ResolvedCall['kind']): string {
   if (kind === 'execute') return 'runs commands or code';
   return kind === 'network' ? 'sends requests over the network' : 'changes files';
 }

@@ -11,13 +11,13 @@ import type {
 } from '../protocol/permission.ts';
 import type { GrantScope } from '../protocol/question.ts';
 import { intersectRights } from './attenuate.ts';
-import { effectiveMode, isNarrower, narrowerMode, widerMode } from './modes.ts';
+import { effectiveMode, isNarrowerMode, narrowerMode, widerMode } from './modes.ts';
 
 /**
  * Whether a definition comes from the user or from Muster, and not from a project or a plugin. No one else can
  * replace such a definition, so a grant may identify it by its name alone.
  */
-export function isOwnDefinition({ origin }: Pick<AgentDefinition, 'origin'>): boolean {
+export function canGrantByName({ origin }: Pick<AgentDefinition, 'origin'>): boolean {
   switch (origin.scope) {
     case 'user':
     case 'session':
@@ -45,8 +45,8 @@ function definitionDigest(definition: AgentDefinition): string {
  * What a grant for this definition is bound to: its file, and for a file that others may write, what it says
  * now. As with trust, the user's own files may change.
  */
-export function grantedDefinition(definition: AgentDefinition): GrantedDefinition {
-  const isBoundByPath = isOwnDefinition(definition) && definition.origin.scope !== 'session';
+export function identifyDefinition(definition: AgentDefinition): GrantedDefinition {
+  const isBoundByPath = canGrantByName(definition) && definition.origin.scope !== 'session';
   return {
     path: definition.origin.path,
     sha256: isBoundByPath ? null : definitionDigest(definition),
@@ -55,25 +55,25 @@ export function grantedDefinition(definition: AgentDefinition): GrantedDefinitio
 
 function isMeant(definition: AgentDefinition, { agent, definition: bound }: ModeGrant): boolean {
   if (agent.toLowerCase() !== definition.name.toLowerCase()) return false;
-  if (bound === null) return isOwnDefinition(definition);
+  if (bound === null) return canGrantByName(definition);
   if (bound.path !== definition.origin.path) return false;
   return bound.sha256 === null || bound.sha256 === definitionDigest(definition);
 }
 
 /** The widest grant for a definition. Null: the user has given it none. */
-export function grantFor(
+export function findModeGrant(
   definition: AgentDefinition,
   grants: readonly ModeGrant[],
 ): ModeGrant | null {
   let widest: ModeGrant | null = null;
   for (const grant of grants) {
     if (!isMeant(definition, grant)) continue;
-    if (widest === null || isNarrower(widest.mode, grant.mode)) widest = grant;
+    if (widest === null || isNarrowerMode(widest.mode, grant.mode)) widest = grant;
   }
   return widest;
 }
 
-export interface ModeTerms {
+export interface AgentGrant {
   readonly definition: Pick<AgentDefinition, 'mode'>;
   /** The grant of the user to the agent now. */
   readonly grant: ModeGrant | null;
@@ -84,10 +84,10 @@ export interface ModeTerms {
  * the same way, except that a grant of the user to the agent may make it wider than the mode above. A task that
  * was made in plan mode, or runs below one in plan mode, gets nothing from a grant.
  */
-export function rightsBelow(
+export function limitRightsToParent(
   recorded: Rights,
   above: Rights,
-  { definition, grant }: ModeTerms,
+  { definition, grant }: AgentGrant,
 ): Rights {
   const cut = intersectRights(recorded, above);
   if (grant === null || recorded.mode === 'plan' || above.mode === 'plan') return cut;
@@ -96,7 +96,7 @@ export function rightsBelow(
 }
 
 /** The rights of a task that nobody stands above, where a grant that widened its mode is not given any more. */
-export function rightsAlone(
+export function dropRevokedGrant(
   recorded: Rights,
   withoutGrant: PermissionMode | null,
   grant: ModeGrant | null,
@@ -106,18 +106,18 @@ export function rightsAlone(
 }
 
 /** The grant that would give an agent the mode that its definition asks for. Null: none would, or none is needed. */
-export function modeToGrant(
+export function findModeToGrant(
   definition: AgentDefinition,
   { mode, depth }: Pick<Rights, 'mode' | 'depth'>,
 ): ModeToGrant | null {
   if (depth === 0 || mode === 'plan' || definition.mode === null) return null;
-  if (!isNarrower(mode, definition.mode)) return null;
+  if (!isNarrowerMode(mode, definition.mode)) return null;
   const { name } = definition;
-  return { agent: name, mode: definition.mode, isOwn: isOwnDefinition(definition) };
+  return { agent: name, mode: definition.mode, isOwn: canGrantByName(definition) };
 }
 
 /** Names the flag, and for the user's own agents the key of the configuration, that grant a mode. Ends a sentence. */
-export function wayToGrant({ agent, mode, isOwn }: ModeToGrant): string {
+export function explainGrant({ agent, mode, isOwn }: ModeToGrant): string {
   const pair = `${agent}=${mode}`;
   const flag = `--agent-mode ${/^[\w.=-]+$/.test(pair) ? pair : `'${pair.replaceAll("'", `'\\''`)}'`}`;
   if (!isOwn) return `${flag} (for one conversation)`;
@@ -125,7 +125,7 @@ export function wayToGrant({ agent, mode, isOwn }: ModeToGrant): string {
 }
 
 /** The scope of a grant: one for a conversation is recorded in its log alone. */
-export function grantScope({ source }: ModeGrant): Exclude<GrantScope, 'project'> {
+export function findGrantScope({ source }: ModeGrant): Exclude<GrantScope, 'project'> {
   switch (source.kind) {
     case 'flag':
       return 'task';
@@ -151,13 +151,13 @@ interface Agent {
  *
  * @param decideIn the decision about the same call in another mode
  */
-export function withModeToGrant(
+export function addModeToGrant(
   decision: Decision,
   { definition, rights }: Agent,
   decideIn: (mode: PermissionMode) => Decision,
 ): Decision {
   if (decision.verdict !== 'ask' || decision.step !== 'tool_default') return decision;
-  const lacking = modeToGrant(definition, rights);
+  const lacking = findModeToGrant(definition, rights);
   if (lacking === null || decideIn(lacking.mode).verdict !== 'allow') return decision;
   return { ...decision, modeToGrant: lacking };
 }

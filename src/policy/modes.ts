@@ -4,7 +4,7 @@ import { PERMISSION_MODES } from '../protocol/permission.ts';
 import type { ModeGrant, PermissionMode } from '../protocol/permission.ts';
 
 /** Whether the first one allows less. */
-export function isNarrower(a: PermissionMode, b: PermissionMode): boolean {
+export function isNarrowerMode(a: PermissionMode, b: PermissionMode): boolean {
   return a !== b && narrowerMode(a, b) === a;
 }
 
@@ -52,7 +52,7 @@ const FLAG_WORDS: ReadonlyMap<string, PermissionMode> = new Map<string, Permissi
 ]);
 
 /** The mode that a user's word means. Undefined: none, or one of two opposite things. */
-export function modeOfWord(word: string): PermissionMode | undefined {
+export function parseMode(word: string): PermissionMode | undefined {
   return FLAG_WORDS.get(word.trim().toLowerCase());
 }
 
@@ -63,7 +63,7 @@ export function modeOfWord(word: string): PermissionMode | undefined {
  */
 export function parseModeFlag(word: string): PermissionMode {
   const folded = word.trim().toLowerCase();
-  const mode = modeOfWord(word);
+  const mode = parseMode(word);
   if (mode !== undefined) return mode;
   if (folded === 'dontask') {
     throw new UsageError(

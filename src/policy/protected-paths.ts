@@ -9,7 +9,7 @@ const PARTS = new PathParts(PROTECTED_PATHS);
 const SINGLE_NAMES = PROTECTED_PATHS.filter((path) => !path.includes('/'));
 
 /** Where a path is judged; all absolute and real. */
-export interface ProtectionPlace {
+export interface ProtectionScope {
   readonly roots: readonly string[];
   /** Muster's own configuration and data. */
   readonly stateDirectories: readonly string[];
@@ -20,7 +20,7 @@ export interface ProtectionPlace {
  * every mode. Of a path in a root only what is below the innermost one counts: where the user put the
  * workspace is the user's choice.
  */
-export function isProtectedPath(path: string, place: ProtectionPlace): boolean {
+export function isProtectedPath(path: string, place: ProtectionScope): boolean {
   if (place.stateDirectories.some((directory) => isInside(directory, path))) return true;
   const root = rootOf(path, place.roots);
   const below = root === undefined ? path : relative(root, path);

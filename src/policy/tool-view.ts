@@ -9,10 +9,16 @@ import {
   TOOL_NAMES,
   UNBUILT_TOOLS,
 } from '../protocol/tool-names.ts';
-import { closedByLimit } from './call-limits.ts';
-import { hasEffect, runsProvedCommands } from './plan-mode.ts';
-import { citeRule } from './rules.ts';
-import { denialCovers, isDisallowed, isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
+import { explainClosedTool } from './call-limits.ts';
+import { hasToolEffect, isCommandTool } from './tool-effects.ts';
+import { citeRule } from './rules/rules.ts';
+import {
+  denialCovers,
+  isToolDisallowed,
+  coversWholeTool,
+  nameCovers,
+  ruleCovers,
+} from './rules/tool-cover.ts';
 
 export interface AvailableTool {
   /** Canonical. */
@@ -56,7 +62,7 @@ const MAIN_TOOLS: readonly string[] = [...CORE_TOOLS, 'Task', 'TaskList'];
  * The tools of a task, frozen when it starts: what stands in its requests and all that it may call. The
  * same for the main agent and for every child.
  */
-export function toolView(request: ToolViewRequest): ToolView {
+export function createToolView(request: ToolViewRequest): ToolView {
   const byName = new Map(request.available.map((tool) => [tool.name, tool]));
   const names: string[] = [];
   const dropped: DroppedTool[] = [];
@@ -122,7 +128,7 @@ function dropReason(
 }
 
 function deniedReason(name: string, { definition, rights }: ToolViewRequest): string | undefined {
-  if (isDisallowed(rights, name)) {
+  if (isToolDisallowed(rights, name)) {
     const ownDenials = [
       ...(definition?.disallowedTools ?? []),
       ...(definition?.tools.mode === 'deny' ? definition.tools.names : []),
@@ -132,10 +138,10 @@ function deniedReason(name: string, { definition, rights }: ToolViewRequest): st
       : 'A task above denies it.';
   }
   const rule = rights.rules.deny.find(
-    (each) => isWholeTool(each) && ruleCovers(each, name, 'narrow'),
+    (each) => coversWholeTool(each) && ruleCovers(each, name, 'narrow'),
   );
   if (rule !== undefined) return `The deny rule ${citeRule(rule)} forbids it.`;
-  return closedByLimit(name, rights, definition);
+  return explainClosedTool(name, rights, definition);
 }
 
 /** A definition can name any number of agents. */
@@ -175,8 +181,8 @@ function showsPlans({ definition, root, rights, onAsk }: ToolViewRequest): boole
 
 /** What plan mode refuses in every case is not even offered. */
 function planReason(tool: AvailableTool, request: ToolViewRequest): string | undefined {
-  if (request.rights.mode !== 'plan' || runsProvedCommands(tool.name)) return undefined;
+  if (request.rights.mode !== 'plan' || isCommandTool(tool.name)) return undefined;
   // A person can let it leave plan mode, and its tools are frozen.
   if (showsPlans(request)) return undefined;
-  return hasEffect(tool.name, tool.kind) ? 'Plan mode changes nothing.' : undefined;
+  return hasToolEffect(tool.name, tool.kind) ? 'Plan mode changes nothing.' : undefined;
 }

@@ -5,7 +5,7 @@ import { agentText } from '../agents/read-text.ts';
 import { isJsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { plural, truncate } from '../base/text.ts';
-import { parseRules } from '../policy/rules.ts';
+import { parseRules } from '../policy/rules/rules.ts';
 import { listedTools, type AgentDefinition } from '../protocol/agent.ts';
 import type { Layer } from '../config/layer.ts';
 import { describeProblem } from '../config/source.ts';

@@ -11,7 +11,7 @@ import type { ModeGrantStore } from '../../src/engine/task/mode-grant-store.ts';
 import type { StandingRules } from '../../src/engine/task/standing-rules.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
-import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
+import { createRootRights as narrowedRights } from '../../src/policy/attenuate.ts';
 import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';

@@ -5,13 +5,13 @@ import {
   type Rights,
   PERMISSION_MODES,
 } from '../../src/protocol/permission.ts';
-import { attenuate, intersectRights, rootRights } from '../../src/policy/attenuate.ts';
-import { type JudgedCall, type ResolvedPath, isInside } from '../../src/policy/call.ts';
+import { attenuate, intersectRights, createRootRights } from '../../src/policy/attenuate.ts';
+import { type ResolvedCall, type CallPath, isInside } from '../../src/policy/call.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { pinWidening } from '../../src/policy/pin-rules.ts';
-import { printRule } from '../../src/policy/rules.ts';
+import { makeAllowRulesAbsolute } from '../../src/policy/rules/absolute-rules.ts';
+import { printRule } from '../../src/policy/rules/rules.ts';
 import { anyAgent, anyCall, anyRights } from './arbitraries.ts';
-import { agent, edit, FACTS, rights, ROOT, rules } from './support.ts';
+import { agent, edit, CONTEXT, rights, ROOT, rules } from './support.ts';
 
 const RANK = { deny: 0, ask: 1, allow: 2 };
 
@@ -24,13 +24,16 @@ const holds = (whole: readonly string[], part: readonly string[]): boolean =>
 
 /** Allow rules with relative paths written out, since roots may differ. */
 function allowed({ rules, roots }: Rights): readonly string[] {
-  return texts(pinWidening(rules.allow, roots));
+  return texts(makeAllowRulesAbsolute(rules.allow, roots));
 }
 
 /** Limits on calls, their paths written out where the task below works elsewhere. */
 function limitTexts({ callLimits = [], roots }: Rights, below: readonly string[]) {
   return callLimits.map(({ rules: own, ...others }) =>
-    JSON.stringify([others, texts(roots[0] === below[0] ? own : pinWidening(own, roots))]),
+    JSON.stringify([
+      others,
+      texts(roots[0] === below[0] ? own : makeAllowRulesAbsolute(own, roots)),
+    ]),
   );
 }
 
@@ -52,8 +55,8 @@ function isBelow(low: Rights, high: Rights): boolean {
 }
 
 /** The call as it would be resolved for a task with these roots. */
-function inRootsOf(owner: Rights, made: JudgedCall): JudgedCall {
-  const judged = (each: ResolvedPath): ResolvedPath => ({
+function inRootsOf(owner: Rights, made: ResolvedCall): ResolvedCall {
+  const judged = (each: CallPath): CallPath => ({
     ...each,
     insideRoots: owner.roots.some((root) => isInside(root, each.real)),
   });
@@ -98,7 +101,7 @@ describe('attenuate', () => {
         { text: 'Read(a)(', tool: 'Read', source },
       ],
     });
-    const main = rootRights({ ...parent, maxDepth: 2 }, definition);
+    const main = createRootRights({ ...parent, maxDepth: 2 }, definition);
     expect(main.rules).toEqual(attenuate(parent, definition).rules);
   });
 
@@ -119,7 +122,7 @@ describe('attenuate', () => {
       agent({ mode: 'acceptEdits', tools: { mode: 'allow', names: ['Task'] } }),
     );
     const worker = attenuate(coordinator, agent({ mode: 'acceptEdits' }));
-    expect(decide(edit('a.ts'), worker, FACTS).verdict).toBe('allow');
+    expect(decide(edit('a.ts'), worker, CONTEXT).verdict).toBe('allow');
   });
 
   test('who wants nothing asked wants it of all below, whatever those say', () => {
@@ -128,7 +131,7 @@ describe('attenuate', () => {
     expect(attenuate(silent, agent({ refusesQuestions: false })).refusesQuestions).toBe(true);
     expect(intersectRights(rights(), silent).refusesQuestions).toBe(true);
     expect(intersectRights(silent, rights()).refusesQuestions).toBe(true);
-    expect(attenuate(rights(), agent(), { now: silent }).refusesQuestions).toBe(true);
+    expect(attenuate(rights(), agent(), { callerRights: silent }).refusesQuestions).toBe(true);
   });
 
   test('is below the parent, and no call that the parent refuses runs in the child', () => {
@@ -138,8 +141,8 @@ describe('attenuate', () => {
         for (const definition of chain) {
           const child = attenuate(parent, definition);
           expect(isBelow(child, parent)).toBe(true);
-          expect(RANK[decide(made, child, FACTS).verdict]).toBeLessThanOrEqual(
-            RANK[decide(made, parent, FACTS).verdict],
+          expect(RANK[decide(made, child, CONTEXT).verdict]).toBeLessThanOrEqual(
+            RANK[decide(made, parent, CONTEXT).verdict],
           );
           parent = child;
         }
@@ -176,7 +179,7 @@ describe('attenuate', () => {
           depth: maxRights.depth + 1,
         });
         expect(after).toEqual(before);
-        expect(attenuate(parent, definition, { now: maxRights })).toEqual(before);
+        expect(attenuate(parent, definition, { callerRights: maxRights })).toEqual(before);
       }),
     );
   });
@@ -210,8 +213,8 @@ describe('intersectRights', () => {
   });
 
   test('allows no call that either refuses, in whatever roots the rules were written', () => {
-    const verdict = (made: JudgedCall, owner: Rights): number =>
-      RANK[decide(inRootsOf(owner, made), owner, FACTS).verdict];
+    const verdict = (made: ResolvedCall, owner: Rights): number =>
+      RANK[decide(inRootsOf(owner, made), owner, CONTEXT).verdict];
     fc.assert(
       fc.property(anyRights, anyRights, anyCall, (recorded, maxRights, made) => {
         const both = verdict(made, intersectRights(recorded, maxRights));
@@ -248,14 +251,18 @@ describe('rootRights', () => {
   };
 
   test('of the main agent are what the user granted', () => {
-    expect(rootRights(grant, null)).toEqual({ ...grant, disallowedTools: [], depth: 0 });
+    expect(createRootRights(grant, null)).toEqual({ ...grant, disallowedTools: [], depth: 0 });
   });
 
   test('of --agent are narrowed by its definition, which never raises the mode', () => {
     const asked = agent({ mode: 'autonomous', disallowedTools: ['Write'] });
-    expect(rootRights(grant, asked)).toEqual({ ...grant, disallowedTools: ['Write'], depth: 0 });
-    expect(rootRights(grant, agent({ mode: 'plan' })).mode).toBe('plan');
-    expect(rootRights(grant, agent()).mode).toBe('acceptEdits');
-    expect(rootRights(grant, agent({ refusesQuestions: true })).refusesQuestions).toBe(true);
+    expect(createRootRights(grant, asked)).toEqual({
+      ...grant,
+      disallowedTools: ['Write'],
+      depth: 0,
+    });
+    expect(createRootRights(grant, agent({ mode: 'plan' })).mode).toBe('plan');
+    expect(createRootRights(grant, agent()).mode).toBe('acceptEdits');
+    expect(createRootRights(grant, agent({ refusesQuestions: true })).refusesQuestions).toBe(true);
   });
 });

@@ -2,15 +2,15 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Decision, PermissionMode, Rights } from '../../src/protocol/permission.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
-import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
+import type { ResolvedCall, CallPath } from '../../src/policy/call.ts';
 import { decide, needsShellParser } from '../../src/policy/decide.ts';
-import { refuseUnanswered } from '../../src/policy/refusal.ts';
+import { explainRefusal } from '../../src/policy/explain-refusal.ts';
 import { anyCall, anyRules } from './arbitraries.ts';
 import {
   bash,
   call,
   edit,
-  FACTS,
+  CONTEXT,
   fetchFrom,
   HOME,
   path,
@@ -25,8 +25,8 @@ import {
 } from './support.ts';
 import type { RuleTexts } from './support.ts';
 
-function judge(made: JudgedCall, texts: RuleTexts = {}, mode: PermissionMode = 'default') {
-  return decide(made, rights(mode, texts), FACTS);
+function judge(made: ResolvedCall, texts: RuleTexts = {}, mode: PermissionMode = 'default') {
+  return decide(made, rights(mode, texts), CONTEXT);
 }
 
 const short = ({ verdict, step }: Decision): string => `${verdict} ${step}`;
@@ -38,7 +38,7 @@ describe('each step goes before all later ones', () => {
   test.each<[string, Decision]>([
     [
       'deny tool_set',
-      decide({ ...edit('a.ts'), inToolSet: false }, rights('plan', everything), FACTS),
+      decide({ ...edit('a.ts'), inToolSet: false }, rights('plan', everything), CONTEXT),
     ],
     ['deny deny_rule', judge(outside, everything, 'plan')],
     ['deny floor', judge(outside, { ask: ['Edit'], allow: ['Edit'] }, 'plan')],
@@ -53,7 +53,7 @@ describe('each step goes before all later ones', () => {
 describe('each tool in each mode', () => {
   const runs = 'allow tool_default';
   const harmless = [runs, runs, runs, 'allow mode'] as const;
-  test.each<[JudgedCall, string, string, string, string]>([
+  test.each<[ResolvedCall, string, string, string, string]>([
     // plan, default, acceptEdits, autonomous
     [read('a.ts'), ...harmless],
     [call('Grep', 'read', { reads: [path('.')] }), ...harmless],
@@ -111,11 +111,11 @@ describe('each tool in each mode', () => {
   });
 });
 
-function remove(name: string): JudgedCall {
+function remove(name: string): ResolvedCall {
   return call('DeleteFile', 'edit', { writes: [path(name)] });
 }
 
-function move(from: string, to: string): JudgedCall {
+function move(from: string, to: string): ResolvedCall {
   return call('MoveFile', 'edit', { writes: [path(from), path(to)] });
 }
 
@@ -124,7 +124,7 @@ function same(expected: string): [string, string, string, string] {
 }
 
 describe('rules', () => {
-  test.each<[string, JudgedCall, RuleTexts]>([
+  test.each<[string, ResolvedCall, RuleTexts]>([
     // Families, in both directions.
     ['deny deny_rule', write('a.ts'), { deny: ['Edit'] }],
     ['deny deny_rule', call('DeleteFile', 'edit', { writes: [path('a.ts')] }), { deny: ['Edit'] }],
@@ -246,7 +246,7 @@ describe('rules', () => {
   test('names of disallowed tools count like deny rules', () => {
     const without = { ...rights('autonomous'), disallowedTools: ['Edit', 'mcp__gh'] };
     const verdicts = [edit('a'), call('MultiEdit', 'edit'), call('mcp__gh__x', 'read'), write('a')];
-    expect(verdicts.map((made) => short(decide(made, without, FACTS)))).toEqual([
+    expect(verdicts.map((made) => short(decide(made, without, CONTEXT)))).toEqual([
       'deny deny_rule',
       'deny deny_rule',
       'deny deny_rule',
@@ -255,7 +255,7 @@ describe('rules', () => {
   });
 
   test('without the grammar no command rule allows, and each one refuses', () => {
-    const facts = { ...FACTS, shellParser: null };
+    const facts = { ...CONTEXT, shellParser: null };
     const verdict = (texts: RuleTexts) => decide(bash('npm test'), rights('default', texts), facts);
     expect(short(verdict({ allow: ['Bash(npm test)'] }))).toBe('ask tool_default');
     expect(short(verdict({ deny: ['Bash(rm:*)'] }))).toBe('deny deny_rule');
@@ -263,8 +263,8 @@ describe('rules', () => {
   });
 
   test('a command is read where it has to be proved, and where a rule is about it or what it reads', () => {
-    const needs = (made: JudgedCall, mode: PermissionMode, texts: RuleTexts, sandboxed = true) =>
-      needsShellParser(made, rights(mode, texts), { sandboxed });
+    const needs = (made: ResolvedCall, mode: PermissionMode, texts: RuleTexts, sandboxed = true) =>
+      needsShellParser(made, rights(mode, texts), { isSandboxed: sandboxed });
     expect([
       needs(read('a'), 'default', { deny: ['Bash(rm:*)'] }),
       needs(bash('ls'), 'plan', {}),
@@ -278,12 +278,12 @@ describe('rules', () => {
 });
 
 describe('a command that redirects into a file', () => {
-  const redirecting = (...files: readonly ResolvedPath[]): JudgedCall => ({
+  const redirecting = (...files: readonly CallPath[]): ResolvedCall => ({
     ...unproved('echo x > …', 'it writes'),
-    redirected: files,
+    redirectedWrites: files,
   });
 
-  test.each<[string, JudgedCall, RuleTexts]>([
+  test.each<[string, ResolvedCall, RuleTexts]>([
     ['deny deny_rule', redirecting(path('a.txt')), { deny: ['Edit(a.txt)'] }],
     ['deny deny_rule', redirecting(path('b'), path('a.txt')), { deny: ['Write(*.txt)'] }],
     ['deny deny_rule', redirecting(path('link', 'src/x')), { deny: ['Edit(src/**)'] }],
@@ -305,7 +305,7 @@ describe('a command that redirects into a file', () => {
 });
 
 describe('a command', () => {
-  const confinement = (made: JudgedCall, mode: PermissionMode, texts: RuleTexts = {}) =>
+  const confinement = (made: ResolvedCall, mode: PermissionMode, texts: RuleTexts = {}) =>
     judge(made, texts, mode).confinement;
 
   test('runs where nothing can be changed if it was proved, or in plan mode; else in the workspace', () => {
@@ -331,8 +331,8 @@ describe('a command', () => {
   });
 
   test('without a sandbox is granted by no mode, but by its proof and by rules', () => {
-    const facts = { ...FACTS, sandboxed: false };
-    const verdict = (made: JudgedCall, texts: RuleTexts = {}) =>
+    const facts = { ...CONTEXT, isSandboxed: false };
+    const verdict = (made: ResolvedCall, texts: RuleTexts = {}) =>
       short(decide(made, rights('autonomous', texts), facts));
     expect([
       verdict(bash('npm test')),
@@ -353,7 +353,7 @@ describe('a command', () => {
   });
 
   test('on a machine that is itself the sandbox is granted, but not to what may change nothing', () => {
-    const facts = { ...FACTS, sandboxed: false, machineIsSandbox: true, inContainer: true };
+    const facts = { ...CONTEXT, isSandboxed: false, isMachineSandbox: true, isInContainer: true };
     const decided = (texts: RuleTexts, more: Partial<Rights> = {}, mode?: PermissionMode) =>
       decide(bash('npm test'), { ...rights(mode ?? 'autonomous', texts), ...more }, facts);
     const limit = { tools: ['Edit'], rules: [], newFiles: [], unlimited: [], where: 'agent a' };
@@ -382,31 +382,31 @@ describe('a command', () => {
   });
 
   test('says what only the lack of a sandbox keeps from running, and what a container may change', () => {
-    const lacking = (mode: PermissionMode, facts: Partial<typeof FACTS>, texts: RuleTexts = {}) =>
-      decide(bash('npm test'), rights(mode, texts), { ...FACTS, ...facts });
-    const here = lacking('autonomous', { sandboxed: false });
-    const inContainer = lacking('autonomous', { sandboxed: false, inContainer: true });
+    const lacking = (mode: PermissionMode, facts: Partial<typeof CONTEXT>, texts: RuleTexts = {}) =>
+      decide(bash('npm test'), rights(mode, texts), { ...CONTEXT, ...facts });
+    const here = lacking('autonomous', { isSandboxed: false });
+    const inContainer = lacking('autonomous', { isSandboxed: false, isInContainer: true });
     expect([here.lacksSandbox, inContainer.lacksSandbox]).toEqual(['here', 'in_container']);
     for (const other of [
-      lacking('autonomous', { sandboxed: true, inContainer: true }),
-      lacking('acceptEdits', { sandboxed: false, inContainer: true }),
-      lacking('autonomous', { sandboxed: false }, { deny: ['Bash'] }),
-      lacking('autonomous', { sandboxed: false }, { ask: ['Bash'] }),
-      lacking('plan', { sandboxed: false, inContainer: true }),
+      lacking('autonomous', { isSandboxed: true, isInContainer: true }),
+      lacking('acceptEdits', { isSandboxed: false, isInContainer: true }),
+      lacking('autonomous', { isSandboxed: false }, { deny: ['Bash'] }),
+      lacking('autonomous', { isSandboxed: false }, { ask: ['Bash'] }),
+      lacking('plan', { isSandboxed: false, isInContainer: true }),
     ]) {
       expect(other.lacksSandbox).toBeUndefined();
-      expect(refuseUnanswered(other)).not.toContain('--sandbox');
+      expect(explainRefusal(other)).not.toContain('--sandbox');
     }
-    expect(refuseUnanswered(here)).not.toContain('--sandbox');
-    expect(refuseUnanswered(inContainer)).toContain(
+    expect(explainRefusal(here)).not.toContain('--sandbox');
+    expect(explainRefusal(inContainer)).toContain(
       "A user can allow it with --allow 'Bash(npm test)'. Or, if this container is itself the sandbox, with --sandbox container. Do not try",
     );
   });
 
   test('that takes too long to judge is refused in every mode, after the deny rules', () => {
-    const slow: JudgedCall = {
+    const slow: ResolvedCall = {
       ...bash('ls'),
-      proof: { proven: false, because: 'it took too long', overLimit: true },
+      proof: { proven: false, reason: 'it took too long', isOverLimit: true },
     };
     expect(PERMISSION_MODES.map((mode) => short(judge(slow, { allow: ['Bash'] }, mode)))).toEqual(
       same('deny floor'),
@@ -416,8 +416,8 @@ describe('a command', () => {
 
   test('that reads does not run unasked for an agent without Read', () => {
     const without = (mode: PermissionMode) => ({ ...rights(mode), disallowedTools: ['Read'] });
-    const verdict = (made: JudgedCall, mode: PermissionMode) =>
-      short(decide(made, without(mode), FACTS));
+    const verdict = (made: ResolvedCall, mode: PermissionMode) =>
+      short(decide(made, without(mode), CONTEXT));
     expect([
       verdict(proved('cat a', 'a'), 'plan'),
       verdict(proved('cat a', 'a'), 'default'),
@@ -446,7 +446,7 @@ describe('reasons', () => {
     });
   });
 
-  test.each<[JudgedCall, PermissionMode, string | undefined]>([
+  test.each<[ResolvedCall, PermissionMode, string | undefined]>([
     [bash('npm test'), 'default', 'Bash(npm test)'],
     [bash('npm test > out; ls'), 'default', 'Bash(npm test > out; ls)'],
     [bash('echo ")"'), 'default', 'Bash(echo "\\)")'],
@@ -477,17 +477,17 @@ describe('reasons', () => {
 
   test('a child in plan mode is not told of a flag that would not help it', () => {
     const child = { ...rights('plan'), depth: 1 };
-    expect(decide(edit('a.ts'), child, FACTS).wouldAllow).toBeUndefined();
+    expect(decide(edit('a.ts'), child, CONTEXT).wouldAllow).toBeUndefined();
   });
 
   test('a refusal says why, and what would allow it', () => {
-    expect(refuseUnanswered(judge(bash("echo 'x'")))).toBe(
+    expect(explainRefusal(judge(bash("echo 'x'")))).toBe(
       "Refused, nothing was done. Bash runs commands or code, and neither a rule nor default mode lets it run unasked. Nobody is here to be asked. A user can allow it with --allow 'Bash(echo '\\''x'\\'')'. Do not try the same another way; go on without it, and say so in your answer.",
     );
-    expect(refuseUnanswered(judge(unproved('rm x', '`rm` writes'), {}, 'plan'))).toBe(
+    expect(explainRefusal(judge(unproved('rm x', '`rm` writes'), {}, 'plan'))).toBe(
       'Refused, nothing was done. Plan mode runs only commands that are proved to change nothing, and this one is not: `rm` writes. A user can allow it with --permission-mode default. To look at files use Read, Glob and Grep, or a plain command that only reads. For all else go on without it, and say so in your answer.',
     );
-    expect(refuseUnanswered(judge(edit('a.ts'), {}, 'plan'))).toBe(
+    expect(explainRefusal(judge(edit('a.ts'), {}, 'plan'))).toBe(
       'Refused, nothing was done. Plan mode changes nothing, and Edit could. A user can allow it with --permission-mode acceptEdits. Do not try the same another way; go on without it, and say so in your answer.',
     );
   });
@@ -537,9 +537,9 @@ describe('whatever the rules, the mode and the call', () => {
             judge(made, { ...texts, ask: [...texts.ask, ...more.ask] }, mode),
             judge(made, { ...texts, allow: texts.allow.slice(1) }, mode),
             judge({ ...made, inToolSet: false }, texts, mode),
-            decide(made, { ...rights(mode, texts), disallowedTools: ['Read', 'Edit'] }, FACTS),
-            decide(made, rights(mode, texts), { ...FACTS, sandboxed: false }),
-            decide(made, rights(mode, texts), { ...FACTS, shellParser: null }),
+            decide(made, { ...rights(mode, texts), disallowedTools: ['Read', 'Edit'] }, CONTEXT),
+            decide(made, rights(mode, texts), { ...CONTEXT, isSandboxed: false }),
+            decide(made, rights(mode, texts), { ...CONTEXT, shellParser: null }),
           ];
           for (const decision of narrower)
             expect(rank[decision.verdict]).toBeLessThanOrEqual(before);

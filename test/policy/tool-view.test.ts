@@ -8,10 +8,10 @@ import {
 } from '../../src/protocol/tool-names.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
 import { attenuate } from '../../src/policy/attenuate.ts';
-import { toolView } from '../../src/policy/tool-view.ts';
+import { createToolView } from '../../src/policy/tool-view.ts';
 import type { ToolViewRequest } from '../../src/policy/tool-view.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { agent, call, FACTS, path, rights } from './support.ts';
+import { agent, call, CONTEXT, path, rights } from './support.ts';
 
 const EDITS = new Set(['Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile', 'SetEnv']);
 const READS = new Set(['Read', 'LS', 'Glob', 'Grep', 'FileInfo']);
@@ -33,7 +33,7 @@ const ALL = named([
 ]);
 
 function view(parts: Partial<ToolViewRequest>) {
-  return toolView({
+  return createToolView({
     definition: agent(),
     rights: { ...rights(), depth: 1 },
     available: ALL,
@@ -220,7 +220,7 @@ describe('a child', () => {
       ]);
       for (const tool of ['MoveFile', 'DeleteFile']) {
         const change = call(tool, 'edit', { writes: [path('a.ts')] });
-        expect(decide(change, own.rights, FACTS).verdict).toBe('deny');
+        expect(decide(change, own.rights, CONTEXT).verdict).toBe('deny');
       }
     },
   );

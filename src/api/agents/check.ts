@@ -9,8 +9,8 @@ import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading.ts';
 import { fieldLine } from '../../agents/lint/field-line.ts';
 import { unmetRequests } from '../../engine/prompt/unmet-requests.ts';
-import { attenuate, rootRights } from '../../policy/attenuate.ts';
-import { toolView, type AvailableTool } from '../../policy/tool-view.ts';
+import { attenuate, createRootRights } from '../../policy/attenuate.ts';
+import { createToolView, type AvailableTool } from '../../policy/tool-view.ts';
 import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 import { builtinTools } from '../../tools/index.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -106,9 +106,9 @@ function unmetFindings(
   const { mode } = config.permissions;
   const { maxDepth, nested } = config.taskTool;
   const grant = { mode, rules, roots: [here.cwd], network: false, maxDepth };
-  const { dropped } = toolView({
+  const { dropped } = createToolView({
     definition: agent,
-    rights: attenuate(rootRights(grant, null), agent),
+    rights: attenuate(createRootRights(grant, null), agent),
     available: toolsToCome(),
     nested,
     root: false,

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { discoverAgents } from '../../agents/discover.ts';
 import { findAgent } from '../../agents/find.ts';
 import { delegatedMode } from '../../policy/modes.ts';
-import { grantFor } from '../../policy/mode-grants.ts';
+import { findModeGrant } from '../../policy/mode-grants.ts';
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -91,5 +91,5 @@ export function modeBelowMain(
   agent: AgentDefinition,
   { loaded, modeGrants }: Pick<AgentsHere, 'loaded' | 'modeGrants'>,
 ): PermissionMode {
-  return delegatedMode(agent, loaded.config.permissions.mode, grantFor(agent, modeGrants));
+  return delegatedMode(agent, loaded.config.permissions.mode, findModeGrant(agent, modeGrants));
 }

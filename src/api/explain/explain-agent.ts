@@ -4,8 +4,8 @@ import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.t
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMain } from '../../model/resolve.ts';
-import { rootRights } from '../../policy/attenuate.ts';
-import { ruleCovers } from '../../policy/tool-cover.ts';
+import { createRootRights } from '../../policy/attenuate.ts';
+import { ruleCovers } from '../../policy/rules/tool-cover.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
 import type { AgentDefinition, AgentOrigin, AgentProblem, Effort } from '../../protocol/agent.ts';
 import { modelName, type ResolvedModel } from '../../protocol/model.ts';
@@ -145,7 +145,7 @@ export async function explainAgent({
     // That files were not used was told when they were not.
     const agent = agentNamed(name, { ...agents.discovered, skipped: [] });
     const [cwd = ''] = grant.roots;
-    const rights = rootRights(grant, null);
+    const rights = createRootRights(grant, null);
     const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
     const plan = await engine.plan(
       {

@@ -4,7 +4,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import { errorMessage } from '../../base/errors.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import { isNarrower } from '../../policy/modes.ts';
+import { isNarrowerMode } from '../../policy/modes.ts';
 import type { Decision, PermissionMode } from '../../protocol/permission.ts';
 import type { FileAccess, ToolOutput } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -148,7 +148,8 @@ function notAllowedAnyMore(
   { mode, tool }: AllowedCall,
 ): ToolOutput | null {
   // A rerun has been told what was decided.
-  if (decided !== undefined || mode === undefined || !isNarrower(rights.mode, mode)) return null;
+  if (decided !== undefined || mode === undefined || !isNarrowerMode(rights.mode, mode))
+    return null;
   const text = `Not run: the user set ${rights.mode} mode before ${tool.name} had begun. Call it again if it is still needed.`;
   return { text, error: 'PERMISSION_DENIED' };
 }

@@ -1,6 +1,6 @@
 import { escapeTags } from '../../base/control-tags.ts';
 import { oneLine } from '../../base/text.ts';
-import { nameCovers, ruleCovers } from '../../policy/tool-cover.ts';
+import { nameCovers, ruleCovers } from '../../policy/rules/tool-cover.ts';
 import type { AgentDefinition, LimitedTools, ToolLimit } from '../../protocol/agent.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { pathsOf, type JudgedCall } from '../../policy/call.ts';
-import { grantedDefinition } from '../../policy/mode-grants.ts';
-import { refuseUnanswered } from '../../policy/refusal.ts';
-import { ruleToOffer } from '../../policy/rule-to-offer.ts';
+import { listPaths, type ResolvedCall } from '../../policy/call.ts';
+import { identifyDefinition } from '../../policy/mode-grants.ts';
+import { explainRefusal } from '../../policy/explain-refusal.ts';
+import { chooseOfferedRule } from '../../policy/offered-rule.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import {
   questionSubject,
@@ -19,7 +19,7 @@ import type { ReadyCall } from '../task/prepared-call.ts';
 /** A call that a person is to decide about. */
 export interface AskedCall {
   readonly ready: ReadyCall;
-  readonly call: JudgedCall;
+  readonly call: ResolvedCall;
   readonly decision: Decision;
 }
 
@@ -77,7 +77,7 @@ export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
 }
 
 function unasked({ decision }: AskedCall, why?: string): Verdict {
-  return { kind: 'refused', decision, refusal: refuseUnanswered(decision, why) };
+  return { kind: 'refused', decision, refusal: explainRefusal(decision, why) };
 }
 
 /** Why a task asks nobody anything, though somebody may be there: as a sentence. */
@@ -112,8 +112,8 @@ function questionOf(
   id: string,
 ): PermissionQuestion {
   const { access, tool } = call;
-  const rule = ruleToOffer(decision, { tool, rights: run.permissions.rights });
-  const paths = [...new Set(pathsOf(access).map((path) => path.real))];
+  const rule = chooseOfferedRule(decision, { tool, rights: run.permissions.rights });
+  const paths = [...new Set(listPaths(access).map((path) => path.real))];
   const says = access.commands.length + paths.length + access.hosts.length > 0;
   return {
     kind: 'permission',
@@ -137,7 +137,7 @@ function questionOf(
       : {
           modeToGrant: {
             ...decision.modeToGrant,
-            definition: grantedDefinition(run.spec.agent),
+            definition: identifyDefinition(run.spec.agent),
             scopes: deps.inbox.modeScopes,
           },
         }),

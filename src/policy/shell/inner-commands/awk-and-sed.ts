@@ -1,0 +1,122 @@
+import { lazy } from '../../../base/lazy.ts';
+import { parseCommandArguments } from '../read-only/arguments.ts';
+import { parseOptionTable } from '../options/option-table.ts';
+import type { ShellWord } from '../parsed-line.ts';
+import { parseCodeRun, canBeOption, createOpenRun } from './inner-run.ts';
+import type { InnerRunFinder } from './inner-run.ts';
+
+const AWK_OPTIONS = lazy(() =>
+  parseOptionTable(
+    '-bcCgIkMnNOPrsStVh -F= -v= -f@ -e= -i= -l= -E= --field-separator= --assign= --file@ --source= --include= --load= --exec= --posix --re-interval --sandbox --traditional --version --help',
+  ),
+);
+/**
+ * `|` and `getline` run commands; `@` loads code, or calls a function by a name that is made up on the way. They count
+ * in strings, too: where a string starts, only awk itself can tell, because a regular expression may hold a quote.
+ */
+const AWK_RUNS = /\bsystem\b|\bgetline\b|\||@/;
+
+/** awk runs commands from its program text. */
+export const awkRuns: InnerRunFinder = (words, parser) => {
+  const read = parseCommandArguments(words.map(asOperand), AWK_OPTIONS());
+  if (!read.ok) return [createOpenRun(words.length - 1, textsIn(words, parser))];
+  const { options, operands } = read.parsed;
+  const loads = options.some(({ name }) => /^(?:-[il]|--include|--load)$/.test(name));
+  const hasFile = options.some(({ name }) => /^(?:-[fE]|--file|--exec)$/.test(name));
+  const sources = options.flatMap(({ name, value }) =>
+    name === '-e' || name === '--source' ? [value] : [],
+  );
+  const programs = hasFile || sources.length > 0 ? sources : operands.slice(0, 1);
+  const telling = programs.filter((text) => text === null || awkRunsCommands(text));
+  if (telling.length === 0) return loads ? [createOpenRun(words.length - 1)] : [];
+  return telling.map((text) => parseCodeRun(indexOf(words, text), text ?? undefined, parser));
+};
+
+function awkRunsCommands({ value }: ShellWord): boolean {
+  return value === null || AWK_RUNS.test(value.replaceAll('||', ' '));
+}
+
+const SED_OPTIONS = lazy(() =>
+  parseOptionTable(
+    '-nsuzErib -e= -f@ -l# --quiet --silent --debug --expression= --file@ --in-place[=] --line-length# --null-data --posix --regexp-extended --separate --sandbox --unbuffered --zero-terminated --follow-symlinks --version --help',
+  ),
+);
+
+/** sed runs commands with `e` and with the flag `e` of `s`, and writes files with `w`. */
+export const sedRuns: InnerRunFinder = (words, parser) => {
+  const plain = words.map((word) =>
+    /^-[nsuzEr]*i./.test(word.value ?? '') ? inPlace(word) : word,
+  );
+  const read = parseCommandArguments(plain.map(asOperand), SED_OPTIONS());
+  if (!read.ok) return [createOpenRun(words.length - 1, textsIn(words, parser))];
+  const { options, operands } = read.parsed;
+  const hasFile = options.some(({ name }) => name === '-f' || name === '--file');
+  const given = options.flatMap(({ name, value }) =>
+    name === '-e' || name === '--expression' ? [value] : [],
+  );
+  const scripts = hasFile || given.length > 0 ? given : operands.slice(0, 1);
+  return scripts
+    .filter((script) => script === null || script.value === null || !isPlainSed(script.value))
+    .map((script) =>
+      createOpenRun(
+        indexOf(words, script),
+        sedCommands(script).flatMap((text) => parser(text).commands),
+      ),
+    );
+};
+
+/** `-i.bak`: what follows the letter is a suffix. */
+function inPlace(word: ShellWord): ShellWord {
+  return { ...word, text: '-i', value: '-i' };
+}
+
+/**
+ * A bracket expression of which every version of sed knows the end. In newer ones a delimiter within one is a plain
+ * character, in older ones it ends the expression: what holds one is not understood here.
+ */
+const bracket = (delimiter: string): string =>
+  String.raw`\[\^?(?![\^\]])(?:\[:[a-z]+:\]|\\[dfnrstvwDSW]|(?!${delimiter})[^\]\[\\\n])+\]`;
+const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\[\\\n]|\\.|${bracket('/')})*/I?)`;
+const PATTERN = String.raw`(?:(?!\k<delimiter>)[^\[\\\n]|\\[\s\S]|${bracket(String.raw`\k<delimiter>`)})*`;
+const SED_COMMAND = lazy(
+  () =>
+    new RegExp(
+      String.raw`^\s*(?:${ADDRESS}(?:\s*,\s*(?:[+~]\d+|${ADDRESS}))?\s*!?\s*)?(?:[pPdDnNgGhHx=l}{]|[qQ]\d*|(?:[btT]\s*|:)[\w-]*(?=[;\n}]|$)|#[^\n]*|[sy](?<delimiter>[^\w\s\\\[])${PATTERN}\k<delimiter>(?:(?!\k<delimiter>)[^\\\n]|\\[\s\S])*\k<delimiter>[gpiIMm\d]*|[aic](?:\\\n|\\[^\n]|\s)[^\n]*)?\s*(?:[;\n}]|$)?`,
+    ),
+);
+
+/** Whether a script holds only commands that surely change nothing but the text. */
+function isPlainSed(script: string): boolean {
+  let rest = script;
+  while (rest !== '') {
+    const found = SED_COMMAND().exec(rest)?.[0] ?? '';
+    if (found === '') return false;
+    const next = rest.slice(found.length);
+    // Without an end of the command before it, this belongs to the command.
+    if (next !== '' && !/[;\n}{]\s*$/.test(found)) return false;
+    rest = next;
+  }
+  return true;
+}
+
+/** What stands behind each `e` that could be a command of the script. */
+function sedCommands(script: ShellWord | null): readonly string[] {
+  return [...(script?.value ?? '').matchAll(/e\s+([^\n]+)/g)].map(([, text]) => text ?? '');
+}
+
+function textsIn(words: readonly ShellWord[], parser: Parameters<InnerRunFinder>[1]) {
+  return words
+    .filter((word) => !canBeOption(word))
+    .flatMap((word) => parseCodeRun(0, word, parser).commands);
+}
+
+/** A word whose value is not known, but that is no option, is an operand. */
+function asOperand(word: ShellWord): ShellWord {
+  return word.value === null && !canBeOption(word) ? { ...word, path: word.text } : word;
+}
+
+/** A value that is a part of its word is not found by it; then no rule but one for the whole line names it. */
+function indexOf(words: readonly ShellWord[], word: ShellWord | null): number {
+  const at = words.findIndex(({ text }) => text === word?.text);
+  return at < 0 ? words.length - 1 : at;
+}

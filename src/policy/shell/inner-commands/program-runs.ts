@@ -1,0 +1,105 @@
+import { findSubcommandEnds } from '../options/subcommand-position.ts';
+import type { ShellWord } from '../parsed-line.ts';
+import {
+  parseCodeRun,
+  createCommand,
+  createLiteralWord,
+  createOpenRun,
+  parseScriptRun,
+} from './inner-run.ts';
+import type { InnerRunFinder, InnerRun } from './inner-run.ts';
+
+/** Another way to write a command. It stays within a rule for the program itself. */
+function ownForm(words: readonly ShellWord[]): InnerRun {
+  return { index: -1, commands: [createCommand(words)], visible: 'some' };
+}
+
+/** `python -m MODULE` runs it as the program of that name. */
+export const moduleRuns: InnerRunFinder = (words) => {
+  const at = words.findIndex(({ value }) => value !== null && /^-[bBdEiIOPqRsSuvx]*m/.test(value));
+  const value = words[at]?.value ?? '';
+  if (at < 0) return [];
+  const attached = value.slice(value.indexOf('m') + 1);
+  const rest = words.slice(at + 1);
+  return [ownForm(attached === '' ? rest : [createLiteralWord(attached), ...rest])];
+};
+
+/** `yarn workspace NAME COMMAND` runs the command of yarn in a workspace. */
+export const workspaceRuns: InnerRunFinder = (words) =>
+  findSubcommandEnds('yarn', words, ['workspace'])
+    .ends.slice(0, 1)
+    .map((end) => ownForm([createLiteralWord('yarn'), ...words.slice(end + 1)]));
+
+/** `deno eval CODE`, with options before and behind it. */
+export const evalRuns: InnerRunFinder = (words, parser) =>
+  findSubcommandEnds('deno', words, ['eval'])
+    .ends.slice(0, 1)
+    .map((end) =>
+      parseCodeRun(
+        end - 1,
+        words.findLast(({ value }) => value !== null),
+        parser,
+      ),
+    );
+
+/** `cmake -E env COMMAND` and `cmake -E time COMMAND`. */
+export const cmakeRuns: InnerRunFinder = (words) => {
+  const at = words.findIndex(({ value }) => value === '-E') + 1;
+  const verb = words[at]?.value ?? '';
+  const isTold = at > 0 && ['env', 'time'].includes(verb);
+  return isTold ? [{ index: at, commands: [createCommand(words.slice(at))], visible: 'all' }] : [];
+};
+
+/** `nix develop -c COMMAND ARGUMENT…`. */
+export const nixRuns: InnerRunFinder = (words) => {
+  const at = words.findIndex(({ value }) => value === '-c' || value === '--command');
+  return at < 0
+    ? []
+    : [{ index: at, commands: [createCommand(words.slice(at + 1))], visible: 'all' }];
+};
+
+const TMUX_STARTS =
+  /^(?:new|new-session|neww|new-window|splitw|split-window|respawnp?|respawnw|respawn-pane|respawn-window|run|run-shell|if|if-shell|pipep|pipe-pane|send|send-keys|popup|display-popup)$/;
+
+/** Commands of tmux that start one of the shell, which may stand in one word or in several. */
+export const tmuxRuns: InnerRunFinder = (words, parser) => {
+  const at = words.findIndex(({ value }) => TMUX_STARTS.test(value ?? ''));
+  const rest = at < 0 ? [] : words.slice(at + 1);
+  const commands = rest.flatMap((word, index) => [
+    createCommand(rest.slice(index)),
+    ...parser(word.value ?? '').commands,
+  ]);
+  return rest.some(({ value }) => value?.startsWith('-') !== true)
+    ? [createOpenRun(at, commands)]
+    : [];
+};
+
+/** `socat - EXEC:COMMAND`. */
+export const socatRuns: InnerRunFinder = (words, parser) =>
+  words.flatMap(({ value }, at) => {
+    const told = /^(?:exec|system|shell):(.*)$/is.exec(value ?? '')?.[1];
+    return told === undefined ? [] : [parseScriptRun(at, [createLiteralWord(told)], parser)];
+  });
+
+/** How the clients of databases are told to run a command: sqlite3, psql and mysql. */
+const FROM_SQL =
+  /(?:^|\n)\s*\.(?:sh|sy)[a-z]*\s+(.*)|(?:^|\n)\s*\.[a-z]+\s.*\|(.*)|\\!(.*)|\\[a-z]+\s*\|(.*)|\bprogram\s*'(.*)|(?:^|[;\n])\s*system\s+(.*)/i;
+
+export const sqlRuns: InnerRunFinder = (words, parser) =>
+  words.flatMap(({ value }, at) => {
+    const [, ...told] = FROM_SQL.exec(value ?? '') ?? [];
+    const text = told.find((each) => each !== undefined);
+    return text === undefined ? [] : [createOpenRun(at, parser(text).commands)];
+  });
+
+/** Builtins that evaluate the subscript of a name that they are given: `test -v 'a[$(COMMAND)]'`. */
+export const subscriptRuns: InnerRunFinder = (words, parser) =>
+  words.flatMap(({ value }, at) =>
+    value !== null && /\[.*(?:\$\(|`)/s.test(value)
+      ? [createOpenRun(at, parser(`: ${value}`).commands)]
+      : [],
+  );
+
+/** Shell builtins that evaluate the subscript of a variable, which can run a command. */
+export const SUBSCRIPT_BUILTINS: readonly string[] =
+  'test [ printf read unset declare typeset local let'.split(' ');
