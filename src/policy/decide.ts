@@ -1,41 +1,86 @@
-import type { Decision, PermissionRule, Rights } from '../protocol/permission.ts';
+import type { Decision, PermissionMode, PermissionRule, Rights } from '../protocol/permission.ts';
+import { describeLimit, findExceededLimit } from './call-limits.ts';
 import type { ResolvedCall } from './call.ts';
-import { findExceededLimit, describeLimit } from './call-limits.ts';
+import { createDecisionInput, hasCallEffect, isProvable } from './decision-input.ts';
+import type { DecisionContext, DecisionInput } from './decision-input.ts';
 import { forbidsAllChanges } from './denied-paths.ts';
 import { checkHardRules, checkHardRulesOfReads } from './hard-rules.ts';
-import { hasCallEffect, createDecisionInput, isProvable } from './decision-input.ts';
-import type { DecisionContext, DecisionInput } from './decision-input.ts';
-import { findNarrowingRule, findAllowingRule } from './rules/match-rules.ts';
+import { isNarrowerMode } from './modes.ts';
+import { findAllowingRule, findNarrowingRule } from './rules/match-rules.ts';
 import { citeRule } from './rules/rules.ts';
-import { isToolDisallowed, coversWholeTool, ruleCovers } from './rules/tool-cover.ts';
+import { coversWholeTool, isToolDisallowed, ruleCovers } from './rules/tool-cover.ts';
 import { suggestRule } from './suggest-rule.ts';
 
-/** One step of the order: a decision, or nothing, and the next one is asked. */
-type Step = (judged: DecisionInput) => Decision | undefined;
+/** A step of the decision: it decides, or returns undefined and leaves the call to the next step. */
+type Step = (input: DecisionInput) => Decision | undefined;
 
-/** The order is the contract (docs/permissions.md). The tool's default, which comes last, always decides. */
+/** The order is documented in docs/permissions.md. The tool's default comes last and always decides. */
 const STEPS: readonly Step[] = [
-  toolSet,
-  denyRules,
-  callLimits,
+  checkToolSet,
+  checkDenyRules,
+  checkCallLimits,
   checkHardRules,
-  askRules,
-  allowRules,
-  modeGrant,
+  checkAskRules,
+  checkAllowRules,
+  checkMode,
 ];
 
-/** Whether a call may run. Pure; the one place where that is decided, for every tool and every task. */
-export function decide(call: ResolvedCall, rights: Rights, facts: DecisionContext): Decision {
-  const judged = createDecisionInput(call, rights, facts);
+/**
+ * Decides whether a call may run, must be asked about, or is refused. Every call of every tool in every task is
+ * decided here. A pure function.
+ */
+export function decide(call: ResolvedCall, rights: Rights, context: DecisionContext): Decision {
+  const input = createDecisionInput(call, rights, context);
   for (const step of STEPS) {
-    const decision = step(judged);
-    if (decision !== undefined) return withConfinement(decision, judged);
+    const decision = step(input);
+    if (decision !== undefined) return addConfinement(decision, input);
   }
-  return withConfinement(toolDefault(judged), judged);
+  return addConfinement(decideByDefault(input), input);
 }
 
-/** What was proved to change nothing, and every command of plan mode, runs where nothing can be changed. */
-function withConfinement(decision: Decision, { call, rights }: DecisionInput): Decision {
+/**
+ * Decides whether a call that was allowed may still start: meanwhile the user may have set a mode in which it has to
+ * be asked about again.
+ *
+ * @param modes.allowedIn the mode in which the call was allowed
+ * @param modes.mode the mode of its task now
+ * @returns the refusal for the model, or null where the call starts
+ */
+export function decideStart(
+  tool: string,
+  { allowedIn, mode }: { readonly allowedIn: PermissionMode; readonly mode: PermissionMode },
+): string | null {
+  if (!isNarrowerMode(mode, allowedIn)) return null;
+  return `Not run: the user set ${mode} mode before ${tool} had begun. Call it again if it is still needed.`;
+}
+
+/** The tools of a task that called a tool it does not have. */
+interface TaskTools {
+  readonly tools: readonly string[];
+  /** Whether the task continues a copy of another task's conversation, which may show calls of other tools. */
+  readonly isForked: boolean;
+}
+
+/**
+ * Refuses a call of a tool that its task does not have.
+ *
+ * @param name the tool as the model named it
+ */
+export function refuseMissingTool(name: string, { tools, isForked }: TaskTools): Decision {
+  const others = isForked ? ' The conversation that you inherited had others.' : '';
+  return refuseTool(`${name} is not among your tools: ${tools.join(', ')}.${others}`);
+}
+
+function checkToolSet({ call }: DecisionInput): Decision | undefined {
+  return call.inToolSet ? undefined : refuseTool(`${call.tool} is not one of this task's tools.`);
+}
+
+function refuseTool(reason: string): Decision {
+  return { verdict: 'deny', step: 'tool_set', reason };
+}
+
+/** Commands that were proved to change nothing, and all commands in plan mode, run where they can change nothing. */
+function addConfinement(decision: Decision, { call, rights }: DecisionInput): Decision {
   if (call.access.commands.length === 0 || decision.verdict === 'deny') return decision;
   const isProved = decision.verdict === 'allow' && decision.step === 'tool_default';
   const confinement = rights.mode === 'plan' || isProved ? 'read-only' : 'workspace';
@@ -43,12 +88,12 @@ function withConfinement(decision: Decision, { call, rights }: DecisionInput): D
 }
 
 /**
- * Whether `decide` needs the commands of this call read: where it has to be proved what they do, where a rule is
- * about them or about what they may read or write, and where a rule will have to be named that would allow them.
+ * Whether `decide` needs the commands of a call parsed: to prove that they change nothing, to match rules about
+ * commands or about the files that commands read or write, or to suggest a rule that would allow them.
  */
-export function needsShellParser(call: ResolvedCall, rights: Rights, facts: Holding): boolean {
+export function needsShellParser(call: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
   if (call.access.commands.length === 0) return false;
-  if (rights.mode !== 'autonomous' || !isHeld(rights, facts)) return true;
+  if (rights.mode !== 'autonomous' || !isConfined(rights, context)) return true;
   if (rights.callLimits !== undefined) return true;
   const { allow, ask, deny } = rights.rules;
   const isAboutFiles = [...ask, ...deny].some((rule) =>
@@ -58,77 +103,68 @@ export function needsShellParser(call: ResolvedCall, rights: Rights, facts: Hold
   return isAboutFiles || all.some((rule) => rule.tool === 'Bash' && !coversWholeTool(rule));
 }
 
-function toolSet({ call }: DecisionInput): Decision | undefined {
-  if (call.inToolSet) return undefined;
-  return {
-    verdict: 'deny',
-    step: 'tool_set',
-    reason: `${call.tool} is not one of this task's tools.`,
-  };
-}
-
-function denyRules(judged: DecisionInput): Decision | undefined {
-  const { call, rights } = judged;
-  const rule = ruleAgainst(rights.rules.deny, judged);
+function checkDenyRules(input: DecisionInput): Decision | undefined {
+  const { call, rights } = input;
+  const rule = findRuleAgainst(rights.rules.deny, input);
   if (rule !== undefined) {
     const reason = `The deny rule ${citeRule(rule)} forbids this ${call.tool} call.`;
     return { verdict: 'deny', step: 'deny_rule', rule, reason };
   }
-  const tools = judged.asTask === undefined ? [call.tool] : [call.tool, 'Task'];
+  const tools = input.asTask === undefined ? [call.tool] : [call.tool, 'Task'];
   const disallowed = tools.find((tool) => isToolDisallowed(rights, tool));
   if (disallowed === undefined) return undefined;
   const reason = `${disallowed} is disallowed for this agent, by its definition or by a task above it.`;
   return { verdict: 'deny', step: 'deny_rule', reason };
 }
 
-function callLimits(judged: DecisionInput): Decision | undefined {
-  const exceeded = findExceededLimit(judged);
+function checkCallLimits(input: DecisionInput): Decision | undefined {
+  const exceeded = findExceededLimit(input);
   if (exceeded === undefined) return undefined;
   const { limit, tool } = exceeded;
-  const reason = `${tool} is limited to ${describeLimit(limit, tool)}, which does not cover this ${judged.call.tool} call.`;
-  return { verdict: 'deny', step: 'deny_rule', reason, instead: STAY_WITHIN };
+  const reason = `${tool} is limited to ${describeLimit(limit, tool)}, which does not cover this ${input.call.tool} call.`;
+  return { verdict: 'deny', step: 'deny_rule', reason, instead: STAY_WITHIN_LIMITS };
 }
 
-const STAY_WITHIN =
+const STAY_WITHIN_LIMITS =
   'Make only calls that are covered as a whole; for all else go on without it, and say so in your answer.';
 
-/** The first rule that could mean the call itself, or what it is known to read, to write or to delegate. */
-function ruleAgainst(
+/** Finds the first rule that could apply to the call itself, or to what it is known to read, write or delegate. */
+function findRuleAgainst(
   rules: readonly PermissionRule[],
   { subject, asRead, asWrite, asTask }: DecisionInput,
 ): PermissionRule | undefined {
-  const rule = [subject, asRead, asTask]
-    .map((each) => each && findNarrowingRule(rules, each))
-    .find((each) => each !== undefined);
-  if (rule !== undefined || asWrite === undefined) return rule;
-  // A rule about every file is about those of the workspace, and not about the temporary ones of a command.
+  for (const each of [subject, asRead, asTask]) {
+    const rule = each && findNarrowingRule(rules, each);
+    if (rule !== undefined) return rule;
+  }
+  if (asWrite === undefined) return undefined;
+  // A rule about all files means those of the workspace, not the temporary files of a command.
   const isInRoots = asWrite.call.access.writes.some(({ insideRoots }) => insideRoots);
-  const about = isInRoots ? rules : rules.filter((each) => !coversWholeTool(each));
-  return findNarrowingRule(about, asWrite);
+  return findNarrowingRule(
+    isInRoots ? rules : rules.filter((each) => !coversWholeTool(each)),
+    asWrite,
+  );
 }
 
-function askRules(judged: DecisionInput): Decision | undefined {
-  const { call, rights } = judged;
-  const rule = ruleAgainst(rights.rules.ask, judged);
+function checkAskRules(input: DecisionInput): Decision | undefined {
+  const { call, rights } = input;
+  const rule = findRuleAgainst(rights.rules.ask, input);
   if (rule === undefined) return undefined;
   const reason = `The ask rule ${citeRule(rule)} wants this ${call.tool} call to be asked about.`;
   return { verdict: 'ask', step: 'ask_rule', rule, reason };
 }
 
-function allowRules({ call, rights, subject }: DecisionInput): Decision | undefined {
+function checkAllowRules({ call, rights, subject }: DecisionInput): Decision | undefined {
   const rule = findAllowingRule(rights.rules.allow, subject);
-  return rule === undefined ? undefined : allowedBy(rule, call);
-}
-
-function allowedBy(rule: PermissionRule, call: ResolvedCall): Decision {
+  if (rule === undefined) return undefined;
   const reason = `The allow rule ${citeRule(rule)} lets this ${call.tool} call run.`;
   return { verdict: 'allow', step: 'allow_rule', rule, reason };
 }
 
 const EDITING_TOOLS: ReadonlySet<string> = new Set(['Write', 'Edit', 'MultiEdit']);
 
-function modeGrant({ call, rights, context }: DecisionInput): Decision | undefined {
-  if (rights.mode === 'autonomous' && !isUnheld(call, rights, context)) {
+function checkMode({ call, rights, context }: DecisionInput): Decision | undefined {
+  if (rights.mode === 'autonomous' && !isUnconfined(call, rights, context)) {
     const reason = 'In autonomous mode everything in bounds runs.';
     return { verdict: 'allow', step: 'mode', reason };
   }
@@ -139,22 +175,22 @@ function modeGrant({ call, rights, context }: DecisionInput): Decision | undefin
   return { verdict: 'allow', step: 'mode', reason };
 }
 
-/** Without a sandbox nothing keeps a command in bounds, so no mode grants one. */
-function isUnheld({ kind }: ResolvedCall, rights: Rights, facts: Holding): boolean {
-  return kind === 'execute' && !isHeld(rights, facts);
+/** Whether a call runs commands or code that no sandbox confines. No mode allows such a call. */
+function isUnconfined({ kind }: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
+  return kind === 'execute' && !isConfined(rights, context);
 }
 
-type Holding = Pick<DecisionContext, 'isSandboxed' | 'isMachineSandbox'>;
+type Sandboxing = Pick<DecisionContext, 'isSandboxed' | 'isMachineSandbox'>;
 
 /** A machine that is itself the sandbox does not keep a command from changing the workspace. */
-function isHeld(rights: Rights, { isSandboxed, isMachineSandbox }: Holding): boolean {
+function isConfined(rights: Rights, { isSandboxed, isMachineSandbox }: Sandboxing): boolean {
   return isSandboxed || (isMachineSandbox === true && !forbidsAllChanges(rights));
 }
 
-function toolDefault(judged: DecisionInput): Decision {
-  const { call, rights, context } = judged;
+function decideByDefault(input: DecisionInput): Decision {
+  const { call, rights, context } = input;
   const { tool, kind } = call;
-  if (isProvedFree(judged)) {
+  if (isProvedHarmless(input)) {
     const reason = 'The command is proved to change nothing.';
     return { verdict: 'allow', step: 'tool_default', reason };
   }
@@ -162,36 +198,29 @@ function toolDefault(judged: DecisionInput): Decision {
     const reason = `${tool} changes nothing and sends nothing away.`;
     return { verdict: 'allow', step: 'tool_default', reason };
   }
+  const lacksSandbox = rights.mode === 'autonomous' && isUnconfined(call, rights, context);
+  const lacking = lacksSandbox
+    ? 'without a sandbox only a rule'
+    : `neither a rule nor ${rights.mode} mode`;
   return {
     verdict: 'ask',
     step: 'tool_default',
-    reason: `${tool} ${doing(kind)}, and ${notGranted(judged)} lets it run unasked.`,
+    reason: `${tool} ${describeEffect(kind)}, and ${lacking} lets it run unasked.`,
     wouldAllow: suggestRule(call, rights, context),
-    ...(lacksSandbox(judged) && context.isMachineSandbox !== true
+    ...(lacksSandbox && context.isMachineSandbox !== true
       ? { lacksSandbox: context.isInContainer === true ? 'in_container' : 'here' }
       : {}),
   };
 }
 
-/** Whether its mode would let a call run, if anything held commands. */
-function lacksSandbox({ call, rights, context }: DecisionInput): boolean {
-  return rights.mode === 'autonomous' && isUnheld(call, rights, context);
-}
-
-function notGranted(judged: DecisionInput): string {
-  return lacksSandbox(judged)
-    ? 'without a sandbox only a rule'
-    : `neither a rule nor ${judged.rights.mode} mode`;
-}
-
-function isProvedFree(judged: DecisionInput): boolean {
-  const { call, rights, asRead } = judged;
+function isProvedHarmless(input: DecisionInput): boolean {
+  const { call, rights, asRead } = input;
   if (!isProvable(call) || call.proof?.proven !== true) return false;
-  if (checkHardRulesOfReads(judged) !== undefined) return false;
+  if (checkHardRulesOfReads(input) !== undefined) return false;
   return asRead === undefined || !isToolDisallowed(rights, 'Read');
 }
 
-function doing(kind: ResolvedCall['kind']): string {
+function describeEffect(kind: ResolvedCall['kind']): string {
   if (kind === 'execute') return 'runs commands or code';
   return kind === 'network' ? 'sends requests over the network' : 'changes files';
 }

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { Decision, PermissionMode, Rights } from '../../src/protocol/permission.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import type { ResolvedCall, CallPath } from '../../src/policy/call.ts';
-import { decide, needsShellParser } from '../../src/policy/decide.ts';
+import {
+  decide,
+  decideStart,
+  needsShellParser,
+  refuseMissingTool,
+} from '../../src/policy/decide.ts';
 import { explainRefusal } from '../../src/policy/explain-refusal.ts';
 import { anyCall, anyRules } from './arbitraries.ts';
 import {
@@ -27,6 +32,11 @@ import type { RuleTexts } from './support.ts';
 
 function judge(made: ResolvedCall, texts: RuleTexts = {}, mode: PermissionMode = 'default') {
   return decide(made, rights(mode, texts), CONTEXT);
+}
+
+/** A call that sets variables for later commands. */
+function setVariables(...variables: readonly string[]): ResolvedCall {
+  return call('SetEnv', 'execute', { variables });
 }
 
 const short = ({ verdict, step }: Decision): string => `${verdict} ${step}`;
@@ -191,6 +201,10 @@ describe('rules', () => {
     ['ask tool_default', call('SetEnv', 'execute'), { allow: ['Bash'] }],
     ['allow allow_rule', call('SetEnv', 'execute'), { allow: ['SetEnv'] }],
     ['allow tool_default', call('GetEnv', 'read'), {}],
+    ['allow allow_rule', setVariables('MODE'), { allow: ['SetEnv'] }],
+    ['deny floor', setVariables('PATH'), { allow: ['SetEnv'] }],
+    ['deny floor', setVariables('MODE', 'bash_env'), { allow: ['SetEnv'] }],
+    ['deny deny_rule', setVariables('PATH'), { deny: ['SetEnv'] }],
     // What a call doesn't say.
     ['deny deny_rule', call('Edit', 'edit'), { deny: ['Edit(src/**)'] }],
     ['ask tool_default', call('Edit', 'edit'), { allow: ['Edit(**)'] }],
@@ -501,6 +515,44 @@ describe('reasons', () => {
       }),
     );
   });
+});
+
+test('a variable that steers programs is set in no mode, and the refusal names another way', () => {
+  for (const mode of PERMISSION_MODES) {
+    expect(judge(setVariables('NODE_OPTIONS'), { allow: ['SetEnv'] }, mode).verdict).toBe('deny');
+  }
+  const decision = judge(setVariables('PATH'), { allow: ['SetEnv'] }, 'autonomous');
+  expect(explainRefusal(decision)).toBe(
+    'Refused, nothing was done. PATH says where programs, code or settings come from, or belongs to Muster, so it cannot be set for later commands. Set it in the one command that needs it (PATH=… command); the permission rules then decide on that command.',
+  );
+});
+
+test('a call that was allowed starts, unless the mode has become narrower meanwhile', () => {
+  const refused = PERMISSION_MODES.map((mode) =>
+    PERMISSION_MODES.filter((allowedIn) => decideStart('Edit', { allowedIn, mode }) !== null),
+  );
+  expect(refused).toEqual([
+    ['default', 'acceptEdits', 'autonomous'],
+    ['acceptEdits', 'autonomous'],
+    ['autonomous'],
+    [],
+  ]);
+  expect(decideStart('Edit', { allowedIn: 'acceptEdits', mode: 'default' })).toBe(
+    'Not run: the user set default mode before Edit had begun. Call it again if it is still needed.',
+  );
+});
+
+test('a tool that the task does not have is refused, and the refusal names those that it has', () => {
+  const tools = ['Read', 'Grep'];
+  const reason = 'Bash is not among your tools: Read, Grep.';
+  expect(refuseMissingTool('Bash', { tools, isForked: false })).toEqual({
+    verdict: 'deny',
+    step: 'tool_set',
+    reason,
+  });
+  expect(refuseMissingTool('Bash', { tools, isForked: true }).reason).toBe(
+    `${reason} The conversation that you inherited had others.`,
+  );
 });
 
 describe('whatever the rules, the mode and the call', () => {

@@ -66,6 +66,7 @@ interface CallParts {
   readonly agent?: string;
   readonly agentWords?: readonly string[];
   readonly skill?: string;
+  readonly variables?: readonly string[];
 }
 
 export function call(tool: string, kind: ToolKind, parts: CallParts = {}): ResolvedCall {

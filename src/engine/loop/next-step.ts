@@ -4,7 +4,7 @@ import type { TaskInput } from '../../protocol/input.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { withOpenRound } from '../../protocol/state/repetition.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { isHalted } from '../task/denials.ts';
+import { isEndedByDenials } from '../../policy/decide-question.ts';
 import * as endings from '../task/endings.ts';
 import type { Ending } from '../task/endings.ts';
 import { afterCallAsText, afterUnfinished, malformedCallsHit } from '../turn/malformed-response.ts';
@@ -61,7 +61,7 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
     return { kind: 'end', ending: endings.endedByLimit(state, activation.limit) };
   }
   if (answer?.reason === 'content_filter') return { kind: 'end', ending: endings.filtered(state) };
-  if (isHalted(state)) return { kind: 'end', ending: endings.haltedByUser(state) };
+  if (isEndedByDenials(state)) return { kind: 'end', ending: endings.haltedByUser(state) };
   if (state.interrupted !== null) {
     const step = afterInterruption(state, state.interrupted);
     if (step !== null) return step;

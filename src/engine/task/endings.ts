@@ -6,7 +6,7 @@ import type { CallForm } from '../../protocol/text-calls/forms.ts';
 import { modelName, type ModelFailure } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { haltedMessage } from './denials.ts';
+import { describeDenials } from '../../policy/decide-question.ts';
 import { limitMessage } from '../limits/limits.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import type { StopOrder } from './stop.ts';
@@ -120,7 +120,7 @@ export function failedBySchema(
 }
 
 export function haltedByUser(state: TaskState): Ending {
-  const message = haltedMessage(state);
+  const message = describeDenials(state);
   return failed(state, { code: 'PERMISSION_DENIED', message, retryable: false });
 }
 
