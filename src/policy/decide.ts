@@ -206,7 +206,7 @@ function decideByDefault(input: DecisionInput): Decision {
     verdict: 'ask',
     step: 'tool_default',
     reason: `${tool} ${describeEffect(kind)}, and ${lacking} lets it run unasked.`,
-    wouldAllow: suggestRule(call, rights, context),
+    wouldAllow: suggestRule(input),
     ...(lacksSandbox && context.isMachineSandbox !== true
       ? { lacksSandbox: context.isInContainer === true ? 'in_container' : 'here' }
       : {}),

@@ -6,8 +6,8 @@ import { listNamedPaths } from './rules/path-pattern.ts';
 import { printRule } from './rules/rules.ts';
 import { coversWholeTool } from './rules/tool-cover.ts';
 
-/** Whose path rules keep a file from being seen, and from being changed. */
-const SEEING: ReadonlySet<string> = new Set([
+/** Tools whose path rules keep a file from being seen. */
+const READING_TOOLS: ReadonlySet<string> = new Set([
   'Read',
   'LS',
   'Glob',
@@ -15,45 +15,46 @@ const SEEING: ReadonlySet<string> = new Set([
   'FileInfo',
   'FindPlaces',
 ]);
-const CHANGING: ReadonlySet<string> = new Set([
+/** Tools whose path rules keep a file from being changed. */
+const CHANGING_TOOLS: ReadonlySet<string> = new Set([
   'Edit',
   'Write',
   'MultiEdit',
   'MoveFile',
   'DeleteFile',
 ]);
-/** Denied as a whole, the task is to change no file. */
+/** Tools that, when a deny rule covers them as a whole, mean that no file may be changed. */
 const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
 
 /**
- * What the rules say of places on the disk, for commands, of which nobody knows what they will open.
- * Ask rules count as deny rules do: whoever let the command run was not asked about these paths. A
- * pattern with a wildcard names no place, but for one at its end that means all that lies in a
- * directory. Read denied as a whole hides nothing, since then no program could run.
+ * Finds the paths that the sandbox has to hide from commands or make read-only, since nobody knows which files a
+ * command will open. Ask rules count like deny rules: the person who allowed the command was not asked about these
+ * paths. A pattern with a wildcard names no path, except where the wildcard at its end means everything in a directory.
+ * A deny rule for all of Read hides nothing, because then no program could run.
  *
- * @param answered the ask rule that a person was asked by, and let the command run all the same
+ * @param options.answered the ask rule that caused the question which a person answered with yes
  */
 export function findDeniedPaths(
   { rules, roots, callLimits = [] }: Pick<Rights, 'rules' | 'roots' | 'callLimits'>,
   { home, answered }: { readonly home: string; readonly answered?: PermissionRule | undefined },
 ): DeniedPlaces {
-  const settled = answered === undefined ? undefined : printRule(answered);
-  const unanswered = rules.ask.filter((rule) => printRule(rule) !== settled);
-  const narrowing = [...rules.deny, ...unanswered].filter((rule) => !coversWholeTool(rule));
-  const placesOf = (tools: ReadonlySet<string>): readonly string[] =>
-    narrowing
+  const answeredText = answered === undefined ? undefined : printRule(answered);
+  const unanswered = rules.ask.filter((rule) => printRule(rule) !== answeredText);
+  const pathRules = [...rules.deny, ...unanswered].filter((rule) => !coversWholeTool(rule));
+  const listPathsOf = (tools: ReadonlySet<string>): readonly string[] =>
+    pathRules
       .filter(({ tool }) => tools.has(tool))
       .flatMap(({ specifier = '' }) => listNamedPaths(specifier, { roots, home }));
   const readOnly = [
     ...(forbidsAllChanges({ rules, callLimits }) ? roots : []),
-    ...placesOf(CHANGING),
+    ...listPathsOf(CHANGING_TOOLS),
   ];
   // Without the whole disk, or a whole root, no command could do anything.
-  const hidden = placesOf(SEEING).filter((place) => place !== '/' && !roots.includes(place));
-  return { hidden: sortedSet(hidden), readOnly: sortedSet(readOnly) };
+  const hidden = listPathsOf(READING_TOOLS).filter((path) => path !== '/' && !roots.includes(path));
+  return { hidden: sortPaths(hidden), readOnly: sortPaths(readOnly) };
 }
 
-/** Whether commands are to change no file at all, by the rules or by the limits of an agent. */
+/** Whether deny rules or the limits of an agent forbid commands to change any file. */
 export function forbidsAllChanges({
   rules,
   callLimits = [],
@@ -71,6 +72,6 @@ function limitsChanges(limit: CallLimit): boolean {
   return !grantsCommands && isToolLimited(limit, 'Write');
 }
 
-function sortedSet(paths: readonly string[]): readonly string[] {
+function sortPaths(paths: readonly string[]): readonly string[] {
   return [...new Set(paths.map((path) => join(path)))].toSorted();
 }

@@ -1,69 +1,53 @@
 import { relative } from 'node:path';
 import type { Rights } from '../protocol/permission.ts';
-import type { ResolvedCall, CallPath } from './call.ts';
-import { isInside, listPaths } from './call.ts';
-import { parseCommandLine, removeNeutralOptionsFromLine } from './rules/command-rules.ts';
-import { escapePathPattern } from './rules/path-pattern.ts';
-import { findAllowingRule } from './rules/match-rules.ts';
-import { parseRule, printRule } from './rules/rules.ts';
-import type { ShellParser } from './shell/parsed-line.ts';
 import { specifierKind } from '../protocol/specifier-kind.ts';
+import { isInside, listPaths } from './call.ts';
+import type { CallPath, ResolvedCall } from './call.ts';
+import type { DecisionInput } from './decision-input.ts';
+import { removeNeutralOptionsFromLine } from './rules/command-rules.ts';
+import { findAllowingRule } from './rules/match-rules.ts';
+import { escapePathPattern } from './rules/path-pattern.ts';
+import { parseRule, printRule } from './rules/rules.ts';
 
-const MAX_COMMAND = 300;
-
-interface AllowFacts {
-  readonly home: string;
-  readonly shellParser: ShellParser | null;
-}
+/** In UTF-16 units. No rule is suggested for a longer command. */
+const MAX_COMMAND_LENGTH = 300;
 
 /**
- * The narrowest useful rule that would let a call run: this command, the directory of this file, this
- * host. The whole tool where no narrower one would do.
+ * Suggests the narrowest useful rule that would let a call run: for this command, for the directory of this file, for
+ * this host. Suggests a rule for the whole tool where no narrower rule would do.
  */
-export function suggestRule(call: ResolvedCall, rights: Rights, facts: AllowFacts): string {
-  const candidates = [plainCommandRule(call, facts), narrowRule(call, rights)];
-  const found = candidates.find(
-    (each) => each !== undefined && wouldAllow(each, call, { rights, facts }),
-  );
-  return found ?? printRule({ tool: call.tool });
+export function suggestRule(input: DecisionInput): string {
+  const candidates = [suggestPlainCommand(input), suggestNarrowRule(input)];
+  const suggested = candidates.find((rule) => rule !== undefined && wouldAllow(rule, input));
+  return suggested ?? printRule({ tool: input.call.tool });
 }
 
-function wouldAllow(
-  text: string,
-  call: ResolvedCall,
-  { rights, facts }: { readonly rights: Rights; readonly facts: AllowFacts },
-): boolean {
+function wouldAllow(text: string, { call, context, subject }: DecisionInput): boolean {
   const parsed = parseRule({ text, source: { kind: 'builtin', where: 'suggestion' } });
   if (!parsed.ok) return false;
-  const { home, shellParser } = facts;
-  if (specifierKind(call.tool) === 'command' && shellParser === null) return false;
-  const place = { roots: rights.roots, home };
-  const commands = () => call.access.commands.map((each) => parseCommandLine(each, shellParser));
-  return (
-    findAllowingRule([parsed.rule], { call, bases: place, parseCommands: commands }) !== undefined
-  );
+  if (specifierKind(call.tool) === 'command' && context.shellParser === null) return false;
+  return findAllowingRule([parsed.rule], subject) !== undefined;
 }
 
 /** For `git --no-pager push` the rule for `git push`, which covers both. */
-function plainCommandRule(
-  { tool, access }: ResolvedCall,
-  { shellParser }: AllowFacts,
-): string | undefined {
+function suggestPlainCommand({ call, subject }: DecisionInput): string | undefined {
+  const { tool, access } = call;
   const [line = ''] = access.commands;
-  if (specifierKind(tool) !== 'command' || line.length > MAX_COMMAND) return undefined;
-  const specifier = removeNeutralOptionsFromLine(parseCommandLine(line, shellParser));
+  if (specifierKind(tool) !== 'command' || line.length > MAX_COMMAND_LENGTH) return undefined;
+  const [parsed] = subject.parseCommands();
+  const specifier = parsed === undefined ? undefined : removeNeutralOptionsFromLine(parsed);
   return specifier === undefined ? undefined : printRule({ tool, specifier });
 }
 
-function narrowRule(call: ResolvedCall, rights: Rights): string | undefined {
+function suggestNarrowRule({ call, rights }: DecisionInput): string | undefined {
   const { tool, access } = call;
   switch (specifierKind(tool)) {
     case 'command': {
       const line = access.commands[0]?.trim() ?? '';
-      return line.length > MAX_COMMAND ? undefined : printRule({ tool, specifier: line });
+      return line.length > MAX_COMMAND_LENGTH ? undefined : printRule({ tool, specifier: line });
     }
     case 'path': {
-      const specifier = directoryPattern(listPaths(access), rights.roots);
+      const specifier = suggestPattern(listPaths(access), rights.roots);
       if (specifier === undefined) return undefined;
       const isEdit = tool === 'Write' || tool === 'MultiEdit';
       return printRule({ tool: isEdit ? 'Edit' : tool, specifier });
@@ -79,11 +63,8 @@ function narrowRule(call: ResolvedCall, rights: Rights): string | undefined {
   }
 }
 
-/** All that lies in the directory of the first path; of the working directory itself, only the file. */
-function directoryPattern(
-  paths: readonly CallPath[],
-  roots: readonly string[],
-): string | undefined {
+/** Everything in the directory of the first path; for a file in the working directory itself, this file alone. */
+function suggestPattern(paths: readonly CallPath[], roots: readonly string[]): string | undefined {
   const path = paths[0]?.real;
   const cwd = roots[0];
   if (path === undefined || cwd === undefined) return undefined;
@@ -93,7 +74,10 @@ function directoryPattern(
   return directory === '' ? `./${escapePathPattern(file)}` : `${escapePathPattern(directory)}/**`;
 }
 
-/** How a call that plan mode refuses could run; only the main agent's mode is the user's to choose. */
+/**
+ * Suggests the flag for a mode in which a call that plan mode refuses could run. Undefined for a child, whose mode the
+ * user does not choose.
+ */
 export function suggestModeFlag(call: ResolvedCall, rights: Rights): string | undefined {
   if (rights.depth > 0) return undefined;
   return call.kind === 'edit' ? '--permission-mode acceptEdits' : '--permission-mode default';

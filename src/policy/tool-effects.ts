@@ -1,21 +1,19 @@
 import type { ToolKind } from '../protocol/tool.ts';
 
-/**
- * Tools whose calls are command lines and nothing else: in plan mode those run that are proved to change
- * nothing.
- */
+/** Tools whose calls are command lines and nothing else. */
 const COMMAND_TOOLS: ReadonlySet<string> = new Set(['Bash']);
 
+/** Whether the calls of a tool are command lines, of which plan mode allows those that are proved to change nothing. */
 export function isCommandTool(tool: string): boolean {
   return COMMAND_TOOLS.has(tool);
 }
 
-/** Network tools that only fetch: what they may leak is asked about, but they change nothing. */
+/** Network tools that only fetch. Their calls are asked about, since a request can leak data, but they change nothing. */
 const FETCHING_TOOLS: ReadonlySet<string> = new Set(['WebFetch', 'WebSearch']);
 
 /**
- * Whether a tool changes something outside Muster's own notes, by what it is: what plan mode is
- * without. `delegate` has no effect itself: a child's rights are bounded by its parent's.
+ * Whether a tool of this kind changes something outside Muster's own notes, which plan mode excludes. `delegate` has
+ * no effect itself: a child never gets more rights than its parent.
  */
 export function hasToolEffect(tool: string, kind: ToolKind): boolean {
   switch (kind) {

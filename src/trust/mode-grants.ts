@@ -1,7 +1,7 @@
 import { findAgent } from '../agents/find.ts';
 import { UsageError } from '../base/errors.ts';
 import type { ModeGrantStore } from '../engine/task/mode-grant-store.ts';
-import { GRANTABLE_MODES, parseAgentMode } from '../policy/agent-mode.ts';
+import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { identifyDefinition, canGrantByName } from '../policy/mode-grants.ts';
 import { isNarrowerMode } from '../policy/modes.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';

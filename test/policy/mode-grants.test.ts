@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { parseAgentMode } from '../../src/policy/agent-mode.ts';
+import { parseAgentMode } from '../../src/policy/modes.ts';
 import { attenuate, intersectRights } from '../../src/policy/attenuate.ts';
 import {
   identifyDefinition,

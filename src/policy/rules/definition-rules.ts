@@ -3,8 +3,8 @@ import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
 import { parseRules, printRule, type RuleText } from './rules.ts';
 
 /**
- * The rules with those that a definition brings, which only ask and deny. One that cannot be read
- * counts for its whole tool.
+ * Adds the rules of a definition, which can only ask and deny. A rule that cannot be read applies to all calls of its
+ * tool.
  */
 export function addDefinitionRules(
   rules: RuleSet,
@@ -23,16 +23,16 @@ export function addDefinitionRules(
 }
 
 /**
- * Each rule once. Those of definitions come last, in an order of their own: which definition stands
- * above which, and whether rights were cut before or after, makes no difference.
+ * Removes rules that occur twice. The rules of definitions come last, sorted, so that the result does not depend on
+ * the order in which definitions were applied and rights were reduced.
  */
 export function removeDuplicateRules(rules: readonly PermissionRule[]): readonly PermissionRule[] {
   const isOfDefinition = ({ source }: PermissionRule): boolean => source.kind === 'definition';
-  const others = byText(rules.filter((rule) => !isOfDefinition(rule)));
+  const others = keepLastOfEqual(rules.filter((rule) => !isOfDefinition(rule)));
   const known = new Set(others.map(printRule));
   const added = rules
     .filter((rule) => isOfDefinition(rule) && !known.has(printRule(rule)))
-    .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   const isFirst = (rule: PermissionRule, index: number): boolean => {
     const before = added[index - 1];
     return before === undefined || printRule(before) !== printRule(rule);
@@ -40,11 +40,11 @@ export function removeDuplicateRules(rules: readonly PermissionRule[]): readonly
   return [...others, ...added.filter(isFirst)];
 }
 
-/** Of several that say the same the last one, in the first one's place. */
-function byText(rules: readonly PermissionRule[]): readonly PermissionRule[] {
+/** Of several equal rules keeps the last one, at the position of the first. */
+function keepLastOfEqual(rules: readonly PermissionRule[]): readonly PermissionRule[] {
   return [...new Map(rules.map((rule) => [printRule(rule), rule])).values()];
 }
 
-function orderOf(rule: PermissionRule): string {
+function sortKey(rule: PermissionRule): string {
   return JSON.stringify([printRule(rule), rule.source.where, rule.text]);
 }

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseOptionTable } from '../../../../src/policy/shell/options/option-table.ts';
 import { SUBCOMMAND_PROGRAMS } from '../../../../src/policy/shell/options/subcommand-programs.ts';
+import { createDecisionInput } from '../../../../src/policy/decision-input.ts';
 import { suggestRule } from '../../../../src/policy/suggest-rule.ts';
 import { bash, CONTEXT, rights } from '../../support.ts';
 import { allows, denies } from '../inner-commands/support.ts';
@@ -147,7 +148,7 @@ test.each([
   ['git push', 'Bash(git push)'],
   ['git --no-pager push && ls', 'Bash(git --no-pager push && ls)'],
 ])('the rule that would allow %s is %s', (line, rule) => {
-  expect(suggestRule(bash(line), rights(), CONTEXT)).toBe(rule);
+  expect(suggestRule(createDecisionInput(bash(line), rights(), CONTEXT))).toBe(rule);
 });
 
 test('long lines are judged quickly', () => {
