@@ -81,9 +81,9 @@ export const proved = (line: string, ...reads: readonly string[]): ResolvedCall 
   proof: { proven: true, reads: reads.map((each) => path(each)) },
 });
 /** One that was not, and why. */
-export const unproved = (line: string, because: string): ResolvedCall => ({
+export const unproved = (line: string, reason: string): ResolvedCall => ({
   ...bash(line),
-  proof: { proven: false, reason: because },
+  proof: { proven: false, reason },
 });
 export const read = (file: string): ResolvedCall => call('Read', 'read', { reads: [path(file)] });
 export const edit = (file: string): ResolvedCall =>

@@ -50,10 +50,10 @@ export async function proveCommands(
     const startedAt = place.clock.monotonic();
     const proof = proveReadOnly(line, parser);
     if (place.clock.monotonic() - startedAt > MAX_JUDGE_MS) {
-      const because = `reading it took over ${MAX_JUDGE_MS} ms; write it shorter`;
-      return { proven: false, reason: because, isOverLimit: true };
+      const reason = `reading it took over ${MAX_JUDGE_MS} ms; write it shorter`;
+      return { proven: false, reason, isOverLimit: true };
     }
-    if (!proof.proven) return { proven: false, reason: proof.because };
+    if (!proof.proven) return { proven: false, reason: proof.reason };
     const named = place.variables.find((name) => new RegExp(`\\b${name}\\b`).test(line));
     if (named !== undefined)
       return { proven: false, reason: `it may use ${named}, which SetEnv has set` };

@@ -3,23 +3,23 @@ import { isRelativePattern, makePatternAbsolute } from './path-pattern.ts';
 import { specifierKind } from '../../protocol/specifier-kind.ts';
 import { coversWholeTool } from './tool-cover.ts';
 
-/** Allow rules with their paths written out; one that means nothing without a root is left out. */
+/** Makes the paths of allow rules absolute. Without any root, rules with relative paths are left out. */
 export function makeAllowRulesAbsolute(
   rules: readonly PermissionRule[],
   roots: readonly string[],
 ): readonly PermissionRule[] {
   return rules.flatMap((rule) =>
-    isRelative(rule) ? roots.slice(0, 1).map((root) => pinned(rule, root)) : [rule],
+    isRelative(rule) ? roots.slice(0, 1).map((root) => makeAbsolute(rule, root)) : [rule],
   );
 }
 
-/** Deny or ask rules, and beside them the same with their paths written out for each root. */
+/** Adds to deny or ask rules with relative paths the same rules with absolute paths, for each root. */
 export function addAbsoluteRules(
   rules: readonly PermissionRule[],
   roots: readonly string[],
 ): readonly PermissionRule[] {
   return rules.flatMap((rule) =>
-    isRelative(rule) ? [rule, ...roots.map((root) => pinned(rule, root))] : [rule],
+    isRelative(rule) ? [rule, ...roots.map((root) => makeAbsolute(rule, root))] : [rule],
   );
 }
 
@@ -32,6 +32,6 @@ function isRelative(rule: PermissionRule): boolean {
   );
 }
 
-function pinned(rule: PermissionRule, root: string): PermissionRule {
+function makeAbsolute(rule: PermissionRule, root: string): PermissionRule {
   return { ...rule, specifier: makePatternAbsolute(rule.specifier ?? '', root) };
 }

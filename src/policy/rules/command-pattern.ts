@@ -1,11 +1,11 @@
 import { findDoubt } from '../shell/parsed-line.ts';
 import type { ShellParser, SimpleCommand } from '../shell/parsed-line.ts';
 
-/** The three forms of a command specifier. */
+/** A command specifier in one of its three forms. */
 export type CommandPattern =
-  /** `npm run:*` and `npm run *`: these words, then anything. */
+  /** `npm run:*` and `npm run *`: these words, followed by anything. */
   | { readonly form: 'prefix'; readonly words: readonly string[] }
-  /** `git * --stat`: on the words of one command, with one blank between them. */
+  /** `git * --stat`: matched against the words of one command, joined by single blanks. */
   | { readonly form: 'glob'; readonly glob: string }
   /** `npm test`: these words and no others. */
   | { readonly form: 'exact'; readonly text: string };
@@ -19,7 +19,7 @@ export function parseCommandPattern(specifier: string): CommandPattern {
   return { form: 'exact', text: specifier };
 }
 
-/** A specifier's text as the one plain command that it is; undefined when it is more than that. */
+/** Parses a text that is one plain command. Undefined: it is more than that. */
 export function parseSingleCommand(text: string, parser: ShellParser): SimpleCommand | undefined {
   const reading = parser(text);
   const isPlain = findDoubt(reading) === undefined && reading.commands.length === 1;

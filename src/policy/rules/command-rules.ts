@@ -19,9 +19,10 @@ import { listInnerCommands } from '../shell/inner-commands/inner-commands.ts';
 import { getProgramName } from '../shell/inner-commands/find-inner-runs.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** A command line with what the grammar made of it; null: no grammar was at hand. */
+/** A command line, parsed where the parser is loaded. */
 export interface CommandLine {
   readonly line: string;
+  /** Null: the parser is not loaded. */
   readonly parsed: { readonly parser: ShellParser; readonly reading: ParsedShellLine } | null;
 }
 
@@ -30,33 +31,33 @@ export function parseCommandLine(line: string, parser: ShellParser | null): Comm
 }
 
 /**
- * The rule by which a line may run, if every simple command of it is matched by some rule; of several,
- * the one for the first command. Commands that those are told to run count, too. What is not fully understood is not matched, but for a rule that is
- * the very line, letter by letter.
+ * Finds the rule by which a command line may run: every simple command of it, and every command that those run in turn,
+ * must be matched by some rule. Of several rules, returns the one for the first command. A line that is not fully
+ * understood is matched only by a rule that is the same text, character by character.
  */
 export function findAllowingCommandRule(
   rules: readonly PermissionRule[],
   { line, parsed }: CommandLine,
 ): PermissionRule | undefined {
-  const whole = rules.find(coversWholeTool);
-  if (whole !== undefined) return whole;
+  const toolRule = rules.find(coversWholeTool);
+  if (toolRule !== undefined) return toolRule;
   if (parsed === null || parsed.reading.errors.length > 0) return undefined;
   const { parser, reading } = parsed;
-  const literal = rules.find((rule) => isLiterally(rule, line));
-  if (literal !== undefined) return literal;
+  const same = rules.find((rule) => isSameText(rule, line));
+  if (same !== undefined) return same;
   if (findDoubt(reading) !== undefined) return undefined;
   const covering = new CoveringRules(rules, parser);
   const found = reading.commands.map((command) => covering.find(command));
   return found.includes(undefined) ? undefined : found[0];
 }
 
-function isLiterally(rule: PermissionRule, line: string): boolean {
+function isSameText(rule: PermissionRule, line: string): boolean {
   return rule.specifier === line.trim() && parseCommandPattern(rule.specifier).form === 'exact';
 }
 
 /**
- * A line that is one plain command, without the options before its subcommand that leave its effect as it is;
- * undefined where there are none.
+ * Removes the options before the subcommand from a line that is one plain command, if they are neutral. Undefined: there
+ * are no such options.
  */
 export function removeNeutralOptionsFromLine({ line, parsed }: CommandLine): string | undefined {
   const command = parsed === null ? undefined : parseSingleCommand(line, parsed.parser);
@@ -65,8 +66,8 @@ export function removeNeutralOptionsFromLine({ line, parsed }: CommandLine): str
 }
 
 /**
- * Whether any command that a line would run could be the one that a specifier names, behind wrappers
- * and in `bash -c` too. Whatever is not understood could be.
+ * Whether a specifier could apply to any command that a line would run, also behind wrappers and in `bash -c`. It could
+ * apply to everything that is not understood.
  */
 export function couldCommandMatch(specifier: string, { line, parsed }: CommandLine): boolean {
   const pattern = parseCommandPattern(specifier);
@@ -77,42 +78,51 @@ export function couldCommandMatch(specifier: string, { line, parsed }: CommandLi
   const { parser, reading } = parsed;
   return reading.commands.some((command) => {
     const { commands, isIncomplete } = listInnerCommands(command, parser);
-    return isIncomplete || [command, ...commands].some((each) => couldBe(pattern, each, parser));
+    return (
+      isIncomplete ||
+      [command, ...commands].some((each) => couldPatternMatch(pattern, each, parser))
+    );
   });
 }
 
-/** Characters of all ways to read a command. With more of them, every glob for its program could match it. */
-const MAX_READ = 1_000_000;
+/** Characters of all possible readings of a command. If there are more, every glob for its program could match it. */
+const MAX_READING_LENGTH = 1_000_000;
 
-function couldBe(pattern: CommandPattern, command: SimpleCommand, parser: ShellParser): boolean {
+function couldPatternMatch(
+  pattern: CommandPattern,
+  command: SimpleCommand,
+  parser: ShellParser,
+): boolean {
   const [program, ...rest] = command.words;
   if (program === undefined) return false;
   if (program.value === null) return true;
   const name = getProgramName(program.value);
   const called = [program.value, name];
   if (pattern.form === 'glob') {
-    const places = findSubcommandPositions(name, rest).filter((place) => place < rest.length);
+    const positions = findSubcommandPositions(name, rest).filter((each) => each < rest.length);
     const { glob } = pattern;
-    const named = called.filter((each) => matchesWildcard(glob, each, { openEnded: true }));
+    const names = called.filter((each) => matchesWildcard(glob, each, { openEnded: true }));
     const length = rest.reduce((sum, { text }) => sum + text.length, 0);
-    if (named.length > 0 && places.length * length > MAX_READ) return true;
-    const readings = [0, ...places].map((place) => rest.slice(place).map(({ value }) => value));
-    return named.some((each) =>
-      readings.some((words) => globCouldMatch(glob, [each, ...words], command)),
+    if (names.length > 0 && positions.length * length > MAX_READING_LENGTH) return true;
+    const readings = [0, ...positions].map((position) =>
+      rest.slice(position).map(({ value }) => value),
+    );
+    return names.some((each) =>
+      readings.some((words) => couldGlobMatch(glob, [each, ...words], command)),
     );
   }
-  const isWhole = pattern.form === 'exact';
-  const [expected, ...words] = isWhole ? exactWords(pattern.text, parser) : pattern.words;
+  const isComplete = pattern.form === 'exact';
+  const [expected, ...words] = isComplete ? splitExactPattern(pattern.text, parser) : pattern.words;
   if (expected === undefined || !called.includes(expected)) return false;
-  return couldMatchWords(name, { ...command, words: rest }, { words, isComplete: isWhole });
+  return couldMatchWords(name, { ...command, words: rest }, { words, isComplete });
 }
 
-function exactWords(text: string, parser: ShellParser): readonly string[] {
+function splitExactPattern(text: string, parser: ShellParser): readonly string[] {
   const words = parseSingleCommand(text, parser)?.words;
   return words === undefined ? splitAtBlanks(text) : words.map((word) => word.value ?? word.text);
 }
 
-function globCouldMatch(
+function couldGlobMatch(
   glob: string,
   words: readonly (string | null)[],
   { isOpenEnded }: SimpleCommand,

@@ -7,12 +7,12 @@ import type { InnerRun } from '../shell/inner-commands/inner-run.ts';
 import type { ShellParser, ShellWord, SimpleCommand } from '../shell/parsed-line.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** No honest line has so many commands inside of each other. */
+/** Commands nested more deeply than any real command line nests them are not covered. */
 const MAX_DEPTH = 30;
 
 /**
- * Finds the allow rules that cover single commands. A rule covers a command without what that is told to run: this
- * has to be covered as a command of its own, or be named by the words of the rule.
+ * Finds the allow rules that cover single commands. A rule covers a command, but not the commands that it runs in turn:
+ * those have to be covered as commands of their own, or the words of the rule have to name them.
  */
 export class CoveringRules {
   private readonly rules: readonly PermissionRule[];
@@ -26,24 +26,24 @@ export class CoveringRules {
     this.parser = parser;
   }
 
-  /** The first rule that covers a command. */
+  /** Finds the first rule that covers a command. */
   find(command: SimpleCommand, depth = 0): PermissionRule | undefined {
     if (depth > MAX_DEPTH) return undefined;
-    return known(this.found, command, () =>
+    return computeOnce(this.found, command, () =>
       this.rules.find(({ specifier = '*' }) => this.covers(specifier, command, depth)),
     );
   }
 
-  /** Options before the subcommand count for nothing where they leave its effect as it is. */
+  /** Neutral options before the subcommand do not count. */
   private covers(specifier: string, command: SimpleCommand, depth: number): boolean {
     const [program] = command.words;
     if (program === undefined || program.value === null || command.hasAssignments) return false;
     const pattern = parseCommandPattern(specifier);
-    const plain = known(this.plain, command, () => removeNeutralOptions(command));
+    const plain = computeOnce(this.plain, command, () => removeNeutralOptions(command));
     return [command, ...(plain === undefined ? [] : [plain])].some(
       (each) =>
-        isMeant(pattern, each, this.parser) &&
-        this.coversRuns(each, { named: namedWords(pattern, each), depth }),
+        matchesPattern(pattern, each, this.parser) &&
+        this.coversRuns(each, { named: countNamedWords(pattern, each), depth }),
     );
   }
 
@@ -53,7 +53,7 @@ export class CoveringRules {
   ): boolean {
     const { named, depth } = rule;
     if (named === Number.POSITIVE_INFINITY) return true;
-    const runs = known(this.runs, command, () => findInnerRuns(command, this.parser));
+    const runs = computeOnce(this.runs, command, () => findInnerRuns(command, this.parser));
     return runs.every((run) => {
       if (named > run.index) return this.coversNamed(run, rule);
       return (
@@ -63,7 +63,7 @@ export class CoveringRules {
     });
   }
 
-  /** A rule that names the program of a wrapped command does not cover what that is told to run in turn. */
+  /** A rule that names the program of a wrapped command does not cover the commands that this program runs in turn. */
   private coversNamed(
     { tail, commands }: InnerRun,
     { named, depth }: { readonly named: number; readonly depth: number },
@@ -75,22 +75,26 @@ export class CoveringRules {
   }
 }
 
-/** A value that is worked out once for each command: else several rules for each of nested commands would multiply. */
-function known<T>(values: Map<SimpleCommand, T>, command: SimpleCommand, workOut: () => T): T {
-  const value = values.has(command) ? (values.get(command) as T) : workOut();
+/** Computes a value once for each command: with nested commands and several rules the work would multiply. */
+function computeOnce<T>(
+  values: Map<SimpleCommand, T>,
+  command: SimpleCommand,
+  compute: () => T,
+): T {
+  const value = values.has(command) ? (values.get(command) as T) : compute();
   values.set(command, value);
   return value;
 }
 
-/** How many words of a command, from the first one on, a rule names. */
-function namedWords(pattern: CommandPattern, command: SimpleCommand): number {
+/** Counts the words of a command, from the first one on, that a rule names. */
+function countNamedWords(pattern: CommandPattern, command: SimpleCommand): number {
   switch (pattern.form) {
     case 'prefix':
       return pattern.words.length;
     case 'glob': {
       const words = splitAtBlanks(pattern.glob);
-      // The command itself, in which a star is a plain character.
-      const isCommand = pattern.glob === textOf(command);
+      // The pattern is the command itself, in which a star is a plain character.
+      const isCommand = pattern.glob === printCommand(command);
       const isPlain = command.words.every(({ value }) => value !== null) && !command.isOpenEnded;
       if (isCommand && isPlain) return Number.POSITIVE_INFINITY;
       return words.findIndex((word) => word.includes('*'));
@@ -100,12 +104,16 @@ function namedWords(pattern: CommandPattern, command: SimpleCommand): number {
   }
 }
 
-function isMeant(pattern: CommandPattern, command: SimpleCommand, parser: ShellParser): boolean {
+function matchesPattern(
+  pattern: CommandPattern,
+  command: SimpleCommand,
+  parser: ShellParser,
+): boolean {
   switch (pattern.form) {
     case 'prefix':
-      return pattern.words.every((word, index) => isSurely(command.words[index], word));
+      return pattern.words.every((word, index) => isWord(command.words[index], word));
     case 'glob':
-      return matchesWildcard(pattern.glob, textOf(command));
+      return matchesWildcard(pattern.glob, printCommand(command));
     case 'exact':
       return (
         !command.isOpenEnded && isSameCommand(parseSingleCommand(pattern.text, parser), command)
@@ -113,11 +121,11 @@ function isMeant(pattern: CommandPattern, command: SimpleCommand, parser: ShellP
   }
 }
 
-function textOf({ words }: SimpleCommand): string {
+function printCommand({ words }: SimpleCommand): string {
   return words.map(({ text }) => text).join(' ');
 }
 
-function isSurely(word: ShellWord | undefined, expected: string): boolean {
+function isWord(word: ShellWord | undefined, expected: string): boolean {
   return word !== undefined && (word.value === expected || word.text === expected);
 }
 

@@ -11,60 +11,61 @@ import { matchesDomain } from './specifiers.ts';
 import { coversWholeTool, ruleCovers } from './tool-cover.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** What rules are matched against. `commands` are read when a rule first asks for them. */
+/** A call as rules are matched against it. */
 export interface RuleSubject {
   readonly call: ResolvedCall;
   readonly bases: PatternBases;
+  /** Parses the commands of the call when a rule first needs them. */
   parseCommands(): readonly CommandLine[];
 }
 
 /**
- * The first rule of a deny or ask list that could mean the call. Where a call does not say what it
- * would touch, or a command can't be read, every rule with a specifier for its tool could.
+ * Finds the first rule of a deny or ask list that could apply to the call. Where a call does not say what it would
+ * touch, or a command cannot be parsed, every rule with a specifier for its tool could apply.
  */
 export function findNarrowingRule(
   rules: readonly PermissionRule[],
-  matching: RuleSubject,
+  subject: RuleSubject,
 ): PermissionRule | undefined {
   return rules.find(
     (rule) =>
-      ruleCovers(rule, matching.call.tool, 'narrow') &&
-      (coversWholeTool(rule) || couldMatch(rule, matching)),
+      ruleCovers(rule, subject.call.tool, 'narrow') &&
+      (coversWholeTool(rule) || couldMatch(rule, subject)),
   );
 }
 
-/** The rules of a set that keep single paths from being read, or have it asked about. */
+/** Lists the rules of a set that deny reading some paths, or ask about it. */
 export function listReadRestrictions({ ask, deny }: RuleSet): readonly PermissionRule[] {
   return [...deny, ...ask].filter(
     (rule) => ruleCovers(rule, 'Read', 'narrow') && !coversWholeTool(rule),
   );
 }
 
-/** Whether one of these rules could mean that this path is read. */
+/** Whether one of these rules could apply to reading this path. */
 export function couldRestrictRead(
   rules: readonly PermissionRule[],
   path: CallPath,
-  place: PatternBases,
+  bases: PatternBases,
 ): boolean {
-  return rules.some((rule) => patternCouldMatchPath(specifierOf(rule), path, place));
+  return rules.some((rule) => patternCouldMatchPath(specifierOf(rule), path, bases));
 }
 
-function couldMatch(rule: PermissionRule, matching: RuleSubject): boolean {
-  const { access } = matching.call;
+function couldMatch(rule: PermissionRule, subject: RuleSubject): boolean {
+  const { access } = subject.call;
   const specifier = specifierOf(rule);
   switch (specifierKind(rule.tool)) {
     case 'command':
-      return someOrUnknown(matching.parseCommands(), (each) => couldCommandMatch(specifier, each));
+      return someOrUnknown(subject.parseCommands(), (each) => couldCommandMatch(specifier, each));
     case 'path':
       return someOrUnknown(listPaths(access), (path) =>
-        patternCouldMatchPath(specifier, path, matching.bases),
+        patternCouldMatchPath(specifier, path, subject.bases),
       );
     case 'domain':
       return someOrUnknown(access.hosts, (host) => matchesDomain(specifier, host));
     case 'agent':
-      return someOrUnknown(agentNames(access), (name) => couldAgentMatch(specifier, name));
+      return someOrUnknown(listAgentNames(access), (name) => couldAgentMatch(specifier, name));
     case 'skill':
-      return access.skill === undefined || skillCouldMatch(specifier, access.skill);
+      return access.skill === undefined || couldSkillMatch(specifier, access.skill);
     case undefined:
       return true;
   }
@@ -75,95 +76,97 @@ function someOrUnknown<T>(items: readonly T[], test: (item: T) => boolean): bool
 }
 
 /**
- * The rule of an allow list by which the whole call may run, if there is one: each path, each host and
- * each command of it must be matched by some rule of its tool.
+ * Finds the rule of an allow list by which the full call may run: each path, each host and each command of it must be
+ * matched by some rule for its tool. Undefined: not all of them are.
  */
 export function findAllowingRule(
   rules: readonly PermissionRule[],
-  matching: RuleSubject,
+  subject: RuleSubject,
 ): PermissionRule | undefined {
-  const { access, tool } = matching.call;
+  const { access, tool } = subject.call;
   const about = rules.filter((rule) => ruleCovers(rule, tool, 'widen'));
-  const whole = about.find(coversWholeTool);
-  if (whole !== undefined || about.length === 0) return whole;
+  const toolRule = about.find(coversWholeTool);
+  if (toolRule !== undefined || about.length === 0) return toolRule;
   switch (specifierKind(tool)) {
     case 'command':
-      return everyMatched(matching.parseCommands(), (each) => findAllowingCommandRule(about, each));
+      return findRuleOfEvery(subject.parseCommands(), (each) =>
+        findAllowingCommandRule(about, each),
+      );
     case 'path':
-      return everyMatched(listPaths(access), (path) => pathRule(about, path, matching.bases));
+      return findRuleOfEvery(listPaths(access), (path) => findPathRule(about, path, subject.bases));
     case 'domain':
-      return everyMatched(access.hosts, (host) =>
+      return findRuleOfEvery(access.hosts, (host) =>
         about.find((rule) => matchesDomain(specifierOf(rule), host)),
       );
     case 'agent':
-      return everyMatched(access.agent === undefined ? [] : [access.agent], (agent) =>
-        about.find((rule) => agentSurelyMatches(specifierOf(rule), agent)),
+      return findRuleOfEvery(access.agent === undefined ? [] : [access.agent], (agent) =>
+        about.find((rule) => matchesAgent(specifierOf(rule), agent)),
       );
     case 'skill':
-      return everyMatched(access.skill === undefined ? [] : [access.skill], (skill) =>
-        about.find((rule) => skillSurelyMatches(specifierOf(rule), skill)),
+      return findRuleOfEvery(access.skill === undefined ? [] : [access.skill], (skill) =>
+        about.find((rule) => matchesSkill(specifierOf(rule), skill)),
       );
     case undefined:
       return undefined;
   }
 }
 
-/** Only asked for where `isWholeTool` has answered no. */
+/** The specifier of a rule that does not cover its whole tool, so that it has one. */
 function specifierOf(rule: PermissionRule): string {
   return rule.specifier ?? '';
 }
 
-function pathRule(
+function findPathRule(
   rules: readonly PermissionRule[],
   path: CallPath,
-  place: PatternBases,
+  bases: PatternBases,
 ): PermissionRule | undefined {
-  return rules.find((rule) => patternMatchesPath(specifierOf(rule), path, place));
+  return rules.find((rule) => patternMatchesPath(specifierOf(rule), path, bases));
 }
 
-/** The first item's rule, when every item has one and there is an item. */
-function everyMatched<T>(
+/** Returns the rule of the first item if there are items and every item has a rule. */
+function findRuleOfEvery<T>(
   items: readonly T[],
-  ruleFor: (item: T) => PermissionRule | undefined,
+  findRule: (item: T) => PermissionRule | undefined,
 ): PermissionRule | undefined {
-  const found = items.map(ruleFor);
-  return found.includes(undefined) ? undefined : found[0];
+  const rules = items.map(findRule);
+  return rules.includes(undefined) ? undefined : rules[0];
 }
 
-function agentNames({
+function listAgentNames({
   agent,
   agentWords = [],
 }: Pick<Access, 'agent' | 'agentWords'>): readonly string[] {
   return agent === undefined ? [] : [agent, ...agentWords];
 }
 
-/** Its arguments count for nothing: `deploy *` and `deploy:*`, as others write it, mean `deploy`. */
-function skillSurelyMatches(specifier: string, skill: string): boolean {
-  return nameMatches(specifier.replace(/(?:\s+|:)\*$/, ''), skill);
+/** The arguments of a skill do not count: `deploy *` and `deploy:*`, as others write them, mean `deploy`. */
+function matchesSkill(specifier: string, skill: string): boolean {
+  return matchesSkillName(specifier.replace(/(?:\s+|:)\*$/, ''), skill);
 }
 
-/** `kit:*` may as well mean every skill of that plugin. */
-function skillCouldMatch(specifier: string, skill: string): boolean {
-  return skillSurelyMatches(specifier, skill) || nameMatches(specifier, skill);
+/** `kit:*` may also mean every skill of that plugin. */
+function couldSkillMatch(specifier: string, skill: string): boolean {
+  return matchesSkill(specifier, skill) || matchesSkillName(specifier, skill);
 }
 
-function nameMatches(pattern: string, skill: string): boolean {
+function matchesSkillName(pattern: string, skill: string): boolean {
   return matchesWildcard(pattern.replace(/^\//, '').toLowerCase(), skill.toLowerCase());
 }
 
 /**
- * Whether a rule that allows means this agent. A rule does not know which other agents there are, so a
- * name with other separators could mean another agent and allows nothing.
+ * Whether an allow rule applies to this agent. The rule does not know which other agents exist, so a name with other
+ * separators could be another agent's and does not match.
  */
-function agentSurelyMatches(specifier: string, agent: string): boolean {
+function matchesAgent(specifier: string, agent: string): boolean {
   return matchesWildcard(specifier.toLowerCase(), agent.toLowerCase());
 }
 
-/** Whether a rule that denies or asks may mean this agent, however the words of its name are separated. */
+/** Whether a deny or ask rule could apply to this agent, however the words of its name are separated. */
 export function couldAgentMatch(specifier: string, agent: string): boolean {
-  if (agentSurelyMatches(specifier, agent)) return true;
+  if (matchesAgent(specifier, agent)) return true;
   const words = foldWords(specifier);
   if (matchesWildcard(words, foldWords(agent))) return true;
-  // `review-*` does not mean Review, which it would without its separator.
+  // Without its separator `review-*` would also match Review.
   return !/-\*|\*-/.test(words) && matchesWildcard(foldName(specifier), foldName(agent));
 }

@@ -2,23 +2,23 @@ import { nearNames } from '../../base/near-names.ts';
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 import { canonicalToolName, narrowerName } from '../../protocol/tool-aliases.ts';
 import type { PermissionRule, RuleSet, RuleSource } from '../../protocol/permission.ts';
-import { escapeSpecifier, readSpecifier } from './specifier-text.ts';
 import { findSpecifierProblem } from './specifiers.ts';
 
-/** A rule as it was written, and where. */
+/** The text of a rule and the place where it is written. */
 export interface RuleText {
   readonly text: string;
   readonly source: RuleSource;
 }
 
-/** A rule that cannot be read: an error at start. `message` names the place, the rule and the mistake. */
+/** A rule that cannot be read. Muster does not start with one. */
 export interface RuleProblem extends RuleText {
+  /** Names the place, the rule and the mistake. */
   readonly message: string;
-  /** The mistake alone, as a sentence. */
+  /** The mistake alone, as one sentence. */
   readonly mistake: string;
   /**
-   * Whether the text is no rule at all, its tool is unknown, its tool takes no such specifier, or the name of
-   * its tool means less than the tool of Muster does.
+   * `form`: the text is not a rule. `tool`: its tool is unknown. `specifier`: its tool takes no such specifier.
+   * `alias`: the name of another vendor's tool that does less than Muster's.
    */
   readonly kind: 'form' | 'tool' | 'specifier' | 'alias';
 }
@@ -28,9 +28,9 @@ export type ParsedRule =
   | {
       readonly ok: false;
       readonly problem: RuleProblem;
-      /** Set when at least that much was understood. */
+      /** The tool of the rule, where it could be read. */
       readonly tool?: string;
-      /** The meaning if it denies or asks, which may be wider than what was written. */
+      /** The rule to apply if it denies or asks; it may be wider than what was written. */
       readonly narrowing?: PermissionRule;
     };
 
@@ -42,12 +42,12 @@ const MCP_NAME = /^mcp__(?:\*|[\w.-]+(?:__\*)?)$/;
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /**
- * `Tool` or `Tool(specifier)`. In a specifier brackets may be nested; one without its partner is
- * written `\(` or `\)`, and backslashes directly before a bracket or the end are doubled. The tool may
- * have any vendor's name; a name that means less than the tool is a problem where the rule cannot say so, for
- * an allow rule would grant more than was written. Anything left over is a problem.
+ * Parses a rule: `Tool` or `Tool(specifier)`. Brackets in a specifier may be nested. A bracket without its partner is
+ * written `\(` or `\)`, and backslashes directly before a bracket or the end are doubled. The tool may have the name
+ * that any vendor gives it. The name of a tool that does less than Muster's is a problem where a specifier cannot
+ * express the difference, since an allow rule would grant more than was written.
  *
- * @param knownTools names to know besides Muster's own
+ * @param knownTools names of tools that are accepted besides Muster's own
  */
 export function parseRule(
   { text, source }: RuleText,
@@ -63,11 +63,11 @@ export function parseRule(
   if (name === undefined) {
     return fail('form', 'it must start with a tool name, as in `Bash(npm test)`.');
   }
-  const tool = ruleTool(name, knownTools);
-  if (tool === undefined) return fail('tool', noSuchTool(name, knownTools));
+  const tool = findTool(name, knownTools);
+  if (tool === undefined) return fail('tool', explainUnknownTool(name, knownTools));
   const rest = trimmed.slice(name.length);
   const narrower = knownTools.includes(name) ? undefined : narrowerName(name);
-  const made = (specifier?: string): ParsedRule => {
+  const succeed = (specifier?: string): ParsedRule => {
     const rule = { text: trimmed, tool, ...(specifier === undefined ? {} : { specifier }), source };
     if (narrower === undefined) return { ok: true, rule };
     return {
@@ -81,7 +81,7 @@ export function parseRule(
   };
   if (rest === '') {
     return narrower?.specifier === undefined
-      ? made()
+      ? succeed()
       : { ok: true, rule: { text: trimmed, tool, specifier: narrower.specifier, source } };
   }
   if (CONTROL.test(rest)) {
@@ -94,17 +94,17 @@ export function parseRule(
   }
   const mistake = findSpecifierProblem(tool, specifier);
   if (mistake !== undefined) return fail('specifier', mistake, tool);
-  return made(specifier);
+  return succeed(specifier);
 }
 
-function noSuchTool(name: string, knownTools: readonly string[]): string {
-  const nearest = nearestTool(name, knownTools);
+function explainUnknownTool(name: string, knownTools: readonly string[]): string {
+  const nearest = findNearestTool(name, knownTools);
   const mistake = `there is no tool ${JSON.stringify(name)}`;
   return nearest === undefined ? `${mistake}.` : `${mistake}; did you mean ${nearest}?`;
 }
 
-/** The tool that a name may mean: `Bsh` and `bash_tool` are near Bash. Which tools a server has, nobody knows. */
-function nearestTool(name: string, knownTools: readonly string[]): string | undefined {
+/** Finds the tool that a misspelled name may mean: `Bsh` and `bash_tool` are near Bash. The tools of MCP servers are unknown here. */
+function findNearestTool(name: string, knownTools: readonly string[]): string | undefined {
   if (name.startsWith('mcp__')) return undefined;
   const [nearest] = nearNames(name, [...TOOL_NAMES, ...knownTools]);
   return (
@@ -116,12 +116,12 @@ function nearestTool(name: string, knownTools: readonly string[]): string | unde
   );
 }
 
-function ruleTool(name: string, knownTools: readonly string[]): string | undefined {
+function findTool(name: string, knownTools: readonly string[]): string | undefined {
   if (name.startsWith('mcp__')) return MCP_NAME.test(name) ? name : undefined;
   return knownTools.includes(name) ? name : canonicalToolName(name);
 }
 
-/** A rule in its one canonical spelling; `parseRule` reads it back as the same tool and specifier. */
+/** Prints a rule in its canonical spelling. `parseRule` reads it back as the same tool and specifier. */
 export function printRule(rule: Pick<PermissionRule, 'tool' | 'specifier'>): string {
   return rule.specifier === undefined
     ? rule.tool
@@ -129,9 +129,9 @@ export function printRule(rule: Pick<PermissionRule, 'tool' | 'specifier'>): str
 }
 
 /**
- * The three lists of one place. A rule with a mistake never widens: in `allow` it is left out; in
- * `deny` and `ask` it counts for its whole tool, where the tool could be made out. Each one is a
- * problem, with which nothing should start.
+ * Parses the three lists of rules from one place. A rule with a mistake never gives rights: in `allow` it is left out;
+ * in `deny` and `ask` it applies to all calls of its tool, where the tool could be read. Each mistake is reported as a
+ * problem, and Muster should not start with any.
  */
 export function parseRules(
   lists: Readonly<Record<keyof RuleSet, readonly RuleText[]>>,
@@ -155,7 +155,59 @@ export function parseRules(
   return { rules, problems };
 }
 
-/** A rule with its place, for reasons: `Bash(rm:*)` (--deny). */
+/** Cites a rule and its place in a reason: `Bash(rm:*)` (--deny). */
 export function citeRule(rule: PermissionRule): string {
   return `\`${rule.text}\` (${rule.source.where})`;
+}
+
+// In a specifier, backslashes have a meaning only directly before a bracket or the end: two stand for one backslash,
+// and an odd one makes the bracket a plain character.
+const BRACKET_WITH_SLASHES = /(\\*)([()])/g;
+
+/** Reads `(…)` with nothing before or after it, and removes the escapes. Undefined for any other text. */
+function readSpecifier(text: string): string | undefined {
+  if (!text.startsWith('(')) return undefined;
+  let specifier = '';
+  let depth = 1;
+  for (let at = 1; at < text.length;) {
+    const slashes = countSlashes(text, at);
+    const next = text[at + slashes];
+    if (next !== '(' && next !== ')') {
+      specifier += text.slice(at, at + slashes) + (next ?? '');
+      at += slashes + 1;
+      continue;
+    }
+    specifier += '\\'.repeat(Math.floor(slashes / 2));
+    at += slashes + 1;
+    if (slashes % 2 === 0) depth += next === '(' ? 1 : -1;
+    if (depth === 0) return at === text.length ? specifier.trim() : undefined;
+    specifier += next;
+  }
+  return undefined;
+}
+
+function countSlashes(text: string, at: number): number {
+  let count = 0;
+  while (text[at + count] === '\\') count += 1;
+  return count;
+}
+
+/** Escapes a specifier, so that `readSpecifier` reads it back. Adds no brackets around it. */
+function escapeSpecifier(specifier: string): string {
+  const escape = isBalanced(specifier) ? '' : '\\';
+  return specifier
+    .replace(BRACKET_WITH_SLASHES, (_, slashes: string, bracket: string) => {
+      return slashes + slashes + escape + bracket;
+    })
+    .replace(/\\+$/, (slashes) => slashes + slashes);
+}
+
+function isBalanced(text: string): boolean {
+  let depth = 0;
+  for (const char of text) {
+    if (char === '(') depth += 1;
+    if (char === ')') depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
 }

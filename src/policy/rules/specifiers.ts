@@ -5,7 +5,7 @@ import { lazy } from '../../base/lazy.ts';
 
 const DOMAIN = lazy(() => /^domain:(?:\*\.)?[\p{L}\p{N}_[\]:-]+(?:\.[\p{L}\p{N}_-]+)*\.?$/u);
 
-/** What is wrong with a specifier, as a sentence; undefined when it is right. `*` is right anywhere. */
+/** Explains in a sentence what is wrong with a specifier. Undefined: it is valid. `*` is valid for every tool. */
 export function findSpecifierProblem(tool: string, specifier: string): string | undefined {
   if (specifier === '') return 'the brackets are empty; leave them out to mean every call.';
   if (specifier === '*') return undefined;
@@ -26,16 +26,16 @@ export function findSpecifierProblem(tool: string, specifier: string): string | 
   }
 }
 
-/** Whether a host is the domain of a `domain:…` specifier or below it; with `*.`, only below it. */
+/** Whether a host is the domain of a `domain:…` specifier or a subdomain of it; with `*.`, only a subdomain. */
 export function matchesDomain(specifier: string, host: string): boolean {
-  const named = specifier.slice('domain:'.length);
-  const onlyBelow = named.startsWith('*.');
-  const domain = plainHost(onlyBelow ? named.slice(2) : named);
-  const asked = plainHost(host);
-  return (!onlyBelow && asked === domain) || asked.endsWith(`.${domain}`);
+  const pattern = specifier.slice('domain:'.length);
+  const isSubdomainOnly = pattern.startsWith('*.');
+  const domain = normalizeHost(isSubdomainOnly ? pattern.slice(2) : pattern);
+  const name = normalizeHost(host);
+  return (!isSubdomainOnly && name === domain) || name.endsWith(`.${domain}`);
 }
 
-/** As URLs have it: lower case, international names in their ASCII form, no dot at the end. */
-function plainHost(host: string): string {
+/** Writes a host as URLs do: in lower case, international names in their ASCII form, without a dot at the end. */
+function normalizeHost(host: string): string {
   return (domainToASCII(host) || host.toLowerCase()).replace(/\.$/, '');
 }

@@ -2,23 +2,24 @@ import type { PermissionRule, Rights } from '../../protocol/permission.ts';
 
 const MCP = 'mcp__';
 
-/** An `Edit` rule stands for every way to change a file's text, a `Read` rule for every way to see it. */
+/** An `Edit` rule covers every way to change the text of a file, and a `Read` rule every way to see it. */
 const FAMILIES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Edit', ['MultiEdit', 'Write']],
   ['Read', ['LS', 'Glob', 'Grep', 'FileInfo', 'FindPlaces']],
   ['Grep', ['FindPlaces']],
 ]);
-/** A file that is moved or deleted is changed: whoever is kept from that is kept from this. */
-const CHANGING: ReadonlyMap<string, readonly string[]> = new Map([
+/** A deny or ask rule about changing files also covers moving and deleting them. */
+const CHANGING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
   ['Edit', ['MoveFile', 'DeleteFile']],
   ['Write', ['MoveFile', 'DeleteFile']],
 ]);
-/** Beyond that, where a rule refuses or asks: a file that is moved can be seen by another name. */
-const SHOWING: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['MoveFile']]]);
+/** A deny or ask rule about reading also covers moving, since a moved file can be read under another name. */
+const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['MoveFile']]]);
 
 /**
- * Whether a name in a list of tools stands for a tool: the same; `Edit` for MultiEdit, which is several
- * edits; `Task` for RunTemplate, which delegates several times; `mcp__SERVER` or `mcp__SERVER__*` for a server's tools, `mcp__*` for those of all servers.
+ * Whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit, which is
+ * several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover the
+ * tools of a server, and `mcp__*` those of all servers.
  */
 export function nameCovers(name: string, tool: string): boolean {
   if (name === tool) return true;
@@ -32,7 +33,11 @@ function mcpCovers(name: string, tool: string): boolean {
   return !name.slice(MCP.length).includes('__') && tool.startsWith(`${name}__`);
 }
 
-/** Whether a rule is about a tool at all, its specifier aside. */
+/**
+ * Whether a rule is about a tool at all, without regard to its specifier.
+ *
+ * @param purpose `narrow` for deny and ask rules, which cover more tools than allow rules
+ */
 export function ruleCovers(
   rule: PermissionRule,
   tool: string,
@@ -41,23 +46,25 @@ export function ruleCovers(
   if (nameCovers(rule.tool, tool)) return true;
   if (FAMILIES.get(rule.tool)?.includes(tool) === true) return true;
   if (purpose === 'widen') return false;
-  return [CHANGING, SHOWING].some((more) => more.get(rule.tool)?.includes(tool) === true);
+  return [CHANGING_TOOLS, REVEALING_TOOLS].some(
+    (more) => more.get(rule.tool)?.includes(tool) === true,
+  );
 }
 
 /**
- * Whether a name in a list of denied tools stands for a tool: more than in a list of those that are
- * wanted, where `Edit` brings no tool that deletes.
+ * Whether a name in a list of denied tools covers a tool. It covers more than in a list of tools to have, in which
+ * `Edit` does not include tools that delete.
  */
 export function denialCovers(name: string, tool: string): boolean {
-  return nameCovers(name, tool) || CHANGING.get(name)?.includes(tool) === true;
+  return nameCovers(name, tool) || CHANGING_TOOLS.get(name)?.includes(tool) === true;
 }
 
-/** Whether a rule is about every call of its tools. */
+/** Whether a rule applies to every call of its tools. */
 export function coversWholeTool(rule: PermissionRule): boolean {
   return rule.specifier === undefined || rule.specifier === '*';
 }
 
-/** Whether a task with these rights is kept from a tool by name, its own rules aside. */
+/** Whether a list of disallowed tools keeps a task with these rights from a tool. Rules are not considered. */
 export function isToolDisallowed(rights: Rights, tool: string): boolean {
   return rights.disallowedTools.some((name) => denialCovers(name, tool));
 }

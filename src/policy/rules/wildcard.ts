@@ -1,30 +1,31 @@
 /**
- * Whether a pattern, in which `*` stands for any text, matches a text; with `openEnded`, whether it
- * matches the text with something more or nothing after it. Takes time in proportion to the product of
- * the two lengths at worst, whatever they hold.
+ * Whether a pattern, in which `*` stands for any text, matches a text. The time it takes is at worst proportional to the
+ * product of the two lengths.
+ *
+ * @param options.openEnded whether more text may follow that is unknown: then the text may be a beginning of a match
  */
 export function matchesWildcard(
   pattern: string,
   text: string,
   { openEnded = false }: { readonly openEnded?: boolean } = {},
 ): boolean {
-  let places = new Set<number>();
-  enter(pattern, 0, places);
+  let positions = new Set<number>();
+  addPosition(pattern, 0, positions);
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charAt(at);
     const next = new Set<number>();
-    for (const place of places) {
-      if (pattern[place] === '*') enter(pattern, place, next);
-      else if (pattern[place] === char) enter(pattern, place + 1, next);
+    for (const position of positions) {
+      if (pattern[position] === '*') addPosition(pattern, position, next);
+      else if (pattern[position] === char) addPosition(pattern, position + 1, next);
     }
     if (next.size === 0) return false;
-    places = next;
+    positions = next;
   }
-  return openEnded || places.has(pattern.length);
+  return openEnded || positions.has(pattern.length);
 }
 
-/** A star may stand for nothing, so that whoever is at it is at what follows, too. */
-function enter(pattern: string, place: number, places: Set<number>): void {
-  places.add(place);
-  for (let at = place; pattern[at] === '*'; at += 1) places.add(at + 1);
+/** A star may stand for no text, so the positions after it are added, too. */
+function addPosition(pattern: string, position: number, positions: Set<number>): void {
+  positions.add(position);
+  for (let at = position; pattern[at] === '*'; at += 1) positions.add(at + 1);
 }

@@ -1,6 +1,6 @@
 import type { ShellParser } from './parsed-line.ts';
 
-/** Loads the grammar. Only rules about commands need it, so it is no part of a start. */
+/** Loads the shell parser, which is large and needed only for commands. */
 export async function loadShellParser(): Promise<ShellParser> {
   const { parseShellLine: readShell } = await import('./parse-line.ts');
   return readShell;

@@ -1,21 +1,28 @@
 import { forEachChild, parse } from 'unbash';
-import type { Command, ParameterExpansionPart, Script, SyntaxNode } from 'unbash';
+import type {
+  Command,
+  HereDoc,
+  HereString,
+  ParameterExpansionPart,
+  Redirect,
+  Script,
+  SyntaxNode,
+} from 'unbash';
 import { errorMessage } from '../../base/errors.ts';
 import type { ParsedShellLine, ShellRedirect, ShellTest } from './parsed-line.ts';
 import type { ShellWord, SimpleCommand } from './parsed-line.ts';
-import { toShellRedirect } from './redirects.ts';
-import { hasHiddenSyntax, toShellWord, createUnknownWord } from './words.ts';
+import { createUnknownWord, hasHiddenSyntax, toHereDocumentWord, toShellWord } from './words.ts';
 
 const MAX_LINE = 16_384;
 const MAX_COMMANDS = 200;
-/** With thousands of them inside of each other, reading a line takes longer than a decision may. */
+/** Parsing a line with thousands of nested substitutions takes longer than a decision may. */
 const MAX_SUBSTITUTIONS = 200;
 const SUBSTITUTION = /[$<>]\(|\$[{[]|`|\(\(|<</g;
 
-/** Bash takes it out before it looks what `$` and the like stand for, and unbash does so after. */
-const LINE_GOES_ON_IN_WORD = /\S\\\n/;
+/** A continued line inside a word: bash joins the lines before it looks at `$` and the like, unbash after that. */
+const LINE_CONTINUED_IN_WORD = /\S\\\n/;
 
-/** Characters that a person doesn't see, or sees as something else. */
+/** Characters that are invisible or look like others. */
 const DECEPTIVE =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- finding them is the purpose
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
@@ -28,14 +35,16 @@ interface MutableReading {
   readonly doubts: Set<string>;
 }
 
-/** Reads a line with unbash. It is a tolerant parser: any error of it, nested ones too, is one here. */
+/** Parses a command line with unbash. Since that parser is tolerant, every error that it reports, also a nested one, is an error here. */
 export function parseShellLine(line: string): ParsedShellLine {
-  if (line.length > MAX_LINE) return unreadable(`it is longer than ${MAX_LINE} characters`);
-  if (line.includes('\0')) return unreadable('it holds a NUL character');
+  if (line.length > MAX_LINE)
+    return createUnreadableLine(`it is longer than ${MAX_LINE} characters`);
+  if (line.includes('\0')) return createUnreadableLine('it holds a NUL character');
   if ((line.match(SUBSTITUTION)?.length ?? 0) > MAX_SUBSTITUTIONS) {
-    return unreadable(`it has more than ${MAX_SUBSTITUTIONS} substitutions`);
+    return createUnreadableLine(`it has more than ${MAX_SUBSTITUTIONS} substitutions`);
   }
-  if (LINE_GOES_ON_IN_WORD.test(line)) return unreadable('a line of it goes on inside of a word');
+  if (LINE_CONTINUED_IN_WORD.test(line))
+    return createUnreadableLine('a line of it goes on inside of a word');
   const reading: MutableReading = {
     commands: [],
     redirects: [],
@@ -49,10 +58,10 @@ export function parseShellLine(line: string): ParsedShellLine {
   let directory: ShellWord | null = null;
   try {
     const script = parse(line);
-    directory = directoryOf(script);
+    directory = findDirectory(script);
     visit(script, reading);
   } catch (thrown) {
-    // Nesting deeper than the stack: what a parser can't read is an error like any other.
+    // The stack overflows on deep nesting, which is an error like any other.
     reading.errors.push(errorMessage(thrown));
   }
   if (reading.commands.length > MAX_COMMANDS) {
@@ -61,13 +70,13 @@ export function parseShellLine(line: string): ParsedShellLine {
   return { ...reading, directory, doubts: [...reading.doubts] };
 }
 
-function unreadable(error: string): ParsedShellLine {
+function createUnreadableLine(error: string): ParsedShellLine {
   return { commands: [], redirects: [], tests: [], directory: null, errors: [error], doubts: [] };
 }
 
 function visit(node: SyntaxNode, reading: MutableReading): void {
   collect(node, reading);
-  const doubt = doubtAbout(node);
+  const doubt = findNodeDoubt(node);
   if (doubt !== undefined) reading.doubts.add(doubt);
   forEachChild(node, (child) => visit(child, reading));
 }
@@ -110,14 +119,14 @@ function simpleCommand(command: Command): SimpleCommand {
   return { words, hasAssignments, isOpenEnded: false };
 }
 
-/** `a<(b)` is one word to bash, and two to unbash. */
+/** `a<(b)` is one word for bash and two words for unbash. */
 function hasTouchingWords({ name, args }: Command): boolean {
   const words = name === undefined ? args : [name, ...args];
   return words.some((word, index) => word.pos === words[index - 1]?.end);
 }
 
-/** See `ShellReading.directory`: every later command runs only after the cd has worked. */
-function directoryOf(script: Script): ShellWord | null {
+/** Finds `ParsedShellLine.directory`. Every later command runs only if the cd has succeeded. */
+function findDirectory(script: Script): ShellWord | null {
   const [only, ...others] = script.commands;
   if (only?.command.type !== 'AndOr' || others.length > 0 || only.background === true) return null;
   const { commands, operators } = only.command;
@@ -130,8 +139,8 @@ function directoryOf(script: Script): ShellWord | null {
   return toShellWord(operand);
 }
 
-/** Nodes that only put commands together, or are judged with the command they belong to. */
-const PLAIN: ReadonlySet<string> = new Set(
+/** Nodes that only combine commands, or are examined together with their command. */
+const PLAIN_NODES: ReadonlySet<string> = new Set(
   [
     'Script Statement CompoundList Pipeline Time Negation AndOr Subshell BraceGroup If Elif While',
     'Command Word Literal SingleQuoted DoubleQuoted AnsiCQuoted Glob ExtendedGlob BraceExpansion',
@@ -141,8 +150,8 @@ const PLAIN: ReadonlySet<string> = new Set(
   ].flatMap((types) => types.split(' ')),
 );
 
-function doubtAbout(node: SyntaxNode): string | undefined {
-  if (PLAIN.has(node.type)) return undefined;
+function findNodeDoubt(node: SyntaxNode): string | undefined {
+  if (PLAIN_NODES.has(node.type)) return undefined;
   switch (node.type) {
     case 'ParameterExpansion':
       return isPlainExpansion(node) ? undefined : 'it uses an expansion that can run or set things';
@@ -157,7 +166,7 @@ function doubtAbout(node: SyntaxNode): string | undefined {
   }
 }
 
-/** Subscripts and slices are arithmetic, which can run commands; `=`, `@` and `!` set or evaluate. */
+/** Subscripts and slices are arithmetic, which can run commands; `=`, `@` and `!` set variables or evaluate text. */
 function isPlainExpansion({ prefix, index, operation }: ParameterExpansionPart): boolean {
   if (prefix === '!' || index !== undefined) return false;
   switch (operation?.type) {
@@ -171,4 +180,39 @@ function isPlainExpansion({ prefix, index, operation }: ParameterExpansionPart):
     default:
       return false;
   }
+}
+
+function toShellRedirect(node: Redirect | HereString | HereDoc): ShellRedirect {
+  const { operator } = node;
+  switch (node.type) {
+    case 'HereDoc': {
+      const { text, parts = [] } = node.body;
+      // Without its closing line, nobody knows where bash ends it.
+      if (node.closing === undefined) return { operator, target: null, opensFile: false };
+      const isQuoted = node.delimiter?.quoted === true;
+      return {
+        operator,
+        target: toHereDocumentWord(text, isQuoted ? [] : parts),
+        opensFile: false,
+      };
+    }
+    case 'HereString': {
+      const target = node.target === undefined ? null : toShellWord(node.target);
+      return { operator, target, opensFile: false };
+    }
+    case 'Redirect': {
+      const isUnclear = node.descriptor?.type === 'FileDescriptorVariable';
+      const target = node.target === undefined || isUnclear ? null : toShellWord(node.target);
+      return { operator, target, opensFile: opensFile(operator, target?.value ?? null) };
+    }
+  }
+}
+
+/** The null device, and the three descriptors that every command has. */
+const NO_FILE = /^\/dev\/(?:null|std(?:in|out|err)|fd\/[0-2])$/;
+
+function opensFile(operator: string, value: string | null): boolean {
+  if (value !== null && NO_FILE.test(value)) return false;
+  const duplicates = operator === '>&' || operator === '<&';
+  return !(duplicates && value !== null && /^(?:\d+-?|-)$/.test(value));
 }

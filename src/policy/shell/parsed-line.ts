@@ -1,67 +1,68 @@
 /**
- * What the running shell makes of a word: the very characters, a path in the home directory, one word
- * of unknown content, the name of a pipe from a command, names on disk that match a pattern, or anything.
+ * The kind of value that the running shell gives a word. `literal`: the characters themselves. `home`: a path in the home
+ * directory. `text`: one word of unknown content. `pipe`: the name of a pipe from a command. `glob`: names on the disk
+ * that match a pattern. `open`: any number of words.
  */
 export type WordForm = 'literal' | 'home' | 'text' | 'pipe' | 'glob' | 'open';
 
 /** One word of a command. */
 export interface ShellWord {
-  /** As it stands in the source. */
+  /** The word as it is written. */
   readonly text: string;
-  /** Quotes taken off; null when only the running shell knows it (an expansion, a glob, a tilde). */
+  /** The value without quotes. Null: only the running shell knows it (an expansion, a glob, a tilde). */
   readonly value: string | null;
   readonly form: WordForm;
-  /** What it names as a path, `~/` for the home directory; null when only the running shell knows. */
+  /** The path that the word names, with `~/` for the home directory. Null: only the running shell knows it. */
   readonly path: string | null;
 }
 
-/** A program with its arguments, wherever in the line it stands. */
+/** A program with its arguments, anywhere in a command line. */
 export interface SimpleCommand {
-  /** The program first; empty for assignments and redirections alone. */
+  /** The program comes first. Empty for a command that consists only of assignments and redirections. */
   readonly words: readonly ShellWord[];
-  /** Whether variables are set in front of it. */
+  /** Whether assignments of variables stand before the program. */
   readonly hasAssignments: boolean;
-  /** Whether more words may follow that the line doesn't show, as with xargs. */
+  /** Whether words may follow that the line does not show, as with xargs. */
   readonly isOpenEnded: boolean;
 }
 
-/** A redirection, a here-string (`<<<`) or a here-document (`<<`, its target the text of it). */
+/** A redirection, a here-string (`<<<`) or a here-document (`<<`, whose target is its text). */
 export interface ShellRedirect {
   readonly operator: string;
-  /** Null where it has none, or where its descriptor is kept in a variable. */
+  /** Null: it has none, or its file descriptor is kept in a variable. */
   readonly target: ShellWord | null;
-  /** Whether the shell opens a file for it: /dev/null and its own descriptors (`/dev/stderr`) do not count. */
+  /** Whether the shell opens a file for it. /dev/null and descriptors of the shell (`/dev/stderr`) do not count. */
   readonly opensFile: boolean;
 }
 
 /** One comparison inside `[[ ]]`. */
 export interface ShellTest {
   readonly operator: string;
-  /** One or two. */
+  /** One or two words. */
   readonly operands: readonly ShellWord[];
 }
 
-/** A command line as a real shell grammar reads it. */
+/** A command line, parsed by a real shell grammar. */
 export interface ParsedShellLine {
-  /** Every simple command, those inside pipes, substitutions, blocks and functions included. */
+  /** Every simple command, also inside pipes, substitutions, blocks and functions. */
   readonly commands: readonly SimpleCommand[];
   readonly redirects: readonly ShellRedirect[];
   readonly tests: readonly ShellTest[];
   /**
-   * Where the line is `cd DIRECTORY && …` and nothing of it runs elsewhere: the directory. The cd itself
-   * is the first of `commands`.
+   * The directory of a line `cd DIRECTORY && …`, of which no other command runs elsewhere. The cd itself is the first
+   * of `commands`. Null for any other line.
    */
   readonly directory: ShellWord | null;
-  /** Why `commands` may not be all of them. Empty: the whole line was read. */
+  /** Reasons why `commands` may be incomplete. Empty: the full line was parsed. */
   readonly errors: readonly string[];
-  /** What else does more than run these commands, or changes what they mean: functions, variables, … */
+  /** Reasons why the line may do more than run these commands, or changes their meaning: functions, variables and so on. */
   readonly doubts: readonly string[];
 }
 
-/** Never throws: what can't be read is an error of the reading. */
+/** Parses a command line. Never throws: a line that cannot be parsed has errors. */
 export type ShellParser = (line: string) => ParsedShellLine;
 
-/** Why a line does more than run its commands, or may; undefined: it was read whole, and does not. */
+/** Finds a reason why a line may do more than run its commands. Undefined: it was parsed completely and does not. */
 export function findDoubt({
   errors,
   doubts,

@@ -1,13 +1,13 @@
 import type { Word, WordPart } from 'unbash';
 import type { ShellWord, WordForm } from './parsed-line.ts';
 
-/** What the running shell will make of a word of the source, as far as the source tells. */
+/** Converts a word of the parser, with its value as far as it can be known before the shell runs. */
 export function toShellWord(word: Word): ShellWord {
   const { text, value } = word;
-  const form = wordForm(word);
+  const form = findForm(word);
   switch (form) {
     case 'literal':
-      // A quoted tilde is a plain character.
+      // A quoted tilde is an ordinary character.
       return { text, value, form, path: value.startsWith('~') ? `./${value}` : value };
     case 'home':
       return { text, value: null, form, path: value };
@@ -20,7 +20,7 @@ const QUOTED = /\\[\s\S]|'[^']*'|\$'(?:[^\\']|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"
 const SYNTAX = /[()<>|&;`]|\$[\w({['"@*#?!$-]/;
 
 /**
- * Whether what unbash takes for plain characters would be syntax to bash. It reads `{x}<(y)` as one plain
+ * Whether bash would find syntax in characters that unbash takes for plain text: unbash reads `{x}<(y)` as one plain
  * word, while bash runs y.
  */
 export function hasHiddenSyntax({ text, parts }: Word): boolean {
@@ -31,21 +31,21 @@ export function hasHiddenSyntax({ text, parts }: Word): boolean {
   return plain.some((each) => SYNTAX.test(each.replace(QUOTED, '')));
 }
 
-/** A word of which nothing is known. */
+/** Creates a word about which nothing is known. */
 export function createUnknownWord(text: string): ShellWord {
   return { text, value: null, form: 'open', path: null };
 }
 
-/** Text that the shell may still expand, and never splits: of a here-document. */
+/** Converts the text of a here-document, which the shell may expand and never splits into words. */
 export function toHereDocumentWord(text: string, parts: readonly WordPart[]): ShellWord {
   const isLiteral = parts.every(isLiteralPart);
   return { text, value: isLiteral ? text : null, form: isLiteral ? 'literal' : 'text', path: null };
 }
 
-/** Bash expands a tilde also behind the `=` of an argument that looks like an assignment. */
+/** Bash also expands a tilde after the `=` of an argument that looks like an assignment. */
 const ASSIGNMENT_WITH_TILDE = /^[A-Za-z_]\w*(?:\[.*\])?\+?=.*~/s;
 
-function wordForm({ text, parts = [] }: Word): WordForm {
+function findForm({ text, parts = [] }: Word): WordForm {
   if (ASSIGNMENT_WITH_TILDE.test(text)) return 'open';
   const isLiteral = parts.every(isLiteralPart);
   if (text.startsWith('~')) return isLiteral && /^~(?:\/|$)/.test(text) ? 'home' : 'open';
@@ -64,7 +64,7 @@ function isLiteralPart(part: WordPart): boolean {
     case 'SingleQuoted':
       return true;
     case 'AnsiCQuoted':
-      // The rarer escapes depend on the locale, or end the word early.
+      // Rarer escapes depend on the locale, or end the word early.
       return /^(?:[^\\]|\\[nt\\'"])*$/.test(part.text.slice(2, -1));
     case 'DoubleQuoted':
       return part.parts.every(isLiteralPart);
@@ -73,10 +73,10 @@ function isLiteralPart(part: WordPart): boolean {
   }
 }
 
-/** Whatever it expands to stays in one word, and is no pattern for names on disk. */
+/** Whether everything that the part expands to stays in one word and is not a pattern for names on the disk. */
 function isOneWord(part: WordPart): boolean {
   if (isLiteralPart(part)) return true;
   if (part.type === 'SimpleExpansion') return /^\$[?#$]$/.test(part.text);
-  // `"$@"` and `"${x[@]}"` are as many words as there are.
+  // `"$@"` and `"${x[@]}"` can be any number of words.
   return part.type === 'DoubleQuoted' && !/\$(?:@|\{[^}]*@)/.test(part.text);
 }

@@ -51,7 +51,7 @@ const TELLING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** Finds the programs that options before and after git's subcommand name. `bisect run` and `submodule foreach` are handled as wrappers. */
 export const gitRuns: InnerRunFinder = (words, parser) => {
-  const { options, at } = readLeadingOptions('git', words);
+  const { options, end: at } = readLeadingOptions('git', words);
   const leading = options.flatMap(({ name, value, index }) => {
     if (name === '-c') return settingRuns(index, value, parser);
     if (name === '--config-env') return [createOpenRun(index)];

@@ -12,7 +12,7 @@ import type { SubcommandProgram } from './subcommand-programs.ts';
 
 const TABLES = new Map<SubcommandProgram, OptionTable>();
 
-/** The options that a program takes before its subcommand; undefined: they are not known. */
+/** Finds the options that a program takes before its subcommand. Undefined: they are not known. */
 export function findLeadingOptionTable(program: string): OptionTable | undefined {
   const known = SUBCOMMAND_PROGRAMS.get(program);
   if (known === undefined) return undefined;
@@ -21,7 +21,7 @@ export function findLeadingOptionTable(program: string): OptionTable | undefined
   return table;
 }
 
-/** A word as the table spells it: where long options have one dash, they are given a second one. */
+/** Spells an option as the table does: for programs whose long options have one dash, it adds the second one. */
 export function normalizeOption(program: string, word: string): string {
   const isLong = SUBCOMMAND_PROGRAMS.get(program)?.singleDash === true && /^-[A-Za-z]/.test(word);
   return isLong ? `-${word}` : word;
@@ -31,47 +31,48 @@ export function normalizeOption(program: string, word: string): string {
 export interface LeadingOption {
   readonly name: string;
   readonly value: ShellWord | null;
-  /** The word in which it stands, and where that is. */
+  /** The word that contains the option. */
   readonly word: ShellWord;
+  /** The index of this word. */
   readonly index: number;
 }
 
 export interface LeadingOptions {
   readonly options: readonly LeadingOption[];
-  /** The first word that is no known option, nor the value of one: the subcommand, or an unknown option. */
-  readonly at: number;
+  /** The index of the first word that is neither a known option nor the value of one: the subcommand, or an unknown option. */
+  readonly end: number;
 }
 
 /**
  * Reads the options before a subcommand.
  *
- * @param words those behind the program
+ * @param words the words after the program
  */
 export function readLeadingOptions(program: string, words: readonly ShellWord[]): LeadingOptions {
   const options: LeadingOption[] = [];
   const table = findLeadingOptionTable(program);
-  if (table === undefined) return { options, at: 0 };
-  let at = 0;
-  for (let word = words[at]; word !== undefined; word = words[at]) {
+  if (table === undefined) return { options, end: 0 };
+  let end = 0;
+  for (let word = words[end]; word !== undefined; word = words[end]) {
     if (word.value === null || word.value === '--' || !isOption(word.value)) break;
     const option = splitOption(normalizeOption(program, word.value), table);
     if (!option.isKnown) break;
     const hasNext = takesNextWord(option);
-    const value = hasNext ? (words[at + 1] ?? null) : attachedValue(option.attached);
+    const value = hasNext ? (words[end + 1] ?? null) : toLiteralWord(option.attached);
     if (value !== null && canBeSeveralWords(value)) break;
-    const here = { word, index: at };
-    options.push(...option.flags.map((name) => ({ name, value: null, ...here })));
-    options.push({ name: option.name, value, ...here });
-    at += hasNext ? 2 : 1;
+    const position = { word, index: end };
+    options.push(...option.flags.map((name) => ({ name, value: null, ...position })));
+    options.push({ name: option.name, value, ...position });
+    end += hasNext ? 2 : 1;
   }
-  return { options, at };
+  return { options, end };
 }
 
-function attachedValue(value: string | null): ShellWord | null {
+function toLiteralWord(value: string | null): ShellWord | null {
   return value === null ? null : { text: value, value, form: 'literal', path: value };
 }
 
-/** Whether an option leaves what the subcommand does and where as it is. */
+/** Whether an option does not change what the subcommand does, nor where. */
 export function isNeutralOption(
   program: string,
   { name, value }: Pick<LeadingOption, 'name' | 'value'>,

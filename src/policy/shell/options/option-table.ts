@@ -1,11 +1,13 @@
 import type { ShellWord } from '../parsed-line.ts';
 
 /**
- * What follows an option: nothing, a value that may be attached (`--color=auto`, `-M90%`), one that may
- * also be the next word (text, a number, a path), or the next word where there is one.
+ * The kind of value that an option takes. `none`: no value. `attached`: a value in the same word or none (`--color=auto`,
+ * `-M90%`). `text`, `number` and `path`: a value in the same word or in the next one. `last`: a value in the same word,
+ * or in the next one if there is one.
  */
 export type ValueKind = 'none' | 'attached' | 'text' | 'number' | 'path' | 'last';
 
+/** The options of a program or a subcommand, without their dashes. */
 export interface OptionTable {
   readonly short: ReadonlyMap<string, ValueKind>;
   readonly long: ReadonlyMap<string, ValueKind>;
@@ -23,10 +25,9 @@ const SUFFIXES: ReadonlyMap<string, ValueKind> = new Map<string, ValueKind>([
 const ENTRY = /^(--?)([\w.-]+?)(\[=\]|=\?|=|#|@)?$/;
 
 /**
- * Options as the tables spell them, blanks between: `-abc` three without a value, `-n#` and `--lines#`
- * with a number, `-e=` with text, `-f@` with a path, `--color[=]` with an attached value or none,
- * `--contains=?` with the next word where there is one, `-#` for `-5`. Letters before the last of a
- * group take no value.
+ * Parses the options of a program, separated by blanks: `-abc` are three options without a value, `-n#` and `--lines#`
+ * take a number, `-e=` takes text, `-f@` takes a path, `--color[=]` takes an attached value or none, `--contains=?` takes
+ * the next word if there is one, and `-#` stands for `-5`. In a group of letters only the last one takes a value.
  */
 export function parseOptionTable(spelling: string): OptionTable {
   const short = new Map<string, ValueKind>();
@@ -47,24 +48,25 @@ export function parseOptionTable(spelling: string): OptionTable {
   return { short, long, digits: entries.includes('-#') };
 }
 
-/** One word of options: letters without a value, and the last one, which may take one. */
+/** A word of known options: letters without a value, and the last one, which may take a value. */
 interface KnownOption {
   readonly isKnown: true;
-  /** With their dashes, in order; `-5` is `-#`. */
+  /** The letters before the last one, with their dashes. */
   readonly flags: readonly string[];
+  /** The last option, with its dashes; `-#` for `-5`. */
   readonly name: string;
   readonly kind: ValueKind;
-  /** The value in the same word. */
+  /** The value in the same word. Null: there is none. */
   readonly attached: string | null;
 }
 
 interface UnknownOption {
   readonly isKnown: false;
-  /** The part of the word that the table does not list. */
+  /** The part of the word that is not in the table. */
   readonly part: string;
 }
 
-/** Splits a word that starts with a dash as a program with these options does. */
+/** Splits a word that starts with a dash into options, as a program with these options does. */
 export function splitOption(word: string, table: OptionTable): KnownOption | UnknownOption {
   if (table.digits && /^-\d+$/.test(word)) {
     return { isKnown: true, flags: [], name: '-#', kind: 'none', attached: null };
@@ -97,12 +99,12 @@ function splitShort(word: string, { short }: OptionTable): KnownOption | Unknown
   return { isKnown: false, part: word };
 }
 
-/** Whether an option takes the word behind it as its value, if there is one. */
+/** Whether an option takes the next word as its value, if there is one. */
 export function takesNextWord({ kind, attached }: Pick<KnownOption, 'kind' | 'attached'>): boolean {
   return attached === null && kind !== 'none' && kind !== 'attached';
 }
 
-/** How many words an option takes: 0 for no option, undefined for one that the table does not list. */
+/** Counts the words of an option and its value: 0 for a word that is no option. Undefined: the option is not in the table. */
 export function countOptionWords(word: string, table: OptionTable): number | undefined {
   if (!isOption(word)) return 0;
   const option = splitOption(word, table);
@@ -110,7 +112,7 @@ export function countOptionWords(word: string, table: OptionTable): number | und
   return takesNextWord(option) ? 2 : 1;
 }
 
-/** Whether the shell may make no word of this one, or several. */
+/** Whether the shell may expand a word to no word or to several. */
 export function canBeSeveralWords({ value, form }: ShellWord): boolean {
   return value === null && (form === 'glob' || form === 'open');
 }

@@ -9,35 +9,36 @@ import { isOption, canBeSeveralWords, countOptionWords } from './option-table.ts
 import { SUBCOMMAND_PROGRAMS } from './subcommand-programs.ts';
 
 /**
- * A command without the options before its subcommand, where each of them leaves its effect as it is; undefined
- * where there are none, or others.
+ * Removes the options before the subcommand of a command if all of them are neutral. Undefined: there are none, or some
+ * are not neutral.
  */
 export function removeNeutralOptions(command: SimpleCommand): SimpleCommand | undefined {
   const [program, ...rest] = command.words;
   if (program === undefined || program.value === null) return undefined;
   const name = program.value;
-  const { options, at } = readLeadingOptions(name, rest);
-  const subcommand = rest[at];
-  if (at === 0 || subcommand === undefined) return undefined;
+  const { options, end } = readLeadingOptions(name, rest);
+  const subcommand = rest[end];
+  if (end === 0 || subcommand === undefined) return undefined;
   if (subcommand.value === null || isOption(subcommand.value)) return undefined;
   if (!options.every((option) => isNeutralOption(name, option))) return undefined;
-  return { ...command, words: [program, ...rest.slice(at)] };
+  return { ...command, words: [program, ...rest.slice(end)] };
 }
 
-/** How a list of words has to be met: by the whole command, or with anything behind them. */
+/** The words by which a rule names a command. */
 export interface ExpectedWords {
-  /** The words that follow the program. */
+  /** The words after the program. */
   readonly words: readonly string[];
+  /** Whether these are all words of the command; otherwise anything may follow. */
   readonly isComplete: boolean;
 }
 
 /**
- * Whether a command could be the one that these words name, whatever options stand before and between them. An
- * option that is not known may take the next word as its value, or any number of words, so that every later
- * word could be the one that is named. From the first word on that is not known, everything is possible.
+ * Whether a command could be the one that these words name, with any options before and between them. An unknown option
+ * may take any number of the words after it as its value, so every later word could be the named one. After a word
+ * whose value is unknown, everything is possible.
  *
- * @param program the name by which the options are looked up
- * @param given the words behind the program
+ * @param program the name under which the options are looked up
+ * @param given the words after the program
  */
 export function couldMatchWords(
   program: string,
@@ -47,13 +48,16 @@ export function couldMatchWords(
   const { words, isOpenEnded } = given;
   let starts: readonly number[] = [0];
   for (const [level, name] of expected.words.entries()) {
-    const places = findPositionsFrom(starts, words, [program, ...expected.words.slice(0, level)]);
-    const isOpen = (place: number): boolean => {
-      const word = words[place];
+    const positions = findPositionsFrom(starts, words, [
+      program,
+      ...expected.words.slice(0, level),
+    ]);
+    const isOpen = (position: number): boolean => {
+      const word = words[position];
       return word === undefined ? isOpenEnded : word.value === null;
     };
-    if (places.some(isOpen)) return true;
-    starts = places.filter((place) => words[place]?.value === name).map((place) => place + 1);
+    if (positions.some(isOpen)) return true;
+    starts = positions.filter((each) => words[each]?.value === name).map((each) => each + 1);
     if (starts.length === 0) return false;
   }
   if (!expected.isComplete || isOpenEnded) return true;
@@ -61,8 +65,8 @@ export function couldMatchWords(
 }
 
 /**
- * Where the words of a subcommand end, among the words behind the program: in each way that is possible. `isSure`:
- * it is this subcommand, and there is no other way.
+ * Finds the indices after the last word of a subcommand, among the words after the program, for every possible reading of
+ * the options. `isSure`: the command certainly has this subcommand, and there is only one reading.
  */
 export function findSubcommandEnds(
   program: string,
@@ -73,19 +77,19 @@ export function findSubcommandEnds(
   let sureEnd: number | undefined = 0;
   for (const [level, name] of subcommand.entries()) {
     const before = [program, ...subcommand.slice(0, level)];
-    const places = findPositionsFrom(ends, words, before);
-    const isMeant = (place: number): boolean => words[place]?.value === name;
+    const positions = findPositionsFrom(ends, words, before);
+    const isNamed = (position: number): boolean => words[position]?.value === name;
     if (sureEnd !== undefined) {
-      const { at } = readLeadingOptions(before.join(' '), words.slice(sureEnd));
-      sureEnd = isMeant(sureEnd + at) ? sureEnd + at + 1 : undefined;
+      const { end } = readLeadingOptions(before.join(' '), words.slice(sureEnd));
+      sureEnd = isNamed(sureEnd + end) ? sureEnd + end + 1 : undefined;
     }
-    const isUnknown = (place: number): boolean => words[place]?.value === null;
-    ends = places.filter((each) => isMeant(each) || isUnknown(each)).map((each) => each + 1);
+    const isUnknown = (position: number): boolean => words[position]?.value === null;
+    ends = positions.filter((each) => isNamed(each) || isUnknown(each)).map((each) => each + 1);
   }
   return { ends, isSure: ends.length === 1 && ends[0] === sureEnd };
 }
 
-/** Every place at which the subcommand of a command could stand, among the words behind the program. */
+/** Finds every index at which the subcommand could stand, among the words after the program. */
 export function findSubcommandPositions(
   program: string,
   words: readonly ShellWord[],
@@ -94,9 +98,10 @@ export function findSubcommandPositions(
 }
 
 /**
- * The places that can be reached from some by passing over options, the number of words included.
+ * Finds the indices that can be reached from the start indices by skipping options. The number of words is one of them
+ * where all words can be skipped.
  *
- * @param before whose options these are: a program, perhaps with its subcommand
+ * @param before the program whose options these are, perhaps followed by a subcommand
  */
 function findPositionsFrom(
   starts: readonly number[],
@@ -104,43 +109,46 @@ function findPositionsFrom(
   before: readonly string[],
 ): readonly number[] {
   const program = before.join(' ');
-  const places = new Set<number>();
+  const positions = new Set<number>();
   const waiting = [...starts];
   let allFrom = words.length + 1;
-  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    if (places.has(place) || place >= allFrom) continue;
-    places.add(place);
-    const next = skipOption(place, words, program);
-    if (next === 'unknown') allFrom = place + 1;
+  for (let position = waiting.pop(); position !== undefined; position = waiting.pop()) {
+    if (positions.has(position) || position >= allFrom) continue;
+    positions.add(position);
+    const next = skipOption(position, words, program);
+    if (next === 'unknown') allFrom = position + 1;
     else waiting.push(...next);
   }
-  for (let place = allFrom; place <= words.length; place += 1) places.add(place);
-  return [...places];
+  for (let position = allFrom; position <= words.length; position += 1) positions.add(position);
+  return [...positions];
 }
 
+/** Returns the indices after the option at this index, none for a word that is no option. `unknown`: any later index. */
 function skipOption(
-  place: number,
+  position: number,
   words: readonly ShellWord[],
   program: string,
 ): readonly number[] | 'unknown' {
-  const value = words[place]?.value;
+  const value = words[position]?.value;
   if (value === undefined || value === null) return [];
   const known = SUBCOMMAND_PROGRAMS.get(program);
   if (!isOption(value)) {
-    const isPassed =
+    const isSkipped =
       known?.everyOperand === true || (known?.toolchain === true && value.startsWith('+'));
-    return isPassed ? [place + 1] : [];
+    return isSkipped ? [position + 1] : [];
   }
-  if (value === '--') return [place + 1];
+  if (value === '--') return [position + 1];
   const table = findLeadingOptionTable(program);
   if (table === undefined) return 'unknown';
   const length = countOptionWords(normalizeOption(program, value), table);
   if (length === undefined) return 'unknown';
-  const operand = words[place + 1];
+  const operand = words[position + 1];
   if (length === 2) {
-    // A value that is not known may be no word, or several.
-    return operand !== undefined && canBeSeveralWords(operand) ? 'unknown' : [place + 2];
+    // An unknown value may be no word, or several.
+    return operand !== undefined && canBeSeveralWords(operand) ? 'unknown' : [position + 2];
   }
-  // Some programs take `--json false` for an option with its value.
-  return /^(?:true|false|null)$/.test(operand?.value ?? '') ? [place + 1, place + 2] : [place + 1];
+  // Some programs accept `--json false` as an option with its value.
+  return /^(?:true|false|null)$/.test(operand?.value ?? '')
+    ? [position + 1, position + 2]
+    : [position + 1];
 }

@@ -1,22 +1,22 @@
 /** A program that takes options before its subcommand. */
 export interface SubcommandProgram {
-  /** These options, as `optionTable` spells them. */
+  /** The options before the subcommand, as `parseOptionTable` reads them. */
   readonly options: string;
   /**
-   * Those that leave what the subcommand does and where as it is, and change at most what is shown; where only some
-   * values do so, the values.
+   * The options that do not change what the subcommand does, nor where; they change at most what is shown. If only some
+   * values are neutral, a pattern for these values.
    */
   readonly neutralOptions?: Readonly<Record<string, true | RegExp>>;
   /** Whether `+nightly` before the subcommand chooses a toolchain. */
   readonly toolchain?: true;
   /** Whether long options have one dash, as in `-chdir=x`. */
   readonly singleDash?: true;
-  /** Whether each operand is a target of its own, whatever stands before it: `make VAR=1 build deploy`. */
+  /** Whether each operand is a target of its own, in any position: `make VAR=1 build deploy`. */
   readonly everyOperand?: true;
 }
 
-/** The working directory itself, in which the program runs anyway. */
-const HERE = /^\.(?:\/+\.)*\/*$/;
+/** The working directory, in which the program runs anyway. */
+const WORKING_DIRECTORY = /^\.(?:\/+\.)*\/*$/;
 const COLOR = /^(?:always|never|auto|true|false)$/;
 
 const NPM: SubcommandProgram = {
@@ -25,8 +25,8 @@ const NPM: SubcommandProgram = {
   neutralOptions: {
     '-s': true,
     '-q': true,
-    '-C': HERE,
-    '--prefix': HERE,
+    '-C': WORKING_DIRECTORY,
+    '--prefix': WORKING_DIRECTORY,
     '--silent': true,
     '--quiet': true,
     '--verbose': true,
@@ -71,7 +71,7 @@ const KUBECTL: SubcommandProgram = {
 
 const TERRAFORM: SubcommandProgram = {
   options: '--chdir= --help --version',
-  neutralOptions: { '--chdir': HERE },
+  neutralOptions: { '--chdir': WORKING_DIRECTORY },
   singleDash: true,
 };
 
@@ -81,8 +81,8 @@ const MAKE: SubcommandProgram = {
   neutralOptions: {
     '-s': true,
     '-w': true,
-    '-C': HERE,
-    '--directory': HERE,
+    '-C': WORKING_DIRECTORY,
+    '--directory': WORKING_DIRECTORY,
     '--silent': true,
     '--quiet': true,
     '--print-directory': true,
@@ -103,7 +103,7 @@ const CARGO: SubcommandProgram = {
   neutralOptions: {
     '-q': true,
     '-v': true,
-    '-C': HERE,
+    '-C': WORKING_DIRECTORY,
     '--quiet': true,
     '--verbose': true,
     '--color': COLOR,
@@ -112,9 +112,8 @@ const CARGO: SubcommandProgram = {
 };
 
 /**
- * Every program of which the options before its subcommand are known. Rules, the proof that a command only reads,
- * and the rules that are offered read such a command by this one table. Of a program that is not here, every
- * option is unknown.
+ * The programs whose options before the subcommand are known. Rules, suggested rules and the proof that a command only
+ * reads all use this table. For any other program, every option is unknown.
  */
 export const SUBCOMMAND_PROGRAMS: ReadonlyMap<string, SubcommandProgram> = new Map<
   string,
@@ -127,7 +126,7 @@ export const SUBCOMMAND_PROGRAMS: ReadonlyMap<string, SubcommandProgram> = new M
         '-pPvh -C@ -c= --no-pager --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-replace-objects --no-lazy-fetch --no-advice --bare --exec-path[=] --git-dir= --work-tree= --namespace= --super-prefix= --config-env= --attr-source= --list-cmds= --html-path --man-path --info-path --version --help',
       neutralOptions: {
         '-P': true,
-        '-C': HERE,
+        '-C': WORKING_DIRECTORY,
         '-c': /^(?:color\.[\w.]+=(?:always|never|auto|true|false)|core\.quote[Pp]ath=(?:true|false|on|off)|core\.pager=cat)$/,
         '--no-pager': true,
         '--no-optional-locks': true,
@@ -142,7 +141,7 @@ export const SUBCOMMAND_PROGRAMS: ReadonlyMap<string, SubcommandProgram> = new M
     {
       ...NPM,
       options: `${NPM.options} -r -F= --dir= --filter= --filter-prod= --recursive --stream --aggregate-output --reporter= --use-stderr --workspace-root --store-dir= --virtual-store-dir= --modules-dir= --parallel`,
-      neutralOptions: { ...NPM.neutralOptions, '--dir': HERE },
+      neutralOptions: { ...NPM.neutralOptions, '--dir': WORKING_DIRECTORY },
     },
   ],
   [
@@ -160,7 +159,7 @@ export const SUBCOMMAND_PROGRAMS: ReadonlyMap<string, SubcommandProgram> = new M
         '-s --cwd= --silent --verbose --json --offline --prefer-offline --non-interactive --no-progress --no-lockfile --no-default-rc --ignore-scripts --ignore-engines --frozen-lockfile --pure-lockfile --production[=] --mutex= --cache-folder= --modules-folder= --registry= --use-yarnrc= --network-timeout# --version',
       neutralOptions: {
         '-s': true,
-        '--cwd': HERE,
+        '--cwd': WORKING_DIRECTORY,
         '--silent': true,
         '--verbose': true,
         '--no-progress': true,
@@ -171,7 +170,7 @@ export const SUBCOMMAND_PROGRAMS: ReadonlyMap<string, SubcommandProgram> = new M
     'bun',
     {
       options: '-biv -c= -e= -p= -r= --cwd= --config= --bun --watch --hot --silent --env-file=',
-      neutralOptions: { '--cwd': HERE, '--silent': true },
+      neutralOptions: { '--cwd': WORKING_DIRECTORY, '--silent': true },
     },
   ],
   ['docker', DOCKER],
@@ -194,7 +193,7 @@ export const SUBCOMMAND_PROGRAMS: ReadonlyMap<string, SubcommandProgram> = new M
   ],
   ['cargo', CARGO],
   ['rustup', { options: '-qvVh --quiet --verbose --version --help', toolchain: true }],
-  ['go', { options: '--C=', neutralOptions: { '--C': HERE }, singleDash: true }],
+  ['go', { options: '--C=', neutralOptions: { '--C': WORKING_DIRECTORY }, singleDash: true }],
   ['gh', { options: '-R= --repo= --hostname= --version --help' }],
   ['glab', { options: '-R= --repo= --version --help' }],
   ['terraform', TERRAFORM],
@@ -230,8 +229,8 @@ export const SUBCOMMAND_PROGRAMS: ReadonlyMap<string, SubcommandProgram> = new M
         '-q': true,
         '-v': true,
         '--quiet': true,
-        '--directory': HERE,
-        '--project': HERE,
+        '--directory': WORKING_DIRECTORY,
+        '--project': WORKING_DIRECTORY,
       },
     },
   ],

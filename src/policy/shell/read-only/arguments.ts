@@ -4,7 +4,7 @@ import type { OptionTable, ValueKind } from '../options/option-table.ts';
 import { quoteShellWord, explainUnknownValue } from './proof.ts';
 
 export interface ParsedOption {
-  /** With its dashes; `-5` is `-#`. */
+  /** With its dashes; `-#` for `-5`. */
   readonly name: string;
   readonly value: ShellWord | null;
 }
@@ -12,7 +12,7 @@ export interface ParsedOption {
 export interface CommandArguments {
   readonly options: readonly ParsedOption[];
   readonly operands: readonly ShellWord[];
-  /** The operands that stand after `--`; null without one. */
+  /** The operands after `--`. Null: there is no `--`. */
   readonly afterDashes: readonly ShellWord[] | null;
   /** The values of options that name paths. */
   readonly paths: readonly ShellWord[];
@@ -20,12 +20,12 @@ export interface CommandArguments {
 
 export type ArgumentsResult =
   | { readonly ok: true; readonly parsed: CommandArguments }
-  | { readonly ok: false; readonly because: string };
+  | { readonly ok: false; readonly reason: string };
 
 /**
- * The words behind a program as it reads them itself: options anywhere before `--`, short ones in
- * groups. Long ones must be spelt out, since programs take beginnings of them for the whole. A word whose value
- * is unknown could be an option, so none is accepted.
+ * Parses the words after a program as the program does: options anywhere before `--`, short ones in groups. Long options
+ * must be written in full, since a program may take the beginning of one for another. A word whose value is unknown
+ * could be an option, so it is not accepted.
  */
 export function parseCommandArguments(
   words: readonly ShellWord[],
@@ -39,7 +39,7 @@ export function parseCommandArguments(
     const { value } = word;
     if (afterDashes === null && isPatternOption(word, table)) continue;
     if (value === null && word.path === null && word.form !== 'pipe') {
-      return { ok: false, because: explainUnknownValue(word) };
+      return { ok: false, reason: explainUnknownValue(word) };
     }
     if (afterDashes !== null) {
       afterDashes.push(word);
@@ -49,19 +49,19 @@ export function parseCommandArguments(
       operands.push(word);
     } else {
       const problem = takeOption(value, { table, options, waiting });
-      if (problem !== undefined) return { ok: false, because: problem };
+      if (problem !== undefined) return { ok: false, reason: problem };
     }
   }
   const all = [...operands, ...(afterDashes ?? [])];
   return {
     ok: true,
-    parsed: { options, operands: all, afterDashes, paths: pathValues(options, table) },
+    parsed: { options, operands: all, afterDashes, paths: listPathValues(options, table) },
   };
 }
 
 /**
- * `--include=*.ts`: whatever names the pattern finds, they all start with the same option, and what they
- * say besides is only text to the program.
+ * Whether a word is an option such as `--include=*.ts`. All names that the pattern matches start with the same option,
+ * whose value is only text for the program.
  */
 function isPatternOption({ form, text }: ShellWord, { long }: OptionTable): boolean {
   const name = form === 'glob' ? /^--([a-z-]+)=/.exec(text)?.[1] : undefined;
@@ -71,16 +71,16 @@ function isPatternOption({ form, text }: ShellWord, { long }: OptionTable): bool
 interface OptionSink {
   readonly table: OptionTable;
   readonly options: ParsedOption[];
-  /** The words that follow, the next one last. */
+  /** The words that follow, in reverse order. */
   readonly waiting: ShellWord[];
 }
 
 function takeOption(value: string, { table, options, waiting }: OptionSink): string | undefined {
   const option = splitOption(value, table);
-  if (!option.isKnown) return unknownOption(option.part);
+  if (!option.isKnown) return explainUnknownOption(option.part);
   const { flags, name, kind, attached } = option;
   options.push(...flags.map((flag) => ({ name: flag, value: null })));
-  if (attached !== null) return keep({ name, value: literal(attached) }, kind, options);
+  if (attached !== null) return addOption({ name, value: literal(attached) }, kind, options);
   if (takesNextWord(option)) return takeNext(name, kind, { options, waiting });
   options.push({ name, value: null });
   return undefined;
@@ -92,13 +92,17 @@ function takeNext(
   { options, waiting }: Pick<OptionSink, 'options' | 'waiting'>,
 ): string | undefined {
   const next = waiting.pop();
-  if (next !== undefined) return keep({ name, value: next }, kind, options);
+  if (next !== undefined) return addOption({ name, value: next }, kind, options);
   if (kind !== 'last') return `${quoteShellWord(name)} lacks its value`;
   options.push({ name, value: null });
   return undefined;
 }
 
-function keep(option: ParsedOption, kind: ValueKind, options: ParsedOption[]): string | undefined {
+function addOption(
+  option: ParsedOption,
+  kind: ValueKind,
+  options: ParsedOption[],
+): string | undefined {
   const { value } = option;
   if (value !== null && !isUsable(value, kind)) return explainUnknownValue(value);
   if (kind === 'number' && !/^[-+]?\d+(?:\.\d+)?[A-Za-z]*$/.test(value?.value ?? '')) {
@@ -113,7 +117,10 @@ function isUsable(word: ShellWord, kind: ValueKind): boolean {
   return word.value !== null;
 }
 
-function pathValues(options: readonly ParsedOption[], { short, long }: OptionTable): ShellWord[] {
+function listPathValues(
+  options: readonly ParsedOption[],
+  { short, long }: OptionTable,
+): ShellWord[] {
   return options.flatMap(({ name, value }) => {
     const kind = name.startsWith('--') ? long.get(name.slice(2)) : short.get(name.slice(1));
     return kind === 'path' && value !== null ? [value] : [];
@@ -124,11 +131,11 @@ function literal(value: string): ShellWord {
   return { text: value, value, form: 'literal', path: value };
 }
 
-function unknownOption(option: string): string {
+function explainUnknownOption(option: string): string {
   return `${quoteShellWord(option)} is not among the options that surely only read`;
 }
 
-/** Whether any of these options, with their dashes, was given. */
+/** Whether any of these options, written with their dashes, is given. */
 export function hasOption({ options }: CommandArguments, ...names: readonly string[]): boolean {
   return options.some(({ name }) => names.includes(name));
 }

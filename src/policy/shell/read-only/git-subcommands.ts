@@ -1,21 +1,21 @@
 /**
- * What a git subcommand shows: names and messages (`names`), the contents of files, or contents only with
- * one of the options that ask for them.
+ * The output of a git subcommand: names and messages only (`names`), or the contents of files. `if`: contents only with
+ * one of the options. `unless`: contents except with one of the options.
  */
 type Shows = 'names' | { readonly contents: 'unless' | 'if'; readonly options: readonly string[] };
 
 export interface GitSubcommandRule {
-  /** As `optionTable` reads it. */
+  /** As `parseOptionTable` reads them. */
   readonly options: string;
   readonly shows: Shows;
   /**
-   * What its operands are: revisions or paths, paths alone, names and patterns of references, or none. `listed`: they
-   * are patterns only with --list, and would be created without it.
+   * The kind of its operands. `revisions`: revisions or paths. `text`: names and patterns of references. `listed`: patterns
+   * with --list; without it, git would create what they name.
    */
   readonly operands: 'revisions' | 'paths' | 'text' | 'listed' | 'none';
-  /** Whether the first operand is a pattern, but with -e. */
+  /** Whether the first operand is a pattern, unless -e is given. */
   readonly pattern?: true;
-  /** The words of which one must stand first. */
+  /** The words one of which must come first. */
   readonly verbs?: readonly string[];
 }
 
@@ -57,7 +57,7 @@ const LOG_OPTIONS = `${DIFF_OPTIONS} -mciEFPgq -# -n# -L= --cc --oneline --graph
 const REFERENCES =
   '-i --sort= --contains=? --no-contains=? --merged=? --no-merged=? --points-at= --format= --color[=] --no-color --ignore-case --column[=] --no-column';
 
-/** The subcommands of git that only read, with every option that was looked at. */
+/** The subcommands of git that only read, with every option that was examined. */
 export const GIT_SUBCOMMANDS: ReadonlyMap<string, GitSubcommandRule> = new Map<
   string,
   GitSubcommandRule

@@ -12,28 +12,28 @@ import type { CommandRead, ReadOnlyVerdict } from './proof.ts';
 const TABLES = new Map<string, OptionTable>();
 
 /**
- * A git command, in an environment that keeps it from running what the repository's own configuration
- * names.
+ * Checks a git command. The caller runs it in an environment in which git runs no program that the configuration of the
+ * repository names.
  */
 export function checkGit(words: readonly ShellWord[]): ReadOnlyVerdict {
-  const start = subcommandAt(words);
+  const start = findSubcommand(words);
   if (typeof start === 'string') return notProven(start);
   const { at, directory } = start;
   const name = words[at]?.value;
-  if (name === '--version') return judgeSubcommand('version', [], directory);
+  if (name === '--version') return checkSubcommand('version', [], directory);
   if (name === undefined || name === null) return notProven('git lacks its subcommand');
-  return judgeSubcommand(name, words.slice(at + 1), directory);
+  return checkSubcommand(name, words.slice(at + 1), directory);
 }
 
 interface Subcommand {
   readonly at: number;
-  /** Where `-C` leads. */
+  /** The directory of `-C`. Null: there is no `-C`. */
   readonly directory: string | null;
 }
 
-/** Options that change which repository, configuration or program is used are not proved, but for one `-C`. */
-function subcommandAt(words: readonly ShellWord[]): Subcommand | string {
-  const { options, at } = readLeadingOptions('git', words);
+/** Finds the subcommand, or returns a reason. Options that select another repository, configuration or program are not accepted, except for one `-C`. */
+function findSubcommand(words: readonly ShellWord[]): Subcommand | string {
+  const { options, end: at } = readLeadingOptions('git', words);
   const version = options.findIndex(({ name }) => name === '--version');
   const before = version < 0 ? options : options.slice(0, version);
   const directories = before.filter(({ name }) => name === '-C');
@@ -55,7 +55,7 @@ function subcommandAt(words: readonly ShellWord[]): Subcommand | string {
   return { at: subcommand, directory };
 }
 
-function judgeSubcommand(
+function checkSubcommand(
   name: string,
   words: readonly ShellWord[],
   directory: string | null,
@@ -66,37 +66,37 @@ function judgeSubcommand(
       `${quoteShellWord(`git ${name}`)} is not among the commands that surely only read`,
     );
   }
-  const rest = behindVerb(rule, words);
+  const rest = removeVerb(rule, words);
   if (rest === undefined)
     return notProven(`only ${quoteShellWord(`git ${name} ${rule.verbs?.[0] ?? ''}`)} surely reads`);
   const table = TABLES.get(name) ?? parseOptionTable(rule.options);
   TABLES.set(name, table);
   const read = parseCommandArguments(rest, table);
-  if (!read.ok) return notProven(read.because);
-  const problem = oddFormat(read.parsed) ?? oddOperand(rule, read.parsed);
+  if (!read.ok) return notProven(read.reason);
+  const problem = findFormatProblem(read.parsed) ?? findOperandProblem(rule, read.parsed);
   if (problem !== undefined) return notProven(problem);
   const where = directory ?? '.';
   return {
     ok: true,
-    reads: readsOf(rule, read.parsed).map((each) => moveReadTo(where, each)),
+    reads: listReads(rule, read.parsed).map((each) => moveReadTo(where, each)),
     repository: where,
   };
 }
 
-function behindVerb(
+function removeVerb(
   { verbs }: GitSubcommandRule,
   words: readonly ShellWord[],
 ): readonly ShellWord[] | undefined {
   if (verbs === undefined) return words;
   const first = words[0]?.value;
   if (typeof first === 'string' && verbs.includes(first)) return words.slice(1);
-  // A bare `git reflog` shows; a bare `git stash` does not list.
+  // `git reflog` alone shows, but `git stash` alone does not list.
   const isBare = typeof first !== 'string' || first.startsWith('-');
   return isBare && verbs.includes('show') ? words : undefined;
 }
 
 /** Formats that check signatures run a program that the configuration names. */
-function oddFormat({ options }: CommandArguments): string | undefined {
+function findFormatProblem({ options }: CommandArguments): string | undefined {
   const odd = options.find(
     ({ name, value }) =>
       (name === '--format' || name === '--pretty' || name === '--sort') &&
@@ -105,7 +105,10 @@ function oddFormat({ options }: CommandArguments): string | undefined {
   return odd === undefined ? undefined : 'a format that checks signatures runs another program';
 }
 
-function oddOperand({ operands }: GitSubcommandRule, given: CommandArguments): string | undefined {
+function findOperandProblem(
+  { operands }: GitSubcommandRule,
+  given: CommandArguments,
+): string | undefined {
   const first = given.operands[0];
   if (first === undefined) return undefined;
   const pipe = given.operands.find((word) => word.path === null);
@@ -123,39 +126,39 @@ function oddOperand({ operands }: GitSubcommandRule, given: CommandArguments): s
     : `it is not known which paths ${quoteShellWord(magic.text)} stands for`;
 }
 
-/** Everything that git keeps and the user's paths do not narrow. */
-const WHOLE: CommandRead = { path: '.', below: 'tracked', topOf: '.' };
+/** Everything that git keeps, for a command that no path narrows. */
+const EVERYTHING: CommandRead = { path: '.', below: 'tracked', topOf: '.' };
 
-function readsOf(rule: GitSubcommandRule, given: CommandArguments): readonly CommandRead[] {
-  const showsContents = doesShow(rule, given);
+function listReads(rule: GitSubcommandRule, given: CommandArguments): readonly CommandRead[] {
+  const showsContents = showsFileContents(rule, given);
   const operands =
     rule.pattern === true && !hasOption(given, '-e') ? given.operands.slice(1) : given.operands;
   const ranges = given.options.flatMap(({ name, value }) =>
-    name === '-L' ? rangePath(value) : [],
+    name === '-L' ? findRangePath(value) : [],
   );
   if (rule.operands !== 'revisions' && rule.operands !== 'paths') {
-    return showsContents ? [WHOLE] : [{ path: '.', below: 'itself' }];
+    return showsContents ? [EVERYTHING] : [{ path: '.', below: 'itself' }];
   }
   const below = showsContents ? 'tracked' : 'itself';
   const isNarrowed = given.afterDashes?.some((word) => !isExclusion(word)) === true;
-  const named = operands.flatMap((word) => pathsNamed(word, below));
-  const isWhole = showsContents && !isNarrowed && !namesContents(operands);
-  return [isWhole ? WHOLE : { path: '.', below: 'itself' }, ...ranges, ...named];
+  const named = operands.flatMap((word) => listNamedReads(word, below));
+  const readsEverything = showsContents && !isNarrowed && !namesContents(operands);
+  return [readsEverything ? EVERYTHING : { path: '.', below: 'itself' }, ...ranges, ...named];
 }
 
-/** An object by its number, which may be the tree of any directory: then it is not told what `:name` is. */
-const NUMBER = /^[0-9a-f]{4,64}$/i;
+/** The hash of an object, which may be the tree of any directory, so that nobody knows which file `:name` is. */
+const OBJECT_HASH = /^[0-9a-f]{4,64}$/i;
 
 /** `HEAD:src/a.ts` shows that file and nothing else. */
 function namesContents(operands: readonly ShellWord[]): boolean {
   const revisions = operands.map(({ value }) => /^([^:]+):./.exec(value ?? '')?.[1]);
   return (
     operands.length > 0 &&
-    revisions.every((revision) => revision !== undefined && !NUMBER.test(revision))
+    revisions.every((revision) => revision !== undefined && !OBJECT_HASH.test(revision))
   );
 }
 
-function doesShow({ shows }: GitSubcommandRule, given: CommandArguments): boolean {
+function showsFileContents({ shows }: GitSubcommandRule, given: CommandArguments): boolean {
   if (shows === 'names') return false;
   const asked = hasOption(given, ...CONTENT_OPTIONS);
   return shows.contents === 'if'
@@ -169,8 +172,8 @@ function isExclusion({ value }: ShellWord): boolean {
   return value?.startsWith(':') === true;
 }
 
-/** A word may be a revision or a path, so it is judged as a path, too; a pattern may mean any path. */
-function pathsNamed(word: ShellWord, below: 'tracked' | 'itself'): readonly CommandRead[] {
+/** Lists the paths that a word may name. A word may be a revision or a path, so it is treated as a path, too; a pattern may match any path. */
+function listNamedReads(word: ShellWord, below: 'tracked' | 'itself'): readonly CommandRead[] {
   const { value, path } = word;
   if (path === null || isExclusion(word)) return [];
   const colon = value?.indexOf(':') ?? -1;
@@ -184,8 +187,8 @@ function pathsNamed(word: ShellWord, below: 'tracked' | 'itself'): readonly Comm
   return [{ path, below }];
 }
 
-/** `-L 1,20:src/a.ts`. */
-function rangePath(value: ShellWord | null): readonly CommandRead[] {
+/** Finds the path of a range: `-L 1,20:src/a.ts`. */
+function findRangePath(value: ShellWord | null): readonly CommandRead[] {
   const text = value?.value ?? '';
   const path = text.slice(text.lastIndexOf(':') + 1);
   return text.includes(':') && path !== '' ? [{ path: `./${path}`, below: 'itself' }] : [];

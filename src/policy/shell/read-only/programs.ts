@@ -6,22 +6,22 @@ import { quoteShellWord, provenToRead, notProven } from './proof.ts';
 import type { CommandRead, ReadOnlyVerdict, ReadDepth } from './proof.ts';
 import type { ShellWord } from '../parsed-line.ts';
 
-/** What the words are that are no options: none, text, or paths and how far below them it reads. */
+/** The kind of the operands: there are none, they are text, or they are paths below which the program reads to a depth. */
 type Operands = 'none' | 'text' | ReadDepth;
 
 interface ProgramRule {
-  /** As `optionTable` reads it. What is not listed is not known to only read. */
+  /** As `parseOptionTable` reads them. An option that is not listed may do more than read. */
   readonly options: string;
   readonly operands: Operands;
-  /** Where one of these options makes it read further down, or less far: how far. */
+  /** Options with which it reads to another depth, and this depth. */
   readonly instead?: { readonly options: readonly string[]; readonly below: ReadDepth };
-  /** Path operands of which it needs at most so many: the next one would be written to. */
+  /** The most paths that it reads. It would write to the next one. */
   readonly most?: number;
-  /** Operands before the paths that are a pattern; with one of these options there is none. */
+  /** Set if the first operand is a pattern, unless one of these options is given. */
   readonly pattern?: { readonly unless: readonly string[] };
-  /** Whether it reads the working directory where no path is named. */
+  /** Whether it reads the working directory if no path is given. */
   readonly readsHere?: (given: CommandArguments) => boolean;
-  /** Anything else that has to hold; says what does not. */
+  /** Finds any other reason why the program may not only read. */
   readonly check?: (given: CommandArguments) => string | undefined;
 }
 
@@ -40,8 +40,8 @@ const GREP: ProgramRule = {
 };
 
 /**
- * Programs that only read, with every option that was looked at. Options
- * that write, run or follow links out of a tree are left out, and so are those nobody needs.
+ * The programs that only read, with every option that was examined. Options that write, run programs or follow links out
+ * of a tree are left out, and so are rarely used ones.
  */
 const PROGRAMS: ReadonlyMap<string, ProgramRule> = new Map<string, ProgramRule>([
   [
@@ -157,7 +157,7 @@ const PROGRAMS: ReadonlyMap<string, ProgramRule> = new Map<string, ProgramRule>(
     {
       options:
         '-abBcdeEinNpqrstTuwyZ -C# -U# -F= -I= -W# -x= --brief --report-identical-files --context[=] --unified[=] --ed --rcs --side-by-side --width# --left-column --suppress-common-lines --show-c-function --show-function-line= --label= --expand-tabs --initial-tab --recursive --new-file --unidirectional-new-file --ignore-file-name-case --exclude= --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines= --text --strip-trailing-cr --minimal --color[=]',
-      // Of directories it compares the files in them, with or without -r, and it follows links.
+      // It compares the files in directories, with or without -r, and it follows links.
       operands: 'followed',
     },
   ],
@@ -238,7 +238,7 @@ const PROGRAMS: ReadonlyMap<string, ProgramRule> = new Map<string, ProgramRule>(
 
 const TABLES = new Map<string, OptionTable>();
 
-/** What a program of the table reads with these words behind it; undefined: it is not in the table. */
+/** Checks a program of the table with the words after it. Undefined: the program is not in the table. */
 export function checkProgram(
   name: string,
   words: readonly ShellWord[],
@@ -248,15 +248,15 @@ export function checkProgram(
   const table = TABLES.get(name) ?? parseOptionTable(rule.options);
   TABLES.set(name, table);
   const read = parseCommandArguments(words, table);
-  if (!read.ok) return notProven(read.because);
+  if (!read.ok) return notProven(read.reason);
   const { parsed } = read;
   const problem = rule.check?.(parsed);
   if (problem !== undefined) return notProven(problem);
-  return judgeOperands(rule, parsed);
+  return checkOperands(rule, parsed);
 }
 
-function judgeOperands(rule: ProgramRule, given: CommandArguments): ReadOnlyVerdict {
-  const paths = pathOperands(rule, given);
+function checkOperands(rule: ProgramRule, given: CommandArguments): ReadOnlyVerdict {
+  const paths = listPathOperands(rule, given);
   const extra = rule.most === undefined ? undefined : paths[rule.most];
   if (extra !== undefined) return notProven(`it would write to ${quoteShellWord(extra.text)}`);
   switch (rule.operands) {
@@ -265,7 +265,7 @@ function judgeOperands(rule: ProgramRule, given: CommandArguments): ReadOnlyVerd
         ? provenToRead([])
         : notProven(`it is not known what it does with ${quoteShellWord(paths[0]?.text ?? '')}`);
     case 'text':
-      return provenToRead(given.paths.flatMap((word) => readOf(word, 'itself')));
+      return provenToRead(given.paths.flatMap((word) => toReads(word, 'itself')));
     default: {
       const { instead } = rule;
       const isOther = instead !== undefined && hasOption(given, ...instead.options);
@@ -273,20 +273,20 @@ function judgeOperands(rule: ProgramRule, given: CommandArguments): ReadOnlyVerd
       const here = paths.length === 0 && rule.readsHere?.(given) === true;
       return provenToRead([
         ...(here ? [{ path: '.', below }] : []),
-        ...paths.flatMap((word) => readOf(word, below)),
-        ...given.paths.flatMap((word) => readOf(word, 'itself')),
+        ...paths.flatMap((word) => toReads(word, below)),
+        ...given.paths.flatMap((word) => toReads(word, 'itself')),
       ]);
     }
   }
 }
 
-function pathOperands(rule: ProgramRule, given: CommandArguments): readonly ShellWord[] {
+function listPathOperands(rule: ProgramRule, given: CommandArguments): readonly ShellWord[] {
   const { pattern } = rule;
   const hasPattern = pattern !== undefined && !hasOption(given, ...pattern.unless);
   return hasPattern ? given.operands.slice(1) : given.operands;
 }
 
-/** The path that a word names, if it names one: `-` is the standard input, and /dev/null is empty. */
-function readOf({ path, value }: ShellWord, below: ReadDepth): readonly CommandRead[] {
+/** Returns the read of the path that a word names. `-` is the standard input, and /dev/null is empty. */
+function toReads({ path, value }: ShellWord, below: ReadDepth): readonly CommandRead[] {
   return path === null || value === '-' || value === '/dev/null' ? [] : [{ path, below }];
 }

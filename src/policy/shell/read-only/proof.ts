@@ -1,34 +1,34 @@
 import type { ShellWord } from '../parsed-line.ts';
 
 /**
- * How far below a path a command reads: not at all, the names there, the contents there, the contents there
- * and where links lead, or the contents that git keeps of it.
+ * The depth to which a command reads below a path. `itself`: only the path. `names`: the names below it. `contents`: the
+ * contents of the files below it. `followed`: also where links below it lead. `tracked`: the contents that git keeps.
  */
 export type ReadDepth = 'itself' | 'names' | 'contents' | 'followed' | 'tracked';
 
 /** A path that a command reads. */
 export interface CommandRead {
-  /** As the kernel gets it: relative to the working directory, absolute, or `~/` for the home directory. */
+  /** As the kernel gets it: absolute, relative to the working directory, or with `~/` for the home directory. */
   readonly path: string;
   readonly below: ReadDepth;
-  /** Set where `path` is relative to the top of a git repository: the one that this directory lies in. */
+  /** If set, `path` is relative to the top of the git repository that contains this directory. */
   readonly topOf?: string;
 }
 
-/** Whether a command line is proved to change nothing, were it run now. */
+/** Tells whether a command line is proved to change nothing if it runs now. */
 export type LineProof =
   | {
       readonly proven: true;
       readonly reads: readonly CommandRead[];
-      /** Names that are looked up on PATH, each once. */
+      /** Names of programs that are looked up on PATH, each once. */
       readonly programs: readonly string[];
-      /** Directories in which git runs, as `CommandRead.path`. */
+      /** Directories in which git runs, written like `CommandRead.path`. */
       readonly repositories: readonly string[];
     }
-  /** In words that follow the name of the command line. */
-  | { readonly proven: false; readonly because: string };
+  /** `reason` is a sentence in which "it" is the command line. */
+  | { readonly proven: false; readonly reason: string };
 
-/** What one simple command was found to read, or why it is not judged to only read. */
+/** Tells what one simple command reads, or why it is not proved to only read. */
 export type ReadOnlyVerdict =
   | {
       readonly ok: true;
@@ -36,7 +36,7 @@ export type ReadOnlyVerdict =
       /** The directory in which it runs git, if it does. */
       readonly repository?: string;
     }
-  | { readonly ok: false; readonly because: string };
+  | { readonly ok: false; readonly reason: string };
 
 export const READS_NOTHING: ReadOnlyVerdict = { ok: true, reads: [] };
 
@@ -44,30 +44,31 @@ export function provenToRead(reads: readonly CommandRead[]): ReadOnlyVerdict {
   return { ok: true, reads };
 }
 
-export function notProven(because: string): ReadOnlyVerdict {
-  return { ok: false, because };
+export function notProven(reason: string): ReadOnlyVerdict {
+  return { ok: false, reason };
 }
 
-const MAX_SHOWN = 60;
+/** In UTF-16 units. */
+const MAX_QUOTED = 60;
 
-/** A word of a command line in a reason: short, and one word of one line. */
+/** Quotes a word of a command line in a reason, cut to a short text on one line. */
 export function quoteShellWord(text: string): string {
-  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-  return /^[\w./:=@%+-]+$/.test(shown) ? `\`${shown}\`` : JSON.stringify(shown);
+  const short = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
+  return /^[\w./:=@%+-]+$/.test(short) ? `\`${short}\`` : JSON.stringify(short);
 }
 
-/** Why a word whose value only the running shell knows is not judged. */
+/** Explains why a word whose value only the running shell knows is not accepted. */
 export function explainUnknownValue({ text }: ShellWord): string {
   return `only the running shell knows what ${quoteShellWord(text)} stands for`;
 }
 
-/** A path as it is in a directory, joined without taking `..` by its name: links may stand before it. */
+/** Joins a directory and a path without resolving `..`, since a link may stand before it. */
 export function joinShellPath(directory: string, path: string): string {
   if (path === '.') return directory;
   return directory === '.' || /^(?:\/|~\/|~$)/.test(path) ? path : `${directory}/${path}`;
 }
 
-/** What is read when a command runs in that directory. */
+/** Returns the read of a command that runs in that directory. */
 export function moveReadTo(directory: string, read: CommandRead): CommandRead {
   return read.topOf === undefined
     ? { ...read, path: joinShellPath(directory, read.path) }

@@ -8,32 +8,32 @@ import {
 } from './proof.ts';
 import type { ReadOnlyVerdict } from './proof.ts';
 
-const ABOUT_FILES: ReadonlySet<string> = new Set(
+const FILE_TESTS: ReadonlySet<string> = new Set(
   '-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S'.split(' '),
 );
-const ABOUT_TEXT: ReadonlySet<string> = new Set(['-n', '-z']);
-const OF_TWO_FILES: ReadonlySet<string> = new Set(['-nt', '-ot', '-ef']);
-const OF_TWO_TEXTS: ReadonlySet<string> = new Set(['=', '==', '!=', '<', '>', '=~']);
-/** Their operands are arithmetic in `[[ ]]`, and that can run commands. */
-const OF_TWO_NUMBERS: ReadonlySet<string> = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
+const TEXT_TESTS: ReadonlySet<string> = new Set(['-n', '-z']);
+const FILE_COMPARISONS: ReadonlySet<string> = new Set(['-nt', '-ot', '-ef']);
+const TEXT_COMPARISONS: ReadonlySet<string> = new Set(['=', '==', '!=', '<', '>', '=~']);
+/** In `[[ ]]` the operands of these are arithmetic, which can run commands. */
+const NUMBER_COMPARISONS: ReadonlySet<string> = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
 
-/** A comparison of `[[ ]]`. */
+/** Checks a test inside `[[ ]]`. */
 export function checkDoubleBracketTest({ operator, operands }: ShellTest): ReadOnlyVerdict {
   const [first, second] = operands;
   if (first === undefined) return notProven('a test lacks its operand');
-  return second === undefined ? unary(operator, first) : binary(first, operator, second);
+  return second === undefined ? checkUnary(operator, first) : checkBinary(first, operator, second);
 }
 
-function unary(operator: string, operand: ShellWord): ReadOnlyVerdict {
-  if (ABOUT_TEXT.has(operator)) return READS_NOTHING;
-  if (ABOUT_FILES.has(operator)) return files([operand]);
+function checkUnary(operator: string, operand: ShellWord): ReadOnlyVerdict {
+  if (TEXT_TESTS.has(operator)) return READS_NOTHING;
+  if (FILE_TESTS.has(operator)) return checkFiles([operand]);
   return notProven(`the test ${quoteShellWord(operator)} is not among those that surely only read`);
 }
 
-function binary(left: ShellWord, operator: string, right: ShellWord): ReadOnlyVerdict {
-  if (OF_TWO_TEXTS.has(operator)) return READS_NOTHING;
-  if (OF_TWO_FILES.has(operator)) return files([left, right]);
-  if (!OF_TWO_NUMBERS.has(operator)) {
+function checkBinary(left: ShellWord, operator: string, right: ShellWord): ReadOnlyVerdict {
+  if (TEXT_COMPARISONS.has(operator)) return READS_NOTHING;
+  if (FILE_COMPARISONS.has(operator)) return checkFiles([left, right]);
+  if (!NUMBER_COMPARISONS.has(operator)) {
     return notProven(
       `the test ${quoteShellWord(operator)} is not among those that surely only read`,
     );
@@ -48,7 +48,7 @@ function isNumber({ text, value }: ShellWord): boolean {
   return /^-?\d+$/.test(value ?? '') || /^"?\$[?#]"?$/.test(text);
 }
 
-function files(words: readonly ShellWord[]): ReadOnlyVerdict {
+function checkFiles(words: readonly ShellWord[]): ReadOnlyVerdict {
   const unknown = words.find((word) => word.path === null);
   if (unknown !== undefined) return notProven(explainUnknownValue(unknown));
   return provenToRead(
@@ -57,9 +57,9 @@ function files(words: readonly ShellWord[]): ReadOnlyVerdict {
 }
 
 /**
- * `test …` and `[ … ]`. What is an operator depends on the number of words and on what they are, so each
- * must be one word, and stand where only one reading is left: `OP WORD`, `WORD OP WORD`, and those behind
- * `!` or joined by `-a` and `-o` where every word is known.
+ * Checks `test …` and `[ … ]`. The number of words and their values determine which of them are operators. So each
+ * argument must be exactly one word, and only forms with a single reading are accepted: `OP WORD`, `WORD OP WORD`, these
+ * after `!`, and these joined by `-a` and `-o` if every word is known.
  */
 export function checkTestCommand(words: readonly ShellWord[]): ReadOnlyVerdict {
   const open = words.find((word) => word.form === 'open' || word.form === 'glob');
@@ -71,19 +71,19 @@ export function checkTestCommand(words: readonly ShellWord[]): ReadOnlyVerdict {
   if (third === undefined) {
     return first.value === null
       ? notProven(explainUnknownValue(first))
-      : unary(first.value, second);
+      : checkUnary(first.value, second);
   }
   if (second.value === null) return notProven(explainUnknownValue(second));
-  if (others.length === 0) return binary(first, second.value, third);
-  return joined(words);
+  if (others.length === 0) return checkBinary(first, second.value, third);
+  return checkJoined(words);
 }
 
-/** Comparisons joined by `-a` and `-o`, without brackets. */
-function joined(words: readonly ShellWord[]): ReadOnlyVerdict {
+/** Checks comparisons that are joined by `-a` and `-o`, without brackets. */
+function checkJoined(words: readonly ShellWord[]): ReadOnlyVerdict {
   const unknown = words.find((word) => word.value === null);
   if (unknown !== undefined) return notProven(explainUnknownValue(unknown));
   const setting = words.find(({ value }) => value === '-v' || value === '-R');
-  if (setting !== undefined) return unary(setting.value ?? '', setting);
+  if (setting !== undefined) return checkUnary(setting.value ?? '', setting);
   const parts: ShellWord[][] = [[]];
   for (const word of words) {
     if (word.value === '-a' || word.value === '-o') parts.push([]);

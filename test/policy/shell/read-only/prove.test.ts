@@ -11,7 +11,7 @@ test('what agents run to look around is proved', () => {
   expect(EVERYDAY.length).toBeGreaterThanOrEqual(250);
   const refused = EVERYDAY.flatMap((line) => {
     const proof = prove(line);
-    return proof.proven ? [] : [{ line, because: proof.because }];
+    return proof.proven ? [] : [{ line, reason: proof.reason }];
   });
   expect(refused).toEqual([]);
 });
@@ -117,6 +117,6 @@ test.each([
   ['', 'it runs no command'],
   [`cat ${'a '.repeat(9000)}`, 'it is longer than 16384 characters'],
   ['ls;'.repeat(201), 'it has more than 200 commands'],
-])('%j: %s', (line, because) => {
-  expect(prove(line.slice(0, 20_000))).toEqual({ proven: false, because });
+])('%j: %s', (line, reason) => {
+  expect(prove(line.slice(0, 20_000))).toEqual({ proven: false, reason });
 });
