@@ -19,7 +19,7 @@ export interface RootGrant {
   readonly rules: RuleSet;
   /** Absolute paths, links resolved, the working directory first. */
   readonly roots: readonly string[];
-  /** Whether commands in the sandbox may use the network. */
+  /** True if commands in the sandbox may use the network. */
   readonly network: boolean;
   readonly maxDepth: number;
 }

@@ -8,7 +8,7 @@ export interface ScheduledCall {
   readonly access: Pick<Access, 'reads' | 'writes'>;
 }
 
-/** Whether two calls of one message must not run at the same time. Symmetric. */
+/** Tells whether two calls of one message must not run at the same time. Symmetric. */
 export function doCallsConflict(a: ScheduledCall, b: ScheduledCall): boolean {
   if (!touchesFiles(a) || !touchesFiles(b)) return false;
   if (a.kind === 'execute' || b.kind === 'execute') return true;
@@ -42,7 +42,7 @@ function touchesFiles({ kind }: ScheduledCall): boolean {
   }
 }
 
-/** Whether one call changes something that the other reads or writes. A call that names no path may mean any. */
+/** Tells whether one call changes something that the other reads or writes. A call that names no path may mean any. */
 function writesInto(writer: ScheduledCall, other: ScheduledCall): boolean {
   const { writes } = writer.access;
   if (writer.kind !== 'edit' && writes.length === 0) return false;

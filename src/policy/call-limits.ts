@@ -57,7 +57,7 @@ function limitKey({ rules, ...others }: CallLimit): string {
 }
 
 /**
- * Whether a limit applies to the calls of a tool: it names the tool, or another tool whose rules cover it, as those
+ * Tells whether a limit applies to the calls of a tool: it names the tool, or another tool whose rules cover it, as those
  * for Edit cover Write; and it does not list the tool as unlimited.
  */
 export function isToolLimited({ tools, unlimited }: CallLimit, tool: string): boolean {
@@ -71,7 +71,7 @@ function createToolRule(tool: string): PermissionRule {
 
 /**
  * Finds a limit that does not allow a call. Undefined: all limits allow it. `tool` is the tool of the call, or the
- * one as which a command of the call is judged: Read for files that it reads, Write for those that it writes.
+ * tool whose rules a command of the call has to follow: Read for files that it reads, Write for files that it writes.
  */
 export function findExceededLimit({
   rights: { callLimits = [] },

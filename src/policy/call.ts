@@ -9,7 +9,7 @@ export interface CallPath {
   readonly asked: string;
   /** Absolute, links resolved. For a path that does not exist yet, the links of its nearest existing parent are. */
   readonly real: string;
-  /** Whether `real` may be touched without a question: it is inside a root, or a file that belongs to the task. */
+  /** True if `real` may be touched without a question: it is inside a root, or a file that belongs to the task. */
   readonly insideRoots: boolean;
   /** Set for a file that the task may always read: its output, or a file of a skill that it uses. */
   readonly isOwn?: true;
@@ -44,7 +44,7 @@ export interface ResolvedCall {
   readonly tool: string;
   readonly kind: ToolKind;
   readonly access: ResolvedAccess;
-  /** Whether the tool exists and is one of the task's tools. */
+  /** True if the tool exists and is one of the task's tools. */
   readonly inToolSet: boolean;
   /** For a call with commands. Absent: no proof was attempted, so nothing is proved. */
   readonly proof?: CommandProof;

@@ -6,7 +6,7 @@ import { explainRefusal } from './explain-refusal.ts';
 
 /** A task that has a question for a person. */
 export interface AskingTask {
-  /** Whether its rights say that everything that would be asked is refused. */
+  /** True if its rights say that everything that would be asked is refused. */
   readonly refusesQuestions: boolean;
   /** The definitions of the task and of all tasks above it, its own first. */
   readonly agents: readonly Pick<AgentDefinition, 'name' | 'refusesQuestions'>[];
@@ -17,18 +17,18 @@ export interface AskingTask {
 export interface PermissionRequest {
   readonly decision: Decision;
   readonly task: AskingTask;
-  /** The answer of a person to exactly this question. Null: there is none yet. */
+  /** The answer of a person to exactly this question. Null if there is none yet. */
   readonly answer: Answer | null;
   /** The state of the task, which counts how often the user has said no. */
   readonly state: DeniedTask;
   /**
-   * Whether the person would not see everything that runs, because redaction removes a part of the question.
+   * True if the person would not see everything that runs, because redaction removes a part of the question.
    * Called only where the person would be asked.
    */
   readonly isPartlyHidden: () => boolean;
 }
 
-export type PermissionOutcome =
+export type QuestionOutcome =
   | { readonly kind: 'ask' }
   | { readonly kind: 'allowed' }
   /** `refusal` is the text for the model. */
@@ -38,7 +38,7 @@ export type PermissionOutcome =
  * Decides what becomes of a call that a person would have to allow. A definition that refuses questions comes before
  * an answer that was given earlier.
  */
-export function decidePermissionQuestion(request: PermissionRequest): PermissionOutcome {
+export function decidePermissionQuestion(request: PermissionRequest): QuestionOutcome {
   const { decision, task, answer, state } = request;
   if (task.refusesQuestions) return refuseUnasked(decision, explainUnaskedTask(task));
   if (answer?.kind === 'no') return refuseByPerson(answer.reason);
@@ -51,16 +51,16 @@ export function decidePermissionQuestion(request: PermissionRequest): Permission
 const HIDDEN =
   'Not asked: what it would run holds a private key, or a secret of several words, and neither is ever shown, so nobody could see what they allow. Put the secret into a file or a variable, and name that';
 
-function refuseUnasked(decision: Decision, why?: string): PermissionOutcome {
+function refuseUnasked(decision: Decision, why?: string): QuestionOutcome {
   return { kind: 'refused', decision, refusal: explainRefusal(decision, why) };
 }
 
-function refuseByPerson(reason: string | null): PermissionOutcome {
+function refuseByPerson(reason: string | null): QuestionOutcome {
   const why = reason === null ? '' : `, and why: ${reason}`;
   return refuse(`The user was asked and said no${why}`);
 }
 
-function refuse(reason: string): PermissionOutcome {
+function refuse(reason: string): QuestionOutcome {
   const text = /[.!?]$/.test(reason) ? reason : `${reason}.`;
   const decision: Decision = { verdict: 'deny', step: 'answer', reason: text };
   return { kind: 'refused', decision, refusal: explainRefusal(decision) };
@@ -95,7 +95,7 @@ const MAX_DENIALS = 3;
 type DeniedTask = Pick<TaskState, 'denials'> & DenialCount;
 type DenialCount = Pick<TaskState, 'spec' | 'activation'>;
 
-/** Whether the user has said no so often that a task ends. A main agent goes on: the user can talk to it. */
+/** Tells whether the user has said no so often that a task ends. A main agent goes on: the user can talk to it. */
 export function isEndedByDenials({ spec, activation }: DenialCount): boolean {
   return spec.parent !== null && activation.denials >= MAX_DENIALS;
 }

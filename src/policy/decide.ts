@@ -57,7 +57,7 @@ export function decideStart(
 /** The tools of a task that called a tool it does not have. */
 interface TaskTools {
   readonly tools: readonly string[];
-  /** Whether the task continues a copy of another task's conversation, which may show calls of other tools. */
+  /** True if the task continues a copy of another task's conversation, which may show calls of other tools. */
   readonly isForked: boolean;
 }
 
@@ -88,7 +88,7 @@ function addConfinement(decision: Decision, { call, rights }: DecisionInput): De
 }
 
 /**
- * Whether `decide` needs the commands of a call parsed: to prove that they change nothing, to match rules about
+ * Tells whether `decide` needs the commands of a call parsed: to prove that they change nothing, to match rules about
  * commands or about the files that commands read or write, or to suggest a rule that would allow them.
  */
 export function needsShellParser(call: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
@@ -175,7 +175,7 @@ function checkMode({ call, rights, context }: DecisionInput): Decision | undefin
   return { verdict: 'allow', step: 'mode', reason };
 }
 
-/** Whether a call runs commands or code that no sandbox confines. No mode allows such a call. */
+/** Tells whether a call runs commands or code that no sandbox confines. No mode allows such a call. */
 function isUnconfined({ kind }: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
   return kind === 'execute' && !isConfined(rights, context);
 }

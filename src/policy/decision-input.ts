@@ -17,11 +17,11 @@ export interface DecisionContext {
    * applies, and every deny or ask rule for a command does.
    */
   readonly shellParser: ShellParser | null;
-  /** Whether the operating system confines commands to what they may touch. */
+  /** True if the operating system confines commands to what they may touch. */
   readonly isSandboxed: boolean;
-  /** Whether the user says that the machine itself is the sandbox. It makes no command read-only. Default false. */
+  /** True if the user says that the machine itself is the sandbox. It makes no command read-only. Default false. */
   readonly isMachineSandbox?: boolean;
-  /** Whether Muster seems to run in a container, which the user may declare to be the sandbox. Default false. */
+  /** True if Muster seems to run in a container, which the user may declare to be the sandbox. Default false. */
   readonly isInContainer?: boolean;
 }
 
@@ -89,12 +89,12 @@ function toTaskSubject(subject: RuleSubject): RuleSubject | undefined {
   return { ...subject, call: { ...call, tool: 'Task' } };
 }
 
-/** Whether a call changes something: tools of its kind do, or the call itself says that it writes. */
+/** Tells whether a call changes something: tools of its kind do, or the call itself says that it writes. */
 export function hasCallEffect({ tool, kind, access }: ResolvedCall): boolean {
   return hasToolEffect(tool, kind) || (kind === 'read' && access.writes.length > 0);
 }
 
-/** Whether a proof about its commands proves something about the whole call: it does nothing but run them. */
+/** Tells whether a proof about its commands proves something about the call: it does nothing but run them. */
 export function isProvable({ tool, access }: ResolvedCall): boolean {
   return (
     isCommandTool(tool) &&

@@ -54,7 +54,7 @@ export function findDeniedPaths(
   return { hidden: sortPaths(hidden), readOnly: sortPaths(readOnly) };
 }
 
-/** Whether deny rules or the limits of an agent forbid commands to change any file. */
+/** Tells whether deny rules or the limits of an agent forbid commands to change any file. */
 export function forbidsAllChanges({
   rules,
   callLimits = [],

@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import type { ModeGrant, PermissionMode } from '../protocol/permission.ts';
 
-/** Whether the first mode allows less than the second. */
+/** Tells whether the first mode allows less than the second. */
 export function isNarrowerMode(a: PermissionMode, b: PermissionMode): boolean {
   return a !== b && narrowerMode(a, b) === a;
 }
@@ -53,7 +53,7 @@ const MODE_NAMES: ReadonlyMap<string, PermissionMode> = new Map<string, Permissi
 ]);
 
 /** Reads the name of a mode, in any case. Undefined: it is unknown, or vendors use it for opposite things. */
-export function parseMode(name: string): PermissionMode | undefined {
+function parseMode(name: string): PermissionMode | undefined {
   return MODE_NAMES.get(name.trim().toLowerCase());
 }
 

@@ -16,8 +16,8 @@ export interface ProtectionScope {
 }
 
 /**
- * Whether a person is asked in every mode before this path is written. Of a path in a root only the part below the
- * innermost root counts, since the location of the workspace is the user's choice.
+ * Tells whether a person is asked in every mode before this path is written. In a path inside a root, only the part below
+ * the innermost root counts, since the location of the workspace is the user's choice.
  *
  * @param path absolute; test both the path that was asked for and the one that it leads to
  */

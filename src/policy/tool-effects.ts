@@ -3,7 +3,7 @@ import type { ToolKind } from '../protocol/tool.ts';
 /** Tools whose calls are command lines and nothing else. */
 const COMMAND_TOOLS: ReadonlySet<string> = new Set(['Bash']);
 
-/** Whether the calls of a tool are command lines, of which plan mode allows those that are proved to change nothing. */
+/** Tells whether the calls of a tool are command lines, of which plan mode allows those that are proved to change nothing. */
 export function isCommandTool(tool: string): boolean {
   return COMMAND_TOOLS.has(tool);
 }
@@ -12,7 +12,7 @@ export function isCommandTool(tool: string): boolean {
 const FETCHING_TOOLS: ReadonlySet<string> = new Set(['WebFetch', 'WebSearch']);
 
 /**
- * Whether a tool of this kind changes something outside Muster's own notes, which plan mode excludes. `delegate` has
+ * Tells whether a tool of this kind changes something outside Muster's own notes, which plan mode excludes. `delegate` has
  * no effect itself: a child never gets more rights than its parent.
  */
 export function hasToolEffect(tool: string, kind: ToolKind): boolean {

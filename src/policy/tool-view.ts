@@ -27,19 +27,19 @@ export interface AvailableTool {
 }
 
 export interface ToolViewRequest {
-  /** Null: a main agent without a definition. */
+  /** Null if a main agent without a definition. */
   readonly definition: AgentDefinition | null;
   /** The rights of the task itself, already attenuated. */
   readonly rights: Rights;
   /** Every tool that exists in this process, including those of trusted MCP servers. */
   readonly available: readonly AvailableTool[];
-  /** Whether every agent gets Task, not only agents whose definition lists it. */
+  /** True if every agent gets Task, not only agents whose definition lists it. */
   readonly nested: boolean;
-  /** Whether the task is a main agent, which talks to the user. */
+  /** True if the task is a main agent, which talks to the user. */
   readonly root: boolean;
-  /** Whether there is an agent that the task may delegate to. */
+  /** True if there is an agent that the task may delegate to. */
   readonly delegable: boolean;
-  /** What happens to its questions. Default `deny`. */
+  /** The treatment of the task's questions. Default `deny`. */
   readonly onAsk?: OnAsk;
 }
 
@@ -170,7 +170,7 @@ function explainPosition(name: string, request: ToolViewRequest): string | undef
 }
 
 /**
- * Whether a person may have to approve a plan: a person who is there can set plan mode at any time, a person who
+ * Tells whether a person may have to approve a plan: a person who is there can set plan mode at any time, a person who
  * answers later cannot. An agent whose definition asks for plan mode never leaves it.
  */
 function canShowPlans({ definition, root, rights, onAsk }: ToolViewRequest): boolean {

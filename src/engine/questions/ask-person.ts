@@ -4,7 +4,7 @@ import { identifyDefinition } from '../../policy/mode-grants.ts';
 import {
   decidePermissionQuestion,
   type AskingTask,
-  type PermissionOutcome,
+  type QuestionOutcome,
 } from '../../policy/decide-question.ts';
 import { chooseOfferedRule } from '../../policy/offered-rule.ts';
 import type { Decision } from '../../protocol/permission.ts';
@@ -28,7 +28,7 @@ export interface AskedCall {
 }
 
 /** The result of asking a person; `again`: something has changed, and the call has to be decided anew. */
-export type AskResult = Exclude<PermissionOutcome, { kind: 'ask' }> | { readonly kind: 'again' };
+export type AskResult = Exclude<QuestionOutcome, { kind: 'ask' }> | { readonly kind: 'again' };
 
 /** Runs a wait in which the call is not at work. */
 export type Waiting = <T>(wait: () => Promise<T>) => Promise<T>;

@@ -16,13 +16,13 @@ import { coversWholeTool } from './tool-cover.ts';
 import { findDoubt } from '../shell/parsed-line.ts';
 import type { ShellParser, ParsedShellLine, SimpleCommand } from '../shell/parsed-line.ts';
 import { listInnerCommands } from '../shell/inner-commands/inner-commands.ts';
-import { getProgramName } from '../shell/inner-commands/find-inner-runs.ts';
+import { getProgramName } from '../shell/inner-commands/inner-commands.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /** A command line, parsed where the parser is loaded. */
 export interface CommandLine {
   readonly line: string;
-  /** Null: the parser is not loaded. */
+  /** Null if the parser is not loaded. */
   readonly parsed: { readonly parser: ShellParser; readonly reading: ParsedShellLine } | null;
 }
 
@@ -32,7 +32,7 @@ export function parseCommandLine(line: string, parser: ShellParser | null): Comm
 
 /**
  * Finds the rule by which a command line may run: every simple command of it, and every command that those run in turn,
- * must be matched by some rule. Of several rules, returns the one for the first command. A line that is not fully
+ * must be matched by some rule. If several rules match, returns the one for the first command. A line that is not fully
  * understood is matched only by a rule that is the same text, character by character.
  */
 export function findAllowingCommandRule(
@@ -66,7 +66,7 @@ export function removeNeutralOptionsFromLine({ line, parsed }: CommandLine): str
 }
 
 /**
- * Whether a specifier could apply to any command that a line would run, also behind wrappers and in `bash -c`. It could
+ * Tells whether a specifier could apply to any command that a line would run, also behind wrappers and in `bash -c`. It could
  * apply to everything that is not understood.
  */
 export function couldCommandMatch(specifier: string, { line, parsed }: CommandLine): boolean {

@@ -2,7 +2,7 @@ import type { PermissionRule } from '../../protocol/permission.ts';
 import { parseCommandPattern, parseSingleCommand, splitAtBlanks } from './command-pattern.ts';
 import type { CommandPattern } from './command-pattern.ts';
 import { removeNeutralOptions } from '../shell/options/subcommand-position.ts';
-import { findInnerRuns } from '../shell/inner-commands/find-inner-runs.ts';
+import { findInnerRuns } from '../shell/inner-commands/inner-commands.ts';
 import type { InnerRun } from '../shell/inner-commands/inner-run.ts';
 import type { ShellParser, ShellWord, SimpleCommand } from '../shell/parsed-line.ts';
 import { matchesWildcard } from './wildcard.ts';

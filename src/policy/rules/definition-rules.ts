@@ -40,7 +40,7 @@ export function removeDuplicateRules(rules: readonly PermissionRule[]): readonly
   return [...others, ...added.filter(isFirst)];
 }
 
-/** Of several equal rules keeps the last one, at the position of the first. */
+/** Keeps the last of several equal rules, at the position of the first. */
 function keepLastOfEqual(rules: readonly PermissionRule[]): readonly PermissionRule[] {
   return [...new Map(rules.map((rule) => [printRule(rule), rule])).values()];
 }

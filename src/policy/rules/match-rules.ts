@@ -20,7 +20,7 @@ export interface RuleSubject {
 }
 
 /**
- * Finds the first rule of a deny or ask list that could apply to the call. Where a call does not say what it would
+ * Finds the first rule of a deny or ask list that could apply to the call. If a call does not say what it would
  * touch, or a command cannot be parsed, every rule with a specifier for its tool could apply.
  */
 export function findNarrowingRule(
@@ -41,7 +41,7 @@ export function listReadRestrictions({ ask, deny }: RuleSet): readonly Permissio
   );
 }
 
-/** Whether one of these rules could apply to reading this path. */
+/** Tells whether one of these rules could apply to reading this path. */
 export function couldRestrictRead(
   rules: readonly PermissionRule[],
   path: CallPath,
@@ -155,14 +155,14 @@ function matchesSkillName(pattern: string, skill: string): boolean {
 }
 
 /**
- * Whether an allow rule applies to this agent. The rule does not know which other agents exist, so a name with other
+ * Tells whether an allow rule applies to this agent. The rule does not know which other agents exist, so a name with other
  * separators could be another agent's and does not match.
  */
 function matchesAgent(specifier: string, agent: string): boolean {
   return matchesWildcard(specifier.toLowerCase(), agent.toLowerCase());
 }
 
-/** Whether a deny or ask rule could apply to this agent, however the words of its name are separated. */
+/** Tells whether a deny or ask rule could apply to this agent, however the words of its name are separated. */
 export function couldAgentMatch(specifier: string, agent: string): boolean {
   if (matchesAgent(specifier, agent)) return true;
   const words = foldWords(specifier);

@@ -28,7 +28,7 @@ export function findPathPatternProblem(pattern: string): string | undefined {
   return undefined;
 }
 
-/** Whether a pattern matches both the path that was asked for *and* the path that it leads to. For allow rules. */
+/** Tells whether a pattern matches both the path that was asked for *and* the path that it leads to. For allow rules. */
 export function patternMatchesPath(pattern: string, path: CallPath, bases: PatternBases): boolean {
   return findAnchors(pattern, bases).some((anchor) =>
     [path.asked, path.real].every((each) => matches(anchor, each, { ignoreCase: false })),
@@ -36,7 +36,7 @@ export function patternMatchesPath(pattern: string, path: CallPath, bases: Patte
 }
 
 /**
- * Whether a pattern could match the path that was asked for *or* the path that it leads to, or everything in it if it is
+ * Tells whether a pattern could match the path that was asked for *or* the path that it leads to, or everything in it if it is
  * a directory. Ignores case. For deny and ask rules.
  */
 export function patternCouldMatchPath(
@@ -158,7 +158,7 @@ export function escapePathPattern(path: string): string {
     .replace(/ $/, '\\ ');
 }
 
-/** Whether the meaning of a pattern depends on the roots. */
+/** Tells whether the meaning of a pattern depends on the roots. */
 export function isRelativePattern(pattern: string): boolean {
   return !/^(?:\/\/|~\/)/.test(pattern);
 }

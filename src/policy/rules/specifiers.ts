@@ -26,7 +26,7 @@ export function findSpecifierProblem(tool: string, specifier: string): string | 
   }
 }
 
-/** Whether a host is the domain of a `domain:…` specifier or a subdomain of it; with `*.`, only a subdomain. */
+/** Tells whether a host is the domain of a `domain:…` specifier or a subdomain of it; with `*.`, only a subdomain. */
 export function matchesDomain(specifier: string, host: string): boolean {
   const pattern = specifier.slice('domain:'.length);
   const isSubdomainOnly = pattern.startsWith('*.');

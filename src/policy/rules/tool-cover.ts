@@ -17,7 +17,7 @@ const CHANGING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
 const REVEALING_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['MoveFile']]]);
 
 /**
- * Whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit, which is
+ * Tells whether a name in a list of tools covers a tool. Besides the tool of that name, `Edit` covers MultiEdit, which is
  * several edits, `Task` covers RunTemplate, which delegates several times, `mcp__SERVER` and `mcp__SERVER__*` cover the
  * tools of a server, and `mcp__*` those of all servers.
  */
@@ -34,7 +34,7 @@ function mcpCovers(name: string, tool: string): boolean {
 }
 
 /**
- * Whether a rule is about a tool at all, without regard to its specifier.
+ * Tells whether a rule is about a tool at all, without regard to its specifier.
  *
  * @param purpose `narrow` for deny and ask rules, which cover more tools than allow rules
  */
@@ -52,19 +52,19 @@ export function ruleCovers(
 }
 
 /**
- * Whether a name in a list of denied tools covers a tool. It covers more than in a list of tools to have, in which
+ * Tells whether a name in a list of denied tools covers a tool. It covers more than in a list of tools to have, in which
  * `Edit` does not include tools that delete.
  */
 export function denialCovers(name: string, tool: string): boolean {
   return nameCovers(name, tool) || CHANGING_TOOLS.get(name)?.includes(tool) === true;
 }
 
-/** Whether a rule applies to every call of its tools. */
+/** Tells whether a rule applies to every call of its tools. */
 export function coversWholeTool(rule: PermissionRule): boolean {
   return rule.specifier === undefined || rule.specifier === '*';
 }
 
-/** Whether a list of disallowed tools keeps a task with these rights from a tool. Rules are not considered. */
+/** Tells whether a list of disallowed tools keeps a task with these rights from a tool. Rules are not considered. */
 export function isToolDisallowed(rights: Rights, tool: string): boolean {
   return rights.disallowedTools.some((name) => denialCovers(name, tool));
 }

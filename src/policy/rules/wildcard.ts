@@ -1,5 +1,5 @@
 /**
- * Whether a pattern, in which `*` stands for any text, matches a text. The time it takes is at worst proportional to the
+ * Tells whether a pattern, in which `*` stands for any text, matches a text. The time it takes is at worst proportional to the
  * product of the two lengths.
  *
  * @param options.openEnded whether more text may follow that is unknown: then the text may be a beginning of a match

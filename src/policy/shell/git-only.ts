@@ -30,7 +30,7 @@ const HARMLESS_SETTINGS =
 const REPOSITORY_ADDRESS = /^[./~]|:\/\/|^[^/]*:|\\/;
 
 /**
- * Whether a line runs nothing but git: every simple command either changes nothing, or is a git command whose arguments
+ * Tells whether a line runs nothing but git: every simple command either changes nothing, or is a git command whose arguments
  * name no program to run. Then only git can change a file that is protected from commands, which can be checked
  * afterwards. Programs that the repository makes git run are not considered.
  */
@@ -44,7 +44,7 @@ export function runsOnlyGit(reading: ParsedShellLine): boolean {
   return commands.every(isGitOrHarmlessProgram) && has('git');
 }
 
-/** Whether a program that is started with its arguments, without a shell, is such a git command. */
+/** Tells whether a program that is started with its arguments, without a shell, is such a git command. */
 export function isGitOnlyCommand([program, ...args]: readonly string[]): boolean {
   return program === 'git' && isHarmlessGit(args);
 }
@@ -76,12 +76,12 @@ function isHarmlessGit(args: readonly string[]): boolean {
   );
 }
 
-/** Whether a word of a push names a repository, takes the next word as its value, or is no branch or tag. */
+/** Tells whether a word of a push names a repository, takes the next word as its value, or is no branch or tag. */
 function namesOtherRepository(word: string): boolean {
   return /^-[a-z]*o|^--(?:rep|pus|recu)|remotes/.test(word);
 }
 
-/** Finds the index of git's subcommand. Null: an option before it may change which programs git runs. */
+/** Finds the index of git's subcommand. Null if an option before it may change which programs git runs. */
 function findSubcommand(args: readonly string[]): number | null {
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';

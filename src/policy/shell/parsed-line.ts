@@ -9,10 +9,10 @@ export type WordForm = 'literal' | 'home' | 'text' | 'pipe' | 'glob' | 'open';
 export interface ShellWord {
   /** The word as it is written. */
   readonly text: string;
-  /** The value without quotes. Null: only the running shell knows it (an expansion, a glob, a tilde). */
+  /** The value without quotes. Null if only the running shell knows it (an expansion, a glob, a tilde). */
   readonly value: string | null;
   readonly form: WordForm;
-  /** The path that the word names, with `~/` for the home directory. Null: only the running shell knows it. */
+  /** The path that the word names, with `~/` for the home directory. Null if only the running shell knows it. */
   readonly path: string | null;
 }
 
@@ -20,18 +20,18 @@ export interface ShellWord {
 export interface SimpleCommand {
   /** The program comes first. Empty for a command that consists only of assignments and redirections. */
   readonly words: readonly ShellWord[];
-  /** Whether assignments of variables stand before the program. */
+  /** True if assignments of variables stand before the program. */
   readonly hasAssignments: boolean;
-  /** Whether words may follow that the line does not show, as with xargs. */
+  /** True if words may follow that the line does not show, as with xargs. */
   readonly isOpenEnded: boolean;
 }
 
 /** A redirection, a here-string (`<<<`) or a here-document (`<<`, whose target is its text). */
 export interface ShellRedirect {
   readonly operator: string;
-  /** Null: it has none, or its file descriptor is kept in a variable. */
+  /** Null if it has none, or its file descriptor is kept in a variable. */
   readonly target: ShellWord | null;
-  /** Whether the shell opens a file for it. /dev/null and descriptors of the shell (`/dev/stderr`) do not count. */
+  /** True if the shell opens a file for it. /dev/null and descriptors of the shell (`/dev/stderr`) do not count. */
   readonly opensFile: boolean;
 }
 

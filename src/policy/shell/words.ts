@@ -20,7 +20,7 @@ const QUOTED = /\\[\s\S]|'[^']*'|\$'(?:[^\\']|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"
 const SYNTAX = /[()<>|&;`]|\$[\w({['"@*#?!$-]/;
 
 /**
- * Whether bash would find syntax in characters that unbash takes for plain text: unbash reads `{x}<(y)` as one plain
+ * Tells whether bash would find syntax in characters that unbash takes for plain text: unbash reads `{x}<(y)` as one plain
  * word, while bash runs y.
  */
 export function hasHiddenSyntax({ text, parts }: Word): boolean {
@@ -73,7 +73,7 @@ function isLiteralPart(part: WordPart): boolean {
   }
 }
 
-/** Whether everything that the part expands to stays in one word and is not a pattern for names on the disk. */
+/** Tells whether everything that the part expands to stays in one word and is not a pattern for names on the disk. */
 function isOneWord(part: WordPart): boolean {
   if (isLiteralPart(part)) return true;
   if (part.type === 'SimpleExpansion') return /^\$[?#$]$/.test(part.text);

@@ -11,15 +11,16 @@ const AWK_OPTIONS = lazy(() =>
   ),
 );
 /**
- * `|` and `getline` run commands; `@` loads code, or calls a function by a name that is made up on the way. They count
- * in strings, too: where a string starts, only awk itself can tell, because a regular expression may hold a quote.
+ * Parts of an awk program that may run commands: `|` and `getline` do, and `@` loads code or calls a function whose name
+ * is computed. They also count inside strings, because only awk itself knows where a string starts: a regular expression
+ * may contain a quote.
  */
 const AWK_RUNS = /\bsystem\b|\bgetline\b|\||@/;
 
 /** awk runs commands from its program text. */
 export const awkRuns: InnerRunFinder = (words, parser) => {
-  const read = parseCommandArguments(words.map(asOperand), AWK_OPTIONS());
-  if (!read.ok) return [createOpenRun(words.length - 1, textsIn(words, parser))];
+  const read = parseCommandArguments(words.map(toOperand), AWK_OPTIONS());
+  if (!read.ok) return [createOpenRun(words.length - 1, listQuotedCommands(words, parser))];
   const { options, operands } = read.parsed;
   const loads = options.some(({ name }) => /^(?:-[il]|--include|--load)$/.test(name));
   const hasFile = options.some(({ name }) => /^(?:-[fE]|--file|--exec)$/.test(name));
@@ -27,9 +28,9 @@ export const awkRuns: InnerRunFinder = (words, parser) => {
     name === '-e' || name === '--source' ? [value] : [],
   );
   const programs = hasFile || sources.length > 0 ? sources : operands.slice(0, 1);
-  const telling = programs.filter((text) => text === null || awkRunsCommands(text));
-  if (telling.length === 0) return loads ? [createOpenRun(words.length - 1)] : [];
-  return telling.map((text) => parseCodeRun(indexOf(words, text), text ?? undefined, parser));
+  const executing = programs.filter((text) => text === null || awkRunsCommands(text));
+  if (executing.length === 0) return loads ? [createOpenRun(words.length - 1)] : [];
+  return executing.map((text) => parseCodeRun(findIndexOf(words, text), text ?? undefined, parser));
 };
 
 function awkRunsCommands({ value }: ShellWord): boolean {
@@ -45,10 +46,10 @@ const SED_OPTIONS = lazy(() =>
 /** sed runs commands with `e` and with the flag `e` of `s`, and writes files with `w`. */
 export const sedRuns: InnerRunFinder = (words, parser) => {
   const plain = words.map((word) =>
-    /^-[nsuzEr]*i./.test(word.value ?? '') ? inPlace(word) : word,
+    /^-[nsuzEr]*i./.test(word.value ?? '') ? removeSuffix(word) : word,
   );
-  const read = parseCommandArguments(plain.map(asOperand), SED_OPTIONS());
-  if (!read.ok) return [createOpenRun(words.length - 1, textsIn(words, parser))];
+  const read = parseCommandArguments(plain.map(toOperand), SED_OPTIONS());
+  if (!read.ok) return [createOpenRun(words.length - 1, listQuotedCommands(words, parser))];
   const { options, operands } = read.parsed;
   const hasFile = options.some(({ name }) => name === '-f' || name === '--file');
   const given = options.flatMap(({ name, value }) =>
@@ -59,20 +60,20 @@ export const sedRuns: InnerRunFinder = (words, parser) => {
     .filter((script) => script === null || script.value === null || !isPlainSed(script.value))
     .map((script) =>
       createOpenRun(
-        indexOf(words, script),
-        sedCommands(script).flatMap((text) => parser(text).commands),
+        findIndexOf(words, script),
+        listExecutedTexts(script).flatMap((text) => parser(text).commands),
       ),
     );
 };
 
-/** `-i.bak`: what follows the letter is a suffix. */
-function inPlace(word: ShellWord): ShellWord {
+/** Removes the suffix of a backup file from `-i.bak`. */
+function removeSuffix(word: ShellWord): ShellWord {
   return { ...word, text: '-i', value: '-i' };
 }
 
 /**
- * A bracket expression of which every version of sed knows the end. In newer ones a delimiter within one is a plain
- * character, in older ones it ends the expression: what holds one is not understood here.
+ * A bracket expression whose end is the same in every version of sed. In newer versions a delimiter inside brackets is an
+ * ordinary character, in older ones it ends the expression, so a bracket expression with a delimiter is not accepted.
  */
 const bracket = (delimiter: string): string =>
   String.raw`\[\^?(?![\^\]])(?:\[:[a-z]+:\]|\\[dfnrstvwDSW]|(?!${delimiter})[^\]\[\\\n])+\]`;
@@ -85,38 +86,38 @@ const SED_COMMAND = lazy(
     ),
 );
 
-/** Whether a script holds only commands that surely change nothing but the text. */
+/** Tells whether a script contains only commands that certainly change nothing but the text. */
 function isPlainSed(script: string): boolean {
   let rest = script;
   while (rest !== '') {
     const found = SED_COMMAND().exec(rest)?.[0] ?? '';
     if (found === '') return false;
     const next = rest.slice(found.length);
-    // Without an end of the command before it, this belongs to the command.
+    // Without an end of the command before it, the next text belongs to the command.
     if (next !== '' && !/[;\n}{]\s*$/.test(found)) return false;
     rest = next;
   }
   return true;
 }
 
-/** What stands behind each `e` that could be a command of the script. */
-function sedCommands(script: ShellWord | null): readonly string[] {
+/** Lists the texts after each `e` that could be a command of the script. */
+function listExecutedTexts(script: ShellWord | null): readonly string[] {
   return [...(script?.value ?? '').matchAll(/e\s+([^\n]+)/g)].map(([, text]) => text ?? '');
 }
 
-function textsIn(words: readonly ShellWord[], parser: Parameters<InnerRunFinder>[1]) {
+function listQuotedCommands(words: readonly ShellWord[], parser: Parameters<InnerRunFinder>[1]) {
   return words
     .filter((word) => !canBeOption(word))
     .flatMap((word) => parseCodeRun(0, word, parser).commands);
 }
 
-/** A word whose value is not known, but that is no option, is an operand. */
-function asOperand(word: ShellWord): ShellWord {
+/** Treats a word whose value is unknown as an operand, unless it can be an option. */
+function toOperand(word: ShellWord): ShellWord {
   return word.value === null && !canBeOption(word) ? { ...word, path: word.text } : word;
 }
 
-/** A value that is a part of its word is not found by it; then no rule but one for the whole line names it. */
-function indexOf(words: readonly ShellWord[], word: ShellWord | null): number {
+/** A value that is only a part of its word is not found. Then only a rule for the full line can name it. */
+function findIndexOf(words: readonly ShellWord[], word: ShellWord | null): number {
   const at = words.findIndex(({ text }) => text === word?.text);
   return at < 0 ? words.length - 1 : at;
 }

@@ -1,16 +1,16 @@
-/** A program with options whose value it runs. */
+/** Options of a program whose values it runs. */
 export interface ExecutingOptions {
-  /** These options, with their dashes. Long ones are also known by their first letters. */
+  /** These options, with their dashes. Beginnings of long options match, too. */
   readonly executing: readonly string[];
-  /** Whether the value is a command line, or code in a language of the program. */
+  /** True if the value is a command line, or code in the language of the program. */
   readonly value: 'script' | 'code';
-  /** Where the options end with the first operand: all of them, as `optionTable` spells them. */
+  /** For a program whose options end at the first operand: all its options, as `parseOptionTable` reads them. */
   readonly options?: string;
-  /** Only values that match this are run: the group is the part that is. */
+  /** If set, only values that match are run; the group is the part that runs. */
   readonly only?: RegExp;
-  /** Whether without an operand it runs what comes on stdin. */
+  /** True if the program runs its standard input if it has no operand. */
   readonly readsStdin?: true;
-  /** Whether the first word may be letters of options without a dash. */
+  /** True if the first word may consist of option letters without a dash. */
   readonly hasOldBundles?: true;
 }
 
@@ -28,7 +28,7 @@ const NODE: ExecutingOptions = {
     '-chivp -e= -r= -C= --check --eval= --print= --help --version --interactive --require= --import= --loader= --experimental-loader= --input-type= --env-file= --conditions= --inspect[=] --inspect-brk[=] --test --watch --no-warnings --trace-warnings --enable-source-maps --expose-gc --experimental-strip-types --max-old-space-size= --stack-size=',
   readsStdin: true,
 };
-/** A module may be given as an address that holds its code. */
+/** A module can be given as an address that contains its code. */
 const NODE_IMPORT: ExecutingOptions = {
   executing: ['--import', '--loader', '--experimental-loader'],
   value: 'code',
@@ -70,7 +70,7 @@ const TAR: readonly ExecutingOptions[] = [
 ];
 const REMOTE_COPY: ExecutingOptions = { executing: ['-S', '-D'], value: 'script' };
 
-/** Programs by their names, with their options that tell them to run something. */
+/** The options whose values programs run, by the name of the program. */
 export const EXECUTING_OPTIONS: ReadonlyMap<string, readonly ExecutingOptions[]> = new Map<
   string,
   readonly ExecutingOptions[]

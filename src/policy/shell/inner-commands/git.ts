@@ -14,12 +14,12 @@ import type { InnerRunFinder, InnerRun } from './inner-run.ts';
 const COMMAND_SETTING =
   /^(?:core\.(?:pager|editor|askpass|sshcommand|fsmonitor|gitproxy|alternaterefscommand)|sequence\.editor|pager\..+|diff\.external|diff\..+\.(?:command|textconv)|(?:difftool|mergetool|browser|man)\..+\.(?:cmd|path)|merge\..+\.driver|filter\..+\.(?:clean|smudge|process)|gpg\.(?:.+\.)?(?:program|defaultkeycommand)|credential\.(?:.+\.)?helper|interactive\.difffilter|remote\..+\.(?:uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|sendemail\..*cmd|tar\..+\.command|trailer\..+\.(?:command|cmd))$/i;
 
-/** Settings of what git shows, and of who commits. */
+/** Settings for the output of git and the author of commits. */
 const HARMLESS_SETTING =
   /^(?:color\..+|column\..+|advice\..+|user\.(?:name|email)|core\.(?:quotepath|autocrlf|abbrev|filemode|ignorecase)|log\..+|diff\.(?:renames|algorithm|context|noprefix|mnemonicprefix)|merge\.conflictstyle|init\.defaultbranch|pull\.(?:rebase|ff)|push\.default|rebase\.autosquash|commit\.gpgsign|tag\.gpgsign|rerere\.enabled|status\..+|grep\..+|blame\..+|advice\..+|gc\.auto|fetch\.prune)$/i;
 
-/** Options of subcommands whose value is run. `*` is any subcommand. */
-const TELLING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
+/** Options of subcommands whose value git runs. */
+const EXECUTING_GIT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['rebase', ['-x', '--exec']],
   ['difftool', ['-x', '--extcmd']],
   ['clone', ['-u', '--upload-pack']],
@@ -53,55 +53,61 @@ const TELLING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
 export const gitRuns: InnerRunFinder = (words, parser) => {
   const { options, end: at } = readLeadingOptions('git', words);
   const leading = options.flatMap(({ name, value, index }) => {
-    if (name === '-c') return settingRuns(index, value, parser);
+    if (name === '-c') return findSettingRuns(index, value, parser);
     if (name === '--config-env') return [createOpenRun(index)];
     return name === '--exec-path' && value !== null ? [createOpenRun(index)] : [];
   });
   const name = words[at]?.value;
   if (name === undefined) return leading;
-  // Behind an option that is not known, or a word that is not, anything may be told.
+  // After an unknown option or an unknown word, anything may run.
   if (name === null || isOption(name))
-    return [...leading, createOpenRun(at, possibleIn(words.slice(at)))];
+    return [...leading, createOpenRun(at, listPossibleCommands(words.slice(at)))];
   const rest = words
     .slice(at + 1)
     .flatMap((word, index) =>
-      toldBehind(name, { word, next: words[at + index + 2], at: at + 1 + index, parser }),
+      findRunsOfWord(name, { word, next: words[at + index + 2], at: at + 1 + index, parser }),
     );
   return [...leading, ...rest];
 };
 
-interface WordBehind {
+/** A word after the subcommand, with the next one. */
+interface WordAfterSubcommand {
   readonly word: ShellWord;
   readonly next: ShellWord | undefined;
   readonly at: number;
   readonly parser: ShellParser;
 }
 
-function toldBehind(name: string, { word, next, at, parser }: WordBehind): readonly InnerRun[] {
+function findRunsOfWord(
+  name: string,
+  { word, next, at, parser }: WordAfterSubcommand,
+): readonly InnerRun[] {
   const { value } = word;
-  const telling = TELLING_OPTIONS.get(name) ?? [];
-  if (value === null) return telling.length > 0 && canBeOption(word) ? [createOpenRun(at)] : [];
-  // An address of this form is a command, wherever git takes one.
+  const executing = EXECUTING_GIT_OPTIONS.get(name) ?? [];
+  if (value === null) return executing.length > 0 && canBeOption(word) ? [createOpenRun(at)] : [];
+  // An address of this form is a command, wherever git accepts an address.
   const helper = /^ext::(.*)$/s.exec(value)?.[1];
   if (helper !== undefined) return [parseScriptRun(at, [createLiteralWord(helper)], parser)];
   if (name === 'clone' && /^(?:-c.*|--config(?:=.*)?|--templ[ate]*(?:=.*)?)$/s.test(value)) {
-    return settingRuns(at, cloneSetting(value) ?? next ?? null, parser);
+    return findSettingRuns(at, findCloneSetting(value) ?? next ?? null, parser);
   }
   if (name === 'for-each-repo' && value === '--') return [createOpenRun(at)];
-  const told = telling.map((option) => valueOf(value, option)).find((each) => each !== undefined);
-  if (told === undefined) return [];
+  const optionValue = executing
+    .map((option) => findGitOptionValue(value, option))
+    .find((each) => each !== undefined);
+  if (optionValue === undefined) return [];
   const isOptional = name === 'grep';
-  if (told === '' && isOptional) return [];
-  return [parseScriptRun(at, [told === '' ? next : createLiteralWord(told)], parser)];
+  if (optionValue === '' && isOptional) return [];
+  return [parseScriptRun(at, [optionValue === '' ? next : createLiteralWord(optionValue)], parser)];
 }
 
-function cloneSetting(value: string): ShellWord | undefined {
-  const joint = /^(?:-c|--config=)(.+)$/s.exec(value)?.[1];
-  return joint === undefined ? undefined : createLiteralWord(joint);
+function findCloneSetting(value: string): ShellWord | undefined {
+  const attached = /^(?:-c|--config=)(.+)$/s.exec(value)?.[1];
+  return attached === undefined ? undefined : createLiteralWord(attached);
 }
 
-/** The value that a word gives to an option, empty where it is the next word. */
-function valueOf(word: string, option: string): string | undefined {
+/** Finds the value that a word gives to an option; empty if the value is the next word. Undefined: the word is not this option. */
+function findGitOptionValue(word: string, option: string): string | undefined {
   if (word === option) return '';
   if (option.startsWith('--')) {
     const [name = '', ...value] = word.split('=');
@@ -111,8 +117,8 @@ function valueOf(word: string, option: string): string | undefined {
   return at > 0 ? word.slice(at + 1) : undefined;
 }
 
-/** `-c KEY=VALUE`. Of settings that are not known nobody can tell what they make git run. */
-function settingRuns(
+/** Finds what git runs because of `-c KEY=VALUE`. An unknown setting may make git run anything. */
+function findSettingRuns(
   at: number,
   setting: ShellWord | null,
   parser: ShellParser,
@@ -136,6 +142,6 @@ function settingRuns(
   return [createOpenRun(at, parser(value).commands)];
 }
 
-function possibleIn(words: readonly ShellWord[]): InnerRun['commands'] {
+function listPossibleCommands(words: readonly ShellWord[]): InnerRun['commands'] {
   return words.map((_, index) => createCommand(words.slice(index), true));
 }

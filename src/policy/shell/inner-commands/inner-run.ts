@@ -1,22 +1,22 @@
 import { findDoubt } from '../parsed-line.ts';
 import type { ShellParser, ShellWord, SimpleCommand } from '../parsed-line.ts';
 
-/** Something that a program is told to run by its arguments. */
+/** Something that a program runs because its arguments say so. */
 export interface InnerRun {
-  /** The word that tells it, counted from the program, which is 0. A rule that names this word means this run. */
+  /** The index of the word that causes the run; the program is 0. A rule that names this word covers this run. */
   readonly index: number;
-  /** The commands that are run, or could be. */
+  /** The commands that run, or could run. */
   readonly commands: readonly SimpleCommand[];
   /**
-   * Whether these are all: `all`; `some`, where it may run others, in a language that is not read here or by an
-   * option that is not known; `none`, where a shell gets a text that the line does not show.
+   * The part of the run that the line shows. `all`: these are all commands. `some`: others may run, by code in a language that
+   * is not parsed here or by an unknown option. `none`: a shell gets a text that the line does not show.
    */
   readonly visible: 'all' | 'some' | 'none';
-  /** Where the only command is the rest of the words: its first word, counted like `at`. */
+  /** If the only command is the rest of the words: the index of its first word, counted like `index`. */
   readonly tail?: number;
 }
 
-/** Finds what a program is told to run by the words behind it. In its answer the first of them is 0. */
+/** Finds what a program runs because of the words after it. In the result the first of these words has the index 0. */
 export type InnerRunFinder = (
   words: readonly ShellWord[],
   parser: ShellParser,
@@ -26,7 +26,7 @@ export function createCommand(words: readonly ShellWord[], isOpenEnded = false):
   return { words, hasAssignments: false, isOpenEnded };
 }
 
-/** Words that a shell gets as one text. */
+/** Creates the run of words that a shell gets as one text. */
 export function parseScriptRun(
   at: number,
   words: readonly (ShellWord | undefined)[],
@@ -39,12 +39,12 @@ export function parseScriptRun(
   return { index: at, commands: reading.commands, visible: isPlain ? 'all' : 'some' };
 }
 
-/** A run of which the line shows nothing. */
+/** Creates a run of which the line shows nothing. */
 export function createHiddenRun(at: number): InnerRun {
   return { index: at, commands: [], visible: 'none' };
 }
 
-/** A run that may be of anything, though nothing says that it is. */
+/** Creates a run that may run anything. */
 export function createOpenRun(at: number, commands: readonly SimpleCommand[] = []): InnerRun {
   return { index: at, commands, visible: 'some' };
 }
@@ -53,8 +53,8 @@ const STRINGS = /"((?:[^"\\]|\\[\s\S])*)"|'((?:[^'\\]|\\[\s\S])*)'|`((?:[^`\\]|\
 const MAX_STRINGS = 50;
 
 /**
- * Code in a language that is not read here. Any text in quotes in it could be a command that it runs, or the
- * start of one.
+ * Creates the run of code in a language that is not parsed here. Any text in quotes in the code could be a command that it
+ * runs, or the beginning of one.
  */
 export function parseCodeRun(
   at: number,
@@ -68,14 +68,14 @@ export function parseCodeRun(
   return createOpenRun(at, commands.map(makeOpenEnded));
 }
 
-/** A command to which words may be added that the line does not show. */
+/** Marks a command as one to which words may be added that the line does not show. */
 export function makeOpenEnded({ words, hasAssignments }: SimpleCommand): SimpleCommand {
   return { words, hasAssignments, isOpenEnded: true };
 }
 
 /**
- * Whether a word may turn out to be an option: an expansion may stand for anything, and a pattern that starts with
- * a wildcard for a file whose name is an option.
+ * Tells whether a word can turn out to be an option: an expansion can have any value, and a pattern that starts with a wildcard
+ * can match a file whose name is an option.
  */
 export function canBeOption({ value, form, text }: ShellWord): boolean {
   if (value !== null) return value.startsWith('-');
@@ -83,7 +83,7 @@ export function canBeOption({ value, form, text }: ShellWord): boolean {
   return /^["']*(?:[-$`*?[{!@+]|$)/.test(text);
 }
 
-/** A word of which the text is known. */
+/** Creates a word whose value is known. */
 export function createLiteralWord(value: string): ShellWord {
   return { text: value, value, form: 'literal', path: value };
 }

@@ -24,7 +24,7 @@ const TABLES = lazy(
     ),
 );
 
-/** `python3.12` is python. A name of digits and dots alone is its own. */
+/** Removes the version from the name of a program: `python3.12` is python. A name of digits and dots only stays. */
 export function removeVersion(program: string): string {
   return EXECUTING_OPTIONS.has(program) ? program : program.replace(/(?<=[A-Za-z])[\d.]+$/, '');
 }
@@ -33,7 +33,7 @@ export function hasExecutingOptions(program: string): boolean {
   return EXECUTING_OPTIONS.has(removeVersion(program));
 }
 
-/** Finds the commands that a program's options tell it to run. */
+/** Finds the commands that a program runs because of its options. */
 export function findOptionRuns(
   program: string,
   words: readonly ShellWord[],
@@ -54,7 +54,7 @@ function runsByOptions(
     table === undefined ? { end: words.length, isBare: false } : optionsEnd(words, table, program);
   const runs = words.slice(0, end).flatMap((word, at) => {
     if (word.value === null) return canBeOption(word) ? [createOpenRun(at)] : [];
-    if (at === 0 && isOldBundle(word.value, program)) return [createOpenRun(at)];
+    if (at === 0 && isOldOptionBundle(word.value, program)) return [createOpenRun(at)];
     const found = findOptionValue(word.value, program);
     if (found === undefined) return [];
     const value = found === '' ? words[at + 1] : createLiteralWord(found);
@@ -82,27 +82,27 @@ function valueRun(
   return text === undefined ? [] : [parseScriptRun(at, [createLiteralWord(text)], parser)];
 }
 
-/** `tar cIf PROGRAM FILE`: options without a dash, whose values follow in order. */
-function isOldBundle(word: string, { executing, hasOldBundles }: ExecutingOptions): boolean {
+/** Tells whether a word consists of option letters without a dash, whose values follow in order: `tar cIf PROGRAM FILE`. */
+function isOldOptionBundle(word: string, { executing, hasOldBundles }: ExecutingOptions): boolean {
   const letters = hasOldBundles === true && /^[A-Za-z]+$/.test(word) ? word : '';
   return executing.some((option) => option.length === 2 && letters.includes(option.charAt(1)));
 }
 
-/** The value that a word gives to a telling option, empty where it is the next word; undefined: it is none of them. */
+/** Finds the value that a word gives to an executing option; empty if the value is the next word. Undefined: the word is no such option. */
 function findOptionValue(word: string, { executing }: ExecutingOptions): string | undefined {
   for (const option of executing) {
     if (option === '+' && word.startsWith('+')) return word.slice(1) || ' ';
     if (word === option) return '';
     if (option.startsWith('--')) {
       const [name = '', ...value] = word.split('=');
-      // Programs take the first letters of a long option for the whole.
-      const isMeant = name.length > 3 && option.startsWith(name);
-      if (isMeant) return value.join('=');
+      // Programs accept the first letters of a long option.
+      const isMatch = name.length > 3 && option.startsWith(name);
+      if (isMatch) return value.join('=');
     } else if (option.length === 2 && /^-[A-Za-z]/.test(word)) {
       const at = word.indexOf(option.charAt(1), 1);
       if (at > 0 && !/=/.test(word.slice(0, at))) return word.slice(at + 1);
     } else if (option.length > 2) {
-      // Long options with one dash, as those of go, may have two.
+      // Long options with one dash, such as those of go, can also be written with two.
       const plain = word.startsWith('--') ? word.slice(1) : word;
       if (plain === option) return '';
       if (plain.startsWith(`${option}=`)) return plain.slice(option.length + 1);
@@ -111,12 +111,12 @@ function findOptionValue(word: string, { executing }: ExecutingOptions): string 
   return undefined;
 }
 
-/** Options with which a program does not read code from stdin, though it has no operand. */
-const IS_ENOUGH = /^(?:-[vVh]|--version|--help|--test)$/;
+/** Options with which a program without an operand does not run its standard input. */
+const SUFFICIENT_OPTION = /^(?:-[vVh]|--version|--help|--test)$/;
 
 /**
- * Where the options end: with the first operand, where each word before it is understood. `isBare`: there is none, so
- * that the program reads from stdin.
+ * Finds the index at which the options end: at the first operand, if each word before it is understood. `isBare`: there
+ * is no operand, so the program runs its standard input.
  */
 function optionsEnd(
   words: readonly ShellWord[],
@@ -135,7 +135,9 @@ function optionsEnd(
     if (name === '-m' && takesNextWord({ ...option, attached: null })) {
       return { end: at, isBare: false };
     }
-    isBare &&= ![...flags, name].some((each) => executing.includes(each) || IS_ENOUGH.test(each));
+    isBare &&= ![...flags, name].some(
+      (each) => executing.includes(each) || SUFFICIENT_OPTION.test(each),
+    );
     at += takesNextWord(option) ? 2 : 1;
   }
   return { end: at, isBare };

@@ -9,8 +9,8 @@ import {
 } from './inner-run.ts';
 import type { InnerRunFinder, InnerRun } from './inner-run.ts';
 
-/** Another way to write a command. It stays within a rule for the program itself. */
-function ownForm(words: readonly ShellWord[]): InnerRun {
+/** Creates the run of a command that can also be written in another way. A rule for the program covers it. */
+function createAliasRun(words: readonly ShellWord[]): InnerRun {
   return { index: -1, commands: [createCommand(words)], visible: 'some' };
 }
 
@@ -21,16 +21,16 @@ export const moduleRuns: InnerRunFinder = (words) => {
   if (at < 0) return [];
   const attached = value.slice(value.indexOf('m') + 1);
   const rest = words.slice(at + 1);
-  return [ownForm(attached === '' ? rest : [createLiteralWord(attached), ...rest])];
+  return [createAliasRun(attached === '' ? rest : [createLiteralWord(attached), ...rest])];
 };
 
 /** `yarn workspace NAME COMMAND` runs the command of yarn in a workspace. */
 export const workspaceRuns: InnerRunFinder = (words) =>
   findSubcommandEnds('yarn', words, ['workspace'])
     .ends.slice(0, 1)
-    .map((end) => ownForm([createLiteralWord('yarn'), ...words.slice(end + 1)]));
+    .map((end) => createAliasRun([createLiteralWord('yarn'), ...words.slice(end + 1)]));
 
-/** `deno eval CODE`, with options before and behind it. */
+/** `deno eval CODE`, with options before and after it. */
 export const evalRuns: InnerRunFinder = (words, parser) =>
   findSubcommandEnds('deno', words, ['eval'])
     .ends.slice(0, 1)
@@ -46,8 +46,10 @@ export const evalRuns: InnerRunFinder = (words, parser) =>
 export const cmakeRuns: InnerRunFinder = (words) => {
   const at = words.findIndex(({ value }) => value === '-E') + 1;
   const verb = words[at]?.value ?? '';
-  const isTold = at > 0 && ['env', 'time'].includes(verb);
-  return isTold ? [{ index: at, commands: [createCommand(words.slice(at))], visible: 'all' }] : [];
+  const hasCommand = at > 0 && ['env', 'time'].includes(verb);
+  return hasCommand
+    ? [{ index: at, commands: [createCommand(words.slice(at))], visible: 'all' }]
+    : [];
 };
 
 /** `nix develop -c COMMAND ARGUMENT…`. */
@@ -61,7 +63,7 @@ export const nixRuns: InnerRunFinder = (words) => {
 const TMUX_STARTS =
   /^(?:new|new-session|neww|new-window|splitw|split-window|respawnp?|respawnw|respawn-pane|respawn-window|run|run-shell|if|if-shell|pipep|pipe-pane|send|send-keys|popup|display-popup)$/;
 
-/** Commands of tmux that start one of the shell, which may stand in one word or in several. */
+/** Commands of tmux that run a shell command, which may be one word or several. */
 export const tmuxRuns: InnerRunFinder = (words, parser) => {
   const at = words.findIndex(({ value }) => TMUX_STARTS.test(value ?? ''));
   const rest = at < 0 ? [] : words.slice(at + 1);
@@ -77,22 +79,22 @@ export const tmuxRuns: InnerRunFinder = (words, parser) => {
 /** `socat - EXEC:COMMAND`. */
 export const socatRuns: InnerRunFinder = (words, parser) =>
   words.flatMap(({ value }, at) => {
-    const told = /^(?:exec|system|shell):(.*)$/is.exec(value ?? '')?.[1];
-    return told === undefined ? [] : [parseScriptRun(at, [createLiteralWord(told)], parser)];
+    const command = /^(?:exec|system|shell):(.*)$/is.exec(value ?? '')?.[1];
+    return command === undefined ? [] : [parseScriptRun(at, [createLiteralWord(command)], parser)];
   });
 
-/** How the clients of databases are told to run a command: sqlite3, psql and mysql. */
-const FROM_SQL =
+/** Syntax by which clients of databases (sqlite3, psql and mysql) run a command. */
+const SQL_COMMAND =
   /(?:^|\n)\s*\.(?:sh|sy)[a-z]*\s+(.*)|(?:^|\n)\s*\.[a-z]+\s.*\|(.*)|\\!(.*)|\\[a-z]+\s*\|(.*)|\bprogram\s*'(.*)|(?:^|[;\n])\s*system\s+(.*)/i;
 
 export const sqlRuns: InnerRunFinder = (words, parser) =>
   words.flatMap(({ value }, at) => {
-    const [, ...told] = FROM_SQL.exec(value ?? '') ?? [];
-    const text = told.find((each) => each !== undefined);
+    const [, ...groups] = SQL_COMMAND.exec(value ?? '') ?? [];
+    const text = groups.find((each) => each !== undefined);
     return text === undefined ? [] : [createOpenRun(at, parser(text).commands)];
   });
 
-/** Builtins that evaluate the subscript of a name that they are given: `test -v 'a[$(COMMAND)]'`. */
+/** Builtins that evaluate the subscript of a variable name in their arguments: `test -v 'a[$(COMMAND)]'`. */
 export const subscriptRuns: InnerRunFinder = (words, parser) =>
   words.flatMap(({ value }, at) =>
     value !== null && /\[.*(?:\$\(|`)/s.test(value)

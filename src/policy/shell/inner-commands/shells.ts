@@ -9,8 +9,8 @@ import {
 } from './inner-run.ts';
 import type { InnerRunFinder, InnerRun } from './inner-run.ts';
 
-/** `bash -c SCRIPT`; without it a script file, which is not looked into, or whatever comes on stdin. */
-const shell: InnerRunFinder = (words, parser) => {
+/** `bash -c SCRIPT`. Without -c a shell runs a script file, whose content is not considered, or its standard input. */
+const shellRuns: InnerRunFinder = (words, parser) => {
   let script: number | undefined;
   let at = 0;
   for (let word = words[at]; word !== undefined; word = words[at]) {
@@ -27,27 +27,27 @@ const shell: InnerRunFinder = (words, parser) => {
   return script === undefined ? [] : [parseScriptRun(script, [operand], parser)];
 };
 
-/** All words together, as `eval` reads them; `--` ends the options, of which there are none. */
-const joined: InnerRunFinder = (words, parser) => {
+/** `eval` runs all its words together. `--` ends its options, of which there are none. */
+const evalBuiltinRuns: InnerRunFinder = (words, parser) => {
   const start = words[0]?.value === '--' ? 1 : 0;
   return words.length === start ? [] : [parseScriptRun(start, words.slice(start), parser)];
 };
 
-/** The first word is a text for the shell, as of `trap`. */
-const firstWord: InnerRunFinder = (words, parser) =>
-  joined(words.slice(0, words[0]?.value === '--' ? 2 : 1), parser);
+/** `trap` runs its first word. */
+const trapRuns: InnerRunFinder = (words, parser) =>
+  evalBuiltinRuns(words.slice(0, words[0]?.value === '--' ? 2 : 1), parser);
 
-/** A file whose lines the shell runs itself. What it holds is not looked into. */
-const sourced: InnerRunFinder = (words) => (words.length === 0 ? [] : [createOpenRun(0)]);
+/** `source FILE` runs the lines of a file, whose content is not considered. */
+const sourceRuns: InnerRunFinder = (words) => (words.length === 0 ? [] : [createOpenRun(0)]);
 
-/** `su -c SCRIPT`, wherever it stands; without one, a shell that reads from stdin. */
-const otherUser: InnerRunFinder = (words, parser) => {
-  const runs = scriptOptions(words, parser, /^(?:-[a-z]*c|--(?:session-)?command)(?:=(.*))?$/s);
+/** `su -c SCRIPT`, with the option at any position. Without it, `su` runs a shell that reads its standard input. */
+const suRuns: InnerRunFinder = (words, parser) => {
+  const runs = findScriptOptions(words, parser, /^(?:-[a-z]*c|--(?:session-)?command)(?:=(.*))?$/s);
   return runs.length > 0 ? runs : [createHiddenRun(words.length)];
 };
 
-/** `script -c SCRIPT`; without one it starts a shell that reads from stdin. */
-function scriptOptions(
+/** Finds the texts for a shell in the values of an option. */
+function findScriptOptions(
   words: readonly ShellWord[],
   parser: ShellParser,
   option: RegExp,
@@ -61,27 +61,27 @@ function scriptOptions(
   });
 }
 
-/** `env -S` takes a whole command line as one word, in a syntax of its own. */
+/** `env -S` takes a full command line as one word, in a syntax of its own. */
 export const envRuns: InnerRunFinder = (words) =>
   words.flatMap(({ value }, at) =>
     value !== null && /^(?:-[A-Za-z0]*S|--split-string)/.test(value) ? [createHiddenRun(at)] : [],
   );
 
-/** More words than these before its arguments are not looked into. */
+/** The most words before the arguments of parallel that are examined. */
 const MAX_WORDS = 50;
 
-/** `parallel COMMAND ::: ARGUMENTS`; a shell gets each command, and without one each argument. */
-const parallel: InnerRunFinder = (words, parser) => {
+/** `parallel COMMAND ::: ARGUMENTS`. A shell gets each command, or each argument if there is no command. */
+const parallelRuns: InnerRunFinder = (words, parser) => {
   const start = words.findIndex(({ value }) => value?.startsWith(':::') === true);
   const own = start < 0 ? words : words.slice(0, start);
   const first = own.findIndex(({ value }) => value === null || !value.startsWith('-'));
   if (own.length > MAX_WORDS) return [createHiddenRun(words.length)];
   if (first >= 0) {
-    // The values of its options may stand before the command.
+    // Values of its options may stand before the command.
     const possible = own
       .slice(first)
       .map((_, index) => parseScriptRun(first, own.slice(first + index), parser));
-    // With -q it passes the words on as they are.
+    // With -q the words are passed on unchanged.
     const asWords = own.slice(first).map((_, index) => createCommand(own.slice(first + index)));
     const commands = [...possible.flatMap((run) => run.commands), ...asWords];
     const isHidden = possible.some(({ visible }) => visible === 'none');
@@ -97,34 +97,34 @@ const parallel: InnerRunFinder = (words, parser) => {
 };
 
 /** Each word that is no option is a text for the shell. */
-const eachWord: InnerRunFinder = (words, parser) =>
+const wordRuns: InnerRunFinder = (words, parser) =>
   words.flatMap((word, at) =>
     word.value?.startsWith('-') === true
       ? []
       : [{ ...parseScriptRun(at, [word], parser), visible: 'some' }],
   );
 
-/** Programs that run what comes on stdin, whatever their arguments are. */
-const fromStdin: InnerRunFinder = (words) => [createHiddenRun(words.length)];
+/** Programs that run their standard input, whatever their arguments are. */
+const stdinRuns: InnerRunFinder = (words) => [createHiddenRun(words.length)];
 
 export const SHELL_RUN_FINDERS: ReadonlyMap<string, InnerRunFinder> = new Map<
   string,
   InnerRunFinder
 >([
   ...['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'mksh'].map(
-    (name) => [name, shell] as const,
+    (name) => [name, shellRuns] as const,
   ),
-  ['eval', joined],
-  ['trap', firstWord],
-  ['source', sourced],
-  ['.', sourced],
-  ['su', otherUser],
-  ['runuser', otherUser],
-  ['script', otherUser],
-  ['sg', otherUser],
-  ['parallel', parallel],
-  ['hyperfine', eachWord],
-  ['concurrently', eachWord],
-  ['at', fromStdin],
-  ['batch', fromStdin],
+  ['eval', evalBuiltinRuns],
+  ['trap', trapRuns],
+  ['source', sourceRuns],
+  ['.', sourceRuns],
+  ['su', suRuns],
+  ['runuser', suRuns],
+  ['script', suRuns],
+  ['sg', suRuns],
+  ['parallel', parallelRuns],
+  ['hyperfine', wordRuns],
+  ['concurrently', wordRuns],
+  ['at', stdinRuns],
+  ['batch', stdinRuns],
 ]);

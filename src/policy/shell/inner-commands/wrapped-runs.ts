@@ -17,7 +17,7 @@ import type { CommandWrapper } from './wrappers.ts';
 
 const TABLES = new Map<CommandWrapper, OptionTable>();
 
-/** The entries of a program and of its subcommands: the words behind the program, and the entry. */
+/** The entries of a program and of its subcommands. `path` is the program, followed by the subcommand. */
 const BY_PROGRAM = lazy(() =>
   Map.groupBy(
     [...COMMAND_WRAPPERS].map(([name, wrapper]) => ({ path: name.split(' '), wrapper })),
@@ -29,13 +29,13 @@ export function isWrapper(program: string): boolean {
   return BY_PROGRAM().has(program);
 }
 
-/** In more ways no honest line can be read. */
+/** The most readings of a line. No real command line has more. */
 const MAX_ENDS = 20;
 
-/** And none has so many words before a text for a shell. */
+/** The most words before a text for a shell. No real command line has more. */
 const MAX_SCRIPTS = 50;
 
-/** What a wrapper is told to run by the words behind it. */
+/** Finds what a wrapper runs because of the words after it. */
 export function findWrappedRuns(
   program: string,
   words: readonly ShellWord[],
@@ -45,7 +45,7 @@ export function findWrappedRuns(
     const { ends, isSure } = findSubcommandEnds(program, words, path.slice(1));
     if (ends.length > MAX_ENDS) return [createHiddenRun(0)];
     return ends.flatMap((end) => {
-      const runs = wrappedIn(wrapper, words.slice(end), parser);
+      const runs = findWrappedCommand(wrapper, words.slice(end), parser);
       const moved = runs.map((run) => moveRun(run, end, isSure));
       return isSure ? moved : moved.concat(createOpenRun(end - 1));
     });
@@ -62,25 +62,25 @@ function moveRun(run: InnerRun, by: number, isSure: boolean): InnerRun {
   };
 }
 
-/** The wrapped command; every one that it could be when an option is not known. */
-function wrappedIn(
+/** Finds the wrapped command, or every command that it could be if an option is unknown. */
+function findWrappedCommand(
   wrapper: CommandWrapper,
   words: readonly ShellWord[],
   parser: ShellParser,
 ): readonly InnerRun[] {
   const { isOpenEnded = false, isScript = false } = wrapper;
-  const start = commandStart(wrapper, words);
+  const start = findCommandStart(wrapper, words);
   if (start === undefined) {
-    const own = ownWord(wrapper, words);
+    const own = findUnknownOperand(wrapper, words);
     const possible = words.flatMap((_, index) =>
       index === own ? [] : [createCommand(words.slice(index), isOpenEnded)],
     );
-    const named = words.flatMap((_, at) => scriptAt(wrapper, words, { at, parser }) ?? []);
-    const joined = isScript ? possibleScripts(words, parser) : [];
+    const named = words.flatMap((_, at) => findScript(wrapper, words, { at, parser }) ?? []);
+    const joined = isScript ? listPossibleScripts(words, parser) : [];
     return [createOpenRun(words.length - 1, possible), ...named, ...joined];
   }
   const { at, hasAssignments } = start;
-  const script = scriptAt(wrapper, words, { at, parser });
+  const script = findScript(wrapper, words, { at, parser });
   if (script !== undefined) return [script];
   const rest = words.slice(at);
   const [first] = rest;
@@ -93,16 +93,19 @@ function wrappedIn(
   return [{ index: at, tail: at, commands: [command], visible: hasAssignments ? 'some' : 'all' }];
 }
 
-/** The text that a shell gets, from each word on with which it could start. */
-function possibleScripts(words: readonly ShellWord[], parser: ShellParser): readonly InnerRun[] {
+/** Creates runs of the text that a shell gets, for each word with which it could start. */
+function listPossibleScripts(
+  words: readonly ShellWord[],
+  parser: ShellParser,
+): readonly InnerRun[] {
   if (words.length > MAX_SCRIPTS) return [createHiddenRun(words.length)];
   return words.flatMap(({ value }, at) =>
     value === null ? [] : [parseScriptRun(at, words.slice(at), parser)],
   );
 }
 
-/** The text for a shell in the option that stands there. */
-function scriptAt(
+/** Finds the text for a shell in the option at this index. */
+function findScript(
   { scriptOptions = [] }: CommandWrapper,
   words: readonly ShellWord[],
   { at, parser }: { readonly at: number; readonly parser: ShellParser },
@@ -115,34 +118,35 @@ function scriptAt(
   return parseScriptRun(at, [createLiteralWord(value.slice(name.length + 1))], parser);
 }
 
-/** Where the command starts, and whether variables are set for it; undefined when that can't be told. */
-function commandStart(
+/** Finds the index at which the command starts, and whether variables are set for it. Undefined: that cannot be known. */
+function findCommandStart(
   wrapper: CommandWrapper,
   words: readonly ShellWord[],
 ): { readonly at: number; readonly hasAssignments: boolean } | undefined {
   const { operands = 0, optionsBehindOperands = false } = wrapper;
-  const optionsEnd = endOfOptions(wrapper, words, 0);
+  const optionsEnd = findOptionsEnd(wrapper, words, 0);
   if (optionsEnd === undefined) return undefined;
-  const own = words.slice(optionsEnd, optionsEnd + operands);
-  if (own.some(canBeSeveralWords)) return undefined;
-  const afterOwn = optionsEnd + operands;
-  const behind = afterOwn + (words[afterOwn]?.value === '--' ? 1 : 0);
-  const start = optionsBehindOperands ? endOfOptions(wrapper, words, behind) : behind;
+  const operandsEnd = optionsEnd + operands;
+  if (words.slice(optionsEnd, operandsEnd).some(canBeSeveralWords)) return undefined;
+  const afterOperands = operandsEnd + (words[operandsEnd]?.value === '--' ? 1 : 0);
+  const start = optionsBehindOperands
+    ? findOptionsEnd(wrapper, words, afterOperands)
+    : afterOperands;
   if (start === undefined) return undefined;
   let at = start;
   for (let word = words[at]; word !== undefined && isAssignment(word); word = words[at]) at += 1;
   return { at, hasAssignments: at > start };
 }
 
-/** The place of a word of its own of which the value is not known, as in `timeout "$T" npm test`; -1: there is none. */
-function ownWord(wrapper: CommandWrapper, words: readonly ShellWord[]): number {
+/** Finds the index of an operand of the wrapper whose value is unknown, as in `timeout "$T" npm test`; -1: there is none. */
+function findUnknownOperand(wrapper: CommandWrapper, words: readonly ShellWord[]): number {
   const at = words.findIndex(({ value }) => value === null);
   const isOwn = wrapper.operands !== undefined && words[at]?.form === 'text';
-  return isOwn && endOfOptions(wrapper, words.slice(0, at), 0) === at ? at : -1;
+  return isOwn && findOptionsEnd(wrapper, words.slice(0, at), 0) === at ? at : -1;
 }
 
-/** The first word that is no option, or one that holds the text for a shell. */
-function endOfOptions(
+/** Finds the index of the first word that is no option, or of an option with a text for a shell. Undefined: that cannot be known. */
+function findOptionsEnd(
   wrapper: CommandWrapper,
   words: readonly ShellWord[],
   from: number,

@@ -1,18 +1,18 @@
 /** A program that runs the command in its arguments. */
 export interface CommandWrapper {
-  /** Its own options before the command, as `optionTable` spells them. */
+  /** The options of the wrapper before the command, as `parseOptionTable` reads them. */
   readonly options: string;
-  /** Words of its own between the options and the command. */
+  /** The number of operands of the wrapper between its options and the command. Default 0. */
   readonly operands?: number;
-  /** Whether options may stand behind those, too. */
+  /** True if options may also follow these operands. */
   readonly optionsBehindOperands?: boolean;
-  /** Whether it adds words that the line doesn't show. */
+  /** True if it adds words to the command that the line does not show. */
   readonly isOpenEnded?: boolean;
-  /** Whether a shell gets the words as one text. */
+  /** True if a shell gets the words as one text. */
   readonly isScript?: boolean;
-  /** Whether a dash alone is its last option. */
+  /** True if a single dash ends the options. */
   readonly dashIsOption?: true;
-  /** Options before the command, or in its place, whose value is the text for a shell. */
+  /** Options before the command or in place of it, whose value is a text for a shell. */
   readonly scriptOptions?: readonly string[];
 }
 
@@ -44,8 +44,8 @@ const TIMEOUT: CommandWrapper = {
 const PLAIN: CommandWrapper = { options: '' };
 
 /**
- * Programs, some with their subcommand, that run the command behind them. What is not listed as an option is not
- * known: then the command could start at any later word.
+ * The programs, some with a subcommand, that run the command after them. An option that is not listed is unknown: the
+ * command could then start at any later word.
  */
 export const COMMAND_WRAPPERS: ReadonlyMap<string, CommandWrapper> = new Map<
   string,

@@ -72,7 +72,7 @@ function toLiteralWord(value: string | null): ShellWord | null {
   return value === null ? null : { text: value, value, form: 'literal', path: value };
 }
 
-/** Whether an option does not change what the subcommand does, nor where. */
+/** Tells whether an option does not change what the subcommand does, nor where. */
 export function isNeutralOption(
   program: string,
   { name, value }: Pick<LeadingOption, 'name' | 'value'>,

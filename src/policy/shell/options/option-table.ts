@@ -11,7 +11,7 @@ export type ValueKind = 'none' | 'attached' | 'text' | 'number' | 'path' | 'last
 export interface OptionTable {
   readonly short: ReadonlyMap<string, ValueKind>;
   readonly long: ReadonlyMap<string, ValueKind>;
-  /** Whether `-5` is an option. */
+  /** True if `-5` is an option. */
   readonly digits: boolean;
 }
 
@@ -56,7 +56,7 @@ interface KnownOption {
   /** The last option, with its dashes; `-#` for `-5`. */
   readonly name: string;
   readonly kind: ValueKind;
-  /** The value in the same word. Null: there is none. */
+  /** The value in the same word. Null if there is none. */
   readonly attached: string | null;
 }
 
@@ -99,7 +99,7 @@ function splitShort(word: string, { short }: OptionTable): KnownOption | Unknown
   return { isKnown: false, part: word };
 }
 
-/** Whether an option takes the next word as its value, if there is one. */
+/** Tells whether an option takes the next word as its value, if there is one. */
 export function takesNextWord({ kind, attached }: Pick<KnownOption, 'kind' | 'attached'>): boolean {
   return attached === null && kind !== 'none' && kind !== 'attached';
 }
@@ -112,7 +112,7 @@ export function countOptionWords(word: string, table: OptionTable): number | und
   return takesNextWord(option) ? 2 : 1;
 }
 
-/** Whether the shell may expand a word to no word or to several. */
+/** Tells whether the shell may expand a word to no word or to several. */
 export function canBeSeveralWords({ value, form }: ShellWord): boolean {
   return value === null && (form === 'glob' || form === 'open');
 }

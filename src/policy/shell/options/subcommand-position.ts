@@ -28,12 +28,12 @@ export function removeNeutralOptions(command: SimpleCommand): SimpleCommand | un
 export interface ExpectedWords {
   /** The words after the program. */
   readonly words: readonly string[];
-  /** Whether these are all words of the command; otherwise anything may follow. */
+  /** True if these are all words of the command; otherwise anything may follow. */
   readonly isComplete: boolean;
 }
 
 /**
- * Whether a command could be the one that these words name, with any options before and between them. An unknown option
+ * Tells whether a command could be the one that these words name, with any options before and between them. An unknown option
  * may take any number of the words after it as its value, so every later word could be the named one. After a word
  * whose value is unknown, everything is possible.
  *

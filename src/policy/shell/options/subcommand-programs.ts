@@ -7,11 +7,11 @@ export interface SubcommandProgram {
    * values are neutral, a pattern for these values.
    */
   readonly neutralOptions?: Readonly<Record<string, true | RegExp>>;
-  /** Whether `+nightly` before the subcommand chooses a toolchain. */
+  /** True if `+nightly` before the subcommand chooses a toolchain. */
   readonly toolchain?: true;
-  /** Whether long options have one dash, as in `-chdir=x`. */
+  /** True if long options have one dash, as in `-chdir=x`. */
   readonly singleDash?: true;
-  /** Whether each operand is a target of its own, in any position: `make VAR=1 build deploy`. */
+  /** True if each operand is a target of its own, in any position: `make VAR=1 build deploy`. */
   readonly everyOperand?: true;
 }
 

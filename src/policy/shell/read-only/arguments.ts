@@ -12,7 +12,7 @@ export interface ParsedOption {
 export interface CommandArguments {
   readonly options: readonly ParsedOption[];
   readonly operands: readonly ShellWord[];
-  /** The operands after `--`. Null: there is no `--`. */
+  /** The operands after `--`. Null if there is no `--`. */
   readonly afterDashes: readonly ShellWord[] | null;
   /** The values of options that name paths. */
   readonly paths: readonly ShellWord[];
@@ -60,7 +60,7 @@ export function parseCommandArguments(
 }
 
 /**
- * Whether a word is an option such as `--include=*.ts`. All names that the pattern matches start with the same option,
+ * Tells whether a word is an option such as `--include=*.ts`. All names that the pattern matches start with the same option,
  * whose value is only text for the program.
  */
 function isPatternOption({ form, text }: ShellWord, { long }: OptionTable): boolean {
@@ -135,7 +135,7 @@ function explainUnknownOption(option: string): string {
   return `${quoteShellWord(option)} is not among the options that surely only read`;
 }
 
-/** Whether any of these options, written with their dashes, is given. */
+/** Tells whether any of these options, written with their dashes, is given. */
 export function hasOption({ options }: CommandArguments, ...names: readonly string[]): boolean {
   return options.some(({ name }) => names.includes(name));
 }

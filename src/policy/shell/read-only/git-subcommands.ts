@@ -13,7 +13,7 @@ export interface GitSubcommandRule {
    * with --list; without it, git would create what they name.
    */
   readonly operands: 'revisions' | 'paths' | 'text' | 'listed' | 'none';
-  /** Whether the first operand is a pattern, unless -e is given. */
+  /** True if the first operand is a pattern, unless -e is given. */
   readonly pattern?: true;
   /** The words one of which must come first. */
   readonly verbs?: readonly string[];

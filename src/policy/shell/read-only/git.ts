@@ -27,7 +27,7 @@ export function checkGit(words: readonly ShellWord[]): ReadOnlyVerdict {
 
 interface Subcommand {
   readonly at: number;
-  /** The directory of `-C`. Null: there is no `-C`. */
+  /** The directory of `-C`. Null if there is no `-C`. */
   readonly directory: string | null;
 }
 

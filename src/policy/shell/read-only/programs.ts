@@ -19,7 +19,7 @@ interface ProgramRule {
   readonly most?: number;
   /** Set if the first operand is a pattern, unless one of these options is given. */
   readonly pattern?: { readonly unless: readonly string[] };
-  /** Whether it reads the working directory if no path is given. */
+  /** True if it reads the working directory if no path is given. */
   readonly readsHere?: (given: CommandArguments) => boolean;
   /** Finds any other reason why the program may not only read. */
   readonly check?: (given: CommandArguments) => string | undefined;

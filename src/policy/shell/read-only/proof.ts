@@ -8,7 +8,7 @@ export type ReadDepth = 'itself' | 'names' | 'contents' | 'followed' | 'tracked'
 
 /** A path that a command reads. */
 export interface CommandRead {
-  /** As the kernel gets it: absolute, relative to the working directory, or with `~/` for the home directory. */
+  /** The path as the kernel gets it: absolute, relative to the working directory, or with `~/` for the home directory. */
   readonly path: string;
   readonly below: ReadDepth;
   /** If set, `path` is relative to the top of the git repository that contains this directory. */

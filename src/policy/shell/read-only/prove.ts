@@ -83,7 +83,7 @@ export function proveReadOnly(line: string, parser: ShellParser): LineProof {
   };
 }
 
-/** Finds the directory in which the commands run, relative to the working directory. Null: it is not known. */
+/** Finds the directory in which the commands run, relative to the working directory. Null if it is not known. */
 function findWorkingDirectory({ directory }: ParsedShellLine): string | null {
   if (directory === null) return '.';
   const { path, value } = directory;
@@ -91,7 +91,7 @@ function findWorkingDirectory({ directory }: ParsedShellLine): string | null {
   return isKnown && !hasParentAfterName(path) ? path : null;
 }
 
-/** Whether `..` stands after a name. There cd removes the name, while the kernel goes up from where a link leads. */
+/** Tells whether `..` stands after a name. There cd removes the name, while the kernel goes up from where a link leads. */
 function hasParentAfterName(path: string): boolean {
   const parts = path.split('/');
   const firstName = parts.findIndex((part) => part !== '' && part !== '.' && part !== '..');
