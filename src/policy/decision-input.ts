@@ -1,7 +1,6 @@
 import type { Rights } from '../protocol/permission.ts';
 import type { ResolvedCall } from './call.ts';
-import { parseCommandLine } from './rules/command-rules.ts';
-import type { CommandLine } from './rules/command-rules.ts';
+import { parseCommandLine, type CommandLine } from './rules/command-rules.ts';
 import type { RuleSubject } from './rules/match-rules.ts';
 import type { ShellParser } from './shell/parsed-line.ts';
 import { hasToolEffect, isCommandTool } from './tool-effects.ts';

@@ -1,7 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { PERMISSION_MODES } from '../protocol/permission.ts';
-import type { ModeGrant, PermissionMode } from '../protocol/permission.ts';
+import { PERMISSION_MODES, type ModeGrant, type PermissionMode } from '../protocol/permission.ts';
 
 /** Tells whether the first mode allows less than the second. */
 export function isNarrowerMode(a: PermissionMode, b: PermissionMode): boolean {

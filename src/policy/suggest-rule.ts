@@ -1,8 +1,7 @@
 import { relative } from 'node:path';
 import type { Rights } from '../protocol/permission.ts';
 import { specifierKind } from '../protocol/specifier-kind.ts';
-import { isInside, listPaths } from './call.ts';
-import type { CallPath, ResolvedCall } from './call.ts';
+import { isInside, listPaths, type CallPath, type ResolvedCall } from './call.ts';
 import type { DecisionInput } from './decision-input.ts';
 import { removeNeutralOptionsFromLine } from './rules/command-rules.ts';
 import { findAllowingRule } from './rules/match-rules.ts';

@@ -1,5 +1,4 @@
-import { findDoubt } from '../shell/parsed-line.ts';
-import type { ShellParser, SimpleCommand } from '../shell/parsed-line.ts';
+import { findDoubt, type ShellParser, type SimpleCommand } from '../shell/parsed-line.ts';
 
 /** A command specifier in one of its three forms. */
 export type CommandPattern =

@@ -1,11 +1,8 @@
 import { foldName, foldWords } from '../../base/fold-name.ts';
 import type { Access, PermissionRule, RuleSet } from '../../protocol/permission.ts';
-import { listPaths } from '../call.ts';
-import type { ResolvedCall, CallPath } from '../call.ts';
-import { findAllowingCommandRule, couldCommandMatch } from './command-rules.ts';
-import type { CommandLine } from './command-rules.ts';
-import { patternCouldMatchPath, patternMatchesPath } from './path-pattern.ts';
-import type { PatternBases } from './path-pattern.ts';
+import { listPaths, type ResolvedCall, type CallPath } from '../call.ts';
+import { couldCommandMatch, findAllowingCommandRule, type CommandLine } from './command-rules.ts';
+import { patternCouldMatchPath, patternMatchesPath, type PatternBases } from './path-pattern.ts';
 import { specifierKind } from '../../protocol/specifier-kind.ts';
 import { matchesDomain } from './specifiers.ts';
 import { coversWholeTool, ruleCovers } from './tool-cover.ts';

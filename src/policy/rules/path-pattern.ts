@@ -1,8 +1,7 @@
 import { join, relative } from 'node:path/posix';
 import ignore from 'ignore';
 import type { Ignore } from 'ignore';
-import { isInside } from '../call.ts';
-import type { CallPath } from '../call.ts';
+import { isInside, type CallPath } from '../call.ts';
 
 /** The directories to which patterns are relative; all absolute. */
 export interface PatternBases {

@@ -2,14 +2,10 @@ import { lazy } from '../../../base/lazy.ts';
 import { parseCommandArguments } from '../read-only/arguments.ts';
 import { parseOptionTable } from '../options/option-table.ts';
 import type { ShellWord } from '../parsed-line.ts';
-import { parseCodeRun, canBeOption, createOpenRun } from './inner-run.ts';
-import type { InnerRunFinder } from './inner-run.ts';
+import { canBeOption, createOpenRun, parseCodeRun, type InnerRunFinder } from './inner-run.ts';
 
-const AWK_OPTIONS = lazy(() =>
-  parseOptionTable(
-    '-bcCgIkMnNOPrsStVh -F= -v= -f@ -e= -i= -l= -E= --field-separator= --assign= --file@ --source= --include= --load= --exec= --posix --re-interval --sandbox --traditional --version --help',
-  ),
-);
+const AWK_OPTIONS =
+  '-bcCgIkMnNOPrsStVh -F= -v= -f@ -e= -i= -l= -E= --field-separator= --assign= --file@ --source= --include= --load= --exec= --posix --re-interval --sandbox --traditional --version --help';
 /**
  * Parts of an awk program that may run commands: `|` and `getline` do, and `@` loads code or calls a function whose name
  * is computed. They also count inside strings, because only awk itself knows where a string starts: a regular expression
@@ -19,7 +15,7 @@ const AWK_RUNS = /\bsystem\b|\bgetline\b|\||@/;
 
 /** awk runs commands from its program text. */
 export const awkRuns: InnerRunFinder = (words, parser) => {
-  const read = parseCommandArguments(words.map(toOperand), AWK_OPTIONS());
+  const read = parseCommandArguments(words.map(toOperand), parseOptionTable(AWK_OPTIONS));
   if (!read.ok) return [createOpenRun(words.length - 1, listQuotedCommands(words, parser))];
   const { options, operands } = read.parsed;
   const loads = options.some(({ name }) => /^(?:-[il]|--include|--load)$/.test(name));
@@ -37,18 +33,15 @@ function awkRunsCommands({ value }: ShellWord): boolean {
   return value === null || AWK_RUNS.test(value.replaceAll('||', ' '));
 }
 
-const SED_OPTIONS = lazy(() =>
-  parseOptionTable(
-    '-nsuzErib -e= -f@ -l# --quiet --silent --debug --expression= --file@ --in-place[=] --line-length# --null-data --posix --regexp-extended --separate --sandbox --unbuffered --zero-terminated --follow-symlinks --version --help',
-  ),
-);
+const SED_OPTIONS =
+  '-nsuzErib -e= -f@ -l# --quiet --silent --debug --expression= --file@ --in-place[=] --line-length# --null-data --posix --regexp-extended --separate --sandbox --unbuffered --zero-terminated --follow-symlinks --version --help';
 
 /** sed runs commands with `e` and with the flag `e` of `s`, and writes files with `w`. */
 export const sedRuns: InnerRunFinder = (words, parser) => {
   const plain = words.map((word) =>
     /^-[nsuzEr]*i./.test(word.value ?? '') ? removeSuffix(word) : word,
   );
-  const read = parseCommandArguments(plain.map(toOperand), SED_OPTIONS());
+  const read = parseCommandArguments(plain.map(toOperand), parseOptionTable(SED_OPTIONS));
   if (!read.ok) return [createOpenRun(words.length - 1, listQuotedCommands(words, parser))];
   const { options, operands } = read.parsed;
   const hasFile = options.some(({ name }) => name === '-f' || name === '--file');

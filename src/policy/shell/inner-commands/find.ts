@@ -1,6 +1,5 @@
 import type { ShellWord } from '../parsed-line.ts';
-import { createCommand, createOpenRun } from './inner-run.ts';
-import type { InnerRunFinder, InnerRun } from './inner-run.ts';
+import { createCommand, createOpenRun, type InnerRunFinder, type InnerRun } from './inner-run.ts';
 
 const ACTION = /^-(?:exec|ok)(?:dir)?$/;
 const FD_ACTION = /^(?:-x|-X|--exec|--exec-batch)$/;

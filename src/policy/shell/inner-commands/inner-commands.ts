@@ -16,8 +16,7 @@ import {
 } from './program-runs.ts';
 import { SHELL_RUN_FINDERS, envRuns } from './shells.ts';
 import { awkRuns, sedRuns } from './awk-and-sed.ts';
-import type { InnerRunFinder, InnerRun } from './inner-run.ts';
-import { createHiddenRun, createOpenRun } from './inner-run.ts';
+import { createHiddenRun, createOpenRun, type InnerRunFinder, type InnerRun } from './inner-run.ts';
 import { isWrapper, findWrappedRuns } from './wrapped-runs.ts';
 import { COMMAND_WRAPPERS } from './wrappers.ts';
 

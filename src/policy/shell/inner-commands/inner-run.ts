@@ -1,5 +1,4 @@
-import { findDoubt } from '../parsed-line.ts';
-import type { ShellParser, ShellWord, SimpleCommand } from '../parsed-line.ts';
+import { findDoubt, type ShellParser, type ShellWord, type SimpleCommand } from '../parsed-line.ts';
 
 /** Something that a program runs because its arguments say so. */
 export interface InnerRun {

@@ -1,6 +1,5 @@
 import { isOption, parseOptionTable, splitOption, takesNextWord } from '../options/option-table.ts';
 import type { OptionTable } from '../options/option-table.ts';
-import { lazy } from '../../../base/lazy.ts';
 import type { ShellParser, ShellWord } from '../parsed-line.ts';
 import {
   parseCodeRun,
@@ -9,20 +8,8 @@ import {
   createOpenRun,
   parseScriptRun,
 } from './inner-run.ts';
-import { EXECUTING_OPTIONS } from './executing-options.ts';
-import type { ExecutingOptions } from './executing-options.ts';
+import { EXECUTING_OPTIONS, type ExecutingOptions } from './executing-options.ts';
 import type { InnerRun } from './inner-run.ts';
-
-const TABLES = lazy(
-  () =>
-    new Map(
-      [...EXECUTING_OPTIONS.values()]
-        .flat()
-        .flatMap((each) =>
-          each.options === undefined ? [] : [[each, parseOptionTable(each.options)] as const],
-        ),
-    ),
-);
 
 /** Removes the version from the name of a program: `python3.12` is python. A name of digits and dots only stays. */
 export function removeVersion(program: string): string {
@@ -49,9 +36,10 @@ function runsByOptions(
   words: readonly ShellWord[],
   parser: ShellParser,
 ): readonly InnerRun[] {
-  const table = TABLES().get(program);
   const { end, isBare } =
-    table === undefined ? { end: words.length, isBare: false } : optionsEnd(words, table, program);
+    program.options === undefined
+      ? { end: words.length, isBare: false }
+      : optionsEnd(words, parseOptionTable(program.options), program);
   const runs = words.slice(0, end).flatMap((word, at) => {
     if (word.value === null) return canBeOption(word) ? [createOpenRun(at)] : [];
     if (at === 0 && isOldOptionBundle(word.value, program)) return [createOpenRun(at)];

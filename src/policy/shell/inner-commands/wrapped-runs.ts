@@ -1,6 +1,5 @@
 import { lazy } from '../../../base/lazy.ts';
 import { canBeSeveralWords, countOptionWords, parseOptionTable } from '../options/option-table.ts';
-import type { OptionTable } from '../options/option-table.ts';
 import { findSubcommandEnds } from '../options/subcommand-position.ts';
 import type { ShellParser, ShellWord } from '../parsed-line.ts';
 import {
@@ -12,10 +11,7 @@ import {
   parseScriptRun,
 } from './inner-run.ts';
 import type { InnerRun } from './inner-run.ts';
-import { COMMAND_WRAPPERS } from './wrappers.ts';
-import type { CommandWrapper } from './wrappers.ts';
-
-const TABLES = new Map<CommandWrapper, OptionTable>();
+import { COMMAND_WRAPPERS, type CommandWrapper } from './wrappers.ts';
 
 /** The entries of a program and of its subcommands. `path` is the program, followed by the subcommand. */
 const BY_PROGRAM = lazy(() =>
@@ -151,8 +147,7 @@ function findOptionsEnd(
   words: readonly ShellWord[],
   from: number,
 ): number | undefined {
-  const table = TABLES.get(wrapper) ?? parseOptionTable(wrapper.options);
-  TABLES.set(wrapper, table);
+  const table = parseOptionTable(wrapper.options);
   let at = from;
   for (let word = words[at]; word !== undefined; word = words[at]) {
     const { value } = word;

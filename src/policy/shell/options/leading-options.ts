@@ -8,17 +8,11 @@ import {
 } from './option-table.ts';
 import type { OptionTable } from './option-table.ts';
 import { SUBCOMMAND_PROGRAMS } from './subcommand-programs.ts';
-import type { SubcommandProgram } from './subcommand-programs.ts';
-
-const TABLES = new Map<SubcommandProgram, OptionTable>();
 
 /** Finds the options that a program takes before its subcommand. Undefined: they are not known. */
 export function findLeadingOptionTable(program: string): OptionTable | undefined {
   const known = SUBCOMMAND_PROGRAMS.get(program);
-  if (known === undefined) return undefined;
-  const table = TABLES.get(known) ?? parseOptionTable(known.options);
-  TABLES.set(known, table);
-  return table;
+  return known === undefined ? undefined : parseOptionTable(known.options);
 }
 
 /** Spells an option as the table does: for programs whose long options have one dash, it adds the second one. */

@@ -22,14 +22,18 @@ const SUFFIXES: ReadonlyMap<string, ValueKind> = new Map<string, ValueKind>([
   ['#', 'number'],
   ['@', 'path'],
 ]);
+const PARSED = new Map<string, OptionTable>();
 const ENTRY = /^(--?)([\w.-]+?)(\[=\]|=\?|=|#|@)?$/;
 
 /**
  * Parses the options of a program, separated by blanks: `-abc` are three options without a value, `-n#` and `--lines#`
  * take a number, `-e=` takes text, `-f@` takes a path, `--color[=]` takes an attached value or none, `--contains=?` takes
- * the next word if there is one, and `-#` stands for `-5`. In a group of letters only the last one takes a value.
+ * the next word if there is one, and `-#` stands for `-5`. In a group of letters only the last one takes a value. Each
+ * spelling is parsed once.
  */
 export function parseOptionTable(spelling: string): OptionTable {
+  const parsed = PARSED.get(spelling);
+  if (parsed !== undefined) return parsed;
   const short = new Map<string, ValueKind>();
   const long = new Map<string, ValueKind>();
   const entries = spelling.split(/\s+/).filter((entry) => entry !== '');
@@ -45,7 +49,9 @@ export function parseOptionTable(spelling: string): OptionTable {
     for (const letter of name.slice(0, -1)) short.set(letter, 'none');
     short.set(name.slice(-1), kind);
   }
-  return { short, long, digits: entries.includes('-#') };
+  const table = { short, long, digits: entries.includes('-#') };
+  PARSED.set(spelling, table);
+  return table;
 }
 
 /** A word of known options: letters without a value, and the last one, which may take a value. */

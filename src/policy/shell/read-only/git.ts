@@ -1,15 +1,10 @@
 import type { ShellWord } from '../parsed-line.ts';
 import { isNeutralOption, readLeadingOptions } from '../options/leading-options.ts';
 import { parseOptionTable } from '../options/option-table.ts';
-import type { OptionTable } from '../options/option-table.ts';
-import { hasOption, parseCommandArguments } from './arguments.ts';
-import type { CommandArguments } from './arguments.ts';
-import { GIT_SUBCOMMANDS } from './git-subcommands.ts';
-import type { GitSubcommandRule } from './git-subcommands.ts';
+import { hasOption, parseCommandArguments, type CommandArguments } from './arguments.ts';
+import { GIT_SUBCOMMANDS, type GitSubcommandRule } from './git-subcommands.ts';
 import { quoteShellWord, moveReadTo, explainUnknownValue, notProven } from './proof.ts';
 import type { CommandRead, ReadOnlyVerdict } from './proof.ts';
-
-const TABLES = new Map<string, OptionTable>();
 
 /**
  * Checks a git command. The caller runs it in an environment in which git runs no program that the configuration of the
@@ -69,9 +64,7 @@ function checkSubcommand(
   const rest = removeVerb(rule, words);
   if (rest === undefined)
     return notProven(`only ${quoteShellWord(`git ${name} ${rule.verbs?.[0] ?? ''}`)} surely reads`);
-  const table = TABLES.get(name) ?? parseOptionTable(rule.options);
-  TABLES.set(name, table);
-  const read = parseCommandArguments(rest, table);
+  const read = parseCommandArguments(rest, parseOptionTable(rule.options));
   if (!read.ok) return notProven(read.reason);
   const problem = findFormatProblem(read.parsed) ?? findOperandProblem(rule, read.parsed);
   if (problem !== undefined) return notProven(problem);

@@ -1,7 +1,5 @@
 import { parseOptionTable } from '../options/option-table.ts';
-import type { OptionTable } from '../options/option-table.ts';
-import { hasOption, parseCommandArguments } from './arguments.ts';
-import type { CommandArguments } from './arguments.ts';
+import { hasOption, parseCommandArguments, type CommandArguments } from './arguments.ts';
 import { quoteShellWord, provenToRead, notProven } from './proof.ts';
 import type { CommandRead, ReadOnlyVerdict, ReadDepth } from './proof.ts';
 import type { ShellWord } from '../parsed-line.ts';
@@ -236,8 +234,6 @@ const PROGRAMS: ReadonlyMap<string, ProgramRule> = new Map<string, ProgramRule>(
   ],
 ]);
 
-const TABLES = new Map<string, OptionTable>();
-
 /** Checks a program of the table with the words after it. Undefined: the program is not in the table. */
 export function checkProgram(
   name: string,
@@ -245,9 +241,7 @@ export function checkProgram(
 ): ReadOnlyVerdict | undefined {
   const rule = PROGRAMS.get(name);
   if (rule === undefined) return undefined;
-  const table = TABLES.get(name) ?? parseOptionTable(rule.options);
-  TABLES.set(name, table);
-  const read = parseCommandArguments(words, table);
+  const read = parseCommandArguments(words, parseOptionTable(rule.options));
   if (!read.ok) return notProven(read.reason);
   const { parsed } = read;
   const problem = rule.check?.(parsed);
