@@ -68,7 +68,7 @@ function inRootsOf(owner: Rights, made: ResolvedCall): ResolvedCall {
 }
 
 describe('attenuate', () => {
-  test('narrows by the definition, and goes one deeper', () => {
+  test('narrows the rights by the definition, one level deeper', () => {
     const parent = { ...rights('autonomous', { allow: ['Bash'] }), disallowedTools: ['WebFetch'] };
     const definition = agent({
       mode: 'acceptEdits',
@@ -125,7 +125,7 @@ describe('attenuate', () => {
     expect(decide(edit('a.ts'), worker, CONTEXT).verdict).toBe('allow');
   });
 
-  test('who wants nothing asked wants it of all below, whatever those say', () => {
+  test('an agent that refuses questions refuses them for all tasks below, whatever their definitions say', () => {
     const silent = attenuate(rights(), agent({ refusesQuestions: true }));
     expect(silent).toEqual({ ...rights(), refusesQuestions: true, depth: 1 });
     expect(attenuate(silent, agent({ refusesQuestions: false })).refusesQuestions).toBe(true);
@@ -134,7 +134,7 @@ describe('attenuate', () => {
     expect(attenuate(rights(), agent(), { callerRights: silent }).refusesQuestions).toBe(true);
   });
 
-  test('is below the parent, and no call that the parent refuses runs in the child', () => {
+  test('never gives more than the parent has, and no call that the parent refuses runs in the child', () => {
     fc.assert(
       fc.property(anyRights, fc.array(anyAgent, { maxLength: 4 }), anyCall, (root, chain, made) => {
         let parent = root;
@@ -151,7 +151,7 @@ describe('attenuate', () => {
     );
   });
 
-  test('twice is once, one level deeper', () => {
+  test('applied twice is the same as once, one level deeper', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, (parent, definition) => {
         const once = attenuate(parent, definition);
@@ -160,7 +160,7 @@ describe('attenuate', () => {
     );
   });
 
-  test('which of two definitions stands above the other makes no difference below both', () => {
+  test('the order of two definitions makes no difference below both', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, anyAgent, (parent, one, other) => {
         expect(attenuate(attenuate(parent, one), other)).toEqual(
@@ -170,7 +170,7 @@ describe('attenuate', () => {
     );
   });
 
-  test('narrowing a parent first or its child afterwards comes to the same', () => {
+  test('narrowing a parent first or its child afterwards has the same result', () => {
     fc.assert(
       fc.property(anyRights, anyRights, anyAgent, (parent, maxRights, definition) => {
         const before = attenuate(intersectRights(parent, maxRights), definition);
@@ -201,7 +201,7 @@ describe('intersectRights', () => {
     );
   });
 
-  test('is below both, and cutting again changes nothing', () => {
+  test('gives no more than either, and a second time changes nothing', () => {
     fc.assert(
       fc.property(anyRights, anyRights, (recorded, maxRights) => {
         const both = intersectRights(recorded, maxRights);
@@ -212,7 +212,7 @@ describe('intersectRights', () => {
     );
   });
 
-  test('allows no call that either refuses, in whatever roots the rules were written', () => {
+  test('allows no call that either refuses, with any roots of the rules', () => {
     const verdict = (made: ResolvedCall, owner: Rights): number =>
       RANK[decide(inRootsOf(owner, made), owner, CONTEXT).verdict];
     fc.assert(
@@ -225,7 +225,7 @@ describe('intersectRights', () => {
     );
   });
 
-  test('a relative rule means what it meant in the roots it was written for', () => {
+  test('a relative rule keeps the meaning that it had in its roots', () => {
     const recorded = { ...rights('default', { allow: ['Edit(x/**)'] }), roots: ['/a', '/b'] };
     const cut = intersectRights(recorded, { ...recorded, roots: ['/b'] });
     expect(cut.rules.allow).toEqual([]);
@@ -234,14 +234,14 @@ describe('intersectRights', () => {
     expect(texts(deeper.rules.deny)).toEqual(['Read(//a/secret/**)', 'Read(secret/**)']);
   });
 
-  test('keeps what lies in a root of both', () => {
+  test('keeps roots that lie in a root of both', () => {
     const recorded = { ...rights(), roots: ['/a/b', '/c'] };
     const maxRights = { ...rights(), roots: ['/a', '/c/d', '/e'] };
     expect(intersectRights(recorded, maxRights).roots).toEqual(['/a/b', '/c/d']);
   });
 });
 
-describe('rootRights', () => {
+describe('createRootRights', () => {
   const grant = {
     mode: 'acceptEdits' as const,
     rules: rules({ deny: ['Bash(rm:*)'] }),
@@ -250,11 +250,11 @@ describe('rootRights', () => {
     maxDepth: 2,
   };
 
-  test('of the main agent are what the user granted', () => {
+  test('gives the main agent what the user granted', () => {
     expect(createRootRights(grant, null)).toEqual({ ...grant, disallowedTools: [], depth: 0 });
   });
 
-  test('of --agent are narrowed by its definition, which never raises the mode', () => {
+  test('narrows the rights by the definition of --agent, which never widens the mode', () => {
     const asked = agent({ mode: 'autonomous', disallowedTools: ['Write'] });
     expect(createRootRights(grant, asked)).toEqual({
       ...grant,

@@ -49,7 +49,7 @@ test('each call waits for the earlier ones that it conflicts with, and for no ot
   ]);
 });
 
-test('no two calls that conflict are left free to run at the same time', () => {
+test('no two calls that conflict can run at the same time', () => {
   const some = fc.constantFrom(readA, readDir, editA, editB, shell, task, todo, fetch);
   fc.assert(
     fc.property(fc.array(some, { maxLength: 8 }), (calls) => {

@@ -119,7 +119,7 @@ describe('the limit', () => {
     });
   });
 
-  test('grants nothing: what would be asked about still is', () => {
+  test('gives no rights: a call that would be asked about still is', () => {
     expect(verdict(bash('git diff'), under(GIT, rights()))).toBe('ask');
     const denied = rights('autonomous', { deny: ['Bash(git diff:*)'] });
     expect(verdict(bash('git diff'), under(GIT, denied))).toBe('deny');
@@ -134,7 +134,7 @@ describe('the limit', () => {
     );
   });
 
-  test('needs commands read in every mode', () => {
+  test('needs commands parsed in every mode', () => {
     expect(needsShellParser(bash('ls'), under(GIT), { isSandboxed: true })).toBe(true);
     expect(needsShellParser(bash('ls'), rights('autonomous'), { isSandboxed: true })).toBe(false);
   });
@@ -179,7 +179,7 @@ describe('below a limited agent', () => {
     expect(verdict(made, attenuate(under(limited), worker))).toBe(expected);
   });
 
-  test('the limits of all definitions hold', () => {
+  test('the limits of all definitions apply', () => {
     const both = attenuate(
       under(GIT),
       agent({ name: 'log', limitedTools: [list('Bash(git log:*)', 'Bash(npm:*)')] }),
@@ -199,7 +199,7 @@ describe('below a limited agent', () => {
     expect(places(list('Read(src/**)'))).toEqual([]);
   });
 
-  test('paths keep the meaning that they had where the limit was written', () => {
+  test('relative paths keep the meaning that they had where the limit was written', () => {
     const above = under(list('Edit(src/**)'));
     const moved: Rights = { ...rights('autonomous'), roots: [`${ROOT}/src`] };
     const below = intersectRights(above, moved);

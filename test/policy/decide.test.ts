@@ -268,7 +268,7 @@ describe('rules', () => {
     ]);
   });
 
-  test('without the grammar no command rule allows, and each one refuses', () => {
+  test('without the shell parser no allow rule for a command applies, and every deny rule does', () => {
     const facts = { ...CONTEXT, shellParser: null };
     const verdict = (texts: RuleTexts) => decide(bash('npm test'), rights('default', texts), facts);
     expect(short(verdict({ allow: ['Bash(npm test)'] }))).toBe('ask tool_default');
@@ -276,7 +276,7 @@ describe('rules', () => {
     expect(short(verdict({ allow: ['Bash'] }))).toBe('allow allow_rule');
   });
 
-  test('a command is read where it has to be proved, and where a rule is about it or what it reads', () => {
+  test('a command is parsed where it has to be proved, and where a rule is about it or about the files it reads', () => {
     const needs = (made: ResolvedCall, mode: PermissionMode, texts: RuleTexts, sandboxed = true) =>
       needsShellParser(made, rights(mode, texts), { isSandboxed: sandboxed });
     expect([
@@ -312,7 +312,7 @@ describe('a command that redirects into a file', () => {
     expect(`${verdict} ${step}`).toBe(expected);
   });
 
-  test('is told the rule', () => {
+  test('gets the rule as a reason', () => {
     const { reason } = judge(redirecting(path('a.txt')), { deny: ['Edit(a.txt)'] });
     expect(reason).toBe('The deny rule `Edit(a.txt)` (--deny) forbids this Bash call.');
   });
@@ -322,7 +322,7 @@ describe('a command', () => {
   const confinement = (made: ResolvedCall, mode: PermissionMode, texts: RuleTexts = {}) =>
     judge(made, texts, mode).confinement;
 
-  test('runs where nothing can be changed if it was proved, or in plan mode; else in the workspace', () => {
+  test('runs where it can change nothing if it was proved or in plan mode, and in the workspace otherwise', () => {
     expect([
       confinement(proved('ls'), 'plan'),
       confinement(proved('ls'), 'default'),
@@ -344,7 +344,7 @@ describe('a command', () => {
     ]);
   });
 
-  test('without a sandbox is granted by no mode, but by its proof and by rules', () => {
+  test('without a sandbox is allowed by its proof and by rules, but by no mode', () => {
     const facts = { ...CONTEXT, isSandboxed: false };
     const verdict = (made: ResolvedCall, texts: RuleTexts = {}) =>
       short(decide(made, rights('autonomous', texts), facts));
@@ -366,7 +366,7 @@ describe('a command', () => {
     );
   });
 
-  test('on a machine that is itself the sandbox is granted, but not to what may change nothing', () => {
+  test('on a machine that is itself the sandbox is allowed, except for an agent that may change nothing', () => {
     const facts = { ...CONTEXT, isSandboxed: false, isMachineSandbox: true, isInContainer: true };
     const decided = (texts: RuleTexts, more: Partial<Rights> = {}, mode?: PermissionMode) =>
       decide(bash('npm test'), { ...rights(mode ?? 'autonomous', texts), ...more }, facts);
@@ -395,7 +395,7 @@ describe('a command', () => {
     }
   });
 
-  test('says what only the lack of a sandbox keeps from running, and what a container may change', () => {
+  test('names the lack of a sandbox where this alone keeps it from running, and the flag for a container', () => {
     const lacking = (mode: PermissionMode, facts: Partial<typeof CONTEXT>, texts: RuleTexts = {}) =>
       decide(bash('npm test'), rights(mode, texts), { ...CONTEXT, ...facts });
     const here = lacking('autonomous', { isSandboxed: false });
@@ -417,7 +417,7 @@ describe('a command', () => {
     );
   });
 
-  test('that takes too long to judge is refused in every mode, after the deny rules', () => {
+  test('that takes too long to analyse is refused in every mode, after the deny rules', () => {
     const slow: ResolvedCall = {
       ...bash('ls'),
       proof: { proven: false, reason: 'it took too long', isOverLimit: true },
@@ -439,7 +439,7 @@ describe('a command', () => {
     ]).toEqual(['deny floor', 'ask tool_default', 'allow tool_default']);
   });
 
-  test('proves nothing of a call that does more than run it', () => {
+  test('proves nothing about a call that does more than run it', () => {
     const more = { ...proved('ls'), tool: 'mcp__x__y' };
     const writes = { ...proved('ls'), access: { ...proved('ls').access, writes: [path('a')] } };
     expect([more, writes].map((made) => short(judge(made, {}, 'plan')))).toEqual([
@@ -450,7 +450,7 @@ describe('a command', () => {
 });
 
 describe('reasons', () => {
-  test('name the rule and where it stands', () => {
+  test('name the rule and where it is written', () => {
     const texts = { deny: ['Bash(rm:*)'] };
     expect(judge(bash('rm x'), texts)).toEqual({
       verdict: 'deny',
@@ -489,12 +489,12 @@ describe('reasons', () => {
     expect(judge(made, {}, mode).wouldAllow).toBe(wouldAllow);
   });
 
-  test('a child in plan mode is not told of a flag that would not help it', () => {
+  test('the refusal of a child in plan mode names no flag, since none would help', () => {
     const child = { ...rights('plan'), depth: 1 };
     expect(decide(edit('a.ts'), child, CONTEXT).wouldAllow).toBeUndefined();
   });
 
-  test('a refusal says why, and what would allow it', () => {
+  test('a refusal says why, and names what would allow the call', () => {
     expect(explainRefusal(judge(bash("echo 'x'")))).toBe(
       "Refused, nothing was done. Bash runs commands or code, and neither a rule nor default mode lets it run unasked. Nobody is here to be asked. A user can allow it with --allow 'Bash(echo '\\''x'\\'')'. Do not try the same another way; go on without it, and say so in your answer.",
     );
@@ -506,7 +506,7 @@ describe('reasons', () => {
     );
   });
 
-  test('the rule that is named does allow the call', () => {
+  test('the rule that a refusal names allows the call', () => {
     fc.assert(
       fc.property(anyCall, (made) => {
         const { verdict, step, wouldAllow } = judge(made);
@@ -575,7 +575,7 @@ describe('whatever the rules, the mode and the call', () => {
     );
   });
 
-  test('one deny or ask more, one allow less or no tool never widens', () => {
+  test('one more deny or ask rule, one allow rule less or no tool never gives more rights', () => {
     fc.assert(
       fc.property(
         anyCall,

@@ -10,7 +10,7 @@ function places(texts: RuleTexts, roots: readonly string[] = [ROOT]) {
   return findDeniedPaths({ rules: rules(texts), roots }, { home: HOME });
 }
 
-describe('the places that a pattern names', () => {
+describe('the paths that a pattern names', () => {
   test.each([
     ['hidden/**', [`${ROOT}/hidden`]],
     ['hidden/*', [`${ROOT}/hidden`]],
@@ -38,7 +38,7 @@ describe('the places that a pattern names', () => {
     expect(places({ deny: [`Edit(${pattern})`] })).toEqual({ hidden: [], readOnly: expected });
   });
 
-  test('are there in each root, but for what is written from the working directory', () => {
+  test('exist in each root, except for patterns that start at the working directory', () => {
     const texts = { deny: ['Read(hidden/**)', 'Read(./here)', 'Read(name)'] };
     expect(places(texts, [ROOT, OTHER]).hidden).toEqual([
       `${OTHER}/hidden`,
@@ -49,7 +49,7 @@ describe('the places that a pattern names', () => {
     ]);
   });
 
-  test('are the same where a child has other roots', () => {
+  test('are the same for a child with other roots', () => {
     const given = rules({ deny: ['Read(name)', 'Read(hidden/**)', 'Edit(a*b)'] });
     const deny = addAbsoluteRules(given.deny, [ROOT]);
     const of = findDeniedPaths(
@@ -61,7 +61,7 @@ describe('the places that a pattern names', () => {
   });
 });
 
-test('an ask rule that was answered leaves its place, a deny rule of the same words does not', () => {
+test('an answered ask rule denies no path any more, a deny rule with the same text still does', () => {
   const given = rules({ deny: ['Read(b)'], ask: ['Read(a)', 'Read(b)', 'Edit(a)'] });
   const hiddenAfter = (answered: PermissionRule | undefined) =>
     findDeniedPaths({ rules: given, roots: [ROOT] }, { home: HOME, answered });
@@ -72,7 +72,7 @@ test('an ask rule that was answered leaves its place, a deny rule of the same wo
   ]);
 });
 
-describe('which rules deny a place', () => {
+describe('the rules that deny a path', () => {
   test.each<[string, RuleTexts, ReturnType<typeof places>]>([
     ['none', { allow: ['Read(a)', 'Edit(b)', 'Bash'] }, { hidden: [], readOnly: [] }],
     [

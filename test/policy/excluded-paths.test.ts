@@ -15,8 +15,8 @@ function kept(texts: RuleTexts, tool: string, below = '', asked = below) {
   );
 }
 
-describe('what a call for a directory may not see of it', () => {
-  test('a rule for what lies below holds for the search of the directory above', () => {
+describe('the paths that are excluded from a call for a directory', () => {
+  test('a rule for paths below a directory applies to a search of this directory', () => {
     const deny = kept({ deny: ['Read(secret/**)'] }, 'Grep');
     expect(deny?.('secret/a/b.txt')).toBe('deny rule `Read(secret/**)` (--deny)');
     expect(deny?.('Secret/a')).toBe('deny rule `Read(secret/**)` (--deny)');
@@ -33,19 +33,19 @@ describe('what a call for a directory may not see of it', () => {
     expect(kept({ deny: ['Read(~/x)'] }, 'LS')?.('x')).toBeUndefined();
   });
 
-  test('the name that was asked for counts, and the real one', () => {
+  test('both the path that was asked for and the real path count', () => {
     const deny = kept({ deny: ['Read(alias/a)', 'Read(real/b)'] }, 'Grep', 'real', 'alias');
     expect(deny?.('a')).toMatch(/alias/);
     expect(deny?.('b')).toMatch(/real/);
     expect(deny?.('c')).toBeUndefined();
   });
 
-  test('an ask rule that was answered for the whole call keeps nothing back', () => {
+  test('an ask rule that was answered for the call excludes nothing', () => {
     expect(kept({ ask: ['Read(secret/**)'] }, 'Grep', 'secret')).toBeNull();
     expect(kept({ ask: ['Read(secret/**)'] }, 'Grep')?.('secret/a')).toMatch(/^ask rule/);
   });
 
-  test('rules without a path, for other tools, or that allow, keep nothing back', () => {
+  test('rules without a path, rules for other tools and allow rules exclude nothing', () => {
     expect(
       kept({ deny: ['Bash(cat:*)', 'Write(x)'], allow: ['Read(secret/**)'] }, 'Grep'),
     ).toBeNull();
@@ -64,14 +64,14 @@ test.each([
   ['.git', 'config', undefined],
   ['.git', '.env', 'it usually holds secrets'],
   ['.ssh', 'id_rsa', undefined],
-])('of %s as a whole %s is kept back: %s', (directory, name, why) => {
+])('when all of %s is moved or deleted, %s is excluded: %s', (directory, name, why) => {
   const at = `${ROOT}/${directory}`;
   const place = { roots: [ROOT], stateDirectories: [`${HOME}/data`] };
   expect(createHardRuleCheck({ asked: at, real: at }, place)(name)).toBe(why);
   expect(createHardRuleCheck({ asked: `${ROOT}/alias`, real: at }, place)(name)).toBe(why);
 });
 
-test('a file is kept back exactly when a rule could mean it, were it asked for itself', () => {
+test('a file is excluded exactly when a rule could apply to a call for this file', () => {
   const pattern = fc.constantFrom(
     'a',
     'a/b',

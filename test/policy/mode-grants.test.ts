@@ -65,7 +65,7 @@ describe('the mode below a task', () => {
 });
 
 describe('rights with a grant', () => {
-  test('are those without it but for the mode, which stays within parent, grant and wish', () => {
+  test('differ from those without it only in the mode, which stays within parent, grant and definition', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, anyMode, (parent, definition, mode) => {
         const plain = attenuate(parent, definition);
@@ -81,7 +81,7 @@ describe('rights with a grant', () => {
     );
   });
 
-  test('are nothing that a task below has by itself', () => {
+  test('are not passed on to a task below', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, anyAgent, anyMode, (parent, one, other, mode) => {
         const raised = attenuate(parent, one, { grant: { mode } });
@@ -91,7 +91,7 @@ describe('rights with a grant', () => {
     );
   });
 
-  test('in force are what a task would be made with now, and less where it was made with less', () => {
+  test('that apply are those that a task would get now, or less where it was created with less', () => {
     fc.assert(
       fc.property(anyRights, anyRights, anyAgent, anyMode, (then, above, definition, mode) => {
         const given = grant(mode);
@@ -107,7 +107,7 @@ describe('rights with a grant', () => {
     );
   });
 
-  it('widen a task that was made before, but not out of plan mode', () => {
+  it('widen a task that was created before, except for one in plan mode', () => {
     const definition = agent({ mode: 'acceptEdits' });
     const terms = { definition, grant: grant('acceptEdits') };
     const mode = (recorded: PermissionMode, above: PermissionMode) =>
@@ -119,7 +119,7 @@ describe('rights with a grant', () => {
     ]);
   });
 
-  it('fall back to what they were without it, for a task that stands alone', () => {
+  it('return to those without the grant for a main task', () => {
     const raised = rights('acceptEdits');
     expect(dropRevokedGrant(raised, 'default', null).mode).toBe('default');
     expect(dropRevokedGrant(raised, 'default', grant('acceptEdits')).mode).toBe('acceptEdits');
@@ -138,7 +138,7 @@ describe('a grant', () => {
     expect(findModeGrant(from(scope), [grant('acceptEdits')]) !== null).toBe(isMeant);
   });
 
-  it('for one file is for that one alone, and for what a file of others said', () => {
+  it('for one file applies to this file alone, and to its content if others may write it', () => {
     const project = from('project');
     const bound = grant('acceptEdits', { definition: identifyDefinition(project) });
     expect(findModeGrant(project, [bound])).toBe(bound);
@@ -151,7 +151,7 @@ describe('a grant', () => {
     expect(findModeGrant(from('user', '/user/sub/worker.md'), [own])).toBeNull();
   });
 
-  it('is for the same definition when it was read from a log', () => {
+  it('applies to the same definition when it is read from a log', () => {
     const project = from('project');
     const read: AgentDefinition = JSON.parse(JSON.stringify(project));
     const bound = grant('acceptEdits', { definition: identifyDefinition(project) });
@@ -169,7 +169,7 @@ describe('a grant', () => {
     [{ kind: 'answer', where: '/state/agent-modes.json' }, 'user'],
     [{ kind: 'config', where: '/home/me/config.toml:2' }, 'user'],
     [{ kind: 'env', where: 'MUSTER_PERMISSIONS_AGENT_MODES' }, 'user'],
-  ])('from %j reaches the %s', (source, scope) => {
+  ])('from %j has the scope %s', (source, scope) => {
     expect(findGrantScope(grant('acceptEdits', { source }))).toBe(scope);
   });
 });
@@ -212,7 +212,7 @@ describe('an offer', () => {
       { agent: "a b'c", mode: 'autonomous', isOwn: true },
       `--agent-mode 'a b'\\''c=autonomous', or agent_modes = ["a b'c=autonomous"] under [permissions] of your configuration`,
     ],
-  ] as const)('%j says how it is granted', (lacking, expected) => {
+  ] as const)('%j is explained with the flag or key that grants it', (lacking, expected) => {
     expect(explainGrant(lacking)).toBe(expected);
   });
 });

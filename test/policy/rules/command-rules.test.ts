@@ -81,7 +81,7 @@ describe('a rule allows', () => {
     ['', 'Bash(npm test:*)'],
   ])('but not %j by %s', (line, rule) => expect(allows(line, rule)).toBe(false));
 
-  test('nothing by a specifier without a grammar', () => {
+  test('nothing by a specifier without the shell parser', () => {
     const { allow } = rules({ allow: ['Bash(npm test)'] });
     expect(findAllowingCommandRule(allow, parseCommandLine('npm test', null))).toBeUndefined();
   });
@@ -162,18 +162,18 @@ describe('a rule refuses', () => {
     ['echo $((1 + 2)) > out', 'rm:*'],
   ])('but not %j by %s', (line, specifier) => expect(denies(line, specifier)).toBe(false));
 
-  test('whatever it can not read, without a grammar', () => {
+  test('every line that cannot be parsed, without the shell parser', () => {
     expect(couldCommandMatch('rm:*', parseCommandLine('ls', null))).toBe(true);
   });
 
-  test('stays quick where wrappers are heaped up', () => {
+  test('is fast for many nested wrappers', () => {
     expect(denies('xargs -Z '.repeat(1500), 'rm:*')).toBe(true);
     expect(denies('('.repeat(8000), 'rm:*')).toBe(true);
     expect(denies('$('.repeat(8000), 'rm:*')).toBe(true);
   });
 });
 
-test('what is denied behind any stack of wrappers is found, and no such line is allowed by the rest', () => {
+test('a denied command is found behind any number of wrappers, and rules for the wrappers do not allow it', () => {
   const wrapper = fc.constantFrom(
     'env',
     'env A=1',

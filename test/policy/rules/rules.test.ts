@@ -64,14 +64,14 @@ describe('parseRule', () => {
     expect(parsed.problem.message.startsWith(`--allow: rule ${JSON.stringify(text)}: `)).toBe(true);
   });
 
-  test('knows tools that a library user brought', () => {
+  test('knows tools that a user of the library adds', () => {
     expect(parseRule({ text: 'Deploy', source }, ['Deploy'])).toEqual({
       ok: true,
       rule: { text: 'Deploy', tool: 'Deploy', source },
     });
   });
 
-  test('reads back what printRule wrote, whatever the specifier holds', () => {
+  test('reads back what printRule wrote, for any specifier', () => {
     const specifier = fc
       .oneof(
         fc.string({ unit: fc.constantFrom('(', ')', '\\', 'a', ' ', '*', ':', '"') }),
@@ -91,7 +91,7 @@ describe('parseRule', () => {
 describe('parseRules', () => {
   const texts = (...all: string[]) => all.map((text) => ({ text, source }));
 
-  test('a mistake never widens, and is told', () => {
+  test('a rule with a mistake never gives rights, and is reported', () => {
     const { rules, problems } = parseRules({
       allow: texts('Bash(', 'Read'),
       ask: texts('WebFetch(x)'),
@@ -111,7 +111,7 @@ describe('parseRules', () => {
   });
 });
 
-describe('a name that means less than the tool of Muster', () => {
+describe('the name of a tool that does less than the tool of Muster', () => {
   const lists = (text: string) => {
     const each = [{ text, source }];
     const read = (list: 'allow' | 'ask' | 'deny') =>

@@ -12,7 +12,7 @@ test.each([
   'git push -u origin main',
   'git config user.name me; git status',
   'git worktree remove ../x || true',
-])('git runs alone in %s', (line) => {
+])('only git runs in %s', (line) => {
   expect(runsOnlyGit(parseShellLine(line))).toBe(true);
 });
 
@@ -51,11 +51,11 @@ test.each([
   'git x',
   'sudo git checkout other',
   'git checkout *',
-])('something else runs, or may, in %s', (line) => {
+])('something else runs, or may run, in %s', (line) => {
   expect(runsOnlyGit(parseShellLine(line))).toBe(false);
 });
 
-test('takes a program with its arguments, too', () => {
+test('a program with its arguments is checked, too', () => {
   expect(isGitOnlyCommand(['git', 'checkout', 'a b'])).toBe(true);
   expect(isGitOnlyCommand(['git', 'rebase', '-x', './evil'])).toBe(false);
   expect(isGitOnlyCommand(['cat', 'x'])).toBe(false);

@@ -103,7 +103,7 @@ function wrap(ways: readonly Way[], command: string): string {
 const COMMANDS = ['rm -rf x', 'rm', 'git push origin', 'git -C . push', 'npm --prefix . publish'];
 const RULES = ['rm:*', 'rm:*', 'git push:*', 'git push:*', 'npm publish:*'];
 
-describe('whatever programs are told to run a command', () => {
+describe('whatever programs run a command', () => {
   test('a deny rule for it applies', () => {
     fc.assert(
       fc.property(nested, fc.nat(COMMANDS.length - 1), (ways, index) => {
@@ -194,7 +194,7 @@ describe('rules', () => {
     );
   });
 
-  test('that are printed and read again mean the same, and so does the line that they name', () => {
+  test('that are printed and parsed again mean the same, and so does the line that they name', () => {
     fc.assert(
       fc.property(anyLine, (line) => {
         const text = printRule({ tool: 'Bash', specifier: line });
@@ -207,7 +207,7 @@ describe('rules', () => {
     );
   });
 
-  test('judge a command as they judge its words written anew', () => {
+  test('treat a command like its words written in another way', () => {
     fc.assert(
       fc.property(anyLine, allowed, (line, rules) => {
         const [only, ...others] = parseShellLine(line).commands;

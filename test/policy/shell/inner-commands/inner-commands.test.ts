@@ -165,7 +165,7 @@ const TELLING: readonly (readonly [program: string, line: string])[] = [
   ['unset', "unset 'a[`rm x`]'"],
 ];
 
-describe('what a program is told to run', () => {
+describe('a command that a program runs', () => {
   test.each(TELLING)('is not covered by a rule for %s: %s', (program, line) => {
     expect(allows(line, `${program}:*`)).toBe(false);
     expect(allows(line, `${program} *`)).toBe(false);
@@ -176,7 +176,7 @@ describe('what a program is told to run', () => {
     expect(denies(line, 'rm:*')).toBe(true);
   });
 
-  test.each(TELLING)('is covered by the rule that is the very line: %s %s', (_, line) => {
+  test.each(TELLING)('is covered by the rule with exactly this line: %s %s', (_, line) => {
     if (!line.includes('*')) expect(allows(line, line)).toBe(true);
   });
 
@@ -294,7 +294,7 @@ describe('what a program is told to run', () => {
   });
 });
 
-describe('a rule for a program covers it where it is told to run nothing', () => {
+describe('a rule for a program covers it where it runs no other command', () => {
   test.each([
     ['find . -name "*.ts" -type f', 'find:*'],
     ['find "$DIR" -name x', 'find:*'],
@@ -375,7 +375,7 @@ describe('a rule for a program covers it where it is told to run nothing', () =>
   ])('%s by %s', (line, specifier) => expect(allows(line, specifier)).toBe(true));
 });
 
-describe('a deny rule leaves what is not told to be run', () => {
+describe('a deny rule does not apply to a text that is not run', () => {
   test.each([
     ["awk '{ print $1 }' rm", 'rm:*'],
     ["sed 's/rm x/y/' file", 'rm:*'],
@@ -407,7 +407,7 @@ describe('a deny rule leaves what is not told to be run', () => {
   ])('but applies to %s by %s', (line, specifier) => expect(denies(line, specifier)).toBe(true));
 });
 
-test('lines that no honest person writes are judged quickly', () => {
+test('absurdly long lines are analysed quickly', () => {
   const began = performance.now();
   expect(allows('env '.repeat(4000), 'env:*', 'env *', 'env x*')).toBe(false);
   expect(denies('find . -exec '.repeat(1000), 'rm:*')).toBe(true);

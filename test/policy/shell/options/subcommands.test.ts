@@ -95,7 +95,7 @@ describe('a deny rule for a subcommand applies whatever options stand before it'
   ])('but not %s by %s', (line, specifier) => expect(denies(line, specifier)).toBe(false));
 });
 
-describe('an allow rule for a subcommand covers options that leave its effect as it is', () => {
+describe('an allow rule for a subcommand covers options that do not change its effect', () => {
   test.each([
     ['git --no-pager diff', 'git diff:*'],
     ['git -P diff HEAD', 'git diff:*'],
@@ -151,7 +151,7 @@ test.each([
   expect(suggestRule(createDecisionInput(bash(line), rights(), CONTEXT))).toBe(rule);
 });
 
-test('long lines are judged quickly', () => {
+test('long lines are analysed quickly', () => {
   const began = performance.now();
   for (const line of ['-x y '.repeat(3000), 'a '.repeat(8000), '-C . '.repeat(3000)]) {
     expect(denies(`git ${line} push`, 'git push:*')).toBe(!line.startsWith('a'));

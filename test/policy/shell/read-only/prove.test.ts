@@ -7,7 +7,7 @@ import { NASTY } from './nasty.ts';
 
 const prove = (line: string) => proveReadOnly(line, parseShellLine);
 
-test('what agents run to look around is proved', () => {
+test('the commands that agents use to look around are proved', () => {
   expect(EVERYDAY.length).toBeGreaterThanOrEqual(250);
   const refused = EVERYDAY.flatMap((line) => {
     const proof = prove(line);
@@ -16,11 +16,11 @@ test('what agents run to look around is proved', () => {
   expect(refused).toEqual([]);
 });
 
-test('nothing that runs, writes or tells more than it says is proved', () => {
+test('no command that runs, writes or reveals more than it says is proved', () => {
   expect(NASTY.filter((line) => prove(line).proven)).toEqual([]);
 });
 
-test('every nasty command behind, before and inside of a harmless one is not proved either', () => {
+test('no nasty command is proved after, before or inside a harmless one', () => {
   const around = (line: string): readonly string[] => [
     `ls; ${line}`,
     `${line}\nls`,
@@ -35,7 +35,7 @@ test('every nasty command behind, before and inside of a harmless one is not pro
   expect(proved).toEqual([]);
 });
 
-describe('what is read', () => {
+describe('the paths that are read', () => {
   const itself = (...paths: string[]): CommandRead[] =>
     paths.map((path) => ({ path, below: 'itself' }));
   const contents = (path: string): CommandRead => ({ path, below: 'contents' });
@@ -97,7 +97,7 @@ describe('what is read', () => {
   });
 });
 
-test('a proof names the programs that PATH finds, and where git runs', () => {
+test('a proof names the programs that are looked up on PATH, and where git runs', () => {
   expect(prove('ls; /bin/cat a; echo x | grep x; git -C b log; command -v node')).toEqual({
     proven: true,
     reads: ['.', 'a', 'b'].map((path) => ({ path, below: 'itself' })),
