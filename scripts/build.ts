@@ -20,9 +20,7 @@ import { rolldown, type OutputChunk } from 'rolldown';
 import { inAscii } from './ascii.ts';
 import { assertNoCircle } from './circles.ts';
 import { builtinModulePlugin } from './builtin-modules.ts';
-import { plainHeadersPlugin } from './plain-headers.ts';
 import { compiledWithFile } from './eager-functions.ts';
-import { plainChecksPlugin } from './plain-checks.ts';
 import { unusedStreamsPlugin } from './unused-streams.ts';
 import { writeSchemas } from './schemas.ts';
 import { namedFunctions, originsIn, type NamedFunction } from './function-names.ts';
@@ -55,17 +53,28 @@ const LOWEST_NODE = `node${engines.node.replace('>=', '')}`;
 const EXTERNAL = ['@vscode/ripgrep'];
 
 /**
- * Each file that a start loads costs half a millisecond or more, so what a headless run needs lies in
- * few: what comes before the compile cache is on, the run itself, and what the providers share.
- * Groups take along what their modules import statically.
+ * Each file that a start loads costs half a millisecond or more, so a headless run needs few: the code before
+ * the compile cache is on, the command line, the run itself, and what the providers share. The light part of all
+ * other commands is one file. Groups take along what their modules import statically.
  */
 const CHUNKS = [
-  { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 3 },
+  { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 5 },
   {
-    name: 'core',
-    test: /src\/front\/(cli\/(main|commands\/run)|headless\/headless)\.ts$/,
-    priority: 2,
+    name: 'cli',
+    // Modules that commands share with a run are here, so that the help does not load the run
+    // (test/e2e/start-files.test.ts).
+    test: new RegExp(
+      [
+        String.raw`src/front/cli/(main|stdin|new-file)\.ts$`,
+        String.raw`src/base/(clock|control-tags|disguised-text|ids|local-time)\.ts$`,
+        String.raw`src/protocol/(agent|outside-text|stream-line|state/(ledger|steady-time))\.ts$`,
+        String.raw`src/(sys/file-errors|report/cost-text|agents/example-agents)\.ts$`,
+      ].join('|'),
+    ),
+    priority: 4,
   },
+  { name: 'core', test: /src\/front\/(cli\/run-prompt|headless\/headless)\.ts$/, priority: 3 },
+  { name: 'commands', test: /src\/front\/cli\/commands\.ts$/, priority: 2 },
   {
     name: 'providers',
     test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|thinking)\.ts$/,
@@ -79,14 +88,14 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     input: ENTRIES,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [
-      builtinModulePlugin(),
-      plainHeadersPlugin(),
-      plainChecksPlugin(),
-      unusedStreamsPlugin(),
-    ],
+    plugins: [builtinModulePlugin(), unusedStreamsPlugin()],
     tsconfig: false,
-    transform: { target: LOWEST_NODE },
+    transform: {
+      target: LOWEST_NODE,
+      // The global `Headers` loads everything behind Node's `fetch`, which costs 30 ms of each start
+      // (docs/decisions/0004).
+      inject: { Headers: [join(root, 'src/sys/plain-headers.ts'), 'PlainHeaders'] },
+    },
     logLevel: 'warn',
   });
   const { output } = await build.generate({

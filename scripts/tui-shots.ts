@@ -6,8 +6,8 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SCENES, SIZES, type Scene } from '../test/tui/scenes.ts';
-import { shotOf, type Background } from '../test/tui/shot.ts';
+import { SCENES, SIZES, type Scene } from '../test/front/tui/scenes.ts';
+import { shotOf, type Background } from '../test/front/tui/shot.ts';
 
 /** In the README: docs/images/NAME.svg. */
 const { values, positionals } = parseArgs({

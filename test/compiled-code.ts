@@ -21,7 +21,7 @@ import {
 } from '../src/testing/index.ts';
 
 /**
- * The compiled code of the built program, which V8 keeps below the home directory (compile-cache.ts). A
+ * The compiled code of the built program, which V8 keeps below the home directory (bin.ts). A
  * test gives each run a new home, and compiling everything again is almost half of the time that a run
  * takes: so the code is compiled once for a build, and linked into each home.
  */

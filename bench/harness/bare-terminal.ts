@@ -1,4 +1,4 @@
-import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
+import type { TerminalDevice } from '../../src/front/tui/terminal/screen.ts';
 
 /** A terminal that draws nothing, so that only the program that writes to it uses CPU time. */
 export class BareTerminal implements TerminalDevice {

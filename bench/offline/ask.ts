@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
-import { ask } from '../../test/offline/harness.ts';
+import { ask } from '../../test/model/offline/harness.ts';
 import { bm25Document, rankByBm25 } from './bm25.ts';
 import { QUESTIONS, type Question } from './questions.ts';
 

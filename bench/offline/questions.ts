@@ -92,8 +92,8 @@ Where is the state of a task folded from its events? => src/protocol/state/fold.
 Where are secret files such as .env recognised? => src/sys/secret-paths.ts
 How are deadlines kept in one heap instead of a timer per task? => src/base/deadlines.ts
 Where is the system prompt put together? => src/engine/prompt/prompt.ts
-Where are log files locked by their owner? => src/store/owner-lock.ts
-Where are broken front matter blocks of agent files parsed? => src/agents/front-matter.ts src/agents/front-matter/tolerant.ts src/agents/front-matter/parse.ts
+Where are log files locked by their owner? => src/store/locks/owner-locks.ts
+Where are broken front matter blocks of agent files parsed? => src/agents/parsing/front-matter.ts src/agents/parsing/tolerant-yaml.ts src/agents/front-matter/parse.ts
 `,
   ),
 ];

@@ -8,11 +8,9 @@ import { basename, dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileKind } from '../../src/base/code/file-kind.ts';
 import { languageOf } from '../../src/base/code/language.ts';
-import { askedKinds } from '../../src/model/offline/asked-kinds.ts';
-import { readQuery } from '../../src/model/offline/terms.ts';
-import { corpusFile, FactFinder, type FileFacts } from '../../src/tools/find-places/corpus.ts';
-import { rankPlaces } from '../../src/tools/find-places/rank.ts';
-import { Vocabulary } from '../../src/tools/find-places/vocabulary.ts';
+import { readQuery } from '../../src/base/code-search/query.ts';
+import { countTerms, rankPlaces } from '../../src/base/code-search/rank.ts';
+import { TermFinder } from '../../src/base/code-search/term-finder.ts';
 import { bm25Document, rankByBm25, type Bm25Document } from './bm25.ts';
 import { History } from './history.ts';
 import type { LocationQuestion } from './question-file.ts';
@@ -31,7 +29,6 @@ interface Outcome {
 
 interface KnownBlob {
   readonly text: string;
-  readonly facts: FileFacts;
   readonly document: Bm25Document;
 }
 
@@ -39,8 +36,6 @@ const MAX_BYTES = 1024 * 1024;
 
 class Repository {
   private readonly history: History;
-  private readonly vocabulary = new Vocabulary();
-  private readonly finder = new FactFinder(this.vocabulary);
   /** The value is null for a binary file. */
   private readonly blobs = new Map<string, KnownBlob | null>();
 
@@ -48,18 +43,15 @@ class Repository {
     this.history = new History(directory);
   }
 
-  async ask({ workspace, question, answers }: LocationQuestion) {
+  ask({ workspace, question, answers }: LocationQuestion) {
     const files = this.filesOf(workspace);
     const texts = new Map(files.map(({ path, known }) => [path, known.text]));
-    const { paths } = readQuery(question);
-    const { places } = await rankPlaces(
-      { question, kinds: askedKinds(question, paths), paths },
-      {
-        files: files.map(({ path, known }) => corpusFile(path, known.facts)),
-        vocabulary: this.vocabulary,
-        text: (path) => Promise.resolve(texts.get(path) ?? null),
-      },
-    );
+    const query = readQuery(question);
+    const finder = new TermFinder(query.terms);
+    const { places } = rankPlaces(query, finder, {
+      files: files.map(({ path, known }) => countTerms(path, known.text, finder)),
+      readText: (path) => texts.get(path) ?? null,
+    });
     const documents = files.map(({ path, known: { document } }) => ({
       path,
       counts: document.counts,
@@ -95,7 +87,6 @@ class Repository {
     const text = bytes.toString('utf8');
     return {
       text,
-      facts: this.finder.factsOf({ path, bytes }),
       document: bm25Document(path, text),
     };
   }
@@ -144,7 +135,7 @@ const outcomes: Outcome[] = [];
 for (const [index, directory] of values.repo.entries()) {
   const repository = new Repository(directory);
   for (const question of readQuestions(values.questions[index] ?? '')) {
-    const { ranked, ...places } = await repository.ask(question);
+    const { ranked, ...places } = repository.ask(question);
     outcomes.push({ repository: nameOf(directory), language: question.language, ...places });
     if (values.misses && places.engine > 3) {
       console.log(

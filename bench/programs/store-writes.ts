@@ -1,11 +1,11 @@
 /** Writes events through the store and prints the times in ms: `store-writes.ts DATA_DIR LOGS TURNS`. */
-import { openStore } from '../../src/store/file-store.ts';
-import { createRedactor } from '../../src/store/redact.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
+import { createRedactor } from '../../src/store/redact/redactor.ts';
 import { taskSpec } from '../../test/store/fixture-data.ts';
 import { turnEvents } from './turn-events.ts';
 
 const [dataDir = '', logCount, turnCount] = process.argv.slice(2);
-const store = openStore({
+const store = openFileStore({
   dataDir,
   durability: 'safe',
   redact: createRedactor({ secrets: ['a-key-that-occurs-nowhere'] }),

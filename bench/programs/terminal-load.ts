@@ -3,7 +3,7 @@
  * `--expose-gc`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Stage } from '../../test/tui/stage.ts';
+import { Stage } from '../../test/front/tui/stage.ts';
 import { BareTerminal } from '../harness/bare-terminal.ts';
 import { EVENTS_PER_TURN, turnEvents } from './turn-events.ts';
 

@@ -3,7 +3,7 @@ import { interleave } from '../harness/interleave.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { printedNumber, programPath, runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
-import { dataPaths } from '../../src/store/data-dir.ts';
+import { getDataPaths } from '../../src/store/files/data-dir.ts';
 
 const ROUNDS = 7;
 const TASKS = 10_000;
@@ -19,7 +19,7 @@ export const listing: Row = {
     const run = (args: readonly string[]) => runProgram(args, { cwd: fixture.workspace, env });
     await run([programPath('ended-tasks.ts'), data, String(TASKS)]);
     const runs = await interleave(ROUNDS, {
-      read: () => run([programPath('read-file.mjs'), dataPaths(data).index]),
+      read: () => run([programPath('read-file.mjs'), getDataPaths(data).index]),
       store: () => run([programPath('list-tasks.ts'), data]),
       nothing: () => run([programPath('nothing.mjs')]),
       command: () => run([bin, 'tasks', 'list', '--json']),

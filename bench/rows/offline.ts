@@ -53,7 +53,7 @@ async function measure(bin: string, size: Size): Promise<readonly Measurement[]>
     const program = startProgram(args, { cwd: fixture.workspace, env, nodeArgs: PROBE_ARGS });
     const run = succeeded(args, await program.finished);
     if (!run.stdout.includes(`1. \`${ASKED_FILE}:`)) throw new Error(`not found: ${run.stdout}`);
-    const progress = run.stderr.split('offline search:').length - 1;
+    const progress = run.stderr.split('code search:').length - 1;
     const { peakMb: mb, cpuMs: cpu } = readExitReport(program);
     return { ms: run.endedAt - run.startedAt, mb, cpu, progress };
   };

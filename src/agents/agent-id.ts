@@ -1,22 +1,22 @@
 import type { AgentDefinition, AgentProblem } from '../protocol/agent.ts';
-import { nameFromPath } from './formats/read-agent.ts';
+import { nameFromPath } from './fields/read-agent.ts';
 import { lazy } from '../base/lazy.ts';
 
-/** What can be typed as one word, in a prompt, a flag or a tool call. */
+/** Names that can be typed as a single word in a prompt, a flag or a tool call. */
 const TYPEABLE_ASCII = /^\w[\w.:-]*$/;
 const TYPEABLE = lazy(() => /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u);
 
 /**
- * The word that people and models type for an agent: its name, where that is one word; else its name
- * made into one (`Rust Expert` → `rust-expert`); else its file's.
+ * Returns the id that people and models type for an agent: its name if that is a single word, otherwise the name
+ * converted to one (`Rust Expert` → `rust-expert`), otherwise the name of its file.
  */
 export function agentId({ name, origin }: Pick<AgentDefinition, 'name' | 'origin'>): string {
   if (TYPEABLE_ASCII.test(name) || TYPEABLE().test(name)) return name;
-  return slug(name) || fileWord({ origin }) || 'agent';
+  return slug(name) || fileId({ origin }) || 'agent';
 }
 
-/** Its file's name as one word: what some vendors call an agent by whose name is for display. */
-export function fileWord({ origin }: Pick<AgentDefinition, 'origin'>): string {
+/** Returns the name of its file as a single word. Some vendors use it to call an agent whose name is only for display. */
+export function fileId({ origin }: Pick<AgentDefinition, 'origin'>): string {
   return slug(nameFromPath(origin.path));
 }
 
@@ -28,29 +28,29 @@ function slug(text: string): string {
     .replaceAll(/^[^\p{L}\p{N}_]+|[-.:]+$/gu, '');
 }
 
-type AgentWords = ReadonlyMap<AgentDefinition, string>;
+type CallableNames = ReadonlyMap<AgentDefinition, string>;
 
-const wordsOf = new WeakMap<readonly AgentDefinition[], AgentWords>();
+const callableNamesOf = new WeakMap<readonly AgentDefinition[], CallableNames>();
 
 /**
- * What each agent answers to among these: its id, or its whole name where another one answers to that
- * id. Found by `findAgent`, in each case.
+ * Returns the name by which each of these agents can be called: its id, or its full name if another agent has that
+ * id. `findAgent` finds the agent by it in any case.
  */
-export function agentWords(agents: readonly AgentDefinition[]): AgentWords {
-  const known = wordsOf.get(agents);
+export function callableNames(agents: readonly AgentDefinition[]): CallableNames {
+  const known = callableNamesOf.get(agents);
   if (known !== undefined) return known;
   const holders = idHolders(agents);
-  const words = new Map(
+  const names = new Map(
     agents.map((agent) => {
       const id = agentId(agent);
       return [agent, holders.get(id.toLowerCase()) === agent ? id : agent.name];
     }),
   );
-  wordsOf.set(agents, words);
-  return words;
+  callableNamesOf.set(agents, names);
+  return names;
 }
 
-/** The warning of each agent that another one keeps from answering to its id. */
+/** Returns a warning for each agent whose id means another agent. */
 export function idClashes(
   agents: readonly AgentDefinition[],
 ): ReadonlyMap<AgentDefinition, AgentProblem> {
@@ -60,13 +60,13 @@ export function idClashes(
     const id = agentId(agent);
     const holder = holders.get(id.toLowerCase());
     if (holder === undefined || holder === agent) continue;
-    const message = `\`${id}\` means \`${holder.name}\` (${holder.origin.path}), so this one is called by its whole name.`;
+    const message = `\`${id}\` means \`${holder.name}\` (${holder.origin.path}), so this agent must be called by its full name.`;
     clashes.set(agent, { code: 'id-clash', message, path: agent.origin.path });
   }
   return clashes;
 }
 
-/** By id in lower case: the agent of this very name, else the first that has the id. */
+/** Returns the agent for each id in lower case: the one with this name, otherwise the first with this id. */
 function idHolders(agents: readonly AgentDefinition[]): ReadonlyMap<string, AgentDefinition> {
   const holders = new Map<string, AgentDefinition>();
   for (const agent of agents) {

@@ -1,36 +1,34 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { errorMessage, MusterError } from '../base/errors.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
+import { muster } from './formats/muster/vendor.ts';
+import { EXAMPLE_AGENTS } from './example-agents.ts';
 
-/** The agents that ship with Muster, in the order in which they are listed. */
-const BUILTIN_FILES = ['explore', 'plan', 'bash', 'review', 'summary', 'general-purpose'] as const;
+/** The names of the files that ship with Muster, in the order in which they are listed. */
+const BUILTIN_FILES = {
+  agents: ['explore', 'plan', 'bash', 'review', 'summary', 'general-purpose'],
+  templates: ['templates/test-file', 'templates/refactor-module'],
+} as const;
 
-/** The templates that ship with Muster. */
-const TEMPLATE_FILES = ['test-file', 'refactor-module'] as const;
-
-interface BuiltinSource {
-  /** `builtin:` and the file's name without `.md`. */
+interface BuiltinFile {
+  /** `builtin:` and the name of the file without `.md`. */
   readonly path: string;
-  /** The whole file, front matter included. */
   readonly text: string;
 }
 
 /**
- * The built-in agent files. They lie in `builtin/` beside this module, in the source tree as in the
- * bundle, and are read at each call (0.1 ms). Throws INTERNAL_ERROR when one is missing.
+ * Reads the built-in files of a kind. They lie in `builtin/` next to this module, in the source tree as in the
+ * bundle, and are read at each call, which takes 0.1 ms. Throws INTERNAL_ERROR when one is missing.
  */
-export function builtinSources(): readonly BuiltinSource[] {
-  return BUILTIN_FILES.map((name) => ({ path: `builtin:${name}`, text: readBuiltin(name) }));
-}
-
-/** The same for the templates, which lie in `builtin/templates/`. */
-export function builtinTemplates(): readonly BuiltinSource[] {
-  return TEMPLATE_FILES.map((name) => ({
-    path: `builtin:${name}`,
-    text: readBuiltin(`templates/${name}`),
+export function readBuiltinFiles(kind: keyof typeof BUILTIN_FILES): readonly BuiltinFile[] {
+  return BUILTIN_FILES[kind].map((name) => ({
+    path: `builtin:${name.slice(name.indexOf('/') + 1)}`,
+    text: readBuiltinFile(name),
   }));
 }
 
-function readBuiltin(name: string): string {
+function readBuiltinFile(name: string): string {
   const url = new URL(`./builtin/${name}.md`, import.meta.url);
   try {
     return readFileSync(url, 'utf8');
@@ -41,4 +39,29 @@ function readBuiltin(name: string): string {
       { cause: error },
     );
   }
+}
+
+/** Loads the six built-in agents from their files, by the same reader as a user's files. */
+export async function loadBuiltinAgents(): Promise<readonly AgentDefinition[]> {
+  const loaded = await Promise.all(
+    readBuiltinFiles('agents').map((file) => muster.agents.read({ ...file, scope: 'builtin' })),
+  );
+  return loaded.flatMap(({ items }) => items);
+}
+
+/** The ways from this module, or from a bundle of it, up to the directory of the package. */
+const UPWARDS = ['.', '..', '../..'];
+
+/** Loads the example of this name, case ignored. Undefined: there is none. */
+export async function loadExampleAgent(name: string): Promise<AgentDefinition | undefined> {
+  const wanted = name.trim().toLowerCase();
+  const example = EXAMPLE_AGENTS.find((each) => each === wanted);
+  if (example === undefined) return undefined;
+  const path = UPWARDS.map((up) =>
+    join(import.meta.dirname, up, 'examples', 'agents', `${example}.md`),
+  ).find((each) => existsSync(each));
+  if (path === undefined) return undefined;
+  const text = readFileSync(path, 'utf8');
+  const { items } = await muster.agents.read({ path, text, scope: 'builtin' });
+  return items[0];
 }

@@ -1,19 +1,19 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { lookUpAgent } from './find.ts';
+import { lookUpAgent } from './find-agent.ts';
 import { lazy } from '../base/lazy.ts';
 
 /**
- * `@name`, or `@"display name"`. Before it nothing that makes it the end of a word, an e-mail address
- * or a path; behind it no `/`, which makes it a path or a scoped package, and no `(`, which makes it code.
+ * `@name`, or `@"display name"`. The characters before it must not make it the end of a word, an e-mail address or
+ * a path. After it, there must be no `/`, which makes it a path or a scoped package, and no `(`, which makes it code.
  */
 const MENTION = lazy(
   () =>
     /(?<![\p{L}\p{N}_.@/\\:={-])@(?:"([^"\n]{1,220})"|([\p{L}\p{N}_][\p{L}\p{N}_.:-]{0,219})(?![.:-]*[\p{L}\p{N}_/\\(@]))/gu,
 );
-/** What came along from stdin, and code: a person's words about a text, but none of theirs to an agent. */
-export const QUOTED =
+/** Text from stdin, and code: it does not address an agent. */
+export const QUOTED_TEXT =
   /<stdin>[\s\S]*?(?:<\/stdin>|(?![\s\S]))|^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|(?![\s\S]))|`[^`\n]*`/gm;
-/** What documentation tools know as a tag, behind the mark of a comment: pasted code. */
+/** A tag of a documentation tool after the start of a comment: it is pasted code. */
 const TAGGED = new RegExp(
   String.raw`^[ \t]*(?:/?\*{1,2}|//[/!]?|#+|--|;+|%+)[ \t]*@(?:${[
     'abstract|access|alias|api|async|author|brief|callback|category|class|constant|constructor',
@@ -25,16 +25,15 @@ const TAGGED = new RegExp(
   ].join('|')})\b`,
   'gim',
 );
-/** As Claude Code writes a mention out of its list. */
+/** The end of a mention that Claude Code inserts from its list. */
 const KIND = / \(agent\)$/i;
 const PREFIX = /^agent-/i;
 const SENTENCE_MARKS = /[.:-]+$/;
 
 /**
- * The agents that a person's prompt names with `@`, in the order in which they are named, each once:
- * `@name`, `@agent-name` or `@"display name (agent)"`, by name, id or alias. An `@word` that no agent
- * has is text, as is one in code, in what stdin brought along, or that is a tag of a comment
- * (` * @summary`, `{@link …}`).
+ * Returns the agents that a prompt mentions with `@`, in order and without duplicates: `@name`, `@agent-name` or
+ * `@"display name (agent)"`, by name, id or alias. Any other `@word` is text, as are words in code, in text from
+ * stdin, and tags in comments (` * @summary`, `{@link …}`).
  */
 export function mentionedAgents(
   prompt: string,
@@ -43,20 +42,20 @@ export function mentionedAgents(
   if (!prompt.includes('@')) return [];
   const found = new Set<AgentDefinition>();
   for (const [, quoted, word] of prompt
-    .replaceAll(QUOTED, ' ')
+    .replaceAll(QUOTED_TEXT, ' ')
     .replaceAll(TAGGED, ' ')
     .matchAll(MENTION())) {
     const agent =
       quoted === undefined
-        ? agentOfWord(word ?? '', agents)
+        ? agentOfMention(word ?? '', agents)
         : lookUpAgent(quoted.replace(KIND, ''), agents);
     if (agent !== undefined) found.add(agent);
   }
   return [...found];
 }
 
-/** As written, else without the marks that end a sentence; with its `agent-`, else without. */
-function agentOfWord(
+/** Finds the agent as written, otherwise without punctuation at the end of a sentence, otherwise without `agent-`. */
+function agentOfMention(
   word: string,
   agents: readonly AgentDefinition[],
 ): AgentDefinition | undefined {

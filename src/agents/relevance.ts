@@ -2,29 +2,32 @@ import { splitIdentifier, stem } from '../base/words.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { lazy } from '../base/lazy.ts';
 
-/** BM25 by Robertson and Walker, with the usual constants. */
+/** The usual constants of BM25 (Robertson and Walker). */
 const K1 = 1.2;
 const B = 0.75;
-/** A word of the name counts as so many in the description. */
+/** A word in the name counts as much as this many in the description. */
 const NAME_WEIGHT = 3;
-/** UTF-16 units that are looked at: what an agent is for is said first, and so is what is wanted. */
-const MOST_QUERY = 20_000;
-const MOST_DESCRIPTION = 1_000;
+/** The most UTF-16 units that are searched: people write the purpose of an agent, and of a request, first. */
+const MAX_QUERY = 20_000;
+const MAX_DESCRIPTION = 1_000;
 
-/** Words in one of these are not set apart by blanks: pairs of neighbours stand for them. */
+/** Scripts without spaces between words, for which pairs of adjacent characters are used. */
 const UNSPACED = lazy(
   () => /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u,
 );
-/** Without a bound the taking apart of one endless word would take quadratic time. */
+/** The limit is necessary because splitting a very long word takes quadratic time. */
 const RUN = lazy(() => /[\p{L}\p{N}\p{M}]{1,64}/gu);
 
 /**
- * How well each agent fits a text, by the words that its name and description share with it, rare ones
- * counting more; 0: none. In the order of `agents`. Pure, and the same for the same arguments.
+ * Scores how well each agent fits a text, from the words that its name and description share with the text. Rare words
+ * count more, and 0 means that there are none. The scores are in the order of `agents`.
  */
-export function relevance(query: string, agents: readonly AgentDefinition[]): readonly number[] {
+export function scoreRelevance(
+  query: string,
+  agents: readonly AgentDefinition[],
+): readonly number[] {
   const words = new Words();
-  const wanted = new Set(words.of(query.slice(0, MOST_QUERY)));
+  const wanted = new Set(words.of(query.slice(0, MAX_QUERY)));
   const documents = agents.map((agent) => wordCounts(agent, words));
   const holders = new Map<string, number>();
   for (const { counts } of documents) {
@@ -54,12 +57,12 @@ function wordCounts({ name, description }: AgentDefinition, words: Words): WordC
   const counts = new Map<string, number>();
   const add = (word: string, count: number) => counts.set(word, (counts.get(word) ?? 0) + count);
   for (const word of words.of(name)) add(word, NAME_WEIGHT);
-  const described = words.of(description.slice(0, MOST_DESCRIPTION));
+  const described = words.of(description.slice(0, MAX_DESCRIPTION));
   for (const word of described) add(word, 1);
   return { counts, length: described.length };
 }
 
-/** Takes texts apart; what occurs again and again only once. */
+/** Splits texts into words, and keeps the result for repeated parts. */
 class Words {
   private readonly known = new Map<string, readonly string[]>();
 

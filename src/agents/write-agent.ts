@@ -1,5 +1,6 @@
 import type { Document, YAMLMap, YAMLSeq } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { truncate } from '../base/text.ts';
 import {
   listedTools,
   type AgentDefinition,
@@ -7,29 +8,31 @@ import {
   type ToolSelection,
 } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { foldFieldName } from './formats/fields/field-reader.ts';
-import { MUSTER_MODES } from './formats/fields/modes.ts';
+import { normalizeFieldName } from './fields/field-reader.ts';
+import { MUSTER_MODES } from './fields/modes.ts';
 
 export interface WrittenAgent {
-  /** The whole file. */
+  /** The full text of the file. */
   readonly text: string;
-  /** Fields of the definition that have no place in it, as they were written there. */
+  /** Fields of the definition that the format does not have, as they were written. */
   readonly leftOut: readonly string[];
 }
 
-/** Whatever else a file says of itself: nothing acts on these, and a licence must not get lost. */
+/** Fields that have no effect and are kept, because a license, for example, must not get lost. */
 const KEPT: ReadonlySet<string> = new Set(
-  ['author', 'authors', 'category', 'homepage', 'license', 'tags', 'version'].map(foldFieldName),
+  ['author', 'authors', 'category', 'homepage', 'license', 'tags', 'version'].map(
+    normalizeFieldName,
+  ),
 );
 
 /**
- * A definition as a file of Muster's own format. Read again it is the same definition but for its
- * origin, its problems and the fields left out; a mode keeps what it means, in Muster's words. One that
- * is `unusable` would come back as another: whoever calls refuses it. Loads the YAML library.
+ * Writes a definition as a file in Muster's own format. Reading that file gives the same definition, except for its
+ * origin, its problems and the fields left out. A mode keeps its meaning, under Muster's name for it. An `unusable`
+ * definition would come back as a different one, so the caller must refuse it. Loads the YAML library.
  */
 export async function writeAgent(agent: AgentDefinition): Promise<WrittenAgent> {
   const kept = Object.entries(agent.extra).filter(
-    ([key, value]) => KEPT.has(foldFieldName(key)) && isPlain(value ?? null),
+    ([key, value]) => KEPT.has(normalizeFieldName(key)) && isPlain(value ?? null),
   );
   const fields = { ...fieldsOf(agent), ...Object.fromEntries(kept) };
   const names = new Set(kept.map(([key]) => key));
@@ -39,7 +42,7 @@ export async function writeAgent(agent: AgentDefinition): Promise<WrittenAgent> 
   };
 }
 
-/** In the order in which people write them. Undefined ones stand in no file. */
+/** Returns the fields in the order in which people write them. Undefined fields are not written. */
 function fieldsOf(agent: AgentDefinition): JsonObject {
   const { aliases, description, disallowedTools, limits, mode, model, models, tools } = agent;
   return {
@@ -53,7 +56,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     'deny-rules': listOf(agent.rules?.deny ?? []),
     model: models ?? model,
     effort: agent.effort,
-    'permission-mode': modeWord(agent.permissionMode, mode),
+    'permission-mode': modeName(agent.permissionMode, mode),
     'refuses-questions': agent.refusesQuestions,
     'max-turns': limits.maxTurns,
     'max-tokens': limits.maxTokens,
@@ -96,32 +99,32 @@ function toolsField(mode: ToolSelection['mode'], names: readonly string[]): Json
   }
 }
 
-const MODE_WORDS: Readonly<Record<PermissionMode, string>> = {
+const MODE_NAMES: Readonly<Record<PermissionMode, string>> = {
   plan: 'plan',
   default: 'manual',
   acceptEdits: 'acceptEdits',
   autonomous: 'autonomous',
 };
 
-/** The vendor's own word where it means the same here; else Muster's word for what it means. */
-function modeWord(word: string | null, mode: PermissionMode | null): string | undefined {
-  const wish = word === null ? undefined : MUSTER_MODES.get(word);
-  if (word !== null && wish?.mode === mode) return word;
-  return mode === null ? undefined : MODE_WORDS[mode];
+/** Returns the vendor's name for the mode if it means the same in Muster's format, otherwise Muster's name for it. */
+function modeName(name: string | null, mode: PermissionMode | null): string | undefined {
+  const known = name === null ? undefined : MUSTER_MODES.get(name);
+  if (name !== null && known?.mode === mode) return name;
+  return mode === null ? undefined : MODE_NAMES[mode];
 }
 
-/** Text, numbers and lists of them. */
+/** Whether a value is a text, a number, or a list of them. */
 function isPlain(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.every((item: JsonValue) => isPlain(item));
   return value !== null && !isJsonObject(value);
 }
 
-/** A file that holds a NUL is taken for a binary one. */
+/** Removes NUL, because a file with one counts as a binary file. */
 function bodyOf(prompt: string): string {
   return prompt.replaceAll('\0', '').trim();
 }
 
-/** One line a field, lists and maps on it; only text of several lines takes more. */
+/** Writes each field on one line, including lists and maps, except for texts with several lines. */
 async function toYaml(fields: JsonObject): Promise<string> {
   const { Document, visit } = await import('yaml');
   const present = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -131,4 +134,18 @@ async function toYaml(fields: JsonObject): Promise<string> {
   };
   visit(document, { Map: onOneLine, Seq: onOneLine });
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+/** The most code points of a file name. In any script that is less than file systems allow. */
+const MAX_FILE_NAME = 60;
+
+/** Returns the name of the file that an agent of this name is written to: `Rust Expert` → `rust-expert.md`. */
+export function agentFileName(name: string): string {
+  const slug = name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_.-]+/gu, '-')
+    .replaceAll(/^[^\p{L}\p{N}_]+/gu, '');
+  const stem = truncate(slug, MAX_FILE_NAME).replaceAll(/[-.]+$/g, '');
+  return `${stem === '' ? 'agent' : stem}.md`;
 }

@@ -55,4 +55,4 @@ export type { TreeListener } from './tasks/tree-follow.ts';
 export { activityText } from '../engine/results/task-report.ts';
 export { reusedText } from '../engine/results/result.ts';
 export type { TaskSummary } from '../store/task-store.ts';
-export { parseSessionAgents } from '../agents/formats/claude.ts';
+export { parseSessionAgents } from '../agents/formats/claude/reader.ts';

@@ -1,4 +1,3 @@
-import { CLAUDE_MODES } from '../agents/formats/fields/modes.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { truncate } from '../base/text.ts';
 import type { RuleSet } from '../protocol/permission.ts';
@@ -8,6 +7,7 @@ import { keyEntry } from './key-entry.ts';
 import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { ConfigNotice, ConfigProblem, ValueSource } from './source.ts';
+import { CLAUDE_MODES } from '../agents/fields/modes.ts';
 
 /** A settings file of Claude Code, of which the permissions are taken. */
 export interface ClaudeSettings {

@@ -304,7 +304,10 @@ export class Engine {
 
   result(run: TaskRun): ResultEnvelope {
     const { store } = this.deps;
-    const paths = { transcript: store.log(run.spec.id), outputFile: store.outputFile(run.spec.id) };
+    const paths = {
+      transcript: store.logPath(run.spec.id),
+      outputFile: store.outputPath(run.spec.id),
+    };
     const asked = run.tree.parkedOn.map(({ question }) => question);
     return resultEnvelope(run.outcome(), paths, asked);
   }

@@ -3,9 +3,9 @@ import type { Rights } from '../protocol/permission.ts';
 import type { OnAsk } from '../protocol/question.ts';
 import type { ToolKind } from '../protocol/tool.ts';
 import {
+  CODE_SEARCH,
   CORE_TOOLS,
   MEMORY_TOOLS,
-  OFFLINE_SEARCH,
   TOOL_NAMES,
   UNBUILT_TOOLS,
 } from '../protocol/tool-names.ts';
@@ -39,6 +39,11 @@ export interface ToolViewRequest {
   readonly root: boolean;
   /** True if there is an agent that the task may delegate to. */
   readonly delegable: boolean;
+  /**
+   * True if the task gets the code search without asking for it, where it has Read and Grep: the search shows no more
+   * than they do. Default false.
+   */
+  readonly addsCodeSearch?: boolean;
   /** The treatment of the task's questions. Default `deny`. */
   readonly onAsk?: OnAsk;
 }
@@ -71,12 +76,13 @@ export function createToolView(request: ToolViewRequest): ToolView {
     if (reason === undefined) names.push(name);
     else dropped.push({ name, reason });
   }
-  // No definition lists the offline search. It shows no more than Read and Grep, so it comes with them.
-  const search = byName.get(OFFLINE_SEARCH);
-  const canSearch = names.includes('Read') && names.includes('Grep');
-  if (search !== undefined && canSearch && !names.includes(OFFLINE_SEARCH)) {
-    if (explainDrop(OFFLINE_SEARCH, search, request) === undefined) names.push(OFFLINE_SEARCH);
-  }
+  const search = byName.get(CODE_SEARCH);
+  const addsSearch =
+    request.addsCodeSearch === true &&
+    ['Read', 'Grep'].every((name) => names.includes(name)) &&
+    !names.includes(CODE_SEARCH);
+  if (addsSearch && explainDrop(CODE_SEARCH, search, request) === undefined)
+    names.push(CODE_SEARCH);
   return { names, dropped };
 }
 

@@ -35,47 +35,50 @@ export interface ShellRun {
   readonly exitCode: number | null;
 }
 
-/** Something that an answer says was done, and that the receipt does not bear out. */
+/** A point in which the log contradicts an answer, or a fact that a reader of the answer should know. */
 export interface ClaimFlag {
-  /** A file changed; a command run; tests, a build, a linter or a type check run or passed; work done. */
+  /**
+   * `file`: a path that does not exist; `check`: a last run of the tests or the build that failed; `done`: no tool
+   * call at all. Older logs also have `command`, and flags of each kind that quote a sentence.
+   */
   readonly kind: 'file' | 'command' | 'check' | 'done';
-  /** The sentence of the answer, cut: the answerer's words. */
+  /** The words of the answer that are in doubt, such as a path, cut; '' where `why` is the whole statement. */
   readonly claim: string;
-  /** What the receipt has against it. */
+  /** The fact that the log has. */
   readonly why: string;
 }
 
 export type EnvelopeStatus = 'success' | 'partial' | 'error';
 
-/** What a child and all below it did, as its parent's log keeps it: of bounded size. */
+/** The part of a child's receipt that its parent's log keeps, of the child and all below it. Its size is bounded. */
 export interface ChildReceipt {
-  /** The last ones, those of one task in the order in which they ended. */
+  /** The last commands. Those of one task stand in the order in which they ended. */
   readonly commands: readonly CommandRun[];
-  /** How many more there were, or may have been. */
+  /** How many more commands there were, or may have been. */
   readonly commandsLeftOut: number;
   /** Names of the tools that ran. */
   readonly tools: readonly string[];
 }
 
-/** What really happened in a task, counted by Muster and not by the model. */
+/** The record of what really happened in a task, counted by Muster and not by the model. */
 export interface Receipt {
   readonly filesRead: readonly FileSeen[];
   readonly filesChanged: readonly FileChange[];
   readonly commands: readonly CommandRun[];
-  /** What was started in the background. */
+  /** The commands that were started in the background. */
   readonly shells: readonly ShellRun[];
   readonly children: readonly string[];
-  /** What each of them did, with all below it; of one that has not ended, or of an older log: nothing. */
+  /** The receipt of each child by its id. A child that has not ended has none, and in older logs no child has. */
   readonly childReceipts: Readonly<Record<string, ChildReceipt>>;
   /** Calls that were refused, as `Tool: reason`. */
   readonly refusals: readonly string[];
   readonly models: readonly string[];
-  /** What went wrong with the model or its provider, and was tried again or told to the model. */
+  /** Faults of the model or its provider after which Muster tried again or told the model. */
   readonly faults: readonly { readonly fault: Fault; readonly count: number }[];
-  /** Whose result it is, and when that task ended, in milliseconds since the epoch. Absent: its own. */
+  /** The earlier task whose result this is, and when it ended (ms since the epoch). Absent: it is the task's own. */
   readonly reused?: { readonly task: string; readonly at: number };
   readonly endedBecause: string;
-  /** What the answer claims and this does not bear out (docs/receipts.md). */
+  /** The flags of the answer (docs/receipts.md). */
   readonly claims: readonly ClaimFlag[];
 }
 

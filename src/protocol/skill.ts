@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { AgentProblem, Effort, LimitedTools } from './agent.ts';
+import type { AgentProblem, AgentScope, Effort, LimitedTools } from './agent.ts';
 
 /** A `SKILL.md` with its folder: instructions that are read when they are needed. */
 export interface SkillDefinition {
@@ -13,7 +13,7 @@ export interface SkillDefinition {
   readonly directory: string;
   /** Its file as it was found, absolute. */
   readonly path: string;
-  readonly scope: 'project' | 'user' | 'plugin';
+  readonly scope: AgentScope;
   /** Canonical names that its run as a task is narrowed to; absent: no narrowing. */
   readonly allowedTools?: readonly string[];
   /** The calls to which that list limits some of these tools; absent: to none. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { AgentProblem } from './agent.ts';
+import type { AgentProblem, AgentScope } from './agent.ts';
 
 /** A prompt with a place for an item: one task is made of it for each. */
 export interface TemplateDefinition {
@@ -13,7 +13,7 @@ export interface TemplateDefinition {
   readonly maxTurns?: number;
   /** With `{{item}}`, `{{item.FIELD}}`, `{{index}}` and `{{count}}` in it; known to hold no other. */
   readonly body: string;
-  readonly scope: 'project' | 'user' | 'builtin';
+  readonly scope: AgentScope;
   /** Absolute, or `builtin:` and a name. */
   readonly path: string;
   readonly problems: readonly AgentProblem[];

@@ -60,7 +60,7 @@ export const UNBUILT_TOOLS: ReadonlySet<string> = new Set([
   'Board',
 ]);
 
-/** The search that the offline engine works with: offered to it and to no other model. */
-export const OFFLINE_SEARCH = 'FindPlaces';
+/** The code search. The offline engine always has it; another agent has to ask for it by name. */
+export const CODE_SEARCH = 'FindPlaces';
 
-export const TOOL_NAMES: readonly string[] = [...CORE_TOOLS, ...ON_REQUEST_TOOLS, OFFLINE_SEARCH];
+export const TOOL_NAMES: readonly string[] = [...CORE_TOOLS, ...ON_REQUEST_TOOLS, CODE_SEARCH];

@@ -47,8 +47,6 @@ export interface Tool<I = never> {
    * outside text, and are marked as such wherever they stand in a request.
    */
   readonly ownWords?: boolean;
-  /** The one model provider to whose tasks it is offered, where they have Read and Grep. Default: it is offered as definitions ask. */
-  readonly onlyFor?: string;
   /** For the model: short. */
   readonly description: string;
   /** JSON Schema of the input, an object schema. */

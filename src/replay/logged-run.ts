@@ -22,7 +22,7 @@ export class LoggedRun extends TaskRun {
 
 /** Sets no time limit: the log says when the time was up. */
 class LoggedCancellation extends Cancellation {
-  override stopAfter(): void {}
+  override callAfter(): void {}
 }
 
 const SPENT_BY_TREE = 'the retries of the whole task tree';

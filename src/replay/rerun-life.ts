@@ -3,6 +3,7 @@ import { setImmediate as settled } from 'node:timers/promises';
 import { deferred } from '../base/async.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import { readOutputCap, type OutputCap } from '../protocol/output-cap.ts';
+import type { ClaimFlag } from '../protocol/result.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import type { EngineDeps, ReuseOutcome } from '../engine/task/deps.ts';
@@ -205,6 +206,7 @@ class Rerun {
       decided: (callId) => this.calls.decide(callId),
       reuse: () => loggedReuse(this.script),
       compaction: () => loggedCompaction(this.script),
+      flags: () => loggedFlags(this.script),
       outputCap: () => loggedOutputCap(this.script.next()),
       today: () => null,
       clock,
@@ -216,6 +218,15 @@ class Rerun {
 /** The output cap of the request that the log has next; null: no budget lowered it. */
 function loggedOutputCap(next: TaskEvent | undefined): OutputCap | null {
   return next?.type === 'turn.started' ? (readOutputCap(next.outputCap) ?? null) : null;
+}
+
+/** Returns the flags of the end that the log has next: files and rules may be others now than they were then. */
+function loggedFlags(script: Script): readonly ClaimFlag[] {
+  for (let ahead = 0; ; ahead += 1) {
+    const event = script.next(ahead);
+    if (event === undefined) return [];
+    if (event.type === 'task.ended') return event.claims ?? [];
+  }
 }
 
 /** What came of the look for an earlier result; null: nobody looked, as far as its owner lived to write. */

@@ -3,7 +3,6 @@ import type { AnyTool } from '../protocol/tool.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { Difference } from './difference.ts';
-import { loadClaimCheck } from '../engine/claims/task-claims.ts';
 import { livesOf, type Life } from './lives.ts';
 import { isFromOutside } from './outside.ts';
 import { rerunLife, type RerunOfLife } from './rerun-life.ts';
@@ -34,7 +33,6 @@ export async function rerunTask(
   source: RerunSource,
   events: readonly TaskEvent[],
 ): Promise<TaskRerun> {
-  await loadClaimCheck();
   const { spec } = foldEvents(events.slice(0, 1));
   const view = new Map(
     spec.tools.map((name) => [name, source.tools.get(name) ?? unknownTool(name)]),

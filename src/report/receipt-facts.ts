@@ -1,19 +1,22 @@
 import { oneLine, truncate } from '../base/text.ts';
 import type { Receipt, ShellRun } from '../protocol/result.ts';
+import { flagText } from '../receipts/answer-flags.ts';
 
-/** A name, and what there is of it, an item each. The items quote what is outside. */
+export { flagText, flagsText } from '../receipts/answer-flags.ts';
+
+/** One kind of fact in a receipt with its items, each on a line of its own. Items quote text of the task. */
 export interface ReceiptFact {
   readonly name: string;
   readonly items: readonly string[];
 }
 
-/** Characters of a hash: enough to tell two contents of one file apart. */
+/** Characters of a hash, enough to tell two contents of one file apart. */
 const SHOWN_HASH = 8;
-/** Code points of a command that stand in one line. */
+/** Code points of a command that are shown. */
 const SHOWN_COMMAND = 80;
 const IDS_IN_LINE = 5;
 
-/** What really happened, a fact a line; a fact of which there is nothing has no items. Pure. */
+/** Lists the facts of a receipt, for people. A fact without items did not happen. */
 export function receiptFacts(receipt: Receipt): readonly ReceiptFact[] {
   const { filesRead, filesChanged, commands, shells, faults, claims, reused } = receipt;
   return [
@@ -34,7 +37,7 @@ export function receiptFacts(receipt: Receipt): readonly ReceiptFact[] {
     { name: 'refused', items: receipt.refusals },
     { name: 'faults', items: faults.map(({ fault, count }) => `${fault} × ${count}`) },
     { name: 'models', items: receipt.models },
-    { name: 'claims', items: claims.map(({ claim, why }) => `${JSON.stringify(claim)}: ${why}`) },
+    { name: 'claims', items: claims.map(flagText) },
     ...(reused === undefined ? [] : [{ name: 'reused', items: [reusedText(reused)] }]),
     { name: 'ended', items: [receipt.endedBecause] },
   ];
@@ -44,7 +47,7 @@ function reusedText({ task, at }: NonNullable<Receipt['reused']>): string {
   return `from ${task}, which ended ${new Date(at).toISOString()}`;
 }
 
-/** Ids in lines that fit a screen 80 columns wide. */
+/** Puts ids into lines that fit a screen 80 columns wide. */
 function inLines(ids: readonly string[]): readonly string[] {
   const lines = Math.ceil(ids.length / IDS_IN_LINE);
   return Array.from({ length: lines }, (_, at) =>

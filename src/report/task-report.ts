@@ -1,4 +1,4 @@
-import { receiptOf } from '../engine/results/result.ts';
+import { receiptOf } from '../receipts/receipt.ts';
 import { LogFold, type ReadAgain } from '../engine/task/fold-log.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';

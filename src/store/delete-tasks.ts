@@ -1,34 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
-import { collectBlobs } from './blob-collection.ts';
-import { visitReferences } from './blob-references.ts';
-import { storageError } from './storage-error.ts';
+import { removeUnusedBlobs } from './blobs/collect-blobs.ts';
+import { visitBlobReferences } from './blobs/blob-references.ts';
+import { storageError } from './files/storage-error.ts';
 import type { StoreParts } from './store-parts.ts';
-import { taskInUse } from './task-ids.ts';
+import { taskInUseError } from './files/task-ids.ts';
 
 const DELETED_SUFFIX = '.deleted';
-const INDEX_TRIES = 200;
+const MAX_INDEX_TRIES = 200;
 const INDEX_WAIT_MS = 10;
 
 /**
- * Deletes tasks. Each is gone at once, when its log loses its name; whatever is killed from there on
- * is finished by the next deletion, sweep, or task of that id.
+ * Deletes tasks. A task no longer exists once its log is renamed. If the process is killed after that, the next deletion,
+ * sweep, or task with that id finishes the deletion.
  */
-export async function deleteTasks(
+export async function deleteStoredTasks(
   parts: StoreParts,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   try {
     const finished = finishDeletions(parts);
-    const wanted = new Set(ids.filter((id) => !finished.has(id)));
-    for (const id of wanted) parts.tasks.checkExists(id);
-    const release = lockTasks(parts, wanted);
+    const remaining = new Set(ids.filter((id) => !finished.has(id)));
+    for (const id of remaining) parts.tasks.checkExists(id);
+    const release = lockTasks(parts, remaining);
     try {
-      for (const id of wanted) parts.tasks.checkExists(id);
-      const blobs = await blobsOf(parts, wanted);
-      await removeLocked(parts, wanted, () => collectBlobs(parts, blobs, signal));
+      for (const id of remaining) parts.tasks.checkExists(id);
+      const blobs = await listReferencedBlobs(parts, remaining);
+      await removeLockedTasks(parts, remaining, () => removeUnusedBlobs(parts, blobs, signal));
     } finally {
       release();
     }
@@ -38,20 +38,20 @@ export async function deleteTasks(
 }
 
 /**
- * Locks all of them, or throws MusterError and locks none: `CONFLICT` where one has an owner. Returns what gives
- * the locks back.
+ * Locks all of the tasks and returns the function that releases them. If one has an owner, throws `CONFLICT` and locks
+ * none.
  */
 export function lockTasks({ locks, paths, tasks }: StoreParts, ids: Iterable<string>): () => void {
-  const held: string[] = [];
+  const acquired: string[] = [];
   const release = (): void => {
-    for (const lock of held) locks.release(lock);
+    for (const lock of acquired) locks.release(lock);
   };
   try {
     for (const id of ids) {
-      const lock = tasks.lock(id);
+      const lock = tasks.lockPath(id);
       const owner = locks.acquire(lock);
-      if (owner !== undefined) throw taskInUse(id, owner.pid);
-      held.push(lock);
+      if (owner !== undefined) throw taskInUseError(id, owner.pid);
+      acquired.push(lock);
     }
   } catch (thrown) {
     release();
@@ -60,72 +60,74 @@ export function lockTasks({ locks, paths, tasks }: StoreParts, ids: Iterable<str
   return release;
 }
 
-/** Removes tasks whose locks the caller has; `tidy` runs when no log holds them any more. */
-export async function removeLocked(
+/**
+ * Removes tasks. The caller must hold their locks. `removeBlobs` runs when the logs no longer exist under their names.
+ */
+export async function removeLockedTasks(
   parts: StoreParts,
   ids: ReadonlySet<string>,
-  tidy: () => Promise<void> = () => Promise.resolve(),
+  removeBlobs: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const { files, paths, tasks, syncs } = parts;
-  for (const id of ids) files.rename(tasks.log(id), tasks.deleted(id));
-  // Else a power loss could bring back a log whose blobs and output are gone.
-  if (syncs !== undefined) await files.syncDirectory(paths.tasks);
+  const { files, paths, tasks, syncQueue } = parts;
+  for (const id of ids) files.rename(tasks.logPath(id), tasks.deletedLogPath(id));
+  // Otherwise a power loss could bring back a log whose blobs and output are gone.
+  if (syncQueue !== undefined) await files.syncDirectory(paths.tasks);
   await removeFromIndex(parts, ids);
-  tasks.removeKept(ids);
-  await tidy();
-  for (const id of ids) files.unlink(tasks.deleted(id));
-  if (syncs === undefined) return;
-  for (const path of [paths.tasks, paths.spill, paths.blobs, paths.former, paths.root]) {
+  tasks.removeOtherFiles(ids);
+  await removeBlobs();
+  for (const id of ids) files.unlink(tasks.deletedLogPath(id));
+  if (syncQueue === undefined) return;
+  for (const path of [paths.tasks, paths.spill, paths.blobs, paths.backups, paths.root]) {
     await files.syncDirectory(path);
   }
 }
 
-/** Ends the deletions that were cut short; returns their ids. */
+/** Finishes the deletions that were interrupted. Returns the ids of their tasks. */
 export function finishDeletions(parts: StoreParts): ReadonlySet<string> {
   const { files, paths, tasks, locks, index } = parts;
   const finished = new Set<string>();
   for (const name of files.list(paths.tasks)) {
     const id = name.slice(0, -DELETED_SUFFIX.length);
     if (!name.endsWith(DELETED_SUFFIX) || !isId(id)) continue;
-    if (locks.acquire(tasks.lock(id)) !== undefined) continue;
+    if (locks.acquire(tasks.lockPath(id)) !== undefined) continue;
     try {
       if (!index.remove(new Set([id]))) continue;
       tasks.finishDeletion(id);
-      if (files.stat(tasks.log(id)) === undefined) finished.add(id);
+      if (files.stat(tasks.logPath(id)) === undefined) finished.add(id);
     } finally {
-      locks.release(tasks.lock(id));
+      locks.release(tasks.lockPath(id));
     }
   }
   return finished;
 }
 
 async function removeFromIndex({ index, paths }: StoreParts, ids: ReadonlySet<string>) {
-  for (let tries = 0; tries < INDEX_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_INDEX_TRIES; tries += 1) {
     if (index.remove(ids)) return;
     await sleep(INDEX_WAIT_MS);
   }
   throw new MusterError(
     'CONFLICT',
-    `another process does not let go of ${paths.index}: the deletion is finished when it does, by the next one`,
+    `another process keeps ${paths.index} locked: the next deletion or sweep finishes this one`,
     { retryable: true },
   );
 }
 
-async function blobsOf(
+async function listReferencedBlobs(
   { files, tasks }: StoreParts,
   ids: Iterable<string>,
 ): Promise<ReadonlySet<string>> {
   const hashes = new Set<string>();
   for (const id of ids) {
     try {
-      await visitReferences(files, tasks.log(id), (hash) => {
+      await visitBlobReferences(files, tasks.logPath(id), (hash) => {
         hashes.add(hash);
-        return 'go on';
+        return 'continue';
       });
     } catch (thrown) {
       throw systemErrorCode(thrown) === undefined
         ? thrown
-        : storageError('read', tasks.log(id), thrown);
+        : storageError('read', tasks.logPath(id), thrown);
     }
   }
   return hashes;

@@ -1,78 +1,53 @@
-import type { Clock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
-import { isHash, type BlobDir } from './blobs.ts';
-import type { FilePort } from './file-port.ts';
-import { LockedTasks } from './locked-tasks.ts';
-import { readImportMark } from './import-mark.ts';
-import { LogKeeper } from './log-keeper.ts';
-import { createdEvent, scanLog, streamLog, type VisitEvent } from './log-reader.ts';
-import type { ScanOptions } from './log-scanner.ts';
-import { FileLogTail } from './log-tail.ts';
-import type { ProcessPort } from './process-identity.ts';
-import type { Redact } from './redact.ts';
-import { createStamp } from './stamp.ts';
-import { storageError } from './storage-error.ts';
-import { createParts, type StoreParts } from './store-parts.ts';
-import { resolvePrefix } from './task-ids.ts';
-import { listTasks, taskNames } from './task-listing.ts';
+import { isBlobHash, type BlobDirectory } from './blobs/blob-directory.ts';
+import { readImportMark } from './export/import-mark.ts';
+import { storageError } from './files/storage-error.ts';
+import { resolveIdPrefix } from './files/task-ids.ts';
+import { listStoredTasks } from './index/list-tasks.ts';
+import { createEventStamper } from './log/event-stamper.ts';
+import { readCreatedEvent, streamLog, visitLog, type EventVisitor } from './log/log-reader.ts';
+import type { ScanOptions } from './log/log-scanner.ts';
+import { FileLogTail } from './log/log-tail.ts';
+import { OwnedLogs } from './owned-logs.ts';
+import type { Redact } from './redact/redactor.ts';
+import { createStoreParts, type StoreOptions, type StoreParts } from './store-parts.ts';
 import type {
   BlobOptions,
-  ListOptions,
+  ListTasksOptions,
   LogProblem,
   LogTail,
-  SweepOptions,
+  StoreSweepOptions,
   TaskLog,
   TaskOwner,
   TaskStore,
   TaskSummary,
 } from './task-store.ts';
 
-export interface StoreOptions {
-  /** Absolute. Made, with its parents, where it is missing. */
-  readonly dataDir: string;
-  /** `safe`: `sync` makes durable; `fast`: it does nothing, and a power loss may lose the end of logs. */
-  readonly durability: 'safe' | 'fast';
-  readonly clock?: Clock;
-  /** Applied to every string on its way into logs, output and blobs. */
-  readonly redact?: Redact;
-  /** Append descriptors kept open over all logs. Default 4096, at most a quarter of `ulimit -n`. */
-  readonly maxDescriptors?: number;
-  readonly files?: FilePort;
-  readonly processes?: ProcessPort;
-  /**
-   * Called with one line for each problem that is found in a log: its path, the line and which events are
-   * lost. Default: nobody is told.
-   */
-  readonly onProblem?: (line: string) => void;
-}
-
-/** Opens the store of a data directory; any number of processes may have it open. */
-export function openStore(options: StoreOptions): TaskStore {
+/** Opens the store in a data directory. Any number of processes may have it open at the same time. */
+export function openFileStore(options: StoreOptions): TaskStore {
   return new FileStore(options);
 }
 
-/** What few runs need is loaded when it is asked for: deleting, moving and sweeping tasks. */
+/** A store in a data directory. It loads the code that few runs need (deletion, export, import, sweep) on first use. */
 class FileStore implements TaskStore {
   readonly #parts: StoreParts;
   readonly #redact: Redact;
-  readonly #logs: LogKeeper;
-  readonly #locked: LockedTasks;
+  readonly #logs: OwnedLogs;
   readonly #closing = new AbortController();
 
   constructor(options: StoreOptions) {
-    this.#parts = createParts(options);
+    this.#parts = createStoreParts(options);
     this.#redact = options.redact ?? ((text) => text);
-    const stamp = createStamp(this.#parts.clock, options.redact);
-    this.#logs = new LogKeeper(this.#parts, stamp, (task) => this.#scan(task));
-    this.#locked = new LockedTasks(this.#parts.files, this.#parts.paths.tasks);
+    const stamp = createEventStamper(this.#parts.clock, options.redact);
+    this.#logs = new OwnedLogs(this.#parts, stamp, (task) => this.#getScanOptions(task));
   }
 
   get token(): string {
     const { locks, paths } = this.#parts;
     try {
-      return locks.introduce();
+      return locks.register();
     } catch (thrown) {
       throw storageError('write to', paths.owners, thrown);
     }
@@ -82,41 +57,41 @@ class FileStore implements TaskStore {
     return this.#logs.create(spec);
   }
 
-  claim(id: string, visit: VisitEvent = () => {}): TaskLog {
+  claim(id: string, visit: EventVisitor = () => {}): TaskLog {
     return this.#logs.claim(id, visit);
   }
 
-  scan(id: string, visit: VisitEvent): readonly LogProblem[] {
+  scan(id: string, visit: EventVisitor): readonly LogProblem[] {
     const { files, tasks } = this.#parts;
     tasks.checkExists(id);
-    const problems = scanLog(files, tasks.log(id), this.#scan(id), visit);
+    const problems = visitLog(files, tasks.logPath(id), this.#getScanOptions(id), visit);
     this.#report(id, problems);
     return problems;
   }
 
-  events(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
+  streamEvents(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
     const { files, tasks } = this.#parts;
     tasks.checkExists(id);
     const onProblems = (problems: readonly LogProblem[]) => this.#report(id, problems);
-    return streamLog(files, tasks.log(id), { ...this.#scan(id), fromSeq, onProblems });
+    return streamLog(files, tasks.logPath(id), {
+      ...this.#getScanOptions(id),
+      fromSeq,
+      onProblems,
+    });
   }
 
-  tail(id: string): LogTail {
+  openTail(id: string): LogTail {
     const { files, tasks } = this.#parts;
-    return new FileLogTail(files, tasks.log(id), this.#scan(id));
+    return new FileLogTail(files, tasks.logPath(id), this.#getScanOptions(id));
   }
 
-  locked(): readonly string[] {
-    try {
-      return this.#locked.read();
-    } catch (thrown) {
-      throw storageError('list the tasks in', this.#parts.paths.root, thrown);
-    }
+  listLocked(): readonly string[] {
+    return this.#wrapListErrors(() => this.#parts.tasks.listLocked());
   }
 
   exists(id: string): boolean {
     const { files, tasks } = this.#parts;
-    return createdEvent(files, tasks.log(id), id) !== undefined;
+    return readCreatedEvent(files, tasks.logPath(id), id) !== undefined;
   }
 
   isImported(id: string): boolean {
@@ -124,160 +99,151 @@ class FileStore implements TaskStore {
   }
 
   importedUpTo(id: string): number | null {
-    return readImportMark(this.#parts.files, this.#parts.tasks.imported(id));
+    return readImportMark(this.#parts.files, this.#parts.tasks.importMarkPath(id));
   }
 
-  owner(id: string): TaskOwner | null {
+  getOwner(id: string): TaskOwner | null {
     const { locks, tasks } = this.#parts;
-    const owner = locks.liveOwner(tasks.lock(id));
+    const owner = locks.findLiveOwner(tasks.lockPath(id));
     return owner === undefined ? null : { pid: owner.pid, host: owner.host, token: owner.token };
   }
 
-  list(options: ListOptions = { withLedgers: false }): readonly TaskSummary[] {
-    const { files, paths, index, tasks, locks, blobs } = this.#parts;
-    try {
-      return listTasks({
-        files,
-        directory: paths.tasks,
-        index,
+  list(options: ListTasksOptions = { withLedgers: false }): readonly TaskSummary[] {
+    const { tasks, problemReporter } = this.#parts;
+    return this.#wrapListErrors(() =>
+      listStoredTasks({
+        ...this.#parts,
         withLedgers: options.withLedgers,
-        logPath: (id) => tasks.log(id),
-        own: (id) => this.#logs.summary(id),
-        isOwned: (id) => locks.liveOwner(tasks.lock(id)) !== undefined,
-        getBlob: (hash) => blobs.get(hash),
+        getOwnSummary: (id) => this.#logs.getSummary(id),
         report: (id, problems) => this.#report(id, problems),
         reportUnreadable: (id, message) =>
-          this.#parts.problems.addUnreadable(tasks.log(id), message),
-      });
-    } catch (thrown) {
-      throw storageError('list the tasks in', paths.root, thrown);
-    }
+          problemReporter.addUnreadable(tasks.logPath(id), message),
+      }),
+    );
   }
 
-  endedWithKey(reuseKey: string): readonly string[] {
-    const { index, paths } = this.#parts;
-    try {
-      return index.withReuseKey(reuseKey);
-    } catch (thrown) {
-      throw storageError('list the tasks in', paths.root, thrown);
-    }
+  findReusable(reuseKey: string): readonly string[] {
+    return this.#wrapListErrors(() => this.#parts.index.findByReuseKey(reuseKey));
   }
 
   resolveId(prefix: string): string {
-    const { files, paths } = this.#parts;
-    try {
-      return resolvePrefix(prefix, taskNames(files, paths.tasks).ids);
-    } catch (thrown) {
-      throw storageError('list the tasks in', paths.root, thrown);
-    }
+    return this.#wrapListErrors(() => resolveIdPrefix(prefix, this.#parts.tasks.listNames().ids));
   }
 
   putBlob(text: string, options: BlobOptions = {}): string {
-    return this.#parts.blobs.put(options.redact === false ? text : this.#redact(text));
+    return this.#parts.blobs.putText(options.redact === false ? text : this.#redact(text));
   }
 
   getBlob(hash: string): string {
-    return this.#parts.blobs.get(hash);
+    return this.#parts.blobs.getText(hash);
   }
 
-  keepAttachment(bytes: Buffer): string {
+  putAttachment(bytes: Buffer): string {
     return this.#parts.blobs.putBytes(bytes);
   }
 
-  attachment(hash: string): Buffer | null {
-    return keptBytes(this.#parts.blobs, hash);
+  getAttachment(hash: string): Buffer | null {
+    return readIfIntact(this.#parts.blobs, hash);
   }
 
-  async keepFormer(bytes: Buffer): Promise<void> {
-    const { former, syncs } = this.#parts;
-    former.putBytes(bytes);
-    await syncs?.syncAdded();
+  async putBackup(bytes: Buffer): Promise<void> {
+    const { backups, syncQueue } = this.#parts;
+    backups.putBytes(bytes);
+    await syncQueue?.syncPending();
   }
 
-  former(hash: string): Buffer | null {
-    return keptBytes(this.#parts.former, hash);
+  getBackup(hash: string): Buffer | null {
+    return readIfIntact(this.#parts.backups, hash);
   }
 
-  hasFormer(hash: string): boolean {
-    const { former, files } = this.#parts;
-    return isHash(hash) && files.stat(former.path(hash)) !== undefined;
+  hasBackup(hash: string): boolean {
+    const { backups, files } = this.#parts;
+    return isBlobHash(hash) && files.stat(backups.path(hash)) !== undefined;
   }
 
-  async hold(ids: readonly string[]): Promise<() => void> {
+  async lockTasks(ids: readonly string[]): Promise<() => void> {
     const { lockTasks } = await import('./delete-tasks.ts');
     return lockTasks(this.#parts, ids);
   }
 
-  outputFile(id: string): string {
-    return this.#parts.tasks.output(id);
+  outputPath(id: string): string {
+    return this.#parts.tasks.outputPath(id);
   }
 
   appendOutput(id: string, text: string): void {
-    const { tasks, outputs } = this.#parts;
-    if (!this.#logs.owns(id)) tasks.checkExists(id);
-    outputs.add(id, this.#redact(text));
+    const { tasks, outputQueue } = this.#parts;
+    if (!this.#logs.isOwned(id)) tasks.checkExists(id);
+    outputQueue.add(id, this.#redact(text));
   }
 
-  spillFile(id: string, callId: string): string {
-    return this.#parts.tasks.spill(id, callId);
+  createSpillFile(id: string, callId: string): string {
+    return this.#parts.tasks.createSpillFile(id, callId);
   }
 
-  isOwnFile(id: string, path: string): boolean {
-    return this.#parts.tasks.isOwn(id, path);
+  isTaskFile(id: string, path: string): boolean {
+    return this.#parts.tasks.isTaskFile(id, path);
   }
 
-  log(id: string): string {
-    return this.#parts.tasks.log(id);
+  logPath(id: string): string {
+    return this.#parts.tasks.logPath(id);
   }
 
   async delete(ids: readonly string[]): Promise<void> {
-    const { deleteTasks } = await import('./delete-tasks.ts');
-    await deleteTasks(this.#parts, ids, this.#closing.signal);
+    const { deleteStoredTasks } = await import('./delete-tasks.ts');
+    await deleteStoredTasks(this.#parts, ids, this.#closing.signal);
   }
 
   async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
-    const { exportTree } = await import('./export-tree.ts');
-    this.#parts.outputs.writeAll();
+    const { exportTree } = await import('./export/export-tree.ts');
+    this.#parts.outputQueue.flush();
     yield* exportTree(this.#parts, rootId);
   }
 
   async importTree(text: AsyncIterable<string>): Promise<readonly string[]> {
-    const { importTree } = await import('./import-tree.ts');
+    const { importTree } = await import('./export/import-tree.ts');
     return importTree(this.#parts, text);
   }
 
-  async sweep(options: SweepOptions): Promise<readonly string[]> {
+  async sweep(options: StoreSweepOptions): Promise<readonly string[]> {
     const { sweepStore } = await import('./sweep.ts');
-    const own = (id: string) => this.#logs.summary(id);
-    return sweepStore(this.#parts, { ...options, own }, this.#closing.signal);
+    const getOwnSummary = (id: string) => this.#logs.getSummary(id);
+    return sweepStore(this.#parts, { ...options, getOwnSummary }, this.#closing.signal);
   }
 
   async close(): Promise<void> {
-    const { syncs, descriptors, locks, outputs } = this.#parts;
+    const { syncQueue, descriptors, locks, outputQueue } = this.#parts;
     this.#closing.abort();
     this.#logs.close();
-    outputs.writeAll();
-    await syncs?.settled();
+    outputQueue.flush();
+    await syncQueue?.waitUntilIdle();
     descriptors.closeAll();
     locks.close();
   }
 
   #report(id: string, problems: readonly LogProblem[]): void {
-    const { tasks, problems: reports } = this.#parts;
+    const { tasks, problemReporter } = this.#parts;
     for (const problem of problems) {
-      // Whoever is writing to it may be about to end the line.
-      if (problem.code === 'torn_tail' && this.owner(id) !== null) continue;
-      reports.add(tasks.log(id), problem);
+      // The owner may be about to complete the line.
+      if (problem.code === 'torn_tail' && this.getOwner(id) !== null) continue;
+      problemReporter.add(tasks.logPath(id), problem);
     }
   }
 
-  #scan(task: string): ScanOptions {
-    return { task, getBlob: (hash) => this.#parts.blobs.get(hash) };
+  #wrapListErrors<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (thrown) {
+      throw storageError('list the tasks in', this.#parts.paths.root, thrown);
+    }
+  }
+
+  #getScanOptions(task: string): ScanOptions {
+    return { task, getBlob: (hash) => this.#parts.blobs.getText(hash) };
   }
 }
 
-/** Null: they are not there, or are damaged. */
-function keptBytes(blobs: BlobDir, hash: string): Buffer | null {
+/** Reads the bytes of a blob; null if it does not exist or is damaged. */
+function readIfIntact(blobs: BlobDirectory, hash: string): Buffer | null {
   try {
     return blobs.getBytes(hash);
   } catch (thrown) {

@@ -6,15 +6,21 @@ import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
-import { blobNotFound, checkHash, sha256 } from './blobs.ts';
-import { nodeFiles } from './node-files.ts';
-import { createProcessPort, type ProcessPort } from './process-identity.ts';
-import type { Redact } from './redact.ts';
+import { blobNotFoundError, checkBlobHash } from './blobs/blob-directory.ts';
+import { nodeFiles } from './files/node-files.ts';
+import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
+import type { Redact } from './redact/redactor.ts';
 import { MemoryTaskLog, type TaskRecord } from './memory-task-log.ts';
-import { createStamp, type Stamp } from './stamp.ts';
-import { newestFirst, shownStatus } from './summary.ts';
-import { isSpillFile, spillName, spillOwner } from './task-files.ts';
-import { checkTaskId, resolvePrefix, taskInUse, taskNotFound, taskTaken } from './task-ids.ts';
+import { createEventStamper, type EventStamper } from './log/event-stamper.ts';
+import { compareNewestFirst, getDisplayStatus } from './log/task-summary.ts';
+import { isSpillFile, getSpillFileName, getSpillFileTask } from './files/task-files.ts';
+import {
+  checkTaskId,
+  resolveIdPrefix,
+  taskInUseError,
+  taskNotFoundError,
+  taskExistsError,
+} from './files/task-ids.ts';
 import type {
   BlobOptions,
   LogProblem,
@@ -24,6 +30,7 @@ import type {
   TaskStore,
   TaskSummary,
 } from './task-store.ts';
+import { sha256 } from '../sys/read-file.ts';
 
 export interface MemoryStoreOptions {
   readonly clock?: Clock;
@@ -31,14 +38,17 @@ export interface MemoryStoreOptions {
   readonly processes?: ProcessPort;
 }
 
-/** For `--no-log`: tasks last as long as the store. On disk are only spill files, until `close`. */
+/**
+ * Opens a store in memory, for `--no-log`. Its tasks last as long as the store. Only spill files are on disk, until
+ * `close`.
+ */
 export function openMemoryStore(options: MemoryStoreOptions = {}): TaskStore {
   return new MemoryStore(options);
 }
 
 class MemoryStore implements TaskStore {
   readonly token = newId();
-  readonly #stamp: Stamp;
+  readonly #stamp: EventStamper;
   readonly #redact: Redact;
   readonly #processes: ProcessPort;
   readonly #tasks = new Map<string, TaskRecord>();
@@ -49,38 +59,38 @@ class MemoryStore implements TaskStore {
 
   constructor(options: MemoryStoreOptions) {
     this.#redact = options.redact ?? ((text) => text);
-    this.#stamp = createStamp(options.clock ?? systemClock, options.redact);
+    this.#stamp = createEventStamper(options.clock ?? systemClock, options.redact);
     this.#processes = options.processes ?? createProcessPort();
   }
 
   create(spec: TaskSpec): TaskLog {
     checkTaskId(spec.id);
-    const there = this.#tasks.get(spec.id);
-    if (there?.owner !== undefined) throw this.#inUse(spec.id);
-    if (there !== undefined) throw taskTaken(spec.id);
+    const existing = this.#tasks.get(spec.id);
+    if (existing?.owner !== undefined) throw this.#createInUseError(spec.id);
+    if (existing !== undefined) throw taskExistsError(spec.id);
     const record: TaskRecord = { events: [], summary: undefined, epoch: 0, owner: undefined };
-    const log = this.#own(spec.id, record, [{ type: 'task.created', spec }]);
+    const log = this.#openLog(spec.id, record, [{ type: 'task.created', spec }]);
     this.#tasks.set(spec.id, record);
     return log;
   }
 
   claim(id: string, visit: (event: TaskEvent) => void = () => {}): TaskLog {
-    const record = this.#task(id);
-    if (record.owner !== undefined) throw this.#inUse(id);
+    const record = this.#getTask(id);
+    if (record.owner !== undefined) throw this.#createInUseError(id);
     record.events.forEach((event) => visit(event));
-    return this.#own(id, record, []);
+    return this.#openLog(id, record, []);
   }
 
   scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[] {
-    this.#task(id).events.forEach((event) => visit(event));
+    this.#getTask(id).events.forEach((event) => visit(event));
     return [];
   }
 
-  events(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
-    return iterate(this.#task(id).events, fromSeq);
+  streamEvents(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
+    return iterateFrom(this.#getTask(id).events, fromSeq);
   }
 
-  tail(id: string): LogTail {
+  openTail(id: string): LogTail {
     checkTaskId(id);
     let next = 0;
     return {
@@ -95,7 +105,7 @@ class MemoryStore implements TaskStore {
     };
   }
 
-  locked(): readonly string[] {
+  listLocked(): readonly string[] {
     return [...this.#tasks].filter(([, { owner }]) => owner !== undefined).map(([id]) => id);
   }
 
@@ -112,7 +122,7 @@ class MemoryStore implements TaskStore {
     return false;
   }
 
-  owner(id: string): TaskOwner | null {
+  getOwner(id: string): TaskOwner | null {
     checkTaskId(id);
     if (this.#tasks.get(id)?.owner === undefined) return null;
     const { pid, host } = this.#processes.self();
@@ -123,74 +133,75 @@ class MemoryStore implements TaskStore {
     const tasks: TaskSummary[] = [];
     for (const { summary, owner } of this.#tasks.values()) {
       if (summary === undefined) continue;
-      tasks.push({ ...summary, status: shownStatus(summary, { owned: owner !== undefined }) });
+      tasks.push({ ...summary, status: getDisplayStatus(summary, { owned: owner !== undefined }) });
     }
-    return tasks.toSorted(newestFirst);
+    return tasks.toSorted(compareNewestFirst);
   }
 
-  endedWithKey(reuseKey: string): readonly string[] {
+  findReusable(reuseKey: string): readonly string[] {
     return this.list()
       .filter((task) => task.reuseKey === reuseKey && task.ended !== null)
       .map(({ id }) => id);
   }
 
   resolveId(prefix: string): string {
-    return resolvePrefix(prefix, this.#tasks.keys());
+    return resolveIdPrefix(prefix, this.#tasks.keys());
   }
 
   putBlob(text: string, options: BlobOptions = {}): string {
-    const kept = options.redact === false ? text : this.#redact(text);
-    const hash = sha256(kept);
-    this.#blobs.set(hash, kept);
+    const stored = options.redact === false ? text : this.#redact(text);
+    const hash = sha256(stored);
+    this.#blobs.set(hash, stored);
     return hash;
   }
 
   getBlob(hash: string): string {
-    checkHash(hash);
+    checkBlobHash(hash);
     const text = this.#blobs.get(hash);
-    if (text === undefined) throw blobNotFound(hash);
+    if (text === undefined) throw blobNotFoundError(hash);
     return text;
   }
 
-  keepAttachment(bytes: Buffer): string {
+  putAttachment(bytes: Buffer): string {
     const hash = sha256(bytes);
     this.#attachments.set(hash, bytes);
     return hash;
   }
 
-  attachment(hash: string): Buffer | null {
+  getAttachment(hash: string): Buffer | null {
     return this.#attachments.get(hash) ?? null;
   }
 
-  /** Nothing outlives this store, and nobody else can go back in it. */
-  keepFormer(): Promise<void> {
+  /** Stores nothing: nothing outlives this store, so nothing can be rewound. */
+  putBackup(): Promise<void> {
     return Promise.resolve();
   }
 
-  former(): null {
+  getBackup(): null {
     return null;
   }
 
-  hasFormer(): boolean {
+  hasBackup(): boolean {
     return false;
   }
 
-  async hold(ids: readonly string[]): Promise<() => void> {
-    for (const id of ids) if (this.#task(id).owner !== undefined) throw this.#inUse(id);
+  async lockTasks(ids: readonly string[]): Promise<() => void> {
+    for (const id of ids)
+      if (this.#getTask(id).owner !== undefined) throw this.#createInUseError(id);
     return () => {};
   }
 
-  outputFile(id: string): null {
+  outputPath(id: string): null {
     checkTaskId(id);
     return null;
   }
 
   appendOutput(id: string): void {
-    this.#task(id);
+    this.#getTask(id);
   }
 
-  spillFile(id: string, callId: string): string {
-    const name = spillName(id, callId);
+  createSpillFile(id: string, callId: string): string {
+    const name = getSpillFileName(id, callId);
     let path = this.#spillFiles.get(name);
     if (path === undefined) {
       path = join((this.#spillDirectory ??= this.#makeSpillDirectory()), name);
@@ -200,35 +211,36 @@ class MemoryStore implements TaskStore {
     return path;
   }
 
-  isOwnFile(id: string, path: string): boolean {
+  isTaskFile(id: string, path: string): boolean {
     checkTaskId(id);
     return this.#spillDirectory !== undefined && isSpillFile(id, this.#spillDirectory, path);
   }
 
-  log(id: string): null {
+  logPath(id: string): null {
     checkTaskId(id);
     return null;
   }
 
-  /** Blobs stay until the end: nothing outlives this store. */
+  /** Deletes tasks and their spill files. Blobs stay, because nothing outlives this store. */
   async delete(ids: readonly string[]): Promise<void> {
-    for (const id of ids) if (this.#task(id).owner !== undefined) throw this.#inUse(id);
+    for (const id of ids)
+      if (this.#getTask(id).owner !== undefined) throw this.#createInUseError(id);
     for (const id of ids) this.#tasks.delete(id);
     for (const [name, path] of this.#spillFiles) {
-      if (!ids.includes(spillOwner(name))) continue;
+      if (!ids.includes(getSpillFileTask(name))) continue;
       nodeFiles.unlink(path);
       this.#spillFiles.delete(name);
     }
   }
 
-  // oxlint-disable-next-line require-yield -- there is nothing to give
+  // oxlint-disable-next-line require-yield -- it only throws
   async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
-    this.#task(rootId);
-    throw notKept('exported');
+    this.#getTask(rootId);
+    throw notStoredError('exported');
   }
 
   async importTree(): Promise<readonly string[]> {
-    throw notKept('imported');
+    throw notStoredError('imported');
   }
 
   async sweep(): Promise<readonly string[]> {
@@ -255,32 +267,32 @@ class MemoryStore implements TaskStore {
     this.#spillDirectory = undefined;
   };
 
-  #own(id: string, record: TaskRecord, first: readonly EventBody[]): TaskLog {
+  #openLog(id: string, record: TaskRecord, first: readonly EventBody[]): TaskLog {
     const { pid, host } = this.#processes.self();
-    const context = { id, record, stamp: this.#stamp };
-    return new MemoryTaskLog(context, [...first, { type: 'task.claimed', pid, host }]);
+    const opening = [...first, { type: 'task.claimed', pid, host } as const];
+    return new MemoryTaskLog(id, record, this.#stamp, opening);
   }
 
-  #task(id: string): TaskRecord {
+  #getTask(id: string): TaskRecord {
     checkTaskId(id);
     const record = this.#tasks.get(id);
-    if (record === undefined) throw taskNotFound(id);
+    if (record === undefined) throw taskNotFoundError(id);
     return record;
   }
 
-  #inUse(id: string): MusterError {
-    return taskInUse(id, this.#processes.self().pid);
+  #createInUseError(id: string): MusterError {
+    return taskInUseError(id, this.#processes.self().pid);
   }
 }
 
-function notKept(what: string): MusterError {
+function notStoredError(action: string): MusterError {
   return new MusterError(
     'INVALID_PARAM',
-    `tasks can't be ${what} where nothing is kept: leave out --no-log, or open the data directory with { create: true }`,
+    `tasks cannot be ${action} without a data directory: leave out --no-log, or open the data directory with { create: true }`,
   );
 }
 
-async function* iterate(
+async function* iterateFrom(
   events: readonly TaskEvent[],
   fromSeq: number,
 ): AsyncGenerator<TaskEvent, void, undefined> {

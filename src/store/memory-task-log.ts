@@ -1,7 +1,7 @@
 import { MusterError } from '../base/errors.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
-import type { Stamp } from './stamp.ts';
-import { addToSummary } from './summary.ts';
+import type { EventStamper } from './log/event-stamper.ts';
+import { addToSummary } from './log/task-summary.ts';
 import type { TaskLog, TaskSummary } from './task-store.ts';
 
 /** A task that is kept in memory. */
@@ -12,36 +12,32 @@ export interface TaskRecord {
   owner: TaskLog | undefined;
 }
 
-interface LogContext {
-  readonly id: string;
-  readonly record: TaskRecord;
-  readonly stamp: Stamp;
-}
-
-/** A task's log in memory, in the hands of its owner. */
+/** The log of a task in memory, as its owner uses it. */
 export class MemoryTaskLog implements TaskLog {
   readonly id: string;
   readonly epoch: number;
   readonly opening: readonly TaskEvent[];
-  readonly #context: LogContext;
+  readonly #record: TaskRecord;
+  readonly #stamp: EventStamper;
   #closed = false;
 
-  constructor(context: LogContext, opening: readonly EventBody[]) {
-    this.#context = context;
-    this.id = context.id;
-    this.epoch = context.record.epoch + 1;
+  constructor(id: string, record: TaskRecord, stamp: EventStamper, opening: readonly EventBody[]) {
+    this.id = id;
+    this.#record = record;
+    this.#stamp = stamp;
+    this.epoch = record.epoch + 1;
     this.opening = this.append(opening);
-    context.record.epoch = this.epoch;
-    context.record.owner = this;
+    record.epoch = this.epoch;
+    record.owner = this;
   }
 
   append(bodies: readonly EventBody[]): readonly TaskEvent[] {
     if (this.#closed) {
       throw new MusterError('INTERNAL_ERROR', `the log of task ${this.id} is closed`);
     }
-    const { record, stamp } = this.#context;
-    const at = { task: this.id, epoch: this.epoch, seq: record.events.length };
-    const events = stamp(bodies, at).map(({ event }) => event);
+    const record = this.#record;
+    const position = { task: this.id, epoch: this.epoch, seq: record.events.length };
+    const events = this.#stamp(bodies, position).map(({ event }) => event);
     for (const event of events) {
       record.events.push(event);
       record.summary = addToSummary(record.summary, event);
@@ -56,6 +52,6 @@ export class MemoryTaskLog implements TaskLog {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#context.record.owner = undefined;
+    this.#record.owner = undefined;
   }
 }

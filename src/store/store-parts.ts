@@ -1,79 +1,90 @@
 import { systemClock, type Clock } from '../base/clock.ts';
 import { openFileLimit } from '../sys/open-file-limit.ts';
-import { BlobDir } from './blobs.ts';
-import { dataPaths, prepareDataDir, type DataPaths } from './data-dir.ts';
-import { Descriptors } from './descriptors.ts';
-import type { FilePort } from './file-port.ts';
-import { nodeFiles } from './node-files.ts';
-import { OwnerLocks } from './owner-lock.ts';
-import { OutputQueue } from './output-queue.ts';
-import { createProcessPort, type ProcessPort } from './process-identity.ts';
-import { ProblemReports } from './problem-reports.ts';
-import { SyncQueue } from './sync-queue.ts';
-import { TaskFiles } from './task-files.ts';
-import { TaskIndex } from './task-index.ts';
+import { BlobDirectory } from './blobs/blob-directory.ts';
+import { getDataPaths, prepareDataDirectory, type DataPaths } from './files/data-dir.ts';
+import { DescriptorCache } from './files/descriptor-cache.ts';
+import type { FilePort } from './files/file-port.ts';
+import { nodeFiles } from './files/node-files.ts';
+import { OwnerLocks } from './locks/owner-locks.ts';
+import { OutputQueue } from './log/output-queue.ts';
+import { createProcessPort, type ProcessPort } from './locks/process-identity.ts';
+import { LogProblemReporter } from './log/problem-reporter.ts';
+import type { Redact } from './redact/redactor.ts';
+import { SyncQueue } from './files/sync-queue.ts';
+import { TaskFiles } from './files/task-files.ts';
+import { TaskIndex } from './index/task-index.ts';
 
-/** What the parts of a store on disk share. */
+/** The parts of a store on disk. */
 export interface StoreParts {
   readonly files: FilePort;
   readonly paths: DataPaths;
   readonly clock: Clock;
   readonly processes: ProcessPort;
   readonly locks: OwnerLocks;
-  readonly descriptors: Descriptors;
+  readonly descriptors: DescriptorCache;
   readonly tasks: TaskFiles;
-  readonly outputs: OutputQueue;
-  /** Undefined: nothing is made durable. */
-  readonly syncs: SyncQueue | undefined;
-  readonly blobs: BlobDir;
-  readonly former: BlobDir;
+  readonly outputQueue: OutputQueue;
+  /** Undefined if nothing is made durable. */
+  readonly syncQueue: SyncQueue | undefined;
+  readonly blobs: BlobDirectory;
+  /** Contents of the user's files before tasks changed them. */
+  readonly backups: BlobDirectory;
   readonly index: TaskIndex;
-  readonly problems: ProblemReports;
+  readonly problemReporter: LogProblemReporter;
 }
 
-interface PartsOptions {
+export interface StoreOptions {
+  /** Absolute. Created, with its parents, if it is missing. */
   readonly dataDir: string;
+  /** With `safe`, `sync` makes logs durable. With `fast` it does nothing, and a power loss may lose the end of logs. */
   readonly durability: 'safe' | 'fast';
   readonly clock?: Clock;
+  /** Applied to every string before it is written to logs, output and blobs. */
+  readonly redact?: Redact;
+  /** The number of append descriptors kept open for all logs. Default 4096, at most a quarter of `ulimit -n`. */
   readonly maxDescriptors?: number;
   readonly files?: FilePort;
   readonly processes?: ProcessPort;
+  /**
+   * Called for each problem in a log, with one line that names its path, the line number, and the lost events. Default:
+   * problems are not reported.
+   */
   readonly onProblem?: (line: string) => void;
 }
 
-/** Two for each of a thousand tasks at work, and room: what is closed too early is opened again. */
-const MOST_DESCRIPTORS = 4096;
+/** Two for each of a thousand running tasks, and some more. A descriptor that is closed too early is opened again. */
+const MAX_DESCRIPTORS = 4096;
 /** Fits under the smallest usual limit. */
 const DESCRIPTORS_WITHOUT_KNOWN_LIMIT = 256;
-/** The rest is for sockets, tools, and the files that they open. */
+/** The rest is for sockets, tools, and the files that tools open. */
 const SHARE_OF_LIMIT = 1 / 4;
 
-function usualDescriptors(): number {
+function getDefaultDescriptors(): number {
   const limit = openFileLimit();
   if (limit === null) return DESCRIPTORS_WITHOUT_KNOWN_LIMIT;
-  return Math.min(MOST_DESCRIPTORS, Math.floor(limit * SHARE_OF_LIMIT));
+  return Math.min(MAX_DESCRIPTORS, Math.floor(limit * SHARE_OF_LIMIT));
 }
 
-/** Makes the data directory where it is missing. */
-export function createParts(options: PartsOptions): StoreParts {
+/** Creates the parts of a store, and the data directory if it is missing. */
+export function createStoreParts(options: StoreOptions): StoreParts {
   const files = options.files ?? nodeFiles;
-  const paths = dataPaths(options.dataDir);
+  const paths = getDataPaths(options.dataDir);
   const processes = options.processes ?? createProcessPort();
-  const locks = new OwnerLocks({ files, processes, directory: paths.owners });
-  const descriptors = new Descriptors(files, options.maxDescriptors ?? usualDescriptors());
-  const syncs = options.durability === 'safe' ? new SyncQueue(files, descriptors) : undefined;
-  const blobDir = (directory: string): BlobDir =>
-    new BlobDir({
+  const locks = new OwnerLocks(files, processes, paths.owners);
+  const descriptors = new DescriptorCache(files, options.maxDescriptors ?? getDefaultDescriptors());
+  const syncQueue = options.durability === 'safe' ? new SyncQueue(files, descriptors) : undefined;
+  const blobDir = (directory: string): BlobDirectory =>
+    new BlobDirectory({
       files,
       directory,
-      introduce: () => void locks.introduce(),
+      registerStore: () => void locks.register(),
       onUse: (path) => {
-        syncs?.addBlob(path);
-        syncs?.addDirectory(directory);
+        syncQueue?.addBlob(path);
+        syncQueue?.addDirectory(directory);
       },
     });
-  const changed = prepareDataDir(files, paths, process.getuid?.());
-  for (const path of changed) syncs?.addDirectory(path);
+  const changed = prepareDataDirectory(files, paths, process.getuid?.());
+  for (const path of changed) syncQueue?.addDirectory(path);
   const tasks = new TaskFiles(files, descriptors, paths);
   return {
     files,
@@ -83,11 +94,11 @@ export function createParts(options: PartsOptions): StoreParts {
     locks,
     descriptors,
     tasks,
-    outputs: new OutputQueue(files, descriptors, (id) => tasks.output(id)),
-    syncs,
+    outputQueue: new OutputQueue(files, descriptors, (id) => tasks.outputPath(id)),
+    syncQueue,
     blobs: blobDir(paths.blobs),
-    former: blobDir(paths.former),
+    backups: blobDir(paths.backups),
     index: new TaskIndex(files, locks, paths.index, descriptors),
-    problems: new ProblemReports(options.onProblem ?? (() => {})),
+    problemReporter: new LogProblemReporter(options.onProblem ?? (() => {})),
   };
 }

@@ -1,49 +1,71 @@
+import { join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
-import { allBlobs, collectBlobs } from './blob-collection.ts';
-import { finishDeletions, lockTasks, removeLocked } from './delete-tasks.ts';
-import { expiredTrees, treesOf, type TaskAge, type Tree } from './expired-trees.ts';
-import { createdEvent } from './log-reader.ts';
-import { storageError } from './storage-error.ts';
+import { isId } from '../base/ids.ts';
+import { listBlobs, removeUnusedBlobs } from './blobs/collect-blobs.ts';
+import { finishDeletions, lockTasks, removeLockedTasks } from './delete-tasks.ts';
+import { storageError } from './files/storage-error.ts';
+import { getSpillFileTask } from './files/task-files.ts';
+import type { IndexContents } from './index/task-index.ts';
+import { readCreatedEvent } from './log/log-reader.ts';
 import type { StoreParts } from './store-parts.ts';
-import { removeLeftovers } from './leftovers.ts';
-import { isOfToday, readNote, saysNothingToDo, writeNote, type SweepNote } from './sweep-note.ts';
-import type { IndexContents } from './task-index.ts';
-import { taskNames } from './task-listing.ts';
-import type { SweepOptions, TaskSummary } from './task-store.ts';
+import {
+  isSweepUnneeded,
+  isWithinDay,
+  readSweepRecord,
+  writeSweepRecord,
+  type SweepRecord,
+} from './sweep-record.ts';
+import type { StoreSweepOptions, TaskSummary } from './task-store.ts';
 
-/** What needs no look at the disk: a process may sweep while it has a thousand tasks at work. */
-interface OwnTasks {
-  /** The summary of a log that this process owns. */
-  own(id: string): TaskSummary | undefined;
+const DAY_MS = 86_400_000;
+const DRAFT_SUFFIX = '.new';
+
+/** A task, and the time of its last activity. */
+export interface TaskAge {
+  readonly id: string;
+  readonly root: string;
+  /** Its end or its last write, in milliseconds since the epoch; Infinity while a process owns it. */
+  readonly lastActive: number;
+}
+
+export interface StoredTree {
+  readonly ids: readonly string[];
+  /** The latest activity of any of its tasks. */
+  readonly lastActive: number;
+}
+
+interface SweepOptions extends StoreSweepOptions {
+  /** Returns the summary of a log that this process owns, which spares reading the disk. */
+  getOwnSummary(id: string): TaskSummary | undefined;
 }
 
 /**
- * Deletes expired trees. A note of what the last sweep found answers most calls; a look at names, index
- * and times of change comes once a day, and when something has expired. Blobs without a log, which
- * takes reading all logs, are collected once a day.
+ * Deletes expired trees. The record of the last sweep answers most calls. Names, index and modification times are checked
+ * once a day, and when something has expired. Unused blobs are removed once a day, because that takes reading all logs.
  */
 export async function sweepStore(
   parts: StoreParts,
-  options: SweepOptions & OwnTasks,
+  options: SweepOptions,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { files, paths, clock } = parts;
   const now = clock.now();
   try {
-    const note = readNote(files, paths.swept);
-    if (saysNothingToDo(note, { endedBefore: options.endedBefore, now })) return [];
+    const record = readSweepRecord(files, paths.sweepRecord);
+    if (isSweepUnneeded(record, { endedBefore: options.endedBefore, now })) return [];
     finishDeletions(parts);
-    const trees = treesOf(taskAges(parts, options));
-    const deleted = await deleteTrees(parts, expiredTrees(trees, options), options.endedBefore);
+    const trees = groupByTree(listTaskAges(parts, options));
+    const expired = selectExpiredTrees(trees, options);
+    const deleted = await deleteTrees(parts, expired, options.endedBefore);
     removeLeftovers(parts, systemClock.now());
-    const isCollected = note !== undefined && isOfToday(note.collected, now);
-    if (!isCollected) await collectBlobs(parts, allBlobs(parts), signal);
+    const isCollected = record !== undefined && isWithinDay(record.collected, now);
+    if (!isCollected) await removeUnusedBlobs(parts, listBlobs(parts), signal);
     if (!signal.aborted) {
-      const left = trees.find(({ ids }) => ids.some((id) => !deleted.has(id)));
-      const collected = isCollected ? note.collected : now;
-      const oldest = Math.min(now, left?.newest ?? now);
-      tryWriteNote(parts, { at: now, oldest, collected });
+      const remaining = trees.find(({ ids }) => ids.some((id) => !deleted.has(id)));
+      const collected = isCollected ? record.collected : now;
+      const oldest = Math.min(now, remaining?.lastActive ?? now);
+      tryToWriteRecord(parts, { at: now, oldest, collected });
     }
     return [...deleted];
   } catch (thrown) {
@@ -51,72 +73,106 @@ export async function sweepStore(
   }
 }
 
-function tryWriteNote({ files, paths }: StoreParts, note: SweepNote): void {
+/** Groups tasks by their tree, the tree that has been inactive for longest first. */
+export function groupByTree(ages: readonly TaskAge[]): readonly StoredTree[] {
+  const trees = new Map<string, { ids: string[]; lastActive: number }>();
+  for (const { id, root, lastActive } of ages) {
+    const tree = trees.get(root);
+    if (tree === undefined) {
+      trees.set(root, { ids: [id], lastActive });
+    } else {
+      tree.ids.push(id);
+      tree.lastActive = Math.max(tree.lastActive, lastActive);
+    }
+  }
+  return [...trees.values()].toSorted((a, b) => a.lastActive - b.lastActive);
+}
+
+/** Selects expired trees with at most `maxTasks` tasks in all, but the first expired tree in any case. */
+export function selectExpiredTrees(
+  trees: readonly StoredTree[],
+  options: { readonly endedBefore: number; readonly maxTasks: number },
+): readonly StoredTree[] {
+  const expired: StoredTree[] = [];
+  let remaining = options.maxTasks;
+  for (const tree of trees) {
+    if (tree.lastActive >= options.endedBefore) break;
+    if (expired.length > 0 && tree.ids.length > remaining) break;
+    remaining -= tree.ids.length;
+    expired.push(tree);
+    if (remaining <= 0) break;
+  }
+  return expired;
+}
+
+function tryToWriteRecord({ files, paths }: StoreParts, record: SweepRecord): void {
   try {
-    writeNote(files, paths.swept, note);
+    writeSweepRecord(files, paths.sweepRecord, record);
   } catch {
-    // A disk that is full: without a note the next sweep looks again.
+    // The disk is full. Without a record, the next sweep checks everything again.
   }
 }
 
-function taskAges(parts: StoreParts, { own }: OwnTasks): readonly TaskAge[] {
-  const { ids, locked } = taskNames(parts.files, parts.paths.tasks);
+function listTaskAges(parts: StoreParts, options: SweepOptions): readonly TaskAge[] {
+  const { ids, locked } = parts.tasks.listNames();
   const contents = parts.index.read();
   return ids.map((id) => {
-    const owned = own(id);
-    if (owned !== undefined) return { id, root: owned.root, newest: Number.POSITIVE_INFINITY };
+    const owned = options.getOwnSummary(id);
+    if (owned !== undefined) return { id, root: owned.root, lastActive: Number.POSITIVE_INFINITY };
     const known = locked.has(id) ? undefined : contents.ended.get(id);
     if (known?.ended !== undefined && known.ended !== null) {
-      return { id, root: known.root, newest: known.ended };
+      return { id, root: known.root, lastActive: known.ended };
     }
-    return ageFromLog(parts, id, contents);
+    return readAgeFromLog(parts, id, contents);
   });
 }
 
-/** Of a task that the index does not cover. What can't be read does not expire. */
-function ageFromLog(parts: StoreParts, id: string, contents: IndexContents): TaskAge {
+/** Determines the age of a task that the index does not cover. A task that cannot be read does not expire. */
+function readAgeFromLog(parts: StoreParts, id: string, contents: IndexContents): TaskAge {
   const { files, locks, tasks } = parts;
-  const path = tasks.log(id);
+  const path = tasks.logPath(id);
   try {
-    const root = contents.ended.get(id)?.root ?? createdEvent(files, path, id)?.spec.root ?? id;
-    const isOwned = locks.liveOwner(tasks.lock(id)) !== undefined;
+    const root = contents.ended.get(id)?.root ?? readCreatedEvent(files, path, id)?.spec.root ?? id;
+    const isOwned = locks.findLiveOwner(tasks.lockPath(id)) !== undefined;
     const modified = files.stat(path)?.modified;
-    return { id, root, newest: isOwned ? Number.POSITIVE_INFINITY : (modified ?? 0) };
+    return { id, root, lastActive: isOwned ? Number.POSITIVE_INFINITY : (modified ?? 0) };
   } catch (thrown) {
-    // Written by a newer Muster, deleted meanwhile, or unreadable: not ours to delete.
-    if (thrown instanceof MusterError) return { id, root: id, newest: Number.POSITIVE_INFINITY };
+    // Written by a newer Muster, deleted meanwhile, or unreadable: not to be deleted by this one.
+    if (thrown instanceof MusterError) {
+      return { id, root: id, lastActive: Number.POSITIVE_INFINITY };
+    }
     throw thrown;
   }
 }
 
 async function deleteTrees(
   parts: StoreParts,
-  trees: readonly Tree[],
+  trees: readonly StoredTree[],
   endedBefore: number,
 ): Promise<ReadonlySet<string>> {
-  const held: { readonly tree: Tree; readonly release: () => void }[] = [];
+  const locked: { readonly tree: StoredTree; readonly release: () => void }[] = [];
   try {
     for (const tree of trees) {
-      const release = tryLock(parts, tree.ids);
-      if (release !== undefined) held.push({ tree, release });
+      const release = tryToLock(parts, tree.ids);
+      if (release !== undefined) locked.push({ tree, release });
     }
-    if (held.length === 0) return new Set();
-    // Whoever has given up a lock has written to the index before, so now it can be trusted.
+    if (locked.length === 0) return new Set();
+    // An owner writes to the index before it releases its lock, so the index can be trusted now.
     const contents = parts.index.read();
-    const isExpired = (id: string): boolean => stillExpired(parts, id, contents, endedBefore);
-    const ids = held
+    const isExpired = (id: string): boolean => isStillExpired(parts, id, contents, endedBefore);
+    const ids = locked
       .filter(({ tree }) => tree.ids.every(isExpired))
       .flatMap(({ tree }) => tree.ids)
-      .filter((id) => parts.files.stat(parts.tasks.log(id)) !== undefined);
-    await removeLocked(parts, new Set(ids));
+      .filter((id) => parts.files.stat(parts.tasks.logPath(id)) !== undefined);
+    await removeLockedTasks(parts, new Set(ids));
     return new Set(ids);
   } finally {
-    for (const { release } of held) release();
+    for (const { release } of locked) release();
   }
 }
 
-/** Undefined: somebody uses or deletes one of them. */
-function tryLock(parts: StoreParts, ids: readonly string[]): (() => void) | undefined {
+/** Locks the tasks, and returns the function that releases them; undefined if another process uses one of them. */
+function tryToLock(parts: StoreParts, ids: readonly string[]): (() => void) | undefined {
   try {
     return lockTasks(parts, ids);
   } catch (thrown) {
@@ -125,8 +181,8 @@ function tryLock(parts: StoreParts, ids: readonly string[]): (() => void) | unde
   }
 }
 
-/** Looked at again with the lock held; one that is gone meanwhile holds nothing up. */
-function stillExpired(
+/** Checks a task again while its lock is held. A task that was deleted meanwhile does not spare its tree. */
+function isStillExpired(
   { files, tasks }: StoreParts,
   id: string,
   contents: IndexContents,
@@ -134,6 +190,61 @@ function stillExpired(
 ): boolean {
   const ended = contents.ended.get(id)?.ended;
   if (ended !== undefined && ended !== null) return ended < endedBefore;
-  const modified = files.stat(tasks.log(id))?.modified;
+  const modified = files.stat(tasks.logPath(id))?.modified;
   return modified === undefined || modified < endedBefore;
+}
+
+/** Removes what killed processes left: old drafts, files without a log, and lines of the index about deleted tasks. */
+function removeLeftovers(parts: StoreParts, now: number): void {
+  parts.locks.removeDeadOwners();
+  const { root, tasks, spill, blobs, backups, owners } = parts.paths;
+  for (const directory of [root, tasks, spill, blobs, backups, owners]) {
+    removeDrafts(parts, directory, now);
+  }
+  const gone = new Set([...listIdsWithoutLog(parts)].filter((id) => removeOrphan(parts, id)));
+  const existing = new Set(parts.tasks.listNames().ids);
+  for (const id of parts.index.read().ended.keys()) if (!existing.has(id)) gone.add(id);
+  // If another process is writing the index at this moment, the next sweep removes them.
+  parts.index.remove(gone);
+}
+
+function removeDrafts({ files }: StoreParts, directory: string, now: number): void {
+  for (const name of files.list(directory)) {
+    // A link to a lock exists for a moment only, and has the time of its owner's file.
+    if (!name.endsWith(DRAFT_SUFFIX) || name.includes('.lock.')) continue;
+    const path = join(directory, name);
+    const modified = files.stat(path)?.modified;
+    if (modified !== undefined && now - modified > DAY_MS) files.unlink(path);
+  }
+}
+
+/** Lists the ids that have files but no log. */
+function listIdsWithoutLog({ files, paths }: StoreParts): ReadonlySet<string> {
+  const ids = new Set<string>();
+  // Spill files first: a log that is created after they were listed must not make them orphans.
+  for (const name of files.list(paths.spill)) ids.add(getSpillFileTask(name));
+  const logs: string[] = [];
+  for (const name of files.list(paths.tasks)) {
+    const [id = '', kind] = name.split('.');
+    if (kind === 'jsonl' && name === `${id}.jsonl`) logs.push(id);
+    else if (!name.endsWith(DRAFT_SUFFIX)) ids.add(id);
+  }
+  for (const id of logs) ids.delete(id);
+  return new Set([...ids].filter((id) => isId(id)));
+}
+
+/**
+ * Removes the files of an id without a log, with its lock held, so that nobody creates the log meanwhile. Returns whether
+ * the files were removed.
+ */
+function removeOrphan({ files, locks, tasks }: StoreParts, id: string): boolean {
+  const lock = tasks.lockPath(id);
+  if (locks.acquire(lock) !== undefined) return false;
+  try {
+    const isOrphan = files.stat(tasks.logPath(id)) === undefined;
+    if (isOrphan) tasks.removeOtherFiles(new Set([id]));
+    return isOrphan;
+  } finally {
+    locks.release(lock);
+  }
 }

@@ -1,9 +1,9 @@
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
-import type { Ledger } from '../protocol/state/ledger.ts';
 import type { TaskStatus } from '../protocol/result.ts';
+import type { Ledger } from '../protocol/state/ledger.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 
-/** What a listing shows of a task: all of it stands in one line of the index. */
+/** The data of a task that a listing shows. It fits in one line of the index. */
 export interface TaskSummary {
   readonly id: string;
   readonly root: string;
@@ -14,205 +14,199 @@ export interface TaskSummary {
   /** At most 120 code points. */
   readonly description: string;
   readonly status: TaskStatus;
-  /** `provider/id`: the one that answered last, before the first answer the one decided on. */
+  /** `provider/id` of the model that answered last; before the first answer, of the model in the specification. */
   readonly model: string;
   readonly cwd: string;
   readonly source: TaskSource;
   /** Milliseconds since the epoch. */
   readonly created: number;
-  /** Null while it has not ended. */
+  /** Milliseconds since the epoch; null while the task has not ended. */
   readonly ended: number | null;
-  /** Answers that ended. */
+  /** Number of answers that ended. */
   readonly turns: number;
-  /** Input not read from cache, plus output, as the provider says. */
+  /** Input that was not read from a cache, plus output, as the provider reports. */
   readonly paidTokens: number;
-  /** USD of those; null once an answer had no known price. */
+  /** Cost of these tokens in USD; null after an answer without a known price. */
   readonly costUsd: number | null;
-  /** Absent: nothing holds it. `untilMs` since the epoch; null: not known. */
+  /** Absent if nothing holds the task. `untilMs` is in milliseconds since the epoch; null if unknown. */
   readonly heldBy?: { readonly because: string; readonly untilMs: number | null };
-  /** What it has used. Absent: the index is from before there were ledgers, and the log was not read. */
+  /** Usage of the task. Absent if the index is older than ledgers and the log was not read. */
   readonly ledger?: Ledger;
-  /** The task whose result was reused for it. Absent: none. */
+  /** The task whose result was reused for this one. Absent if none was. */
   readonly reused?: string;
-  /** Its own result may be reused for work of this key. Absent: it may not. */
+  /** The key of work that may reuse the result of this task. Absent if none may. */
   readonly reuseKey?: string;
-  /** Absent: none waits for an answer. */
-  readonly questions?: readonly OpenQuestionNote[];
+  /** Absent if no question is open. */
+  readonly questions?: readonly OpenQuestionSummary[];
 }
 
-export interface ListOptions {
+export interface ListTasksOptions {
+  /** True if each summary must have its ledger, which may require reading more logs once. */
   readonly withLedgers: boolean;
 }
 
-/** That a question of a task is open; its log says what it asks. */
-export interface OpenQuestionNote {
+/** An open question of a task. Its text is in the log. */
+export interface OpenQuestionSummary {
   readonly id: string;
   readonly callId: string;
-  /** Whether the task is parked until it is answered. */
+  /** True if the task is parked until the question is answered. */
   readonly parks: boolean;
 }
 
-/** Something in a log that could not be used. The rest of the log still loads. */
+/** A part of a log that could not be used. The rest of the log still loads. */
 export interface LogProblem {
-  /** `missing`: events are not there, and no damaged line stands in their place. */
+  /** `missing` means that events are missing without a damaged line in their place. */
   readonly code: 'damaged' | 'missing' | 'fenced' | 'lost_blob' | 'torn_tail';
-  /** From 1, the header counted. */
+  /** Line number from 1, including the header. */
   readonly line: number;
-  /** The fault of the line, and the events that it loses. */
+  /** The fault of the line, and the events that are lost. */
   readonly message: string;
 }
 
-/** Who has a task: a living process on this data directory. */
+/** The living process that owns a task. */
 export interface TaskOwner {
   readonly pid: number;
   readonly host: string;
-  /** The owning store's `token`. */
+  /** The `token` of the owning store. */
   readonly token: string;
 }
 
-/** What a log grows by, whoever writes it. */
+/** Follows a log that any process may write to. */
 export interface LogTail {
   /**
-   * Visits the events that came since the last call, at the first one all there are, in order and in
-   * bounded memory. Costs one look at the file when nothing came; visits nothing where there is no log.
+   * Visits the events that were added since the last call, and all events at the first call, in order and in bounded
+   * memory. If nothing was added, it only checks the size of the file. Visits nothing if there is no log.
    */
   read(visit: (event: TaskEvent) => void): void;
 }
 
-export interface SweepOptions {
-  /** Milliseconds since the epoch: what ended, or was written last, before it has expired. */
+export interface StoreSweepOptions {
+  /** Tasks expire that ended, or were last written, before this time. Milliseconds since the epoch. */
   readonly endedBefore: number;
-  /** Tasks that one call deletes. A tree goes whole: the oldest one goes even if it is larger. */
-  readonly most: number;
+  /** The number of tasks that one call deletes. It deletes complete trees, and the oldest one even if that is larger. */
+  readonly maxTasks: number;
 }
 
-/** The log of one task in the hands of its one owner. */
+/** The log of a task, as its only owner uses it. */
 export interface TaskLog {
   readonly id: string;
   /** Grows by one with each owner. */
   readonly epoch: number;
-  /** What taking the log has written: `task.created` and `task.claimed`, warnings about repairs. */
+  /** The events that opening the log has written: `task.created`, `task.claimed`, and warnings about repairs. */
   readonly opening: readonly TaskEvent[];
   /**
-   * Writes a batch in one piece and returns it as it stands in the log: stamped, secrets redacted.
-   * Synchronous: once it returns, killing this process loses none of it. All of the batch is written
-   * or nothing; then a MusterError names path and cause.
+   * Writes a batch in one piece. Returns the logged events: stamped, and with secrets redacted. When it returns, killing
+   * this process loses none of them. It writes all of the batch or nothing; in the latter case, it throws a MusterError
+   * that names path and cause.
    */
   append(bodies: readonly EventBody[]): readonly TaskEvent[];
-  /** Makes all that was appended before it survive a power loss; does nothing when durability is fast. */
+  /** Makes everything that was appended before durable. Does nothing if durability is `fast`. */
   sync(): Promise<void>;
-  /** Gives up ownership. Calling it again does nothing. */
+  /** Gives up ownership. A second call does nothing. */
   close(): void;
 }
 
 export interface BlobOptions {
-  /** Default true. False for what must stay byte-identical: request prefixes. */
+  /** Default true. False for texts that must stay byte-identical: request prefixes. */
   readonly redact?: boolean;
 }
 
-/**
- * Where tasks live. Ids are checked before use: a malformed one is `INVALID_PARAM`, an unknown one
- * `NOT_FOUND`.
- */
+/** The storage of tasks. Every id is checked: a malformed one is `INVALID_PARAM`, an unknown one `NOT_FOUND`. */
 export interface TaskStore {
-  /** This store's own among the owners of tasks: 12 of `[a-z0-9]`, the same for its whole life. */
+  /** Identifies this store among the owners of tasks, for its whole life: 12 characters of `[a-z0-9]`. */
   readonly token: string;
   /**
-   * Starts a log with the specification; the caller owns it, epoch 1. `CONFLICT` if the task exists.
-   * A log that was begun and holds no whole created event is made anew, what stood in it set aside.
+   * Creates a log with the specification, owned by the caller, epoch 1. Throws `CONFLICT` if the task exists. Replaces a
+   * log without a complete `task.created` event, and keeps its content in another file.
    */
   create(spec: TaskSpec): TaskLog;
   /**
-   * Takes over a log to go on with it: repairs its tail, moves damaged lines aside. `CONFLICT`,
-   * naming the owner's process, while another owner lives. `visit` gets the events that stood in it
-   * before, in order and in bounded memory; when the claim fails, what it got means nothing.
+   * Takes over a log to continue it: repairs its tail, and moves damaged lines to another file. Throws `CONFLICT` with the
+   * pid of the owner while another owner lives. `visit` gets the events that were logged before, in order and in bounded
+   * memory; ignore them if the claim fails.
    */
   claim(id: string, visit?: (event: TaskEvent) => void): TaskLog;
-  /** Visits the events of a log in order and in bounded memory; returns what could not be used. */
+  /** Visits the events of a log, in order and in bounded memory. Returns the parts that could not be used. */
   scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[];
-  /** The events from `fromSeq` to the end as it was reached, in bounded memory; damage is skipped. */
-  events(id: string, fromSeq: number): AsyncIterable<TaskEvent>;
-  /** Follows a log; it need not be there yet. */
-  tail(id: string): LogTail;
+  /** Reads the events from `fromSeq` to the present end, in bounded memory. Skips damage. */
+  streamEvents(id: string, fromSeq: number): AsyncIterable<TaskEvent>;
+  /** Follows a log, which need not exist yet. */
+  openTail(id: string): LogTail;
   /**
-   * The ids of the tasks with a lock, in no order: those that have a living owner, and those whose
-   * owner died. The same array only while nothing changes, and then it costs next to nothing.
+   * Lists the ids of the tasks with a lock, in no order: those with a living owner, and those whose owner died. Returns
+   * the same array while nothing has changed; that costs next to nothing.
    */
-  locked(): readonly string[];
-  /** Whether there is a task: a log with a whole created event. */
+  listLocked(): readonly string[];
+  /** Checks whether a task exists, that is, a log with a complete `task.created` event. */
   exists(id: string): boolean;
-  /** The living owner of a task, this process included; null: it has none. */
-  owner(id: string): TaskOwner | null;
-  /** Whether a task came from a file, by `importTree`: nobody here granted what its log grants. */
+  /** Returns the living owner of a task, which may be this process; null if it has none. */
+  getOwner(id: string): TaskOwner | null;
+  /** Checks whether a task was imported by `importTree`: nobody here has granted what its log grants. */
   isImported(id: string): boolean;
-  /**
-   * Number of the last event that came with such a file: what follows was written here. Null: none did.
-   */
+  /** The number of the last imported event of a task; later events were logged here. Null if the task was not imported. */
   importedUpTo(id: string): number | null;
-  /** All tasks, newest first; `withLedgers`: each with its ledger, at the price of reading more logs once. */
-  list(options?: ListOptions): readonly TaskSummary[];
+  /** Lists all tasks, from new to old. */
+  list(options?: ListTasksOptions): readonly TaskSummary[];
   /**
-   * Ids of ended tasks whose result may be reused for work of this key, the newest first: what the index
-   * says of them, which their logs may not bear out.
+   * Finds the ids of ended tasks whose results may be reused for work with this key, from new to old. The ids come from
+   * the index, so the caller must check the logs.
    */
-  endedWithKey(reuseKey: string): readonly string[];
-  /** The id that a prefix means; `INVALID_PARAM` naming at most 5 candidates when several begin so. */
+  findReusable(reuseKey: string): readonly string[];
+  /** Resolves a prefix to the id that begins with it. Throws `INVALID_PARAM` with up to 5 candidates if several do. */
   resolveId(prefix: string): string;
-  /** Keeps a text under its content; returns the sha256 (hex) of what was kept. */
+  /** Stores a text. Returns the sha256 (hex) of the stored text. */
   putBlob(text: string, options?: BlobOptions): string;
   getBlob(hash: string): string;
-  /** Keeps an image or a document as it is: nothing is redacted. Returns the sha256 (hex). */
-  keepAttachment(bytes: Buffer): string;
-  /** What was kept so; null: it was not, or is damaged. */
-  attachment(hash: string): Buffer | null;
+  /** Stores an image or a document without redaction. Returns its sha256 (hex). */
+  putAttachment(bytes: Buffer): string;
+  /** Returns a stored image or document; null if it is missing or damaged. */
+  getAttachment(hash: string): Buffer | null;
   /**
-   * Keeps what a file of the user holds before a task changes it, as it is: nothing is redacted.
-   * Resolves once it survives a power loss. Kept as long as a log names its sha256; where nothing is
-   * kept, this isn't either.
+   * Stores the content of a user's file before a task changes it, without redaction. Resolves once it is durable. The
+   * backup is kept while a log contains its sha256. A store in memory keeps no backups.
    */
-  keepFormer(bytes: Buffer): Promise<void>;
-  /** What was kept under a sha256 (hex); null: it was not, or is damaged. */
-  former(hash: string): Buffer | null;
-  /** Whether `former` would give something, by its name alone. */
-  hasFormer(hash: string): boolean;
+  putBackup(bytes: Buffer): Promise<void>;
+  /** Returns the backup with a sha256 (hex); null if it is missing or damaged. */
+  getBackup(hash: string): Buffer | null;
+  /** Checks whether a backup exists, judged by its name alone. */
+  hasBackup(hash: string): boolean;
   /**
-   * Keeps others from tasks that nobody owns, their logs as they are; returns what lets go of them.
-   * `CONFLICT` naming the owner of one that has one: then none is held.
+   * Locks tasks that nobody owns, without changing their logs. Resolves to the function that releases them. Rejects with
+   * `CONFLICT` and the pid of the owner if a task has one; then none is locked.
    */
-  hold(ids: readonly string[]): Promise<() => void>;
-  /** Path of the plain text that grows as the task works; null where nothing is kept. */
-  outputFile(id: string): string | null;
-  /** Adds to that text. A secret split between two calls is not redacted: pass whole pieces. */
+  lockTasks(ids: readonly string[]): Promise<() => void>;
+  /** Path of the plain-text output that grows as the task works; null for a store in memory. */
+  outputPath(id: string): string | null;
+  /** Appends to the output. A secret that is split between two calls is not redacted, so pass complete pieces. */
   appendOutput(id: string, text: string): void;
-  /** Path of an empty private file (0600) for the output of one call; the same for the same call. */
-  spillFile(id: string, callId: string): string;
-  /** Whether a real path is the output or a spill file of this task, which it may read. */
-  isOwnFile(id: string, path: string): boolean;
-  /** Path of the event log; null where nothing is kept. */
-  log(id: string): string | null;
+  /** Creates an empty private file (0600) for the output of a call, once for each call. Returns its path. */
+  createSpillFile(id: string, callId: string): string;
+  /** Checks whether a real path is the output or a spill file of this task, which the task may read. */
+  isTaskFile(id: string, path: string): boolean;
+  /** Path of the event log; null for a store in memory. */
+  logPath(id: string): string | null;
   /**
-   * Removes tasks with all that is kept of them; the blobs that no other task needs go with them, or
-   * with a later sweep when they may be in use this moment. `NOT_FOUND` or, where one has a living
-   * owner, `CONFLICT`: then nothing is deleted.
+   * Deletes tasks with all their files. Blobs that no other task needs are deleted with them, or by a later sweep if they
+   * may be in use at this moment. Rejects with `NOT_FOUND`, or with `CONFLICT` if one has a living owner; then nothing is
+   * deleted.
    */
   delete(ids: readonly string[]): Promise<void>;
   /**
-   * A task and all below it as the text of one file, in pieces: logs, outputs, spill files, blobs.
-   * Damaged lines are left out.
+   * Exports a task and all its descendants as the text of one file, in pieces: logs, outputs, spill files, blobs. Damaged
+   * lines are left out.
    */
   exportTree(rootId: string): AsyncIterable<string>;
   /**
-   * Takes in the text of such a file, cut into pieces anywhere; returns the ids of its tasks. All of
-   * it or nothing: `INVALID_PARAM` names the line of a file that is broken, cut or hostile, `CONFLICT`
-   * a task that is there already with other contents. One with the same stays.
+   * Imports the text of an exported file, split anywhere. Resolves to the ids of its tasks. Imports all of it or nothing:
+   * rejects with `INVALID_PARAM` and the line number if the file is malformed, incomplete or hostile, and with `CONFLICT`
+   * if a task exists with other content. A task that exists with the same content stays.
    */
   importTree(text: AsyncIterable<string>): Promise<readonly string[]>;
   /**
-   * Deletes trees of which every task has expired, oldest first, and what killed processes left;
-   * returns the deleted ids. Costs next to nothing while there is nothing to do. Tasks that somebody
-   * uses, or deletes, are passed over.
+   * Deletes trees in which every task has expired, the oldest first, and the leftovers of killed processes. Resolves to
+   * the deleted ids. Costs next to nothing if there is nothing to do. Skips tasks that a process uses or deletes.
    */
-  sweep(options: SweepOptions): Promise<readonly string[]>;
+  sweep(options: StoreSweepOptions): Promise<readonly string[]>;
   /** Gives up all logs and closes all files. */
   close(): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import type { AnyTool } from '../protocol/tool.ts';
 import { bashTool } from './bash/bash.ts';
 import { editTool } from './edit/edit.ts';
-import { findPlacesTool } from './find-places/find-places.ts';
 import { globTool } from './glob/glob.ts';
 import { grepTool } from './grep/grep.ts';
+import { codeSearchTool } from './code-search/code-search.ts';
 import { lsTool } from './ls.ts';
 import { MEMORY_TOOL_SET } from './memory/memory-tools.ts';
 import { multiEditTool } from './edit/multi-edit.ts';
@@ -47,12 +47,10 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   todoWriteTool,
   ...MEMORY_TOOL_SET,
   ...UTILITY_TOOLS,
+  codeSearchTool,
 ];
 
-/**
- * The tools that work on this machine alone, in the order in which a request lists them. `indexDirectory` is the
- * absolute path of the directory that keeps the index of searched files; null, the default, keeps none.
- */
-export function builtinTools(indexDirectory: string | null = null): readonly AnyTool[] {
-  return [...BUILTIN_TOOLS, findPlacesTool(indexDirectory)];
+/** The tools that work on this machine alone, in the order of a request. */
+export function builtinTools(): readonly AnyTool[] {
+  return BUILTIN_TOOLS;
 }

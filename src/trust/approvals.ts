@@ -10,13 +10,16 @@ import { oneLine } from '../config/quote.ts';
 import { AnswerStore, type SavedAnswer } from './saved-answers.ts';
 import { modeName, ModeStore, type SavedMode } from './saved-modes.ts';
 import { approvalDirectory, type StateWish } from './state-place.ts';
-import { agentGrants, settingsGrants, type Grants } from './grants.ts';
-import { memoryGrants } from './memory-grants.ts';
-import { byKey, listed, readProjectFiles, stateOf } from './listing.ts';
-import type { FileRead, ListedFile } from './listing.ts';
+import { settingsGrants, type Grants, memoryGrants } from './grants.ts';
+import {
+  byKey,
+  listed,
+  readProjectFiles,
+  stateOf,
+  type FileRead,
+  type ListedFile,
+} from './listing.ts';
 import { maxBytesOf, type ProjectFile } from './project-files.ts';
-import { skillGrants } from './skill-grants.ts';
-import { templateGrants } from './template-grants.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
 
 export interface TrustListing {
@@ -174,11 +177,9 @@ export class Approvals {
     return [place, resolveInRoots(place, []).real];
   }
 
-  async #grants({ format, ...file }: ProjectFile, bytes: Buffer): Promise<Grants> {
-    if (file.kind === 'skill') return skillGrants(file.path, bytes);
-    if (file.kind === 'template') return templateGrants(file.path, bytes);
+  async #grants(file: ProjectFile, bytes: Buffer): Promise<Grants> {
+    if (file.grants !== undefined) return file.grants(bytes);
     if (file.kind === 'memory') return memoryGrants(bytes);
-    if (format !== undefined) return agentGrants({ path: file.path, format }, bytes);
     if (!isUtf8(bytes)) return { lines: [], problems: ['It is not UTF-8 text.'] };
     const text = bytes.toString('utf8');
     return settingsGrants(await previewLayer(file, text, this.#place), text);

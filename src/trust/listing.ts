@@ -1,5 +1,9 @@
-import type { ProjectFileName, ProjectFileReading } from '../sys/project-file.ts';
-import { readProjectFile, TRUST_ALL } from '../sys/project-file.ts';
+import {
+  type ProjectFileName,
+  type ProjectFileReading,
+  readProjectFile,
+  TRUST_ALL,
+} from '../sys/project-file.ts';
 import { sha256 } from '../sys/read-file.ts';
 import type { StateWish } from './state-place.ts';
 import { findProjectFiles, type ProjectFile, type UnusableFile } from './project-files.ts';

@@ -1,4 +1,4 @@
-import { findAgent } from '../agents/find.ts';
+import { findAgent } from '../agents/find-agent.ts';
 import { UsageError } from '../base/errors.ts';
 import type { ModeGrantStore } from '../engine/task/mode-grant-store.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';

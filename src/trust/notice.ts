@@ -1,12 +1,11 @@
-import { UNTRUSTED } from '../agents/place-text.ts';
-import type { DiscoveredAgents } from '../agents/found.ts';
 import { plural } from '../base/text.ts';
 import type { ConfigFile } from '../config/files.ts';
+import { UNTRUSTED, type DiscoveryResult } from '../agents/loader/discovery-result.ts';
 
 /** What a run found and did not use. */
 export interface Unused {
   readonly files: readonly Pick<ConfigFile, 'state'>[];
-  readonly skipped?: DiscoveredAgents['skipped'];
+  readonly skipped?: DiscoveryResult<unknown>['skipped'];
 }
 
 /** One line about the project's files that nobody has trusted, with what to do; null: there are none. */

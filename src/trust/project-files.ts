@@ -1,12 +1,5 @@
 import { join } from 'node:path';
-import type { AgentFormat } from '../agents/formats/format.ts';
-import { projectAgentFiles } from '../agents/agent-files.ts';
 import { namesIn } from '../sys/directory-names.ts';
-import { MAX_AGENT_BYTES } from '../agents/read-text.ts';
-import { MAX_SKILL_BYTES, projectSkillFiles } from '../agents/skills/files.ts';
-import { MAX_TEMPLATE_BYTES } from '../agents/templates/discover.ts';
-import { projectTemplateFiles } from '../agents/templates/places.ts';
-import { surroundingsOf } from '../agents/surroundings.ts';
 import { PROJECT_AGENT_MEMORY } from '../sys/memory-places.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../sys/project-file.ts';
 import { INDEX_NAME } from '../tools/memory/index-file.ts';
@@ -15,16 +8,25 @@ import { findConfigFiles } from '../config/project-file.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
 import type { UserPlace } from '../config/paths.ts';
 import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
+import { agentLines, definitionGrants, skillLines, templateLines } from './definition-grants.ts';
+import type { Grants } from './grants.ts';
+import { SKILLS, TEMPLATES, AGENTS } from '../agents/kinds.ts';
+import type { DefinitionKind } from '../agents/loader/kind.ts';
+import { listDefinitionFiles } from '../agents/loader/list-files.ts';
+import { MAX_DEFINITION_BYTES } from '../agents/loader/read-text.ts';
+import { createSearchContext, type SearchContext } from '../agents/loader/search-context.ts';
 
-/** A file that acts on what Muster does in a project, once it is trusted. */
+/** A file of the project that has an effect on Muster if it is trusted. */
 export interface ProjectFile extends ProjectFileRequest {
-  /** Of agent files. */
-  readonly format?: AgentFormat;
-  /** Of permission files: what patterns like `/src/**` count from. */
+  /** Returns what the definitions in the file would do. Absent: it holds no definitions. */
+  readonly grants?: (bytes: Buffer) => Promise<Grants>;
+  /** Returns the paths of other files that the definitions in it refer to. */
+  readonly referencedFiles?: (text: string) => Promise<readonly string[]>;
+  /** For files with permissions: the directory from which patterns like `/src/**` count. */
   readonly directory?: string;
 }
 
-/** What is found by name and can never act, and why. */
+/** A file that is found by its name and can never have an effect. */
 export interface UnusableFile {
   readonly kind: ProjectFileKind;
   readonly path: string;
@@ -32,48 +34,54 @@ export interface UnusableFile {
 }
 
 /**
- * Every file that could act in `cwd` (absolute and real), looked for where a run looks. They need not
- * exist, and none is opened.
+ * Returns every file that could have an effect in `cwd` (absolute and real), from the paths that a run searches.
+ * They need not exist, and none is opened.
  */
 export function findProjectFiles(
   cwd: string,
   { environment, home }: UserPlace,
 ): { readonly files: readonly ProjectFile[]; readonly unusable: readonly UnusableFile[] } {
-  const around = surroundingsOf(cwd, environment);
-  const { root: boundary } = around;
-  const agents = projectAgentFiles(around);
-  const skills = projectSkillFiles(around);
-  const templates = projectTemplateFiles(around);
+  const context = createSearchContext(cwd, environment);
+  const definitions = [
+    definitionFiles(AGENTS, agentLines, context),
+    definitionFiles(SKILLS, skillLines, context),
+    definitionFiles(TEMPLATES, templateLines, context),
+  ];
   return {
     files: [
-      ...findConfigFiles(cwd).map((path) => settings('config', { path, boundary })),
+      ...findConfigFiles(cwd).map((path) => settings('config', { path, boundary: context.root })),
       ...projectClaudeFiles(cwd, home).map((place) => settings('permissions', place)),
-      ...agents.files.map((file) => ({
-        kind: 'agent' as const,
-        maxBytes: MAX_AGENT_BYTES,
-        ...file,
-      })),
-      ...skills.files.map((file) => ({
-        kind: 'skill' as const,
-        maxBytes: MAX_SKILL_BYTES,
-        ...file,
-      })),
-      ...templates.files.map((file) => ({
-        kind: 'template' as const,
-        maxBytes: MAX_TEMPLATE_BYTES,
-        ...file,
-      })),
-      ...memoryFiles(boundary),
+      ...definitions.flatMap(({ files }) => files),
+      ...memoryFiles(context.root),
     ],
-    unusable: [
-      ...agents.skipped.map(({ path, reason }) => ({ kind: 'agent' as const, path, reason })),
-      ...skills.skipped.map(({ path, reason }) => ({ kind: 'skill' as const, path, reason })),
-      ...templates.skipped.map(({ path, reason }) => ({ kind: 'template' as const, path, reason })),
-    ],
+    unusable: definitions.flatMap(({ unusable }) => unusable),
   };
 }
 
-/** The notes of agents that would enter their prompts. */
+function definitionFiles<T extends { readonly name: string }>(
+  kind: DefinitionKind<T>,
+  describe: (item: T) => Promise<readonly string[]> | readonly string[],
+  context: SearchContext,
+): { readonly files: readonly ProjectFile[]; readonly unusable: readonly UnusableFile[] } {
+  const listed = listDefinitionFiles(kind, context, 'project');
+  return {
+    files: listed.flatMap(({ boundary, searchPath: { format }, files }) =>
+      files.map(({ path }) => ({
+        kind: kind.name,
+        path,
+        boundary,
+        maxBytes: MAX_DEFINITION_BYTES,
+        grants: (bytes: Buffer) => definitionGrants({ path, format }, bytes, describe),
+        referencedFiles: (text: string) => format.referencedFiles(path, text),
+      })),
+    ),
+    unusable: listed.flatMap(({ skipped }) =>
+      skipped.map(({ path, reason }) => ({ kind: kind.name, path, reason })),
+    ),
+  };
+}
+
+/** Returns the notes of agents that would be part of their prompts. */
 function memoryFiles(boundary: string): readonly ProjectFile[] {
   const tops = PROJECT_AGENT_MEMORY.map((name) => join(boundary, name));
   return tops.flatMap((top) =>
@@ -93,15 +101,13 @@ function settings(
   return { kind, maxBytes: MAX_SETTINGS_BYTES, ...place };
 }
 
-/** The limit for a file of this kind that is known from before, wherever it lies now. */
+/** Returns the most bytes that a file of a kind may have, wherever it lies. */
 export function maxBytesOf(kind: ProjectFileKind): number {
   switch (kind) {
     case 'agent':
-      return MAX_AGENT_BYTES;
     case 'skill':
-      return MAX_SKILL_BYTES;
     case 'template':
-      return MAX_TEMPLATE_BYTES;
+      return MAX_DEFINITION_BYTES;
     case 'memory':
       return DIRECTORY_BYTES;
     case 'config':

@@ -2,12 +2,12 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { dataPaths, prepareDataDir, refuseUnsafe } from '../store/data-dir.ts';
-import { writeWhole } from '../store/file-port.ts';
-import { nodeFiles } from '../store/node-files.ts';
-import { OwnerLocks } from '../store/owner-lock.ts';
-import { createProcessPort } from '../store/process-identity.ts';
-import { storageError } from '../store/storage-error.ts';
+import { getDataPaths, prepareDataDirectory, checkDataDirectory } from '../store/files/data-dir.ts';
+import { writeAllBytes } from '../store/files/file-port.ts';
+import { nodeFiles } from '../store/files/node-files.ts';
+import { OwnerLocks } from '../store/locks/owner-locks.ts';
+import { createProcessPort } from '../store/locks/process-identity.ts';
+import { storageError } from '../store/files/storage-error.ts';
 import { readAtMost } from '../sys/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -37,7 +37,7 @@ export class StateFile {
     const uid = process.getuid?.();
     const directory = nodeFiles.stat(this.#directory);
     if (directory === undefined) return undefined;
-    refuseUnsafe(this.#directory, directory, uid);
+    checkDataDirectory(this.#directory, directory, uid);
     let fd: number;
     try {
       fd = fs.openSync(this.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -75,13 +75,9 @@ export class StateFile {
   }
 
   #updateLocked(change: (before: string | undefined) => string): void {
-    const paths = dataPaths(this.#directory);
-    prepareDataDir(nodeFiles, paths, process.getuid?.());
-    const locks = new OwnerLocks({
-      files: nodeFiles,
-      processes: createProcessPort(),
-      directory: paths.owners,
-    });
+    const paths = getDataPaths(this.#directory);
+    prepareDataDirectory(nodeFiles, paths, process.getuid?.());
+    const locks = new OwnerLocks(nodeFiles, createProcessPort(), paths.owners);
     const lock = `${this.path}.lock`;
     try {
       this.#acquire(locks, lock);
@@ -120,7 +116,7 @@ export class StateFile {
     const draft = `${this.path}.${newId()}.new`;
     const fd = nodeFiles.openNew(draft);
     try {
-      writeWhole(nodeFiles, fd, Buffer.from(text));
+      writeAllBytes(nodeFiles, fd, Buffer.from(text));
       fs.fsyncSync(fd);
       nodeFiles.rename(draft, this.path);
     } catch (thrown) {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { agentId, agentWords, idClashes } from '../../src/agents/agent-id.ts';
-import { findAgent } from '../../src/agents/find.ts';
+import { agentId, idClashes, callableNames } from '../../src/agents/agent-id.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
+import { findAgent } from '../../src/agents/find-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 function agentOf(name: string, path = '/agents/some-file.agent.md'): AgentDefinition {
@@ -22,29 +22,29 @@ test.each([
   expect(agentId(agentOf(name))).toBe(id);
 });
 
-test('nothing to make a word of, in name and file', () => {
+test('an agent without any usable name has the id `agent`', () => {
   expect(agentId(agentOf('🚀', '/agents/🚀.md'))).toBe('agent');
 });
 
-test('of two with one id the first has it, the other answers to its whole name', () => {
+test('the first of two agents with the same id has it, and the other is called by its full name', () => {
   const first = agentOf('Rust Expert', '/a.md');
   const second = agentOf('Rust  expert!', '/b.md');
   const agents = [first, second];
-  expect([...agentWords(agents).values()]).toEqual(['rust-expert', 'Rust  expert!']);
+  expect([...callableNames(agents).values()]).toEqual(['rust-expert', 'Rust  expert!']);
   expect([...idClashes(agents)]).toEqual([
     [
       second,
       {
         code: 'id-clash',
         message:
-          '`rust-expert` means `Rust Expert` (/a.md), so this one is called by its whole name.',
+          '`rust-expert` means `Rust Expert` (/a.md), so this agent must be called by its full name.',
         path: '/b.md',
       },
     ],
   ]);
 });
 
-test('whatever agents are called, each is found by the word it answers to', () => {
+test('every agent is found by its callable name, whatever its name is', () => {
   const name = fc.oneof(
     fc.string({ minLength: 1, unit: 'grapheme' }),
     fc.constantFrom('A b', 'a-b', 'a b', 'A-B!', 'agent', '!', '?'),
@@ -56,14 +56,14 @@ test('whatever agents are called, each is found by the word it answers to', () =
   fc.assert(
     fc.property(names, (all) => {
       const agents = all.map((each) => agentOf(each.trim()));
-      for (const [agent, word] of agentWords(agents)) {
+      for (const [agent, word] of callableNames(agents)) {
         expect(findAgent(word, agents)).toEqual({ ok: true, agent });
       }
     }),
   );
 });
 
-test('an id is one word that can be typed', () => {
+test('an id is a single word that can be typed', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (name) => {
       expect(agentId(agentOf(name))).toMatch(/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u);

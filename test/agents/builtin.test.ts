@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { builtinSources } from '../../src/agents/builtin.ts';
-import { loadBuiltinAgents } from '../../src/agents/discover.ts';
-import { parseSimple } from '../../src/agents/front-matter/simple.ts';
-import { splitFrontMatter } from '../../src/agents/front-matter/split.ts';
+import { loadBuiltinAgents, readBuiltinFiles } from '../../src/agents/builtin.ts';
+import { parseSimple } from '../../src/agents/parsing/simple-yaml.ts';
+import { splitFrontMatter } from '../../src/agents/parsing/split-front-matter.ts';
 import { byteLength } from '../../src/base/text.ts';
 import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 
@@ -92,7 +91,7 @@ const TABLE: readonly Row[] = [
   },
 ];
 
-test('the built-in agents are those of the table, in its order, without a warning', async () => {
+test('the built-in agents are those in the table, in order and without a warning', async () => {
   const agents = await loadBuiltinAgents();
   expect(agents).toEqual(
     TABLE.map((row) => ({
@@ -121,7 +120,7 @@ test('their prompts and descriptions are short', async () => {
   }
 });
 
-test('their prompts name no tool that may not be there', async () => {
+test('their prompts name no tool that may be unavailable', async () => {
   const words = new Set(['Read', 'Edit', 'Write', 'Bash', 'Notify']);
   const names = TOOL_NAMES.filter((name) => !words.has(name));
   for (const agent of await loadBuiltinAgents()) {
@@ -133,7 +132,7 @@ test('their prompts name no tool that may not be there', async () => {
   }
 });
 
-test('whoever has Notify is told to report progress with it', async () => {
+test('prompts of agents with Notify tell them to report progress', async () => {
   for (const { name, prompt, tools } of await loadBuiltinAgents()) {
     const has = tools.mode === 'all' || tools.names.includes('Notify');
     expect(/report progress\b.*\bwith Notify/i.test(prompt), name).toBe(has);
@@ -141,7 +140,7 @@ test('whoever has Notify is told to report progress with it', async () => {
 });
 
 test('their front matter needs no YAML library', () => {
-  for (const { path, text } of builtinSources()) {
+  for (const { path, text } of readBuiltinFiles('agents')) {
     const split = splitFrontMatter(text);
     const fields = split.kind === 'found' ? parseSimple(split.yaml, split.yamlLine) : undefined;
     expect(fields?.get('name')?.line, path).toBe(2);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { musterReader } from '../../src/agents/formats/muster.ts';
+import { muster } from '../../src/agents/formats/muster/vendor.ts';
 
 async function read(value: string) {
   const text = `---\nname: a\ndescription: b\ncompact-at: ${value}\n---\nWork.\n`;
-  const { items } = await musterReader.read({ path: '/a.md', text, scope: 'user' });
+  const { items } = await muster.agents.read({ path: '/a.md', text, scope: 'user' });
   const [agent] = items;
   return { compactAt: agent?.compactAt, problems: agent?.problems.map(({ code }) => code) };
 }

@@ -1,8 +1,8 @@
-import { musterFormat } from '../../src/agents/formats/catalogue.ts';
+import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
+import { muster } from '../../src/agents/formats/muster/vendor.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/discover.ts';
 import { isJsonObject } from '../../src/base/json.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -10,7 +10,7 @@ const DIRECTORY = join(ROOT, 'examples/agents');
 
 function load(file: string) {
   const path = join(DIRECTORY, file);
-  return musterFormat.read({ path, scope: 'user', text: readFileSync(path, 'utf8') });
+  return muster.agents.read({ path, scope: 'user', text: readFileSync(path, 'utf8') });
 }
 
 test('there are two', () => {
@@ -37,7 +37,7 @@ test('neither is among the agents that ship installed', async () => {
   expect(names).not.toContain('code');
 });
 
-test('the package holds them', () => {
+test('the package contains them', () => {
   const manifest: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   expect(isJsonObject(manifest) && manifest['files']).toContain('examples');
 });

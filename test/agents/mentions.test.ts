@@ -1,5 +1,5 @@
+import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import { describe, expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/discover.ts';
 import { mentionedAgents } from '../../src/agents/mentions.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
@@ -41,7 +41,7 @@ describe('names of agents', () => {
   });
 });
 
-describe('no names of agents', () => {
+describe('text that is not the name of an agent', () => {
   test.each([
     'nothing here',
     '@nobody knows',
@@ -71,12 +71,12 @@ describe('no names of agents', () => {
   });
 });
 
-test('behind code and piped text a name counts again', () => {
+test('a name after code and piped text counts', () => {
   expect(named('```\n@explore\n```\n@plan')).toEqual(['Plan']);
   expect(named('<stdin>\n@explore\n</stdin> @plan')).toEqual(['Plan']);
 });
 
-test('a text full of them takes no long time', () => {
+test('a text full of mentions does not take long', () => {
   expect(named('@nobody-at-all '.repeat(50_000))).toEqual([]);
   expect(named(`${'@a.'.repeat(100_000)} @explore`)).toEqual(['Explore']);
   expect(named('`'.repeat(200_000) + '@'.repeat(200_000))).toEqual([]);

@@ -1,9 +1,10 @@
+import { AGENTS } from '../../src/agents/kinds.ts';
+import { scanSubtree } from '../../src/agents/loader/subtree-scan.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { agentsBelow } from '../../src/agents/below.ts';
 import { workTree } from './support.ts';
 
 const MARKDOWN = [
@@ -48,9 +49,9 @@ afterEach(() => tree.remove());
 
 /** Each file is an agent, or says why it is none: nothing is dropped in silence. */
 async function accountedFor(): Promise<{ readonly loaded: number; readonly told: number }> {
-  const { agents, shadowed, skipped } = await agentsBelow(tree.root);
+  const { items: agents, shadowed, skipped } = await scanSubtree(AGENTS, tree.root);
   const loaded = new Set(
-    [...agents, ...shadowed.map(({ agent }) => agent)].map((agent) => agent.origin.path),
+    [...agents, ...shadowed.map(({ item: agent }) => agent)].map((agent) => agent.origin.path),
   );
   const told = new Set(skipped.map(({ path }) => path));
   for (const path of Object.keys(FILES)) {
@@ -66,7 +67,7 @@ function writeAll(change: (text: string) => string | Buffer): void {
 }
 
 describe('a file of each format', () => {
-  test('as it is', async () => {
+  test('as written', async () => {
     writeAll((text) => text);
     expect(await accountedFor()).toEqual({ loaded: Object.keys(FILES).length, told: 0 });
   });
@@ -117,7 +118,7 @@ describe('a file of each format', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  test('mutated anywhere is loaded or told', async () => {
+  test('loads or is reported, wherever it is mutated', async () => {
     const mutation = fc.record({
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       cut: fc.nat({ max: 12 }),
@@ -172,7 +173,7 @@ describe('a file of each format', () => {
         if (kind === 'pipe') execFileSync('mkfifo', [full]);
         if (kind === 'directory') mkdirSync(full);
       }
-      const { agents, skipped } = await agentsBelow(tree.root);
+      const { items: agents, skipped } = await scanSubtree(AGENTS, tree.root);
       expect(agents).toEqual([]);
       expect(skipped).toHaveLength(kind === 'directory' ? 0 : Object.keys(FILES).length);
     },

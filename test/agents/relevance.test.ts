@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { relevance } from '../../src/agents/relevance.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
+import { scoreRelevance } from '../../src/agents/relevance.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 function agentOf([name, description]: readonly [string, string]): AgentDefinition {
@@ -19,7 +19,7 @@ const AGENTS = (
 ).map(agentOf);
 
 function best(query: string): string | null {
-  const scores = relevance(query, AGENTS);
+  const scores = scoreRelevance(query, AGENTS);
   const most = Math.max(...scores);
   return most === 0 ? null : (AGENTS[scores.indexOf(most)]?.name ?? null);
 }
@@ -35,20 +35,20 @@ test.each([
   expect(best(query)).toBe(expected);
 });
 
-test('one number for each agent, none below 0, the same each time, however hostile the text', () => {
+test('gives each agent the same score each time, never below 0, however hostile the text', () => {
   const text = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(text, fc.array(fc.tuple(text, text)), (query, parts) => {
       const agents = parts.map(agentOf);
-      const scores = relevance(query, agents);
+      const scores = scoreRelevance(query, agents);
       expect(scores).toHaveLength(agents.length);
       expect(scores.every((score) => score >= 0)).toBe(true);
-      expect(relevance(query, agents)).toEqual(scores);
+      expect(scoreRelevance(query, agents)).toEqual(scores);
     }),
   );
 });
 
-test('endless words take no long time', () => {
+test('very long words do not take long', () => {
   const endless = 'A'.repeat(1_000_000);
-  expect(relevance(endless, [agentOf([endless, endless])])[0]).toBeGreaterThan(0);
+  expect(scoreRelevance(endless, [agentOf([endless, endless])])[0]).toBeGreaterThan(0);
 });

@@ -1,8 +1,9 @@
+import { AGENTS } from '../../src/agents/kinds.ts';
+import type { DiscoveryResult } from '../../src/agents/loader/discovery-result.ts';
+import { scanSubtree } from '../../src/agents/loader/subtree-scan.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { agentId, idClashes } from '../../src/agents/agent-id.ts';
-import { agentsBelow } from '../../src/agents/below.ts';
-import { findAgent } from '../../src/agents/find.ts';
-import type { DiscoveredAgents } from '../../src/agents/found.ts';
+import { findAgent } from '../../src/agents/find-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { workTree } from './support.ts';
 
@@ -17,13 +18,15 @@ beforeEach(() => {
 });
 afterEach(() => tree.remove());
 
-async function load(files: Readonly<Record<string, string>>): Promise<DiscoveredAgents> {
+async function load(
+  files: Readonly<Record<string, string>>,
+): Promise<DiscoveryResult<AgentDefinition>> {
   for (const [path, text] of Object.entries(files)) tree.write(path, text);
-  return await agentsBelow(tree.root);
+  return await scanSubtree(AGENTS, tree.root);
 }
 
 async function loadOne(path: string, text: string): Promise<AgentDefinition> {
-  const { agents, skipped } = await load({ [path]: text });
+  const { items: agents, skipped } = await load({ [path]: text });
   const [agent] = agents;
   if (agent === undefined || agents.length !== 1) throw new Error(JSON.stringify(skipped));
   return agent;
@@ -36,7 +39,7 @@ const claude = (...lines: readonly string[]): string =>
   ['---', ...lines, '---', '', 'Do it.', ''].join('\n');
 
 describe('a loader of real files', () => {
-  test('1: parses strictly first, then line by line; the fault is told with its line', async () => {
+  test('1: parses strictly first, then line by line, and reports the mistake with its line', async () => {
     const text = claude('name: a', 'description: Use when: it breaks', 'model: opus');
     const agent = await loadOne('.claude/agents/a.md', text);
     expect(agent).toMatchObject({ description: 'Use when: it breaks', model: 'opus' });
@@ -76,7 +79,7 @@ describe('a loader of real files', () => {
     expect([agent.prompt, agent.model]).toEqual(['One\n\n---\nmodel: opus\n---\nTwo', undefined]);
   });
 
-  test('4: a literal `\\n` in a description is a line end; a long one is kept whole', async () => {
+  test('4: a literal `\\n` in a description is a line end, and a long description is kept in full', async () => {
     const long = 'Ünder '.repeat(1_000);
     const text = claude('name: a', String.raw`description: Use it.\n\n${long}`);
     const { description } = await loadOne('.claude/agents/a.md', text);
@@ -107,9 +110,9 @@ describe('a loader of real files', () => {
     expect(agent.tools.names).toEqual(['Read', 'Bash', 'Grep', 'Glob', 'WebFetch']);
   });
 
-  test('7: expands group words, those that clash for their own vendor alone', async () => {
+  test('7: expands names of groups, and those that clash only for their own vendor', async () => {
     const text = claude('name: NAME', 'description: Does.', 'tools: [edit, search]');
-    const { agents } = await load({
+    const { items: agents } = await load({
       '.github/agents/a.agent.md': text.replace('NAME', 'a'),
       '.claude/agents/b.md': text.replace('NAME', 'b'),
       '.factory/droids/c.md': claude('name: c', 'description: Does.', 'tools: read-only'),
@@ -125,8 +128,8 @@ describe('a loader of real files', () => {
     );
   });
 
-  test('8: an unknown tool is told once; with none left the agent loads and cannot start', async () => {
-    const { agents } = await load({
+  test('8: reports an unknown tool once, and an agent without any tool loads but cannot start', async () => {
+    const { items: agents } = await load({
       'a.md': claude('name: a', 'description: Does.', 'tools: Read, fly, fly, dig'),
       'b.md': claude('name: b', 'description: Does.', 'tools: fly'),
     });
@@ -136,7 +139,7 @@ describe('a loader of real files', () => {
     ]);
   });
 
-  test('9: knows every vendor’s words for tools of MCP servers', async () => {
+  test('9: knows the names of all vendors for tools of MCP servers', async () => {
     const words = [
       'mcp__git__log',
       'mcp__docs',
@@ -163,10 +166,10 @@ describe('a loader of real files', () => {
     ]);
   });
 
-  test('10: without a name it is called after its file, or its folder', async () => {
+  test('10: an agent without a name gets that of its file or its folder', async () => {
     const text = claude('description: Does.');
     const toml = 'description = "Does."\ndeveloper_instructions = "Do."\n';
-    const { agents } = await load({
+    const { items: agents } = await load({
       '.claude/agents/one.md': text,
       '.github/agents/two.agent.md': text,
       '.codex/agents/three.toml': toml,
@@ -178,8 +181,8 @@ describe('a loader of real files', () => {
     );
   });
 
-  test('11: keeps any display name, and gives an id that people can type; told only on a clash', async () => {
-    const { agents } = await load({
+  test('11: keeps any display name and adds an id to type, with a warning only for a clash', async () => {
+    const { items: agents } = await load({
       'one.agent.md': claude('name: .NET Self-Learning Expert', 'description: Does.'),
       'two.agent.md': claude('name: 日本 Tester', 'description: Does.'),
       'three.agent.md': claude('name: dotnet-self-learning-expert', 'description: Does.'),
@@ -194,7 +197,7 @@ describe('a loader of real files', () => {
     const clash = await load({
       'four.agent.md': claude('name: 日本-TESTER', 'description: Other.'),
     });
-    expect([...idClashes(clash.agents).values()].map(({ code }) => code)).toEqual(['id-clash']);
+    expect([...idClashes(clash.items).values()].map(({ code }) => code)).toEqual(['id-clash']);
   });
 
   test('12: a missing description is a warning', async () => {
@@ -203,7 +206,7 @@ describe('a loader of real files', () => {
   });
 
   test('13: a document is skipped; another file without front matter is listed with the reason', async () => {
-    const { agents, skipped } = await load({
+    const { items: agents, skipped } = await load({
       '.claude/agents/README.md': '# About\n',
       '.claude/agents/notes.md': 'Some notes.\n',
       '.opencode/agents/bare.md': 'You do it.\n',
@@ -217,18 +220,18 @@ describe('a loader of real files', () => {
     ]);
   });
 
-  test('14: folders are searched with all below them', async () => {
+  test('14: folders are searched with everything below them', async () => {
     const text = claude('name: a', 'description: Does.');
     expect((await loadOne('.gemini/agents/x/y/a.md', text)).origin.vendor).toBe('gemini');
   });
 
-  test('15: the first of a name counts, and the others are listed', async () => {
-    const { agents, shadowed } = await load({
+  test('15: the first agent with a name is used, and the others are listed', async () => {
+    const { items: agents, shadowed } = await load({
       'agents/b.md': claude('name: same', 'description: Second.'),
       'agents/a.md': claude('name: SAME', 'description: First.'),
     });
     expect(agents.map(({ description }) => description)).toEqual(['First.']);
-    expect(shadowed.map(({ agent, by }) => [agent.description, by])).toEqual([
+    expect(shadowed.map(({ item: agent, by }) => [agent.description, by])).toEqual([
       ['Second.', tree.path('agents/a.md')],
     ]);
   });
@@ -248,7 +251,7 @@ describe('a loader of real files', () => {
   });
 
   test('17: loads every format', async () => {
-    const { agents } = await load({
+    const { items: agents } = await load({
       'a.md': claude('name: a', 'description: Does.'),
       'b.agent.md': claude('name: b', 'description: Does.'),
       'c/SUBAGENT.md': claude('name: c', 'description: Does.'),
@@ -299,14 +302,14 @@ describe('a loader of real files', () => {
     expect((await loadOne(path, text)).limits).toEqual({ maxTurns: 7 });
   });
 
-  test('20: keeps every other key, and says once which, those that change what it does first', async () => {
+  test('20: keeps all other keys and lists them in one warning, those that change the behaviour first', async () => {
     const agent = await loadOne(
       '.claude/agents/a.md',
       claude('name: a', 'description: Does.', 'version: 2', 'hooks: {Stop: []}', 'tags: [x]'),
     );
     expect(agent.extra).toEqual({ version: 2, hooks: { Stop: [] }, tags: ['x'] });
     expect(agent.problems.map(({ message }) => message)).toEqual([
-      'These fields do nothing yet: hooks. Unknown fields: version, tags.',
+      'These fields have no effect yet: hooks. Unknown fields: version, tags.',
     ]);
   });
 });

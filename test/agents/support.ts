@@ -1,9 +1,9 @@
-import { opencodeFormat } from '../../src/agents/formats/catalogue.ts';
+import { opencode } from '../../src/agents/formats/opencode/vendor.ts';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
-import type { AgentFormat, LoadedAgents } from '../../src/agents/formats/format.ts';
+import type { DefinitionFormat, FileDefinitions } from '../../src/agents/loader/format.ts';
 
 /** A directory of its own with the given files; `remove` takes it away again. */
 export function workTree(files: Readonly<Record<string, string | Buffer>> = {}): {
@@ -24,15 +24,15 @@ export function workTree(files: Readonly<Record<string, string | Buffer>> = {}):
 
 /** Reads `text` as the file `/agents/FILE.md` of a user. */
 export function read(
-  format: AgentFormat,
+  format: DefinitionFormat,
   text: string,
   path = '/agents/tester.md',
-): Promise<LoadedAgents> {
+): Promise<FileDefinitions> {
   return format.read({ path, scope: 'user', text });
 }
 
 /** The one agent that a file gives. */
-export async function readOne(format: AgentFormat, text: string): Promise<AgentDefinition> {
+export async function readOne(format: DefinitionFormat, text: string): Promise<AgentDefinition> {
   const { items, problems } = await read(format, text);
   if (items[0] === undefined || items.length !== 1) throw new Error(JSON.stringify(problems));
   return items[0];
@@ -79,7 +79,7 @@ export function agentFile(...lines: readonly string[]): string {
 export async function opencodeAgent(entry: object): Promise<AgentDefinition> {
   const worker = { description: 'Works.', prompt: 'x', ...entry };
   const text = JSON.stringify({ agent: { worker } });
-  const { items } = await opencodeFormat.read({ path: '/p/opencode.json', scope: 'user', text });
+  const { items } = await opencode.agents.read({ path: '/p/opencode.json', scope: 'user', text });
   if (items[0] === undefined) throw new Error('no agent');
   return items[0];
 }

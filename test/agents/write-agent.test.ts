@@ -1,7 +1,8 @@
-import { claudeFormat, musterFormat } from '../../src/agents/formats/catalogue.ts';
+import { claude } from '../../src/agents/formats/claude/vendor.ts';
+import { muster } from '../../src/agents/formats/muster/vendor.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { writeAgent } from '../../src/agents/write-agent.ts';
+import { agentFileName, writeAgent } from '../../src/agents/write-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 import { agentFile, readOne } from './support.ts';
@@ -12,7 +13,7 @@ function said(agent: AgentDefinition): object {
 }
 
 async function rewritten(agent: AgentDefinition): Promise<AgentDefinition> {
-  return readOne(musterFormat, (await writeAgent(agent)).text);
+  return readOne(muster.agents, (await writeAgent(agent)).text);
 }
 
 const words = fc.oneof(
@@ -99,10 +100,10 @@ const fields = fc.record(
   { requiredKeys: [] },
 );
 
-describe('a definition that is written as a file', () => {
+describe('a definition that is written to a file', () => {
   it.each([
-    ['muster', musterFormat],
-    ['claude', claudeFormat],
+    ['muster', muster.agents],
+    ['claude', claude.agents],
   ])('is read again as it was, whatever %s fields and prompt it came from', async (_, format) => {
     await fc.assert(
       fc.asyncProperty(fields, texts, async (front, prompt) => {
@@ -116,15 +117,15 @@ describe('a definition that is written as a file', () => {
         });
         // Once it is in Muster's words, they stay.
         expect(said(await rewritten(back))).toEqual(said(back));
-        if (format === musterFormat) expect(back.permissionMode).toBe(agent.permissionMode);
+        if (format === muster.agents) expect(back.permissionMode).toBe(agent.permissionMode);
       }),
       { numRuns: 150 },
     );
   });
 
-  it('looks as a person would write it', async () => {
+  it('has the form that a person would write', async () => {
     const agent = await readOne(
-      claudeFormat,
+      claude.agents,
       agentFile(
         'name: Rust Expert',
         'description: |',
@@ -159,6 +160,32 @@ describe('a definition that is written as a file', () => {
         'Test.',
         '',
       ].join('\n'),
+    );
+  });
+});
+
+describe('the name of the file of an agent', () => {
+  it.each([
+    ['Explore', 'explore.md'],
+    ['Rust Expert (new)', 'rust-expert-new.md'],
+    ['plugin:sub:name', 'plugin-sub-name.md'],
+    ['../../etc/passwd', 'etc-passwd.md'],
+    ['..', 'agent.md'],
+    ['v1.2.', 'v1.2.md'],
+    ['Prüfer', 'prüfer.md'],
+    ['审查', '审查.md'],
+    ['🚀', 'agent.md'],
+  ])('%s is written to %s', (name, file) => {
+    expect(agentFileName(name)).toBe(file);
+  });
+
+  it('is valid in every file system, whatever the name of the agent', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (name) => {
+        const file = agentFileName(name);
+        expect(file).toMatch(/^[\p{L}\p{N}_][\p{L}\p{N}_.-]*\.md$/u);
+        expect(Buffer.byteLength(file)).toBeLessThan(256);
+      }),
     );
   });
 });

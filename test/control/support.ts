@@ -8,8 +8,11 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { openControl, type ControlServer } from '../../src/control/server.ts';
-import type { OpenControlOptions } from '../../src/control/server.ts';
+import {
+  openControl,
+  type ControlServer,
+  type OpenControlOptions,
+} from '../../src/control/server.ts';
 
 /** A directory that others may enter, as a home directory often is; removed when the test ends. */
 export function place(): string {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseSessionAgents } from '../../src/agents/formats/claude.ts';
+import { parseSessionAgents } from '../../src/agents/formats/claude/reader.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
 import { isJsonObject, type JsonValue } from '../../src/base/json.ts';

@@ -96,7 +96,7 @@ async function runOn(shortage: Shortage): Promise<Aftermath> {
 /** Logs that don't end with a whole line. */
 function halfLogs(files: FullDisk): readonly string[] {
   return idsOn(files).filter((id) => {
-    const text = files.readWhole(`${DATA_DIR}/tasks/${id}.jsonl`).toString();
+    const text = files.readFile(`${DATA_DIR}/tasks/${id}.jsonl`).toString();
     return text !== '' && !text.endsWith('\n');
   });
 }

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { FilePort } from '../../src/store/file-port.ts';
+import type { FilePort } from '../../src/store/files/file-port.ts';
 import type { Acknowledged } from './acknowledged.ts';
 import { readLogs, wrongIn } from './check-logs.ts';
 import { replay } from './recorded-files.ts';

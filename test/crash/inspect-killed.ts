@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../src/base/json.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { findProcesses } from '../../src/sys/process-table.ts';
 import { runMuster } from '../e2e/muster.ts';
@@ -11,7 +11,7 @@ import { readLog } from '../store/read-log.ts';
 export async function inspectKilled(run: KilledRun): Promise<readonly string[]> {
   const { sandbox, acknowledged } = run;
   const listed = await list(run);
-  const store = openStore({ dataDir: sandbox.data, durability: 'safe' });
+  const store = openFileStore({ dataDir: sandbox.data, durability: 'safe' });
   try {
     const logs = readLogs(store, [...listed.keys()]);
     return [

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../src/base/errors.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import type { RecordedRequest } from '../../src/testing/index.ts';
 import { CODECS } from '../../src/testing/wire/codecs.ts';
 import { envelopeOf } from '../e2e/muster.ts';
@@ -17,7 +17,7 @@ import { FINAL_ANSWER, TASKS } from './tree-script.ts';
 export async function inspectTree(run: TreeRun): Promise<readonly string[]> {
   const { sandbox, model, stretches, left } = run;
   const { requests } = model;
-  const store = openStore({ dataDir: sandbox.data, durability: 'fast' });
+  const store = openFileStore({ dataDir: sandbox.data, durability: 'fast' });
   try {
     const logs = readLogs(store, logIds(sandbox));
     const acknowledged = {

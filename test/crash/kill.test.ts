@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { errorMessage } from '../../src/base/errors.ts';
 import { spawnFakeModel } from '../../src/testing/fake-model-process.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { Sandbox } from '../e2e/muster.ts';
 import { expectNoViolations } from '../no-violations.ts';
 import type { Acknowledged } from './acknowledged.ts';
@@ -116,7 +116,7 @@ it(
   LONG,
   async () => {
     const { sandbox, acknowledged } = await runAndKill(range, null);
-    const store = openStore({ dataDir: sandbox.data, durability: 'safe' });
+    const store = openFileStore({ dataDir: sandbox.data, durability: 'safe' });
     const logs = readLogs(
       store,
       store.list().map((task) => task.id),

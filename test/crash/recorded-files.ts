@@ -1,4 +1,4 @@
-import { writeWhole, type FilePort } from '../../src/store/file-port.ts';
+import { writeAllBytes, type FilePort } from '../../src/store/files/file-port.ts';
 import { PowerLossFiles } from '../store/power-loss-files.ts';
 
 /** A change to the disk, or a sync. Descriptors are those of the recorded run. */
@@ -49,12 +49,12 @@ export class RecordedFiles implements FilePort {
   }
 
   async datasync(fd: number): Promise<void> {
-    this.datasyncNow(fd);
+    this.datasyncBlocking(fd);
   }
 
-  datasyncNow(fd: number): void {
+  datasyncBlocking(fd: number): void {
     this.steps.push({ kind: 'datasync', fd });
-    this.#disk.datasyncNow(fd);
+    this.#disk.datasyncBlocking(fd);
   }
 
   close(fd: number): void {
@@ -63,8 +63,8 @@ export class RecordedFiles implements FilePort {
     this.#disk.close(fd);
   }
 
-  readWhole(path: string): Buffer {
-    return this.#disk.readWhole(path);
+  readFile(path: string): Buffer {
+    return this.#disk.readFile(path);
   }
 
   stat(path: string) {
@@ -128,13 +128,13 @@ export class ReplayedDisk<Files extends FilePort> {
         this.#fds.set(step.fd, files[step.kind](step.path));
         return;
       case 'write':
-        writeWhole(files, this.#fd(step.fd), step.bytes);
+        writeAllBytes(files, this.#fd(step.fd), step.bytes);
         return;
       case 'truncate':
         files.truncate(this.#fd(step.fd), step.length);
         return;
       case 'datasync':
-        files.datasyncNow(this.#fd(step.fd));
+        files.datasyncBlocking(this.#fd(step.fd));
         return;
       case 'close':
         files.close(this.#fd(step.fd));

@@ -1,10 +1,10 @@
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
-import { fakeProcesses } from '../store/processes.ts';
+import { fakeProcesses } from '../store/fake-processes.ts';
 import type { Acknowledged, Effect, Told } from './acknowledged.ts';
 import { runEngine, STILL_CLOCK, type EngineOutcome } from './engine-run.ts';
-import type { FilePort } from '../../src/store/file-port.ts';
+import type { FilePort } from '../../src/store/files/file-port.ts';
 import { RecordedFiles, type DiskStep } from './recorded-files.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -32,7 +32,7 @@ export function openOver(
   files: FilePort,
   { owners = 0 }: { readonly owners?: number } = {},
 ): TaskStore {
-  return openStore({
+  return openFileStore({
     dataDir: DATA_DIR,
     durability: 'safe',
     clock: STILL_CLOCK,

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import type { Sandbox } from '../e2e/muster.ts';
 import { readLogs, type Logs } from './check-logs.ts';
 import { foldEvents } from '../../src/protocol/state/fold.ts';
@@ -33,7 +33,7 @@ export function logIds(sandbox: Sandbox): readonly string[] {
 
 /** Where a run stands that nobody works on. */
 export async function standingOf(sandbox: Sandbox): Promise<Standing> {
-  const store = openStore({ dataDir: sandbox.data, durability: 'fast' });
+  const store = openFileStore({ dataDir: sandbox.data, durability: 'fast' });
   const logs = readLogs(store, logIds(sandbox));
   await store.close();
   const states = [...logs.values()].map(({ events }) => foldEvents(events));

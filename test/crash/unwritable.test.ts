@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { startFakeModel } from '../../src/testing/index.ts';
 import { BIN, envelopeOf, runMuster, Sandbox, type Finished } from '../e2e/muster.ts';
 import { expectNoViolations } from '../no-violations.ts';
@@ -85,7 +85,7 @@ it.each([1, 8, 12, 40])(
     const logs = readdirSync(tasks).filter((name) => name.endsWith('.jsonl'));
     const ends = logs.map((name) => readFileSync(join(tasks, name), 'utf8').at(-1) ?? '\n');
     expect(ends).toEqual(logs.map(() => '\n'));
-    const store = openStore({ dataDir: sandbox.data, durability: 'safe' });
+    const store = openFileStore({ dataDir: sandbox.data, durability: 'safe' });
     const problems = logs.flatMap((name) => readLog(store, name.replace('.jsonl', '')).problems);
     await store.close();
     expect(problems).toEqual([]);

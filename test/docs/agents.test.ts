@@ -1,8 +1,9 @@
-import { FORMATS, musterFormat } from '../../src/agents/formats/catalogue.ts';
+import { AGENT_VENDORS } from '../../src/agents/formats/vendors.ts';
+import { muster } from '../../src/agents/formats/muster/vendor.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeWorld } from '../cli/agents-world.ts';
+import { makeWorld } from '../front/cli/commands/agents-world.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/agents.md'), 'utf8');
 
@@ -47,7 +48,7 @@ describe('docs/agents.md', () => {
   });
 
   it('names the places of every product that files are read of', () => {
-    const places = FORMATS.flatMap((format) => format.places.project);
+    const places = AGENT_VENDORS.flatMap(({ agents }) => agents.locations.project);
     const owners = places.map((place) => place.split('/').slice(0, 2).join('/'));
     expect(owners.filter((place) => !page.includes(`\`${place}`))).toEqual([]);
   });
@@ -59,7 +60,7 @@ describe('docs/agents.md', () => {
       const named = /^(name|description):/.test(example);
       const lines = [...(named ? [] : ['name: a', 'description: d']), example];
       const text = `---\n${lines.join('\n')}\n---\nx\n`;
-      const { items } = await musterFormat.read({ path: '/a.md', scope: 'user', text });
+      const { items } = await muster.agents.read({ path: '/a.md', scope: 'user', text });
       const told = items.flatMap(({ problems }) => problems.map(({ code }) => code));
       const expected = example.startsWith('name:')
         ? ['missing-description']

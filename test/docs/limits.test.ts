@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OWN_LIMITS } from '../../src/agents/formats/fields/limits.ts';
 import { ALL_KEYS, type KeyEntry } from '../../src/config/keys.ts';
+import { OWN_LIMITS } from '../../src/agents/fields/limits.ts';
 import { FLAG_NAMES, flagSpec } from '../../src/front/cli/flags.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/limits.md'), 'utf8');

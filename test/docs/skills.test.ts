@@ -1,9 +1,10 @@
+import { SKILLS } from '../../src/agents/kinds.ts';
+import { createSearchContext } from '../../src/agents/loader/search-context.ts';
+import { searchPaths } from '../../src/agents/loader/search-paths.ts';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CATALOGUE_BYTES } from '../../src/agents/skills/catalogue.ts';
-import { surroundingsOf } from '../../src/agents/surroundings.ts';
-import { skillPlaces } from '../../src/agents/skills/places.ts';
+import { MAX_SKILL_LIST_BYTES } from '../../src/agents/skills/prompt-list.ts';
 import { skillText } from '../../src/agents/skills/text.ts';
 import { openWorld, callsInTurn } from '../e2e/world.ts';
 import { runMuster } from '../e2e/muster.ts';
@@ -23,19 +24,19 @@ describe('docs/skills.md', () => {
   it('shows what the text of its example becomes', async () => {
     const skill = await readOne(blockAfter('# Skills'), PATH);
     expect(skill.problems).toEqual([]);
-    expect(`${skillText(skill, '2.1')}\n`).toBe(blockAfter('What the first of these calls'));
+    expect(`${skillText(skill, '2.1')}\n`).toBe(blockAfter('The first of these calls'));
   });
 
   it('names every place, in its order', () => {
-    const places = skillPlaces(surroundingsOf('/work', { HOME }));
+    const places = searchPaths(SKILLS, createSearchContext('/work', { HOME }));
     const named = (scope: string): string =>
       places
         .filter((place) => place.scope === scope && !place.path.includes('muster/skills'))
         .map(({ path }) => `\`${path.replace('/work/', '').replace(HOME, '~')}\``)
         .join(', ');
-    expect(page).toContain(`of the project, in this order: ${named('project')}\n`);
+    expect(page).toContain(`in the project, in this order: ${named('project')}\n`);
     expect(page).toContain(`of the user, in this order: ${named('user')}\n`);
-    expect(page).toContain(`at most ${CATALOGUE_BYTES.toLocaleString('en')} bytes`);
+    expect(page).toContain(`at most ${MAX_SKILL_LIST_BYTES.toLocaleString('en')} bytes`);
   });
 
   it('shows what its commands print', async () => {
@@ -60,7 +61,7 @@ describe('docs/skills.md', () => {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
     }
-    const transcript = blockAfter('that is:');
+    const transcript = blockAfter('it works like this:');
     const printed = async (...args: readonly string[]): Promise<string> => {
       const { stdout } = await runMuster(sandbox, args);
       return `$ muster ${args.join(' ')}\n${stdout.replaceAll(sandbox.home, HOME)}`;

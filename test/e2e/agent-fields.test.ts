@@ -214,7 +214,7 @@ describe.concurrent('an agent that cannot be started', () => {
     expect(run.code).toBe(0);
     expect(told(world)).toEqual([
       expect.stringMatching(
-        /^Task: subagent_type: `lost` can't be started: None of the tools it asks for can be used \(Teleport\)\. .*name another agent\.$/,
+        /^Task: subagent_type: `lost` can't be started: None of the tools that it requests can be used \(Teleport\)\. .*name another agent\.$/,
       ),
       expect.stringMatching(
         /^Task: subagent_type: `searcher` can't be started: none of the tools .* Bash: The deny rule `Bash` \(--deny\) forbids it\. .*do the work yourself\.$/,
@@ -230,7 +230,7 @@ describe.concurrent('an agent that cannot be started', () => {
     const run = await world.run(['-p', 'go', '--agent', 'lost', ...agents]);
     expect([run.code, run.stdout]).toEqual([2, '']);
     expect(run.stderr).toContain(
-      "`lost` can't be started: None of the tools it asks for can be used (Teleport).",
+      "`lost` can't be started: None of the tools that it requests can be used (Teleport).",
     );
     expect(world.model.requests).toEqual([]);
     own(world, 'lost.md', '---', 'name: lost', 'description: x', 'tools: Teleport', '---', 'You.');

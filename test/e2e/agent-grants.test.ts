@@ -302,7 +302,7 @@ describe.concurrent('a grant by the configuration', () => {
   it.each([
     ['nosuch=acceptEdits', 'There is no agent `nosuch`.'],
     ['codr=acceptEdits', 'There is no agent `codr`. Did you mean `coder`?'],
-    ['foo bar=acceptEdits', '`foo bar` fits 2 agents: '],
+    ['foo bar=acceptEdits', '`foo bar` matches 2 agents: '],
     ['Explore=acceptEdits', 'the definition of Explore asks for plan mode, and a grant'],
   ])('that can have no effect is told with its line: %s', async (text, because) => {
     await using world = await openWorld({ script: () => ({ text: 'done' }) });

@@ -229,10 +229,10 @@ it('agents explain tells of what cannot be started, or may not be, what it would
       code: 1,
       call: {
         verdict: 'deny',
-        reason: `\`lost\` can't be started: None of the tools it asks for can be used (Froob). Mend ${path}, or name another agent.`,
+        reason: `\`lost\` can't be started: None of the tools that it requests can be used (Froob). Mend ${path}, or name another agent.`,
       },
       tools: [],
-      warnings: [expect.stringMatching(/^`zork` is no permission mode/)],
+      warnings: [expect.stringMatching(/^`zork` is not a permission mode/)],
     },
     {
       code: 1,
@@ -259,13 +259,13 @@ it('agents explain tells of what cannot be started, or may not be, what it would
         reason: 'The ask rule `Task` (--ask) wants this Task call to be asked about.',
       },
       tools: [],
-      warnings: ['The list of tools is empty: the agent has none.'],
+      warnings: ['The list of tools is empty: the agent has no tools.'],
     },
     {
       code: 0,
       call: { verdict: 'allow', reason: expect.any(String) },
       tools: ['Read', 'Bash', 'Task'],
-      warnings: ['It may delegate to `none-such`, but there is no such agent here.'],
+      warnings: ['It may delegate to `none-such`, but there is no such agent.'],
     },
     {
       code: 0,
@@ -276,7 +276,7 @@ it('agents explain tells of what cannot be started, or may not be, what it would
   ]);
   const { stdout } = await world.run(['agents', 'explain', 'lost']);
   expect(stdout).toMatch(/^refused {8}`lost` can't be started: /m);
-  expect(stdout).toMatch(/^worth knowing {2}`zork` is no permission mode/m);
+  expect(stdout).toMatch(/^note {11}`zork` is not a permission mode/m);
 });
 
 it('agents explain has an error for what there is not', async () => {

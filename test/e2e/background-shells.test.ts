@@ -11,7 +11,6 @@ const AUTONOMOUS = ['--permission-mode', 'autonomous', '--output-format', 'json'
 
 const SERVER = `
 import { createServer } from 'node:http';
-import { writeFileSync } from 'node:fs';
 const server = createServer((_, response) => response.end('hello from the server'));
 server.listen(0, '127.0.0.1', () => {
   console.log('listening');

@@ -72,7 +72,9 @@ describe.concurrent('the output', () => {
         transcript: join(data, 'tasks', `${id}.jsonl`),
         output_file: join(data, 'tasks', `${id}.out`),
       },
-      text: expect.stringMatching(/^It says\ncontent\.\n\n\[task .* 2 turns · 1 tool call · /),
+      text: expect.stringMatching(
+        /^It says\ncontent\.\n\n\[task .* 2 turns · 1 tool call \(Read 1\) · /,
+      ),
       stats: { time_ms: expect.any(Number), tool_calls: 1, model },
       context: { cwd: workspace, params_input: { prompt: 'hello' } },
       error: null,
@@ -166,7 +168,7 @@ describe.concurrent('stdin', () => {
     const run = await world.run(['-p', 'go'], { stdin: { open: true } });
     expect([run.code, run.stdout]).toEqual([0, 'ok\n']);
     expect(run.stderr).toMatch(
-      /^muster: nothing came from stdin in \d+ ms; going on without it\n$/,
+      /^muster: nothing came from stdin in \d+ ms; continuing without it\n$/,
     );
     expect(world.model.requests.map(lastUserText)).toEqual(['go']);
   });

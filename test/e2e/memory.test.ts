@@ -83,6 +83,6 @@ it('an agent is explained, listed and checked with its notes', async () => {
   expect(explained.stdout).toMatch(/^ +memory +\d+ bytes/m);
   expect(listed.stdout).toContain('keeps notes (local)');
   expect(checked.stdout).toContain('`memory` must be one of user, project, local; it is ignored.');
-  expect(checked.stdout).not.toContain('does nothing in Muster yet');
+  expect(checked.stdout).not.toContain('has no effect in Muster yet');
   expect(existsSync(join(directory, '.locks'))).toBe(false);
 });

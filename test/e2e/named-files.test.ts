@@ -185,7 +185,7 @@ describe('what is no file', () => {
       expect(complaint(run, 2)).toMatch(new RegExp(`^--out .*${escaped(`${path} ${told}`)}$`));
     }
     const taken = await world.run([...RUN, '--items', 'items.txt', '--out', 'broken']);
-    expect(complaint(taken, 2)).toMatch(/broken is there; --force replaces it$/);
+    expect(complaint(taken, 2)).toMatch(/broken exists; --force replaces it$/);
     expect(world.model.requests).toEqual([]);
 
     const { code } = await world.run([

@@ -76,7 +76,7 @@ describe.concurrent('muster tasks rewind', () => {
     expect(done.trimEnd().split('\n')).toEqual([
       ...plan,
       `task ${root} is at event ${afterRead}: 2 files put back`,
-      `  on from there: muster tasks resume ${root}; back again: muster tasks rewind ${root} --undo`,
+      `  to continue from there: muster tasks resume ${root}; to undo this: muster tasks rewind ${root} --undo`,
     ]);
     expect(filesOf(world)).toEqual(['one', null, 'seen\n']);
     expect(existsSync(join(workspace, 'made'))).toBe(false);

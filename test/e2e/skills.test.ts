@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { byteLength } from '../../src/base/text.ts';
-import type { Answer, RecordedRequest } from '../../src/testing/index.ts';
-import { toolResultRounds } from '../../src/testing/index.ts';
+import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { eventsOf, runMuster, type Running, type Sandbox } from './muster.ts';
 import { callsInTurn, lastResults, openWorld, type World } from './world.ts';
 
@@ -77,7 +76,7 @@ describe.concurrent('skills', () => {
     const directory = join(world.sandbox.home, '.claude/skills/deploy');
     expect(JSON.stringify(second.body)).toContain(
       JSON.stringify(
-        `Skill deploy. Its files lie in "${directory}": paths in it count from there, and Read opens them.\n\nShip api by the steps in references/steps.md.`,
+        `Skill deploy. Its files are in "${directory}": paths in its text are relative to that folder, and Read opens them.\n\nShip api by the steps in references/steps.md.`,
       ).slice(1, -1),
     );
     const results = lastResults(world.model);
@@ -231,7 +230,7 @@ Look through $ARGUMENTS.
     const run = await world.run(['-p', 'go']);
     expect(run.code).toBe(0);
     const [, one, two] = firstRequests(world).map(systemIn);
-    expect(one).toContain('# Skill deploy. Its files lie in');
+    expect(one).toContain('# Skill deploy. Its files are in');
     expect(one?.replaceAll('one', 'two')).toBe(two?.replaceAll('one', 'two'));
     expect(lastResults(world.model)[0]?.text).toContain('There is no skill `missing`.');
   });
@@ -299,7 +298,7 @@ describe.concurrent('muster skills', () => {
       /^error: .*broken\/SKILL\.md:1: /m,
       /^error: .*Bad_Name\/SKILL\.md:2: Its name is `other`/m,
       /^error: .*Bad_Name\/SKILL\.md: The description has 1030 characters/m,
-      /^warning: .*deploy\/SKILL\.md: It names `references\/steps\.md`/m,
+      /^warning: .*deploy\/SKILL\.md: It refers to `references\/steps\.md`/m,
       /^warning: .*\.claude\/skills\/deploy\/SKILL\.md: .* has the same name and goes first/m,
       /^3 skills checked: 4 errors, 3 warnings$/m,
     ]) {

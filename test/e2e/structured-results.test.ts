@@ -228,6 +228,6 @@ it('a definition’s schema that can’t be used is told by agents check', async
   const bad = await world.run(['agents', 'check', '.muster/agents/bad.md']);
   expect(bad.code).toBe(1);
   expect(bad.stdout).toContain(
-    'error    line 4: No task can be made of it: the schema of its answers can\'t be used: #/required: Instance type "boolean" is invalid. Expected "array". [invalid-output-schema]',
+    'error    line 4: It cannot be started, because the schema of its answers cannot be used: #/required: Instance type "boolean" is invalid. Expected "array". [invalid-output-schema]',
   );
 });

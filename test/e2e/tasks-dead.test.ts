@@ -141,7 +141,7 @@ describe.concurrent('a task that its process left', () => {
     await killed(world);
     const { root, children } = await family(world);
     expect(clean(await tasks(world, 'watch', root))).toBe(
-      `task ${root}: interrupted: no process works on it any more; muster tasks resume ${root} makes it go on\n`,
+      `task ${root}: interrupted: no process works on it any more; muster tasks resume ${root} continues it\n`,
     );
     const json = JSON.parse(clean(await tasks(world, 'watch', root, '--json')));
     expect(json).toMatchObject({ type: 'result', data: { status: 'interrupted' } });

@@ -92,7 +92,7 @@ describe.concurrent('muster tasks export and import', () => {
     const { workspace } = world.sandbox;
     const file = world.sandbox.write('out.muster', 'precious');
     expect(complaint(await tasks(world, 'export', root, 'out.muster'))).toBe(
-      `CONFLICT: ${file} is there; --force replaces it`,
+      `CONFLICT: ${file} exists; --force replaces it`,
     );
     expect(readFileSync(file, 'utf8')).toBe('precious');
     const forced = clean(await tasks(world, 'export', root, 'out.muster', '--force', '--json'));
@@ -191,7 +191,7 @@ describe.concurrent('muster tasks delete and prune', () => {
     mkdirSync(config, { recursive: true });
     writeFileSync(join(config, 'config.toml'), '[store]\nretention_days = 0\n');
     expect(complaint(await tasks(world, 'prune'), 2)).toBe(
-      'store.retention_days = 0 keeps tasks for ever: say with --days how old is old enough',
+      'store.retention_days = 0 keeps tasks forever; say with --days after how many days to delete them',
     );
     const { root, children } = await family(world);
     expect(clean(await tasks(world, 'prune', '--days', '0'))).toBe(

@@ -100,7 +100,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     const { root } = await family(world);
     const refused = await tasks(world, 'send', root, 'stop that', '--deny', 'Bash');
     expect(complaint(refused, 2)).toBe(
-      `task ${root} goes on in process ${running.pid}, where --deny can't act: leave it out, or stop the task first`,
+      `task ${root} is in process ${running.pid}, where --deny can't act: leave it out, or stop the task first`,
     );
     expect(complaint(await tasks(world, 'send', root), 2)).toMatch(/^no prompt: stdin is empty$/);
     letGo(world);

@@ -80,7 +80,7 @@ describe.concurrent('tasks show', () => {
 
     writeFileSync(file, 'mine');
     expect(complaint(await tasks(world, 'show', root, '--html', file))).toBe(
-      `CONFLICT: ${file} is there; --force replaces it`,
+      `CONFLICT: ${file} exists; --force replaces it`,
     );
     expect(readFileSync(file, 'utf8')).toBe('mine');
     const forced = await tasks(world, 'show', root, '--html', file, '--force', '--json');

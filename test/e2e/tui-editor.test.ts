@@ -100,7 +100,7 @@ inTerminal('/undo takes the last message back with its files, and /redo that', a
   await command('/undo');
   await terminal.sees('undo the last message?');
   terminal.press('y');
-  await terminal.sees('1 file put back; /redo takes that back');
+  await terminal.sees('1 file put back; /redo reverts that');
   expect([existsSync(file('one')), existsSync(file('two'))]).toEqual([true, false]);
   // What was said is there to be said otherwise.
   expect(terminal.screen()).toMatch(/^make two$/m);
@@ -135,7 +135,7 @@ inTerminal('/redo brings back what /undo took', async () => {
   await command('/undo');
   await terminal.sees('undo the last message?');
   terminal.press('y');
-  await terminal.sees('/redo takes that back');
+  await terminal.sees('/redo reverts that');
   terminal.press('C-c');
   await command('/redo');
   await terminal.sees('redo what was undone?');

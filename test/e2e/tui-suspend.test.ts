@@ -25,7 +25,7 @@ inTerminal(
     terminal.press('C-z');
     // 128 + SIGTSTP, as the shell reports it.
     const shell = await terminal.sees('stopped 148');
-    expect(shell).toContain('Muster and all its tasks are suspended: fg goes on.');
+    expect(shell).toContain('Muster and all its tasks are suspended: type fg to continue.');
     expect(shell).not.toContain('> Do it slowly');
     terminal.type('typed meanwhile');
     await terminal.sees('typed meanwhile');
@@ -67,7 +67,7 @@ inTerminal('a signal that ends it while it is suspended stops its tasks in order
   terminal.press('C-z');
   await terminal.sees('stopped 148');
   terminal.press('Enter');
-  await terminal.sees('To go on with this conversation');
+  await terminal.sees('To continue this conversation');
 });
 
 inTerminal('draws nothing in the background, where the shell writes', async () => {

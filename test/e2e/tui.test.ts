@@ -65,7 +65,7 @@ inTerminal('a new user delegates, refuses, stops a child, leaves, and goes on', 
     terminal.press('Down', 's');
     expect(await terminal.sees('It was stopped.')).toContain('■ Task general-purpose: long work');
     terminal.press('s');
-    await terminal.sees('it has ended already');
+    await terminal.sees('the task has already ended');
     terminal.press('C-t');
     await terminal.sees('/help');
     terminal.press('C-c', 'C-c');
@@ -94,7 +94,7 @@ inTerminal('what is left while it works is stopped, and can be resumed', async (
   await terminal.sees('long work ·');
   terminal.press('C-c', 'C-c');
   const left = await terminal.sees('exit 0');
-  expect(left).toContain('To go on with this conversation: muster --resume');
+  expect(left).toContain('To continue this conversation: muster --resume');
   const { stdout } = await world.run(['tasks', 'list', '--all', '--json']);
   const tasks: readonly { readonly status: string }[] = JSON.parse(stdout);
   expect(tasks.map(({ status }) => status)).toEqual(['stopped', 'stopped']);
@@ -120,7 +120,7 @@ inTerminal('esc ends the turn, and what runs in the background is heard of', asy
   terminal.press('Enter');
   await terminal.sees(/bg count all ·/);
   terminal.press('Escape');
-  await terminal.sees('interrupted; again stops 1 background task, too');
+  await terminal.sees('interrupted; press it again to stop 1 background task, too');
   await terminal.sees('the user interrupted it');
   terminal.type('Do it another way');
   terminal.press('Enter');
@@ -154,7 +154,7 @@ inTerminal('in plan mode nothing is changed before the plan is approved', async 
   const made = join(world.sandbox.workspace, 'made.txt');
   expect(existsSync(made)).toBe(false);
   terminal.press('Tab');
-  await terminal.sees('y carry it out');
+  await terminal.sees('y approve');
   terminal.press('r');
   await terminal.sees('why not?');
   terminal.type('in capitals');
@@ -162,7 +162,7 @@ inTerminal('in plan mode nothing is changed before the plan is approved', async 
   // Not the one that was just answered.
   await terminal.sees(/✗ ExitPlanMode[^]*asks to carry out this plan/);
   terminal.press('Tab');
-  await terminal.sees('y carry it out');
+  await terminal.sees('y approve');
   terminal.press('a');
   await terminal.sees('It is written.');
   await terminal.sees('[acceptEdits]');

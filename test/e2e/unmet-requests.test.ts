@@ -95,11 +95,11 @@ describe('what a definition asks for and does not get', () => {
       /It asks for WebFetch and does not get it: Muster does not have this tool yet/,
     );
     expect(checked.stdout).toMatch(/It asks for mcp__github__issues and does not get it/);
-    expect(checked.stdout).toMatch(/Unknown tool `bash_tool`; nothing is denied by it/);
+    expect(checked.stdout).toMatch(/Unknown tool `bash_tool`; it denies nothing/);
     expect(checked.stdout).toMatch(
       /error.*The rule `Bsh\(git push:\*\)` cannot be followed: there is no tool "Bsh"; did you mean Bash\?/,
     );
-    expect(checked.stdout).toMatch(/`isolation` does nothing in Muster yet/);
+    expect(checked.stdout).toMatch(/`isolation` has no effect in Muster yet/);
   });
 
   it('is nothing for the definitions of the package', async () => {

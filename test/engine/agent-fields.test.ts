@@ -172,7 +172,7 @@ describe('an agent for the background', () => {
 describe('an agent that cannot be started', () => {
   const lost = agent('lost', {
     tools: { mode: 'allow', names: [] },
-    unusable: 'None of the tools it asks for can be used (Teleport).',
+    unusable: 'None of the tools that it requests can be used (Teleport).',
     origin: { scope: 'user', vendor: 'claude', path: '/home/me/.claude/agents/lost.md' },
   });
 
@@ -182,7 +182,7 @@ describe('an agent that cannot be started', () => {
       { agents: [lost] },
     );
     expect([text, error, requests]).toEqual([
-      "Task: subagent_type: `lost` can't be started: None of the tools it asks for can be used (Teleport). Mend /home/me/.claude/agents/lost.md, or name another agent.",
+      "Task: subagent_type: `lost` can't be started: None of the tools that it requests can be used (Teleport). Mend /home/me/.claude/agents/lost.md, or name another agent.",
       'INVALID_PARAM',
       2,
     ]);

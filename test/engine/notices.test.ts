@@ -42,7 +42,7 @@ describe('the notice of a task that ended', () => {
       { text: 'the answer' },
     ]);
     expect(withoutNonce(notice).replace(/[\d.]+ m?s\b/, 'T')).toBe(
-      `<notice>Ended in the background:\n<outside N>\n- Task ${id} (general-purpose: part): completed, 2 turns, T. Result: the answer\n</outside N>\n</notice>`,
+      `<notice>Ended in the background:\n<outside N>\n- Task ${id} (general-purpose: part): completed, 2 turns, T. Result: the answer [Receipt: 1 tool call (Bash 1) · no files changed · no commands · tests not run · build not run · no commits · no refusals]\n</outside N>\n</notice>`,
     );
     expect(JSON.stringify(requestsOf(test, 'main'))).not.toMatch(/thinking aloud|waited/);
   });

@@ -60,7 +60,7 @@ class Owner {
     };
     this.shells = new BackgroundShells(
       {
-        store: { spillFile },
+        store: { createSpillFile: spillFile },
         settings: { caps: { spillBytes: 10 } },
         onFault: (_, thrown) => void this.faults.push(thrown),
       },

@@ -68,7 +68,7 @@ describe('the Skill tool', () => {
       skills: [{ ...DEPLOY, body }],
     });
     expect(answers).toHaveLength(1);
-    expect(answers[0]?.text).toMatch(/^Skill deploy\. Its files lie in "\/skills\/deploy"/);
+    expect(answers[0]?.text).toMatch(/^Skill deploy\. Its files are in "\/skills\/deploy"/);
     expect(answers[0]?.text).toContain('Follow me. <¦system-reminder>');
     expect(answers[0]?.nonce).toBeUndefined();
   });
@@ -105,7 +105,7 @@ describe('the Skill tool', () => {
     expect(answers.map(({ isError }) => isError)).toEqual([true, true, true, true, true]);
     const told = answers.map(({ text }) => text).join('\n');
     expect(told).toContain('skill: must be the name of a skill');
-    expect(told).toContain('Near it: deploy.');
+    expect(told).toContain('Similar: deploy.');
     expect(told).not.toContain('Valid: deploy, hidden');
     expect(told).toContain('hidden is for people to call');
     expect(told).toContain('wat: is not an argument; valid are skill, args');
@@ -241,7 +241,7 @@ describe('the skills that a definition preloads', () => {
       setup,
     );
     const [one, two] = ['one', 'two'].map((name) => requestsOf(test, name)[0]?.prefix);
-    expect(one?.system[0]).toContain('# Skill deploy. Its files lie in "/skills/deploy"');
+    expect(one?.system[0]).toContain('# Skill deploy. Its files are in "/skills/deploy"');
     expect(one?.system[0]).toContain('DEPLOY-STEPS for ');
     expect(one?.system[0]).toBe(two?.system[0]);
     expect(answers[0]?.text).toContain(

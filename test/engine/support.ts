@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
-import { loadClaimCheck } from '../../src/engine/claims/task-claims.ts';
 import type { ModelChooser } from '../../src/engine/task/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { Inbox } from '../../src/engine/task/inbox.ts';
@@ -33,9 +32,6 @@ import type { ContextSource } from '../../src/protocol/project-context.ts';
 import { answerQuestion } from '../../src/engine/questions/answer-question.ts';
 import { foldEvents } from '../../src/protocol/state/fold.ts';
 import type { TaskState } from '../../src/protocol/state/task-state.ts';
-
-// Else the first end in a process waits for them, which passes no virtual time.
-await loadClaimCheck();
 
 export const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
 const FACTS: ModelDetails = { contextWindow: null, maxOutput: 100, price: null };

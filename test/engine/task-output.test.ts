@@ -136,7 +136,7 @@ describe('the table of TaskOutput', () => {
     expect(end?.result).toBe('the answer');
     expect(result?.isError).toBe(false);
     expect(result?.text).toMatch(
-      /^Agent: general-purpose\nStatus: completed\nTurns: 1\nTokens: 0\nDuration: [\d.]+ m?s\n\nOutput:\nthe answer\n\n\[task /,
+      /^Agent: general-purpose\nStatus: completed\nTurns: 1\nTokens: 0\nDuration: [\d.]+ m?s\n\nOutput:\nthe answer\n\n\[The task made no tool call\]\n\n\[task /,
     );
   });
 

@@ -1,5 +1,5 @@
+import { loadBuiltinAgents } from '../../src/agents/builtin.ts';
 import { describe, expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../src/agents/discover.ts';
 import { autoTier, type AutoAgent } from '../../src/model/auto.ts';
 
 const ALL = { mode: 'all', names: [] } as const;

@@ -27,8 +27,8 @@ import {
   spawn,
   unproved,
   write,
+  type RuleTexts,
 } from './support.ts';
-import type { RuleTexts } from './support.ts';
 
 function judge(made: ResolvedCall, texts: RuleTexts = {}, mode: PermissionMode = 'default') {
   return decide(made, rights(mode, texts), CONTEXT);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   CORE_TOOLS,
   MEMORY_TOOLS,
-  OFFLINE_SEARCH,
+  CODE_SEARCH,
   TOOL_NAMES,
   UNBUILT_TOOLS,
 } from '../../src/protocol/tool-names.ts';
@@ -27,7 +27,7 @@ function kindOf(name: string): ToolKind {
 
 const named = (names: readonly string[]) => names.map((name) => ({ name, kind: kindOf(name) }));
 const ALL = named([
-  ...TOOL_NAMES.filter((name) => name !== OFFLINE_SEARCH),
+  ...TOOL_NAMES.filter((name) => name !== CODE_SEARCH),
   'mcp__gh__b',
   'mcp__gh__a',
 ]);
@@ -292,17 +292,31 @@ test('an agent that refuses questions gets no tool to ask with', () => {
   ]);
 });
 
-test('the offline search comes with Read and Grep, and is dropped by a rule against either', () => {
-  const available = [...ALL, ...named([OFFLINE_SEARCH])];
+test('the code search is given where it is asked for by name, or where a model needs it with Read and Grep', () => {
+  const available = [...ALL, ...named([CODE_SEARCH])];
   const denying = (...tools: string[]) => ({ ...rights('default', { deny: tools }), depth: 1 });
-  const offered = (parts: Partial<ToolViewRequest>) =>
-    view({ available, ...parts }).names.filter((name) => name === OFFLINE_SEARCH).length;
+  const isGiven = (parts: Partial<ToolViewRequest>) =>
+    view({ available, ...parts }).names.filter((name) => name === CODE_SEARCH).length;
+  const readers = only('Read', 'Grep');
+  const asking = only('Glob', CODE_SEARCH);
+  const addsCodeSearch = true;
   expect([
-    offered({ definition: only('Read', 'Grep') }),
-    offered({ definition: only('Read', 'Grep', OFFLINE_SEARCH) }),
-    offered({ definition: only('Read', 'Glob') }),
-    offered({ definition: only('Read', 'Grep'), rights: denying('Read') }),
-    offered({ definition: only('Read', 'Grep'), rights: denying('Grep') }),
-    offered({ definition: only('Read', 'Grep'), rights: denying(OFFLINE_SEARCH) }),
-  ]).toEqual([1, 1, 0, 0, 0, 0]);
+    isGiven({}),
+    isGiven(main),
+    isGiven({ definition: readers }),
+    isGiven({ definition: asking }),
+    isGiven({ definition: asking, rights: denying('Read') }),
+    isGiven({ definition: asking, rights: denying('Grep') }),
+    isGiven({ definition: asking, rights: denying(CODE_SEARCH) }),
+  ]).toEqual([0, 0, 0, 1, 0, 0, 0]);
+  expect([
+    isGiven({ addsCodeSearch }),
+    isGiven({ addsCodeSearch, ...main }),
+    isGiven({ addsCodeSearch, definition: readers }),
+    isGiven({ addsCodeSearch, definition: only('Read', 'Grep', CODE_SEARCH) }),
+    isGiven({ addsCodeSearch, definition: only('Read', 'Glob') }),
+    isGiven({ addsCodeSearch, definition: readers, rights: denying('Read') }),
+    isGiven({ addsCodeSearch, definition: readers, rights: denying('Grep') }),
+    isGiven({ addsCodeSearch, definition: readers, rights: denying(CODE_SEARCH) }),
+  ]).toEqual([1, 1, 1, 1, 0, 0, 0, 0]);
 });

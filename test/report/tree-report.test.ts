@@ -145,7 +145,10 @@ it('a receipt in lines: hashes shortened, exit codes, what was moved', () => {
     { name: 'refused', items: ['Bash: denied'] },
     { name: 'faults', items: ['connect × 2'] },
     { name: 'models', items: ['x/y'] },
-    { name: 'claims', items: ['"All done": no tool was used'] },
+    {
+      name: 'claims',
+      items: ['the log does not support this claim: "All done" (no tool was used)'],
+    },
     { name: 'ended', items: ['it answered'] },
   ]);
 });

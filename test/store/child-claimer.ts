@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 import { MusterError } from '../../src/base/errors.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 
-/** A process that claims each task whose id it reads, says how that went, and keeps what it got. */
+/** A process that claims each task whose id it reads, prints the result, and keeps the task. */
 const [dataDir = ''] = process.argv.slice(2);
-const store = openStore({ dataDir, durability: 'fast' });
+const store = openFileStore({ dataDir, durability: 'fast' });
 process.stdout.write('ready\n');
 for await (const id of createInterface({ input: process.stdin })) {
   try {

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { taskSpec, warning } from './fixture-data.ts';
 
 /**
- * A process that writes a log of many megabytes, or goes through one in the way it is told, and prints
- * by how much its memory grew at its peak, in bytes.
+ * A process that writes a log of many megabytes, or reads one in the given way, and prints the growth of its memory at
+ * its peak, in bytes.
  */
 const [dataDir = '', what = '', megabytes = ''] = process.argv.slice(2);
 const ID = 'task00000001';
 const MEGABYTE = 1024 * 1024;
 
-/** Linux: the most memory that the process ever had. */
+/** The peak memory of the process, in bytes (Linux). */
 function peak(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
@@ -41,10 +41,10 @@ const uses: Readonly<Record<string, () => unknown>> = {
   claim: () => store.claim(ID, visit).close(),
   scan: () => store.scan(ID, visit),
   list: () => store.list(),
-  whole: () => readFileSync(store.log(ID) ?? '').toString(),
+  whole: () => readFileSync(store.logPath(ID) ?? '').toString(),
 };
 
-const store = openStore({ dataDir, durability: 'fast' });
+const store = openFileStore({ dataDir, durability: 'fast' });
 const before = peak();
 uses[what]?.();
 const grown = peak() - before;

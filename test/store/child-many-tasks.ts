@@ -1,10 +1,14 @@
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { taskSpec, warning } from './fixture-data.ts';
 import { readLog } from './read-log.ts';
 
 /** A process that has many tasks open at once, whatever its limit of open files. */
 const [dataDir = '', count = '', maxDescriptors = ''] = process.argv.slice(2);
-const store = openStore({ dataDir, durability: 'safe', maxDescriptors: Number(maxDescriptors) });
+const store = openFileStore({
+  dataDir,
+  durability: 'safe',
+  maxDescriptors: Number(maxDescriptors),
+});
 const logs = Array.from({ length: Number(count) }, (_, n) =>
   store.create(taskSpec(`task${String(n).padStart(8, '0')}`)),
 );

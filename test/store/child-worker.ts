@@ -1,16 +1,16 @@
 import { MusterError } from '../../src/base/errors.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { taskEnded, taskSpec, warning } from './fixture-data.ts';
 
 /**
- * A process that does to the tasks of a data directory whatever comes, for a while: makes, claims,
- * lists, sweeps and deletes. Prints each ownership with its epoch, and what it did not expect.
+ * A process that creates, claims, lists, sweeps and deletes tasks of a data directory at random for a while. Prints the
+ * kinds of operations that succeeded, and each unexpected error.
  */
 const [dataDir = '', name = '', milliseconds = '', seed = ''] = process.argv.slice(2);
-const store = openStore({ dataDir, durability: 'fast' });
+const store = openFileStore({ dataDir, durability: 'fast' });
 const until = Date.now() + Number(milliseconds);
 const LARGE = 'large '.repeat(20_000);
-/** Refusals that others cause: they have the task, made it first, or deleted it. */
+/** Errors that other processes cause: they own the task, created it first, or deleted it. */
 const EXPECTED: ReadonlySet<string> = new Set(['CONFLICT', 'NOT_FOUND']);
 
 let state = Number(seed);
@@ -44,7 +44,7 @@ const acts: readonly (readonly [string, (id: string) => unknown])[] = [
   ['claim', goOn],
   ['list', () => store.list()],
   ['exists', (id) => store.exists(id)],
-  ['sweep', () => store.sweep({ endedBefore: Date.now() - random(40), most: 3 })],
+  ['sweep', () => store.sweep({ endedBefore: Date.now() - random(40), maxTasks: 3 })],
   ['delete', (id) => store.delete([id])],
 ];
 

@@ -1,13 +1,13 @@
 import { writeSync } from 'node:fs';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { taskSpec, warning } from './fixture-data.ts';
 
 /**
- * A process that writes batches until it is killed, and acknowledges each on stdout: after the append,
- * or, to show that the check would notice, before it.
+ * A process that writes batches until it is killed and acknowledges each on stdout: after the append, or before it, to
+ * show that the check would notice.
  */
 const [dataDir = '', id = '', order = 'write-first'] = process.argv.slice(2);
-const store = openStore({ dataDir, durability: 'fast' });
+const store = openFileStore({ dataDir, durability: 'fast' });
 const log = store.create(taskSpec(id));
 const STDOUT = 1;
 const acknowledge = (batch: number): void => {

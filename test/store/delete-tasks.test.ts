@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { FilePort } from '../../src/store/file-port.ts';
-import { openStore } from '../../src/store/file-store.ts';
-import { nodeFiles } from '../../src/store/node-files.ts';
+import type { FilePort } from '../../src/store/files/file-port.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
+import { nodeFiles } from '../../src/store/files/node-files.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec, warning } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
@@ -14,23 +14,23 @@ const TWO = 'task00000002';
 const large = (text: string): string => text.repeat(100_000);
 
 function open(dataDir: string, files: FilePort = nodeFiles): TaskStore {
-  const store = openStore({ dataDir, durability: 'safe', files });
+  const store = openFileStore({ dataDir, durability: 'safe', files });
   onTestFinished(() => store.close());
   return store;
 }
 
-/** A task with something of each kind that is kept. */
+/** Creates a task with every kind of file. */
 function makeTask(store: TaskStore, id: string, own: string): void {
   const prefix = store.putBlob('shared by all');
   const log = store.create(taskSpec(id, { prefix, description: `about ${id}` }));
   log.append([warning(large(own)), warning(large('both'))]);
   store.appendOutput(id, `output of ${id}`);
-  writeFileSync(store.spillFile(id, 'call'), 'spilled');
+  writeFileSync(store.createSpillFile(id, 'call'), 'spilled');
   log.append([taskEnded()]);
   log.close();
 }
 
-/** All names and texts below a directory. */
+/** Reads all names and texts below a directory. */
 function everything(directory: string): string {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .map((entry) => {
@@ -40,7 +40,7 @@ function everything(directory: string): string {
     .join('\n');
 }
 
-it('leaves no trace of a task, and all of the others', async () => {
+it('removes all files of a task, and none of the others', async () => {
   const dataDir = tempDir();
   const writer = open(dataDir);
   makeTask(writer, ONE, 'only one');
@@ -65,7 +65,7 @@ it('leaves no trace of a task, and all of the others', async () => {
   expect(readdirSync(join(dataDir, 'blobs'))).toEqual([]);
 });
 
-it('spares blobs that another living store may be about to name, or this one', async () => {
+it('spares blobs that this store or another living one may be about to refer to', async () => {
   const dataDir = tempDir();
   const writer = open(dataDir);
   makeTask(writer, ONE, 'only one');
@@ -81,18 +81,18 @@ it('spares blobs that another living store may be about to name, or this one', a
   }
   const last = open(dataDir);
   const kept = last.putBlob(large('both'));
-  await last.sweep({ endedBefore: 0, most: 1 });
+  await last.sweep({ endedBefore: 0, maxTasks: 1 });
   expect(readdirSync(join(dataDir, 'blobs'))).toEqual([kept]);
 });
 
-it('a blob that is put while it is taken away is there afterwards', async () => {
+it('keeps a blob that is put while it is being removed', async () => {
   const dataDir = tempDir();
   const writer = open(dataDir);
   makeTask(writer, ONE, 'only one');
   await writer.close();
   const rival = open(dataDir);
   const rename = (from: string, to: string): void => {
-    // The last moment at which the other one still finds it.
+    // The last moment at which the other store still finds the blob.
     if (to.endsWith('.gone')) rival.putBlob(large('only one'));
     nodeFiles.rename(from, to);
   };
@@ -101,7 +101,7 @@ it('a blob that is put while it is taken away is there afterwards', async () => 
   expect(readdirSync(join(dataDir, 'blobs')).filter((name) => name.endsWith('.gone'))).toEqual([]);
 });
 
-it('killed at any step: the task is whole or gone, and the next one ends it', async () => {
+it('leaves a task complete or deleted if killed at any step, and the next deletion finishes it', async () => {
   let isDone = false;
   for (let step = 0; !isDone; step += 1) {
     const dataDir = tempDir();
@@ -125,11 +125,11 @@ it('killed at any step: the task is whole or gone, and the next one ends it', as
         };
       },
     });
-    const victim = openStore({
+    const victim = openFileStore({
       dataDir,
       durability: 'fast',
       files: dying,
-      // Its locks are those of a process that is gone.
+      // Its locks belong to a process that is gone.
       processes: {
         self: () => ({ pid: 1, startTime: 1, bootId: 'before', host: 'here' }),
         startTime: () => undefined,
@@ -149,8 +149,8 @@ it('killed at any step: the task is whole or gone, and the next one ends it', as
         expect(thrown).toMatchObject({ code: 'NOT_FOUND' });
       });
     }
-    // The lock of one who died at the very end.
-    await next.sweep({ endedBefore: 0, most: 1 });
+    // The lock of a process that died at the very end.
+    await next.sweep({ endedBefore: 0, maxTasks: 1 });
     expect(everything(join(dataDir, 'tasks'))).not.toContain(ONE);
     expect(everything(join(dataDir, 'spill'))).not.toContain(ONE);
     expect(readFileSync(join(dataDir, 'index.jsonl'), 'utf8')).not.toContain(ONE);
@@ -159,7 +159,7 @@ it('killed at any step: the task is whole or gone, and the next one ends it', as
   }
 });
 
-it('a listing that read the log before it was deleted tells nothing of it afterwards', async () => {
+it('a listing that read the log before its deletion leaves nothing about it in the index', async () => {
   const dataDir = tempDir();
   const writer = open(dataDir);
   makeTask(writer, ONE, 'only one');

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec, warning, warnings } from './fixture-data.ts';
 import { tickingClock } from './fixtures.ts';
 import { PowerLossFiles, type PowerLossOptions } from './power-loss-files.ts';
-import { fakeProcesses } from './processes.ts';
+import { fakeProcesses } from './fake-processes.ts';
 import { readLog } from './read-log.ts';
 
 const ID = 'task00000001';
@@ -19,11 +19,11 @@ function open(wish: PowerLossOptions | PowerLossFiles = {}): {
   const clock = tickingClock();
   return {
     files,
-    store: openStore({ dataDir: '/data', durability: 'safe', files, processes, clock }),
+    store: openFileStore({ dataDir: '/data', durability: 'safe', files, processes, clock }),
   };
 }
 
-it('a disk that is full at any byte never leaves half a batch, and the log goes on afterwards', () => {
+it('never leaves half a batch if the disk is full at any byte, and the log continues afterwards', () => {
   const batch = [warning('one'), warning('two')];
   const probe = open();
   const log = probe.store.create(taskSpec(ID));
@@ -33,7 +33,7 @@ it('a disk that is full at any byte never leaves half a batch, and the log goes 
   for (let room = 0; room < needed; room += 1) {
     const { files, store } = open();
     const log = store.create(taskSpec(ID));
-    const text = files.readWhole(LOG).toString();
+    const text = files.readFile(LOG).toString();
     files.capacity = files.used + room;
     expect(thrownBy(() => log.append(batch))).toMatchObject({
       code: 'INTERNAL_ERROR',
@@ -42,7 +42,7 @@ it('a disk that is full at any byte never leaves half a batch, and the log goes 
         /^cannot write .*task00000001\.jsonl: ENOSPC.*free some space/,
       ),
     });
-    expect(files.readWhole(LOG).toString()).toBe(text);
+    expect(files.readFile(LOG).toString()).toBe(text);
     files.capacity = Number.POSITIVE_INFINITY;
     log.append([warning('after')]);
     const { events, problems } = readLog(store, ID);
@@ -54,7 +54,7 @@ it('a disk that is full at any byte never leaves half a batch, and the log goes 
   }
 });
 
-it('a task that found no room to be made leaves nothing behind, at any byte', () => {
+it('leaves no file of a task that could not be created on a full disk, at any byte', () => {
   const probe = open();
   probe.store.create(taskSpec(ID));
   for (let capacity = 0; capacity < probe.files.used; capacity += 1) {
@@ -66,23 +66,23 @@ it('a task that found no room to be made leaves nothing behind, at any byte', ()
   }
 });
 
-it('a full disk at a claim leaves the log as it was, without an owner', () => {
+it('leaves a log unchanged and without an owner if the disk is full at a claim', () => {
   const { files, store } = open();
   store.create(taskSpec(ID)).close();
-  const text = files.readWhole(LOG).toString();
+  const text = files.readFile(LOG).toString();
   files.capacity = 0;
   expect(() => store.claim(ID)).toThrow('ENOSPC');
-  expect(files.readWhole(LOG).toString()).toBe(text);
+  expect(files.readFile(LOG).toString()).toBe(text);
   files.capacity = Number.POSITIVE_INFINITY;
   expect(store.claim(ID).epoch).toBe(2);
 });
 
-it('an end that the index has no room for is found in the log', () => {
+it('finds an end in the log that did not fit into the index', () => {
   const probe = open();
   const probeLog = probe.store.create(taskSpec(ID));
-  const before = probe.files.readWhole(LOG).length;
+  const before = probe.files.readFile(LOG).length;
   probeLog.append([taskEnded()]);
-  const line = probe.files.readWhole(LOG).length - before;
+  const line = probe.files.readFile(LOG).length - before;
 
   const { files, store } = open();
   const log = store.create(taskSpec(ID));
@@ -92,10 +92,10 @@ it('an end that the index has no room for is found in the log', () => {
   expect(store.list()).toMatchObject([{ id: ID, status: 'completed' }]);
   files.capacity = Number.POSITIVE_INFINITY;
   store.list();
-  expect(files.readWhole('/data/index.jsonl').toString()).toContain('"status":"completed"');
+  expect(files.readFile('/data/index.jsonl').toString()).toContain('"status":"completed"');
 });
 
-it('a blob that found no room is not taken for written', () => {
+it('does not treat a blob as written that did not fit on the disk', () => {
   const { files, store } = open();
   files.capacity = 3;
   expect(() => store.putBlob('content')).toThrow(/cannot write blob .*ENOSPC/);
@@ -104,14 +104,14 @@ it('a blob that found no room is not taken for written', () => {
   expect(store.getBlob(store.putBlob('content'))).toBe('content');
 });
 
-it('writes whole batches through a file system that takes a few bytes at a time', () => {
+it('writes complete batches if the file system takes a few bytes at a time', () => {
   const { store } = open({ writeLimit: 7 });
   const log = store.create(taskSpec(ID));
   log.append([warning('a'.repeat(1000))]);
   expect(warnings(readLog(store, ID).events)).toEqual(['a'.repeat(1000)]);
 });
 
-it('appends nothing more to a log whose half line could not be cut off', () => {
+it('appends nothing to a log whose incomplete line could not be cut off', () => {
   const { files, store } = open({ cannotTruncate: true });
   const log = store.create(taskSpec(ID));
   files.capacity = files.used + 10;
@@ -133,15 +133,15 @@ function thrownBy(run: () => unknown): unknown {
   throw new Error('did not throw');
 }
 
-it('a lock that finds no room is told with the path and what to do', async () => {
+it('reports a lock that does not fit on the disk with its path and what to do', async () => {
   const files = new PowerLossFiles();
   open(files).store.create(taskSpec(ID)).close();
   const { store } = open(files);
   files.capacity = files.used;
-  await expect(store.hold([ID])).rejects.toMatchObject({
+  await expect(store.lockTasks([ID])).rejects.toMatchObject({
     code: 'INTERNAL_ERROR',
     message: expect.stringMatching(/^cannot lock tasks in .*: ENOSPC.*; free some space/),
   });
   files.capacity = Number.POSITIVE_INFINITY;
-  (await store.hold([ID]))();
+  (await store.lockTasks([ID]))();
 });

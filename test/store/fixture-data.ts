@@ -1,6 +1,8 @@
 import type { EventBody, TaskEvent } from '../../src/protocol/events/event.ts';
 import type { EndStatus } from '../../src/protocol/result.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
+import { addToSummary } from '../../src/store/log/task-summary.ts';
+import type { TaskSummary } from '../../src/store/task-store.ts';
 
 export function taskSpec(id: string, change: Partial<TaskSpec> = {}): TaskSpec {
   return {
@@ -75,7 +77,12 @@ export function taskEnded(status: EndStatus = 'completed'): EventBody {
   };
 }
 
-/** The messages of all warnings: what most tests append. */
+/** The messages of all warnings, which most tests append. */
 export function warnings(events: readonly TaskEvent[]): readonly string[] {
   return events.filter((event) => event.type === 'warning').map((event) => event.message);
+}
+
+/** Summarizes the events of a log. */
+export function summarizeEvents(events: readonly TaskEvent[]): TaskSummary | undefined {
+  return events.reduce(addToSummary, undefined);
 }

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 
-/** A private directory that is gone after the test. */
+/** Creates a private directory that is removed after the test. */
 export function tempDir(): string {
   const directory = mkdtempSync(join(tmpdir(), 'muster-store-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** A clock that goes on by one millisecond a reading. */
+/** Creates a clock that advances by one millisecond for each reading. */
 export function tickingClock(start = 1_000): Clock {
   let time = start;
   return { now: () => (time += 1), monotonic: () => time };

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { warnings } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
 import { readLog } from './read-log.ts';
@@ -10,7 +10,7 @@ import { readLog } from './read-log.ts';
 const WRITER = fileURLToPath(new URL('child-writer.ts', import.meta.url));
 const KILLS = 20;
 
-/** Starts a writer, kills it after `acks` acknowledgements and a moment, returns the last one heard. */
+/** Starts a writer and kills it a moment after `acks` acknowledgements. Returns the last acknowledgement. */
 async function killWriter(
   dataDir: string,
   id: string,
@@ -35,9 +35,9 @@ async function killWriter(
   return Number(whole.at(-1)?.split(' ')[1]);
 }
 
-/** How many acknowledged batches are not in the log, whole. */
+/** Counts the acknowledged batches that are not complete in the log. */
 function lostBatches(dataDir: string, id: string, lastAcknowledged: number): number {
-  const store = openStore({ dataDir, durability: 'fast' });
+  const store = openFileStore({ dataDir, durability: 'fast' });
   store.claim(id);
   const { events, problems } = readLog(store, id);
   expect(problems).toEqual([]);

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { FilePort, FileStat } from '../../src/store/file-port.ts';
+import type { FilePort, FileStat } from '../../src/store/files/file-port.ts';
 
 interface FileNode {
   readonly kind: 'file';
@@ -19,13 +19,13 @@ interface DirectoryNode {
 type TreeNode = FileNode | DirectoryNode;
 
 export interface PowerLossOptions {
-  /** The sync with this number (from 0) is left out. */
+  /** Number of the sync (from 0) that is skipped. */
   readonly withoutSync?: number;
-  /** The sync with this number (from 0) fails with EIO. */
+  /** Number of the sync (from 0) that fails with EIO. */
   readonly failingSync?: number;
-  /** Bytes of disk: what goes beyond fails with ENOSPC, after what still fitted was written. */
+  /** Size of the disk in bytes. A write beyond it fails with ENOSPC after the bytes that fit were written. */
   readonly capacity?: number;
-  /** At most so many bytes a write. */
+  /** Limit of bytes for each write. */
   readonly writeLimit?: number;
   /** Truncating fails with EIO. */
   readonly cannotTruncate?: boolean;
@@ -36,13 +36,13 @@ function systemError(code: string, path: string): Error {
 }
 
 /**
- * A file system in memory that keeps apart what is written and what is durable: a file's bytes are
- * durable after `datasync`, its name after `syncDirectory`. `losePower` drops the rest; or, as real file systems may do
- * too, it keeps the names and drops only bytes.
+ * A file system in memory that distinguishes written from durable data: the bytes of a file are durable after `datasync`,
+ * its name after `syncDirectory`. `losePower` drops everything else. On request it keeps the names and drops only bytes,
+ * as real file systems may do.
  */
 export class PowerLossFiles implements FilePort {
   capacity: number;
-  /** What each sync was for, in order. */
+  /** The path of each sync, in order. */
   readonly syncs: string[] = [];
   readonly #options: PowerLossOptions;
   readonly #open = new Map<number, { readonly node: FileNode; readonly path: string }>();
@@ -56,12 +56,12 @@ export class PowerLossFiles implements FilePort {
     this.#root = this.#newDirectory();
   }
 
-  /** Open files now. */
+  /** Number of open files. */
   get openFiles(): number {
     return this.#open.size;
   }
 
-  /** Bytes written so far, what was cut off taken away; deleting frees nothing. */
+  /** Bytes written so far, minus truncated ones. Deletion frees nothing. */
   get used(): number {
     return this.#used;
   }
@@ -123,10 +123,10 @@ export class PowerLossFiles implements FilePort {
   }
 
   async datasync(fd: number): Promise<void> {
-    this.datasyncNow(fd);
+    this.datasyncBlocking(fd);
   }
 
-  datasyncNow(fd: number): void {
+  datasyncBlocking(fd: number): void {
     const { node, path } = this.#opened(fd);
     this.#sync(path, () => {
       node.durable = node.current;
@@ -138,7 +138,7 @@ export class PowerLossFiles implements FilePort {
     this.#open.delete(fd);
   }
 
-  readWhole(path: string): Buffer {
+  readFile(path: string): Buffer {
     return this.#file(path).current;
   }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskSpec, turnEnded, warning } from './fixture-data.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
-import { fakeProcesses } from './processes.ts';
+import { fakeProcesses } from './fake-processes.ts';
 import { readLog } from './read-log.ts';
 
 const DATA_DIR = '/home/me/.local/share/muster';
@@ -17,7 +17,7 @@ interface OpenOptions {
 }
 
 function open(files: PowerLossFiles, options: OpenOptions = {}): TaskStore {
-  return openStore({
+  return openFileStore({
     dataDir: DATA_DIR,
     durability: 'safe',
     files,
@@ -28,11 +28,11 @@ function open(files: PowerLossFiles, options: OpenOptions = {}): TaskStore {
   });
 }
 
-/** What was acknowledged, so must be there whatever happens. */
+/** The acknowledged data, which must survive whatever happens. */
 interface Acknowledged {
   readonly logs: Map<string, readonly TaskEvent[]>;
   readonly blobs: Map<string, string>;
-  /** Paths of what was set aside. */
+  /** Paths of files of damaged lines. */
   readonly aside: string[];
 }
 
@@ -42,7 +42,7 @@ interface Scene {
   readonly seen: Acknowledged;
 }
 
-/** Each step ends with an acknowledgement; power is lost after one of them. */
+/** Steps that each end with an acknowledgement. The power is lost after one of them. */
 const STEPS: readonly ((scene: Scene) => Promise<void>)[] = [
   async ({ store, seen }) => {
     const prefix = store.putBlob('system prompt', { redact: false });
@@ -68,7 +68,7 @@ const STEPS: readonly ((scene: Scene) => Promise<void>)[] = [
     seen.logs.set(log.id, events);
   },
   async ({ files, store }) => {
-    // Sets the line aside; acknowledges nothing, and must lose nothing that was before.
+    // Moves the damaged line to another file. Acknowledges nothing, and must lose nothing from before.
     const path = `${TASKS}/first0000001.jsonl`;
     files.write(files.openAppend(path), Buffer.from('damaged\n'));
     store.claim('first0000001').close();
@@ -91,7 +91,7 @@ interface Loss {
   readonly syncs: readonly string[];
 }
 
-/** Runs the first `steps` steps, cuts the power, and says what of the acknowledged is gone. */
+/** Runs the first `steps` steps and cuts the power. Returns the acknowledged data that is lost. */
 async function loseAfter(steps: number, options: LossOptions = {}): Promise<Loss> {
   const { withoutSync, keepNames = false } = options;
   const files = new PowerLossFiles(withoutSync === undefined ? {} : { withoutSync });
@@ -118,7 +118,7 @@ function missingFrom(files: PowerLossFiles, seen: Acknowledged): readonly string
     check(`${id} claimed`, () => store.claim(id).opening.length === 1);
   }
   for (const [hash, text] of seen.blobs) check(hash, () => store.getBlob(hash) === text);
-  for (const path of seen.aside) check(path, () => files.readWhole(path).length > 0);
+  for (const path of seen.aside) check(path, () => files.readFile(path).length > 0);
   return missing;
 }
 
@@ -129,12 +129,12 @@ function startsWith(events: readonly TaskEvent[], first: readonly TaskEvent[]): 
 const ALL = STEPS.map((_, index) => index + 1);
 
 describe('after a power loss', () => {
-  it.each(ALL)('all that was acknowledged is there (after %i steps)', async (steps) => {
+  it.each(ALL)('keeps everything that was acknowledged (after %i steps)', async (steps) => {
     expect((await loseAfter(steps)).missing).toEqual([]);
     expect((await loseAfter(steps, { keepNames: true })).missing).toEqual([]);
   });
 
-  it('each single sync is needed: without any one of them something acknowledged is lost', async () => {
+  it('needs every sync: without any one of them, something acknowledged is lost', async () => {
     const { syncs } = await loseAfter(STEPS.length);
     const needless: string[] = [];
     for (const [number, path] of syncs.entries()) {
@@ -150,7 +150,7 @@ describe('after a power loss', () => {
     expect(needless).toEqual([]);
   });
 
-  it('what was appended but not synced is gone, and the log is whole', async () => {
+  it('loses what was appended but not synced, and keeps the log undamaged', async () => {
     const files = new PowerLossFiles();
     const store = open(files);
     const log = store.create(taskSpec('first0000001'));
@@ -160,9 +160,9 @@ describe('after a power loss', () => {
     expect(readLog(open(files), 'first0000001')).toEqual({ events: log.opening, problems: [] });
   });
 
-  it('nothing is synced when durability is fast', async () => {
+  it('syncs nothing if durability is fast', async () => {
     const files = new PowerLossFiles();
-    const store = openStore({ dataDir: '/data', durability: 'fast', files });
+    const store = openFileStore({ dataDir: '/data', durability: 'fast', files });
     store.putBlob('text');
     await store.create(taskSpec('first0000001')).sync();
     await store.close();
@@ -183,7 +183,7 @@ describe('after a power loss', () => {
 });
 
 describe('a sync that fails', () => {
-  it('is final for its log: the kernel may have dropped the bytes', async () => {
+  it('is final for its log, because the kernel may have dropped the bytes', async () => {
     const probe = new PowerLossFiles();
     await open(probe).create(taskSpec('first0000001')).sync();
     const number = probe.syncs.findIndex((path) => path.endsWith('.jsonl'));
@@ -199,7 +199,7 @@ describe('a sync that fails', () => {
     await store.close();
   });
 
-  it('is final for all when it was for what all share', async () => {
+  it('is final for all logs if the file is shared', async () => {
     const files = new PowerLossFiles({ failingSync: 0 });
     const store = open(files);
     const hash = store.putBlob('text');
@@ -210,7 +210,7 @@ describe('a sync that fails', () => {
 });
 
 describe('syncs of many logs', () => {
-  it('share rounds: one for each log, the directory once, and none for what is durable', async () => {
+  it('share rounds: one sync for each log, one for the directory, and none for durable files', async () => {
     const files = new PowerLossFiles();
     const store = open(files);
     const ids = Array.from({ length: 50 }, (_, n) => `task${String(n).padStart(8, '0')}`);
@@ -221,7 +221,7 @@ describe('syncs of many logs', () => {
     expect(files.syncs.filter((path) => path === TASKS)).toHaveLength(1);
   });
 
-  it('covers what was appended while a round was running', async () => {
+  it('cover what was appended while a round was running', async () => {
     const files = new PowerLossFiles();
     const log = open(files).create(taskSpec('first0000001'));
     const first = log.sync();

@@ -6,7 +6,7 @@ export interface LogContents {
   readonly problems: readonly LogProblem[];
 }
 
-/** A whole log at once. */
+/** Reads a complete log at once. */
 export function readLog(store: TaskStore, id: string): LogContents {
   const events: TaskEvent[] = [];
   const problems = store.scan(id, (event) => events.push(event));

@@ -3,7 +3,7 @@ import { chmodSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { needs } from '../needs.ts';
 import { taskEnded, taskSpec, warning } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
@@ -15,7 +15,7 @@ const UNMOUNT = 'umount';
 const ID = 'task00000001';
 const isRoot = process.getuid?.() === 0;
 
-/** Whether this user may mount: a container's super-user often may not. */
+/** Checks whether this user may mount. The superuser of a container often may not. */
 function mayMount(): boolean {
   const mount = ['--mount', MOUNT, '-t', 'tmpfs', 'tmpfs', '/mnt'];
   if (spawnSync(UNSHARE, mount, { stdio: 'ignore' }).status === 0) return true;
@@ -24,7 +24,7 @@ function mayMount(): boolean {
 
 const canMount = mayMount();
 
-/** A file system of so many kilobytes. */
+/** Creates a file system of this many kilobytes. */
 function smallDisk(kilobytes: number): string {
   const directory = tempDir();
   execFileSync(MOUNT, ['-t', 'tmpfs', '-o', `size=${kilobytes}k,mode=700`, 'tmpfs', directory]);
@@ -43,10 +43,10 @@ function refusalOf(run: () => unknown): MusterError | undefined {
 }
 
 it.runIf(canMount)(
-  'a disk that is really full: clear errors, whole logs, room by deleting',
+  'gives clear errors and keeps logs complete on a disk that is really full, and deletion frees space',
   async () => {
     const dataDir = smallDisk(512);
-    const store = openStore({ dataDir, durability: 'safe' });
+    const store = openFileStore({ dataDir, durability: 'safe' });
     const old = store.create(taskSpec('old000000001'));
     old.append([warning('x'.repeat(60_000)), warning('y'.repeat(60_000)), taskEnded()]);
     old.close();
@@ -72,7 +72,7 @@ it.runIf(canMount)(
   },
 );
 
-/** Makes a directory read-only. The super-user is not stopped by permissions. */
+/** Makes a directory read-only. Permissions alone do not stop the superuser. */
 function makeReadOnly(dataDir: string): void {
   if (isRoot) {
     execFileSync(MOUNT, ['-o', 'remount,ro', dataDir]);
@@ -84,15 +84,15 @@ function makeReadOnly(dataDir: string): void {
 }
 
 it.runIf(!isRoot || canMount)(
-  'a directory that has become read-only is told of, and still read',
+  'reports a directory that has become read-only, and still reads it',
   async () => {
     const dataDir = isRoot ? smallDisk(512) : tempDir();
-    const writer = openStore({ dataDir, durability: 'safe' });
+    const writer = openFileStore({ dataDir, durability: 'safe' });
     writer.create(taskSpec(ID)).close();
     await writer.close();
     makeReadOnly(dataDir);
-    const store = openStore({ dataDir, durability: 'safe' });
-    const told = /(EACCES.*check who owns it, or|EROFS.*is read-only:) choose another place/;
+    const store = openFileStore({ dataDir, durability: 'safe' });
+    const told = /(EACCES.*check who owns it, or|EROFS.*is read-only:) choose another directory/;
     expect(() => store.token).toThrow(told);
     expect(() => store.create(taskSpec('new000000001'))).toThrow(told);
     expect(() => store.claim(ID)).toThrow(told);

@@ -1,10 +1,10 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { expiredTrees, treesOf } from '../../src/store/expired-trees.ts';
-import type { FilePort } from '../../src/store/file-port.ts';
-import { openStore } from '../../src/store/file-store.ts';
-import { nodeFiles } from '../../src/store/node-files.ts';
+import { selectExpiredTrees, groupByTree } from '../../src/store/sweep.ts';
+import type { FilePort } from '../../src/store/files/file-port.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
+import { nodeFiles } from '../../src/store/files/node-files.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
@@ -12,14 +12,14 @@ import { tempDir } from './fixtures.ts';
 const DAY = 86_400_000;
 const NOW = 100 * DAY;
 
-describe('which trees have expired', () => {
-  const trees = treesOf([
-    { id: 'a1', root: 'a1', newest: 5 },
-    { id: 'b1', root: 'b1', newest: 1 },
-    { id: 'a2', root: 'a1', newest: 2 },
-    { id: 'c1', root: 'c1', newest: 3 },
-    { id: 'd2', root: 'd1', newest: 4 },
-    { id: 'e1', root: 'e1', newest: Number.POSITIVE_INFINITY },
+describe('selectExpiredTrees', () => {
+  const trees = groupByTree([
+    { id: 'a1', root: 'a1', lastActive: 5 },
+    { id: 'b1', root: 'b1', lastActive: 1 },
+    { id: 'a2', root: 'a1', lastActive: 2 },
+    { id: 'c1', root: 'c1', lastActive: 3 },
+    { id: 'd2', root: 'd1', lastActive: 4 },
+    { id: 'e1', root: 'e1', lastActive: Number.POSITIVE_INFINITY },
   ]);
   it.each([
     [0, 9, []],
@@ -30,13 +30,15 @@ describe('which trees have expired', () => {
     [9, 4, ['b1', 'c1', 'd2']],
     [9, 9, ['b1', 'c1', 'd2', 'a1', 'a2']],
     [9, 0, ['b1']],
-  ])('before %i, at most %i', (endedBefore, most, ids) => {
-    expect(expiredTrees(trees, { endedBefore, most }).flatMap((tree) => tree.ids)).toEqual(ids);
+  ])('before %i, at most %i', (endedBefore, maxTasks, ids) => {
+    expect(
+      selectExpiredTrees(trees, { endedBefore, maxTasks }).flatMap((tree) => tree.ids),
+    ).toEqual(ids);
   });
 
-  it('the first one goes even if it is larger', () => {
-    const large = treesOf([1, 2, 3].map((n) => ({ id: `x${n}`, root: 'x1', newest: n })));
-    expect(expiredTrees(large, { endedBefore: 9, most: 1 })).toEqual(large);
+  it('selects the first tree even if it is larger', () => {
+    const large = groupByTree([1, 2, 3].map((n) => ({ id: `x${n}`, root: 'x1', lastActive: n })));
+    expect(selectExpiredTrees(large, { endedBefore: 9, maxTasks: 1 })).toEqual(large);
   });
 });
 
@@ -54,13 +56,13 @@ function open(dataDir: string, time: { now: number }): Opened {
       reads.push(path);
       return nodeFiles.openRead(path);
     },
-    readWhole: (path) => {
+    readFile: (path) => {
       reads.push(path);
-      return nodeFiles.readWhole(path);
+      return nodeFiles.readFile(path);
     },
   };
   const clock = { now: () => time.now, monotonic: () => time.now };
-  const store = openStore({ dataDir, durability: 'fast', clock, files });
+  const store = openFileStore({ dataDir, durability: 'fast', clock, files });
   onTestFinished(() => store.close());
   return { store, reads };
 }
@@ -79,7 +81,7 @@ const ids = (store: TaskStore): readonly string[] =>
     .map(({ id }) => id)
     .toSorted();
 
-it('deletes the oldest trees of which all has expired, a few at a time', async () => {
+it('deletes the oldest trees in which every task has expired, a few at a time', async () => {
   const dataDir = tempDir();
   const time = { now: NOW };
   const { store } = open(dataDir, time);
@@ -87,10 +89,10 @@ it('deletes the oldest trees of which all has expired, a few at a time', async (
     time.now = NOW + n * DAY;
     end(store, idOf(n));
   }
-  // A late child keeps the oldest tree; a running one is never swept.
+  // A recent child keeps the oldest tree, and a running tree is never deleted.
   end(store, idOf(11), idOf(1));
   const running = store.create(taskSpec(idOf(6)));
-  const sweep = { endedBefore: NOW + 4.5 * DAY, most: 2 };
+  const sweep = { endedBefore: NOW + 4.5 * DAY, maxTasks: 2 };
   expect(await store.sweep(sweep)).toEqual([idOf(2), idOf(3)]);
   expect(await store.sweep(sweep)).toEqual([idOf(4)]);
   expect(await store.sweep(sweep)).toEqual([]);
@@ -99,7 +101,7 @@ it('deletes the oldest trees of which all has expired, a few at a time', async (
   running.close();
 });
 
-it('sweeps what was interrupted by its newest write', async () => {
+it('judges the age of an interrupted task by its last write', async () => {
   const dataDir = tempDir();
   const time = { now: Date.now() };
   const { store } = open(dataDir, time);
@@ -108,34 +110,34 @@ it('sweeps what was interrupted by its newest write', async () => {
   writeFileSync(join(dataDir, 'tasks', `${idOf(3)}.jsonl`), 'never begun');
   const old = (time.now - 9 * DAY) / 1000;
   for (const n of [1, 3]) utimesSync(join(dataDir, 'tasks', `${idOf(n)}.jsonl`), old, old);
-  const swept = await store.sweep({ endedBefore: time.now - DAY, most: 9 });
+  const swept = await store.sweep({ endedBefore: time.now - DAY, maxTasks: 9 });
   expect(swept.toSorted()).toEqual([idOf(1), idOf(3)]);
   expect(ids(store)).toEqual([idOf(2)]);
 });
 
-it('reads one small file while there is nothing to do, and looks again after a day or an import', async () => {
+it('reads one small file while there is nothing to do, and checks again after a day or an import', async () => {
   const dataDir = tempDir();
   const time = { now: NOW };
   const { store, reads } = open(dataDir, time);
   for (let n = 1; n <= 50; n += 1) end(store, idOf(n));
-  await store.sweep({ endedBefore: NOW - DAY, most: 9 });
+  await store.sweep({ endedBefore: NOW - DAY, maxTasks: 9 });
   reads.length = 0;
-  await store.sweep({ endedBefore: NOW - DAY, most: 9 });
+  await store.sweep({ endedBefore: NOW - DAY, maxTasks: 9 });
   expect(reads).toEqual([join(dataDir, 'swept.json')]);
   time.now += 1.5 * DAY;
   reads.length = 0;
-  await store.sweep({ endedBefore: NOW - DAY, most: 9 });
-  // Once a day all logs are looked through for the blobs that they name, where there are any.
+  await store.sweep({ endedBefore: NOW - DAY, maxTasks: 9 });
+  // Once a day, all logs are searched for references to blobs, if there are any blobs.
   expect(reads.filter((path) => path.endsWith(`${idOf(1)}.jsonl`))).toEqual([]);
   expect(reads).toContain(join(dataDir, 'index.jsonl'));
 
   const source = open(tempDir(), { now: NOW - 9 * DAY }).store;
   end(source, idOf(77));
   await store.importTree(source.exportTree(idOf(77)));
-  expect(await store.sweep({ endedBefore: NOW - DAY, most: 9 })).toEqual([idOf(77)]);
+  expect(await store.sweep({ endedBefore: NOW - DAY, maxTasks: 9 })).toEqual([idOf(77)]);
 });
 
-it('removes what killed processes left', async () => {
+it('removes leftovers of killed processes', async () => {
   const dataDir = tempDir();
   const { store } = open(dataDir, { now: Date.now() });
   end(store, idOf(1));
@@ -156,7 +158,7 @@ it('removes what killed processes left', async () => {
   const dead = { pid: 1, startTime: 1, bootId: 'another', host: 'here', token: 'deadbeefdead' };
   writeFileSync(join(dataDir, 'owners', dead.token), JSON.stringify(dead));
   for (const path of left) utimesSync(join(dataDir, path), old, old);
-  await store.sweep({ endedBefore: 0, most: 9 });
+  await store.sweep({ endedBefore: 0, maxTasks: 9 });
   const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
   for (const path of [...left, `owners/${dead.token}`]) expect(names).not.toContain(path);
   expect(names).toContain('tasks/notes.txt');
@@ -164,17 +166,18 @@ it('removes what killed processes left', async () => {
   expect(ids(store)).toEqual([idOf(1)]);
 });
 
-it('two stores that sweep at once delete each tree once', async () => {
+it('deletes each tree once if two stores sweep at the same time', async () => {
   const dataDir = tempDir();
   const time = { now: NOW };
   const one = open(dataDir, time).store;
   const other = open(dataDir, time).store;
   for (let n = 1; n <= 40; n += 1) end(one, idOf(n), idOf(1 + 4 * Math.floor((n - 1) / 4)));
   const sweeps = Array.from({ length: 20 }, (_, n) =>
-    (n % 2 === 0 ? one : other).sweep({ endedBefore: NOW + 1, most: 8 }),
+    (n % 2 === 0 ? one : other).sweep({ endedBefore: NOW + 1, maxTasks: 8 }),
   );
   const swept = (await Promise.all(sweeps)).flat();
-  while (ids(one).length > 0) swept.push(...(await other.sweep({ endedBefore: NOW + 1, most: 8 })));
+  while (ids(one).length > 0)
+    swept.push(...(await other.sweep({ endedBefore: NOW + 1, maxTasks: 8 })));
   expect(swept.toSorted()).toEqual(Array.from({ length: 40 }, (_, n) => idOf(n + 1)));
   expect(readdirSync(join(dataDir, 'tasks'))).toEqual([]);
 });

@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
-import { openStore } from '../../src/store/file-store.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
-import { createRedactor } from '../../src/store/redact.ts';
+import { createRedactor } from '../../src/store/redact/redactor.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { addUsage } from '../../src/protocol/model.ts';
 import { taskEnded, taskSpec, turnEnded, warning, warnings } from './fixture-data.ts';
@@ -25,11 +25,11 @@ function closing(store: TaskStore): TaskStore {
 }
 
 const stores: readonly (readonly [string, () => TaskStore])[] = [
-  ['files, safe', () => openStore({ dataDir: tempDir(), durability: 'safe', ...common() })],
-  ['files, fast', () => openStore({ dataDir: tempDir(), durability: 'fast', ...common() })],
+  ['files, safe', () => openFileStore({ dataDir: tempDir(), durability: 'safe', ...common() })],
+  ['files, fast', () => openFileStore({ dataDir: tempDir(), durability: 'fast', ...common() })],
   [
     'files, one descriptor',
-    () => openStore({ dataDir: tempDir(), durability: 'safe', maxDescriptors: 1, ...common() }),
+    () => openFileStore({ dataDir: tempDir(), durability: 'safe', maxDescriptors: 1, ...common() }),
   ],
   ['memory', () => openMemoryStore(common())],
 ];
@@ -77,12 +77,12 @@ describe.each(stores)('task store: %s', (_name, open) => {
     const store = closing(open());
     const log = store.create(taskSpec(ID));
     log.append([warning('a'), warning('b'), warning('c')]);
-    expect(warnings(await collect(store.events(ID, 3)))).toEqual(['b', 'c']);
-    expect(await collect(store.events(ID, 0))).toEqual(readLog(store, ID).events);
-    expect(await collect(store.events(ID, 99))).toEqual([]);
+    expect(warnings(await collect(store.streamEvents(ID, 3)))).toEqual(['b', 'c']);
+    expect(await collect(store.streamEvents(ID, 0))).toEqual(readLog(store, ID).events);
+    expect(await collect(store.streamEvents(ID, 99))).toEqual([]);
   });
 
-  it('lets one owner at a time have a log, each with a higher epoch', () => {
+  it('gives a log to one owner at a time, each with a higher epoch', () => {
     const store = closing(open());
     const first = store.create(taskSpec(ID));
     const inUse = { code: 'CONFLICT', message: expect.stringContaining(`process ${process.pid}`) };
@@ -102,7 +102,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(warnings(readLog(store, ID).events)).toEqual(['on']);
   });
 
-  it('gives a claim the events that stood in the log before', () => {
+  it('passes the earlier events of a log to a claim', () => {
     const store = closing(open());
     const log = store.create(taskSpec(ID));
     const before = [...log.opening, ...log.append([warning('a')])];
@@ -116,27 +116,27 @@ describe.each(stores)('task store: %s', (_name, open) => {
       throw new RangeError('a bug');
     };
     expect(() => store.claim(ID, failing)).toThrow(RangeError);
-    expect(store.owner(ID)).toBeNull();
+    expect(store.getOwner(ID)).toBeNull();
   });
 
-  it('knows which tasks there are and who has them', () => {
+  it('knows which tasks exist and who owns them', () => {
     const store = closing(open());
     const { token } = store;
     expect(token).toMatch(/^[a-z0-9]{12}$/);
-    expect([store.exists(ID), store.owner(ID)]).toEqual([false, null]);
+    expect([store.exists(ID), store.getOwner(ID)]).toEqual([false, null]);
     const log = store.create(taskSpec(ID));
-    expect([store.exists(ID), store.owner(ID)]).toEqual([
+    expect([store.exists(ID), store.getOwner(ID)]).toEqual([
       true,
       { pid: process.pid, host: hostname(), token },
     ]);
     log.close();
-    expect([store.exists(ID), store.owner(ID), store.token]).toEqual([true, null, token]);
+    expect([store.exists(ID), store.getOwner(ID), store.token]).toEqual([true, null, token]);
   });
 
-  it('deletes tasks that nobody has, all of them or none', async () => {
+  it('deletes tasks without an owner, all of them or none', async () => {
     const store = closing(open());
     for (const id of [ID, 'task00000002']) store.create(taskSpec(id)).close();
-    const spill = store.spillFile(ID, 'call');
+    const spill = store.createSpillFile(ID, 'call');
     const busy = store.create(taskSpec('task00000003'));
     await expect(store.delete([ID, busy.id])).rejects.toMatchObject({ code: 'CONFLICT' });
     await expect(store.delete([ID, 'nothere00000'])).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -155,13 +155,13 @@ describe.each(stores)('task store: %s', (_name, open) => {
         () => readLog(store, id),
         () => store.claim(id),
         () => store.exists(id),
-        () => store.owner(id),
-        () => store.events(id, 0),
+        () => store.getOwner(id),
+        () => store.streamEvents(id, 0),
         () => store.create(taskSpec(id)),
-        () => store.outputFile(id),
+        () => store.outputPath(id),
         () => store.appendOutput(id, 'x'),
-        () => store.spillFile(id, 'call'),
-        () => store.log(id),
+        () => store.createSpillFile(id, 'call'),
+        () => store.logPath(id),
       ]) {
         expect(failure(use).code).toBe('INVALID_PARAM');
       }
@@ -169,7 +169,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     for (const use of [
       () => readLog(store, ID),
       () => store.claim(ID),
-      () => store.events(ID, 0),
+      () => store.streamEvents(ID, 0),
       () => store.appendOutput(ID, 'x'),
     ]) {
       expect(failure(use)).toMatchObject({
@@ -179,7 +179,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     }
   });
 
-  it('resolves unique prefixes, whole ids first, and names the candidates of an ambiguous one', () => {
+  it('resolves unique prefixes, complete ids first, and names the candidates of an ambiguous one', () => {
     const store = closing(open());
     const many = ['ab000001', 'ab000002', 'ab000003', 'ab000004', 'ab000005', 'ab000006'];
     for (const id of [...many, 'ab0000011', 'cd000001']) store.create(taskSpec(id));
@@ -195,7 +195,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(failure(() => store.resolveId('')).code).toBe('INVALID_PARAM');
   });
 
-  it('lists tasks newest first with what happened in them', () => {
+  it('lists tasks from new to old, with the data from their events', () => {
     const store = closing(open());
     const done = store.create(taskSpec('done00000001'));
     done.append([{ type: 'task.started' }, turnEnded(), turnEnded({ costUsd: 0.5, model: 'a/b' })]);
@@ -288,7 +288,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     log.close();
     expect(statuses()).toEqual(['completed']);
     const again = store.claim(ID);
-    // An owner alone does not undo its end.
+    // A new owner alone does not undo the end.
     expect(statuses()).toEqual(['completed']);
     again.append([{ type: 'task.resumed', by: 'user', callId: null }]);
     expect(statuses()).toEqual(['queued']);
@@ -300,7 +300,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(statuses()).toEqual(['stopped']);
   });
 
-  it('keeps texts under the hash of their content', () => {
+  it('stores texts under the hash of their content', () => {
     const store = closing(open());
     const text = 'prefix ✓ '.repeat(10_000);
     const hash = store.putBlob(text);
@@ -311,18 +311,18 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(failure(() => store.getBlob('../index')).code).toBe('INVALID_PARAM');
   });
 
-  it('keeps images and documents as they are', () => {
+  it('stores images and documents unchanged', () => {
     const store = closing(open());
     const bytes = Buffer.from([0, 255, ...Buffer.from(SECRET), 10, 128]);
-    const hash = store.keepAttachment(bytes);
+    const hash = store.putAttachment(bytes);
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
-    expect(store.keepAttachment(bytes)).toBe(hash);
-    expect(store.attachment(hash)).toEqual(bytes);
-    expect(store.attachment('f'.repeat(64))).toBeNull();
-    expect(store.attachment('../index')).toBeNull();
+    expect(store.putAttachment(bytes)).toBe(hash);
+    expect(store.getAttachment(hash)).toEqual(bytes);
+    expect(store.getAttachment('f'.repeat(64))).toBeNull();
+    expect(store.getAttachment('../index')).toBeNull();
   });
 
-  it('redacts secrets in events and blobs, but not in a blob that must stay as it is', () => {
+  it('redacts secrets in events and blobs, but not in a blob that must stay unchanged', () => {
     const store = closing(open());
     const log = store.create(taskSpec(ID, { prompt: `use ${SECRET}` }));
     const events = log.append([warning(`key ${SECRET}!`)]);
@@ -333,7 +333,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(store.getBlob(store.putBlob(`a ${SECRET}`, { redact: false }))).toBe(`a ${SECRET}`);
   });
 
-  it('brings back large and strange strings unharmed', () => {
+  it('reads back large and strange strings unchanged', () => {
     const store = closing(open());
     const log = store.create(taskSpec(ID));
     const strange = [
@@ -357,35 +357,35 @@ describe.each(stores)('task store: %s', (_name, open) => {
 
   it('gives each call a private spill file of its own', () => {
     const store = closing(open());
-    const path = store.spillFile(ID, '../../evil');
-    expect(store.spillFile(ID, '../../evil')).toBe(path);
-    expect(store.spillFile(ID, 'other')).not.toBe(path);
+    const path = store.createSpillFile(ID, '../../evil');
+    expect(store.createSpillFile(ID, '../../evil')).toBe(path);
+    expect(store.createSpillFile(ID, 'other')).not.toBe(path);
     expect(path).not.toContain('evil');
     writeFileSync(path, 'much');
-    expect(readFileSync(store.spillFile(ID, '../../evil'), 'utf8')).toBe('much');
-    expect(store.isOwnFile(ID, path)).toBe(true);
-    expect(store.isOwnFile('someoneelse1', path)).toBe(false);
-    expect(store.isOwnFile(ID, '/etc/passwd')).toBe(false);
+    expect(readFileSync(store.createSpillFile(ID, '../../evil'), 'utf8')).toBe('much');
+    expect(store.isTaskFile(ID, path)).toBe(true);
+    expect(store.isTaskFile('someoneelse1', path)).toBe(false);
+    expect(store.isTaskFile(ID, '/etc/passwd')).toBe(false);
   });
 
-  it('adds to the output file where there is one', () => {
+  it('appends to the output file if there is one', () => {
     const store = closing(open());
     const log = store.create(taskSpec(ID));
     store.appendOutput(ID, 'one\n');
     store.appendOutput(ID, `${SECRET}\n`);
     log.close();
-    const path = store.outputFile(ID);
+    const path = store.outputPath(ID);
     if (path !== null) expect(readFileSync(path, 'utf8')).toBe('one\n[redacted by Muster]\n');
   });
 
   it('gives up all logs on close', async () => {
     const store = open();
     const log = store.create(taskSpec(ID));
-    const spill = store.spillFile(ID, 'call');
+    const spill = store.createSpillFile(ID, 'call');
     await store.close();
     await store.close();
     expect(store.list()).toMatchObject([{ id: ID, status: 'interrupted' }]);
-    expect(existsSync(spill)).toBe(store.log(ID) !== null);
+    expect(existsSync(spill)).toBe(store.logPath(ID) !== null);
     expect(() => log.append([warning('late')])).toThrow('closed');
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   CORE_TOOLS,
   MEMORY_TOOLS,
-  OFFLINE_SEARCH,
+  CODE_SEARCH,
   TOOL_NAMES,
 } from '../../src/protocol/tool-names.ts';
 import { NO_ACCESS } from '../../src/protocol/permission.ts';
@@ -33,8 +33,8 @@ function requestBytes(names: readonly string[]): number {
   ).length;
 }
 
-test('the tools have the order of a request', () => {
-  const all: readonly string[] = [...NAMES, ...MEMORY_TOOLS, ...UTILITY, OFFLINE_SEARCH];
+test('the tools stand in the order of a request', () => {
+  const all: readonly string[] = [...NAMES, ...MEMORY_TOOLS, ...UTILITY, CODE_SEARCH];
   expect(builtinTools().map(({ name }) => name)).toEqual(all);
   expect(TOOL_NAMES.filter((name) => all.includes(name))).toEqual(all);
   expect(CORE_TOOLS.filter((name) => all.includes(name))).toEqual(NAMES);
@@ -45,6 +45,7 @@ test('the definitions sent to the model stay small', () => {
   expect(requestBytes(['Read', 'LS', 'Glob', 'Grep'])).toBeLessThanOrEqual(2600);
   expect(requestBytes(['Bash'])).toBeLessThanOrEqual(800);
   expect(requestBytes(UTILITY)).toBeLessThanOrEqual(2900);
+  expect(requestBytes([CODE_SEARCH])).toBeLessThanOrEqual(700);
 });
 
 test('a schema is plain JSON Schema of an object', () => {
@@ -130,6 +131,7 @@ test.each([
   ['Glob', { pattern: '../other/**/*.ts', path: 'src' }, { reads: ['/w/other'] }],
   ['Glob', { pattern: '/etc/*' }, { reads: ['/etc'] }],
   ['Grep', { pattern: 'x', path: 'src' }, { reads: ['/w/src'] }],
+  ['FindPlaces', { question: 'x', path: 'src' }, { reads: ['/w/src'] }],
   ['Bash', { command: 'rm -rf /' }, { commands: ['rm -rf /'] }],
   ['TodoWrite', { todos: [] }, {}],
 ])('%s %j describes its access', (name, input, access) => {

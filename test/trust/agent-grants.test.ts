@@ -1,7 +1,7 @@
-import { opencodeFormat } from '../../src/agents/formats/catalogue.ts';
+import { opencode } from '../../src/agents/formats/opencode/vendor.ts';
 import { expect, test } from 'vitest';
-import { promptTextFormat } from '../../src/agents/beside.ts';
-import { agentGrants } from '../../src/trust/grants.ts';
+import { agentLines, definitionGrants } from '../../src/trust/definition-grants.ts';
+import { promptFiles } from '../../src/trust/prompt-files.ts';
 
 test('what an opencode.json would do: rules, who chooses it, a prompt of another file', async () => {
   const config = {
@@ -16,22 +16,31 @@ test('what an opencode.json would do: rules, who chooses it, a prompt of another
   };
   const path = '/p/opencode.json';
   const bytes = Buffer.from(JSON.stringify(config));
-  expect(await agentGrants({ path, format: opencodeFormat }, bytes)).toEqual({
+  expect(await definitionGrants({ path, format: opencode.agents }, bytes, agentLines)).toEqual({
     lines: [
       'agent keeper: Keeps.',
       'tools: all of the core set',
       'it asks about: Bash(git push *)',
       'denied to it: Bash(rm *)',
-      'only you choose it: no model is told of it',
+      'only you can choose it: no model sees it',
       'prompt: 1 line; read them in the file',
     ],
     problems: [],
   });
-  const prompt = await agentGrants(
-    { path: '/p/keeper.txt', format: promptTextFormat },
-    Buffer.from('Keep.'),
-  );
-  expect(prompt).toEqual({
+  const [prompt] = await promptFiles([
+    {
+      file: {
+        kind: 'agent',
+        path,
+        boundary: '/p',
+        maxBytes: 100,
+        referencedFiles: (text) => opencode.agents.referencedFiles(path, text),
+      },
+      reading: { kind: 'read', bytes },
+    },
+  ]);
+  expect(prompt?.path).toBe('/p/keeper.txt');
+  expect(await prompt?.grants?.(Buffer.from('Keep.'))).toEqual({
     lines: ['the prompt of an agent that another file defines; read it in the file'],
     problems: [],
   });

@@ -1,3 +1,5 @@
+import { AGENTS } from '../../src/agents/kinds.ts';
+import { discoverDefinitions } from '../../src/agents/loader/discover.ts';
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import {
@@ -12,7 +14,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { discoverAgents } from '../../src/agents/discover.ts';
 import { readConfig } from '../../src/config/load.ts';
 import { approvalDirectory } from '../../src/trust/state-place.ts';
 import { UsageError } from '../../src/base/errors.ts';
@@ -31,7 +32,11 @@ const FILES: Readonly<Record<string, string>> = {
 async function acting(project: Project, trust = project.trust(), cwd = project.repo) {
   const { environment, home } = project.place();
   const loaded = await readConfig({ environment, home, cwd, trust, flags: [] });
-  const { agents } = await discoverAgents({ cwd, environment: { HOME: home }, trust });
+  const { items: agents } = await discoverDefinitions(AGENTS, {
+    cwd,
+    environment: { HOME: home },
+    trust,
+  });
   return {
     agents: agents.filter(({ origin }) => origin.scope === 'project').map(({ name }) => name),
     rules: [...loaded.rules.allow, ...loaded.rules.deny].map(({ text }) => text),
@@ -114,7 +119,7 @@ describe('a project', () => {
     using project = new Project(FILES);
     await project.add();
     project.write(AGENT, agentText('tester', 'tools: Bash'));
-    const { skipped } = await discoverAgents({
+    const { skipped } = await discoverDefinitions(AGENTS, {
       cwd: project.repo,
       environment: { HOME: project.home },
       trust: project.trust(),
@@ -214,7 +219,7 @@ describe('what is approved', () => {
         'model: opus',
         'maxTurns: 4',
         'does nothing: hooks: {"PreToolUse":"rm -rf ~"}',
-        '! These fields do nothing yet: hooks.',
+        '! These fields have no effect yet: hooks.',
         'prompt: 1 line; read them in the file',
       ],
       problems: [],

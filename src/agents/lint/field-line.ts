@@ -1,21 +1,21 @@
-import { foldFieldName } from '../formats/fields/field-reader.ts';
+import { normalizeFieldName } from '../fields/field-reader.ts';
 
-/** `name:` of YAML, `"name":` of JSON, `name =` of TOML, at the beginning of a line. */
+/** `name:` in YAML, `"name":` in JSON, or `name =` in TOML, at the beginning of a line. */
 const ENTRY = /^\s*(?:- )?["']?([A-Za-z][\w.-]*)["']?\s*[:=]/;
-/** Fields stand at the top of a file; a prompt may hold anything. */
-const LINES_READ = 400;
+/** The number of lines that are searched: fields are at the top of a file, and a prompt may contain anything. */
+const MAX_LINES = 400;
 
 /**
- * The line, from 1, on which a field of any of these names stands, however it is spelt. A guess by the
- * form of the line, for pointing at; undefined: none does.
+ * Finds the line, from 1, of a field with one of these names in any spelling. It is a guess from the form of the
+ * line, good enough to show a person. Undefined: there is none.
  */
 export function fieldLine(text: string | null, names: readonly string[]): number | undefined {
   if (text === null) return undefined;
-  const wanted = new Set(names.map(foldFieldName));
-  const lines = text.split('\n', LINES_READ);
+  const wanted = new Set(names.map(normalizeFieldName));
+  const lines = text.split('\n', MAX_LINES);
   const index = lines.findIndex((line) => {
     const name = ENTRY.exec(line)?.[1];
-    return name !== undefined && wanted.has(foldFieldName(name));
+    return name !== undefined && wanted.has(normalizeFieldName(name));
   });
   return index === -1 ? undefined : index + 1;
 }

@@ -1,17 +1,14 @@
+import { dirname } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { lintDelegates } from './delegates.ts';
-import { lintDescription } from './description.ts';
 import { fieldLine } from './field-line.ts';
-import type { Finding, Lint, LintContext } from './finding.ts';
-import { lintInactive } from './inactive.ts';
-import { lintProblems } from './loading.ts';
-import { lintPlace } from './place.ts';
-import { lintReach } from './reach.ts';
+import type { Finding, Lint, LintContext } from './findings.ts';
+import { lintInactive } from './inactive-fields.ts';
+import { lintProblems } from './loading-problems.ts';
+import { lintExcessRights } from './excess-rights.ts';
+import { byteLength, oneLine } from '../../base/text.ts';
+import { lookUpAgent } from '../find-agent.ts';
 
-/**
- * All that is worth telling about a definition and its file, as they stand in the file. Pure: nothing is
- * read, and the agent need not be trusted.
- */
+/** Checks a definition and its file, and sorts the findings by line. Nothing is read, and the agent does not need to be trusted. */
 export function lintAgent(agent: AgentDefinition, context: LintContext): readonly Finding[] {
   const lints = [
     ...lintSecrets(context),
@@ -21,10 +18,10 @@ export function lintAgent(agent: AgentDefinition, context: LintContext): readonl
     ...lintPrompt(agent),
     ...lintModel(agent, context),
     ...lintOutputSchema(context),
-    ...lintReach(agent, context),
+    ...lintExcessRights(agent, context),
     ...lintDelegates(context),
     ...lintInactive(agent, context),
-    ...lintPlace(agent, context),
+    ...lintNameConflicts(agent, context),
   ];
   return lints
     .map((lint) => findingOf(agent, lint))
@@ -39,24 +36,26 @@ function lintSecrets({ secrets }: LintContext): readonly Lint[] {
   return secrets.map(({ line, what }) => ({
     code: 'secret',
     severity: 'error',
-    message: `This looks like a secret: ${what}. Every request of the agent and whoever gets the file would hold it.`,
-    fix: 'Take it out, make it invalid where it came from, and name an environment variable instead.',
+    message: `This looks like a secret: ${what}. It would be part of every request of the agent, and everybody with the file could read it.`,
+    fix: 'Remove it, revoke it, and refer to an environment variable instead.',
     line,
   }));
 }
 
 function lintUnusable({ unusable, problems }: AgentDefinition): readonly Lint[] {
-  // Where loading told it on its line, that says more.
-  const isTold = problems.some(({ code }) => code === 'no-known-tools' || code === 'invalid-tools');
-  if (unusable === undefined || isTold) return [];
+  // The report from loading has a line, and says more.
+  const isReported = problems.some(
+    ({ code }) => code === 'no-known-tools' || code === 'invalid-tools',
+  );
+  if (unusable === undefined || isReported) return [];
   const message = `It cannot be started: ${unusable}`;
   return [{ code: 'unusable', severity: 'error', message, fix: null }];
 }
 
 function lintPrompt({ prompt }: AgentDefinition): readonly Lint[] {
   if (prompt.trim() !== '') return [];
-  const message = 'The prompt is empty: it works like any other agent.';
-  const fix = 'Write below the front matter what it is to do, and how it ends.';
+  const message = 'The prompt is empty, so the agent has no instructions of its own.';
+  const fix = 'Write below the front matter what it should do, and what its result should contain.';
   return [{ code: 'empty-prompt', severity: 'warning', message, fix }];
 }
 
@@ -66,8 +65,8 @@ function lintOutputSchema({ outputSchemaProblem, text }: LintContext): readonly 
     {
       code: 'invalid-output-schema',
       severity: 'error',
-      message: `No task can be made of it: the schema of its answers can't be used: ${outputSchemaProblem}`,
-      fix: 'Correct the schema, or take it out.',
+      message: `It cannot be started, because the schema of its answers cannot be used: ${outputSchemaProblem}`,
+      fix: 'Correct the schema, or remove it.',
       line: fieldLine(text, ['output-schema', 'response']),
     },
   ];
@@ -87,4 +86,128 @@ function lintModel(
       line: fieldLine(text, ['model']),
     },
   ];
+}
+
+/** A description in Latin letters with fewer words says too little. */
+const MIN_WORDS = 4;
+/** The fewest characters, for scripts without spaces between words. */
+const MIN_CHARACTERS = 8;
+/** The most bytes of a description. The main agent sees far less than that. */
+const MAX_BYTES = 2048;
+
+/** Words about when to use an agent, and verbs for what agents do: every useful description has one of them. */
+const TELLS_USE =
+  /\b(?:use[ds]?|using|when(?:ever)?|if|for|to|after|before|that|who|which|with|must|should|can|will)\b/i;
+const VERB =
+  /\b(?:analy[sz]|answer|audit|build|check|condens|convert|coordinat|creat|debug|deploy|design|detect|develop|document|edit|evaluat|execut|explain|explor|extract|find|fix|format|generat|guid|handl|help|implement|improv|investigat|maintain|manag|migrat|monitor|optimi[sz]|orchestrat|organi[sz]|plan|prepar|read|refactor|report|research|review|run|scan|search|stud|summari[sz]|test|track|translat|updat|validat|verif|watch|writ)(?:e|es|s|ed|ing|y|ies|t|ts)?\b/i;
+
+const FIX =
+  'Say what it does and when to use it, for example: Reviews database migrations. Use after a change to the schema.';
+
+/** Reports a description that is of no use when the main agent chooses an agent. */
+function lintDescription(agent: AgentDefinition, { text }: LintContext): readonly Lint[] {
+  const description = oneLine(agent.description);
+  const line = fieldLine(text, ['description']);
+  if (description === '') {
+    const message = 'There is no description: the main agent cannot know when to use it.';
+    return [{ code: 'missing-description', severity: 'warning', message, fix: FIX, line }];
+  }
+  const vague = whyVague(description, agent.name);
+  if (vague !== null) {
+    const message = `The description is too vague: ${vague}.`;
+    return [{ code: 'vague-description', severity: 'warning', message, fix: FIX, line }];
+  }
+  const bytes = byteLength(agent.description);
+  if (bytes <= MAX_BYTES) return [];
+  const message = `The description is ${bytes} bytes long; the main agent sees only its beginning.`;
+  const fix =
+    'Put the most important points into the first two sentences, and the rest into the prompt.';
+  return [{ code: 'long-description', severity: 'note', message, fix, line }];
+}
+
+function whyVague(description: string, name: string): string | null {
+  if (letters(description) === letters(name)) return 'it only repeats the name';
+  const isLatin = /^[\u0020-\u024f]*$/.test(description);
+  if (!isLatin) return description.length < MIN_CHARACTERS ? 'it is very short' : null;
+  if (description.split(' ').length < MIN_WORDS) return 'it is very short';
+  // The words above are English; other languages use Latin letters, too.
+  const isEnglish = /^[\u0020-\u007e\u2010-\u2026]*$/.test(description);
+  const isUseful = TELLS_USE.test(description) || VERB.test(description);
+  return isEnglish && !isUseful ? 'it says neither what it does nor when to use it' : null;
+}
+
+function letters(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+const OTHER_NAME = 'Rename one of them.';
+
+/** Reports other agents with its name. */
+function lintNameConflicts(agent: AgentDefinition, context: LintContext): readonly Lint[] {
+  const line = fieldLine(context.text, ['name']);
+  const { shadowedBy, shadows } = context;
+  // The agent that replaces a built-in one reports it.
+  const isReported = agent.origin.scope === 'builtin';
+  const shadowed =
+    shadowedBy === null || isReported ? [] : [{ ...shadowedLint(agent, shadowedBy), line }];
+  const clash: readonly Lint[] =
+    context.clash === null
+      ? []
+      : [{ code: 'id-clash', severity: 'warning', message: context.clash, fix: OTHER_NAME, line }];
+  const builtin = shadows.filter(({ origin }) => origin.scope === 'builtin');
+  return [
+    ...shadowed,
+    ...clash,
+    ...builtin.map((each): Lint => ({
+      code: 'replaces-built-in',
+      severity: 'note',
+      message: `It replaces the built-in agent \`${each.name}\` everywhere.`,
+      fix: 'If you do not want that, rename it.',
+      line,
+    })),
+  ];
+}
+
+/** The same name in one folder is a mistake; in different folders, the search order decides on purpose. */
+function shadowedLint(agent: AgentDefinition, by: AgentDefinition): Lint {
+  const isInSameFolder = dirname(agent.origin.path) === dirname(by.origin.path);
+  return isInSameFolder
+    ? {
+        code: 'same-name',
+        severity: 'warning',
+        message: `It is never used: ${by.origin.path} in the same folder has the same name, and comes first.`,
+        fix: OTHER_NAME,
+      }
+    : {
+        code: 'shadowed',
+        severity: 'note',
+        message: `It is not used here: ${by.origin.path} has the same name, and has precedence.`,
+        fix: 'To use both, rename one of them.',
+      };
+}
+
+/** Returns the names in `delegates-to`, or in `Task(…)` in its tools, that match none of these agents. */
+export function missingDelegates(
+  { delegatesTo = [] }: Pick<AgentDefinition, 'delegatesTo'>,
+  agents: readonly AgentDefinition[],
+): readonly string[] {
+  return delegatesTo.filter((word) => lookUpAgent(word, agents) === undefined);
+}
+
+export function unknownDelegateMessage(word: string): string {
+  return `It may delegate to \`${word}\`, but there is no such agent.`;
+}
+
+/** Reports agents that it may delegate to and that do not exist. */
+function lintDelegates({
+  missingDelegates: missing,
+  text,
+}: Pick<LintContext, 'missingDelegates' | 'text'>): readonly Lint[] {
+  return missing.map((word) => ({
+    code: 'unknown-agent',
+    severity: 'warning',
+    message: unknownDelegateMessage(word),
+    fix: 'Correct the name, or remove it.',
+    line: fieldLine(text, ['delegates-to', 'agents']) ?? fieldLine(text, ['tools']),
+  }));
 }

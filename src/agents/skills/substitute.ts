@@ -1,19 +1,19 @@
 import type { SkillDefinition } from '../../protocol/skill.ts';
 
-/** What the placeholders of a text are replaced by. */
+/** A text in which placeholders have been replaced. */
 interface Substitution {
   readonly text: string;
-  /** Whether an argument stood somewhere in the text. */
+  /** Whether the text had a placeholder for an argument. */
   readonly usedArguments: boolean;
 }
 
 /**
- * Puts arguments into instructions, in one pass, so that nothing in an argument is a placeholder:
- * `$ARGUMENTS` (all, as given), `$ARGUMENTS[N]` and `$N` (counted from 0), `$NAME` of `argumentNames`,
- * and `${CLAUDE_SKILL_DIR}`. A number without an argument stays as it stands, a name without one is
- * empty. One backslash before a placeholder keeps it.
+ * Replaces the placeholders of instructions, in one pass, so that no text of an argument is a placeholder:
+ * `$ARGUMENTS` (all arguments, as given), `$ARGUMENTS[N]` and `$N` (counted from 0), `$NAME` for a name in
+ * `argumentNames`, and `${CLAUDE_SKILL_DIR}`. A number without an argument is not replaced; a name without one
+ * becomes empty. A placeholder after a backslash is not replaced.
  */
-export function substitute(
+export function substituteArguments(
   { body, directory, argumentNames }: Pick<SkillDefinition, 'body' | 'directory' | 'argumentNames'>,
   args: string,
 ): Substitution {
@@ -43,9 +43,9 @@ export function substitute(
 }
 
 function placeholders(names: readonly string[]): RegExp {
-  // The longest first: `$issue` must not be found in `$issue-number`.
+  // The longest name comes first: `$issue` must not match in `$issue-number`.
   const named = names.toSorted((a, b) => b.length - a.length).join('|');
-  // Without names the group matches nothing, and stays one.
+  // Without names, the group matches nothing, but it still exists.
   const name = named === '' ? '((?!))' : String.raw`(${named})(?!\w)`;
   return new RegExp(
     String.raw`(?<!\\)(\\*)\$(?:ARGUMENTS\[(\d{1,4})\]|ARGUMENTS(?![\w\[])|(\d{1,4})(?!\w)|\{CLAUDE_SKILL_DIR\}|${name})`,
@@ -53,10 +53,10 @@ function placeholders(names: readonly string[]): RegExp {
   );
 }
 
-/** What a backslash takes its meaning from within double quotes. */
+/** The characters that a backslash escapes inside double quotation marks. */
 const ESCAPABLE = '"\\$`';
 
-/** Arguments as a shell parts them: by blanks, but for those in quotes or behind a backslash. */
+/** Splits arguments like a shell: at spaces that are neither in quotation marks nor after a backslash. */
 export function splitArguments(args: string): readonly string[] {
   const words: string[] = [];
   let word: string | null = null;

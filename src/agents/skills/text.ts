@@ -1,30 +1,37 @@
 import { byteLength } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { holdsCommands } from './commands.ts';
-import { substitute } from './substitute.ts';
+import { substituteArguments } from './substitute.ts';
+
+/** Matches a command that some products run before the model gets the text. */
+const COMMAND = /(?:^|\s)!`[^`\n]+`|^```!/m;
+
+/** Whether a text holds commands that another product would run before the model gets it. */
+export function holdsCommands(body: string): boolean {
+  return (body.includes('!`') || body.includes('```!')) && COMMAND.test(body);
+}
 
 /**
- * The instructions of a skill for whoever is to follow them: its name, where its files lie, and its text
- * with the arguments in their places; at the end where it has no place for them. Pure.
+ * Returns the instructions of a skill for the model: its name, the folder of its files, and its text with the
+ * arguments in place of the placeholders. Without a placeholder, the arguments are at the end.
  */
 export function skillText(skill: SkillDefinition, args = ''): string {
   const { name, directory } = skill;
-  const { text, usedArguments } = substitute(skill, args);
+  const { text, usedArguments } = substituteArguments(skill, args);
   const rest = args.trim() === '' || usedArguments ? [] : [`ARGUMENTS: ${args}`];
   return [
-    `Skill ${name}. Its files lie in ${JSON.stringify(directory)}: paths in it count from there, and Read opens them.`,
+    `Skill ${name}. Its files are in ${JSON.stringify(directory)}: paths in its text are relative to that folder, and Read opens them.`,
     ...(holdsCommands(skill.body)
-      ? ['Commands written as !`…` in it have not been run: run what you need of them yourself.']
+      ? ['Commands written as !`…` in it have not been run: run those that you need yourself.']
       : []),
     text,
     ...rest,
   ].join('\n\n');
 }
 
-/** The same, ended at a line where it is longer than so many bytes, and saying so. */
+/** Returns the same text, cut at the end of a line, with a note, if it is longer than `maxBytes`. */
 export function skillTextWithin(skill: SkillDefinition, args: string, maxBytes: number): string {
   const text = skillText(skill, args);
-  if (text.length * BYTES_A_UNIT <= maxBytes || byteLength(text) <= maxBytes) return text;
+  if (text.length * MAX_BYTES_PER_UNIT <= maxBytes || byteLength(text) <= maxBytes) return text;
   const fitting = Buffer.from(text, 'utf8').subarray(0, Math.max(0, maxBytes - NOTE_BYTES));
   const whole = new TextDecoder().decode(fitting, { stream: true });
   const end = whole.lastIndexOf('\n');
@@ -32,7 +39,7 @@ export function skillTextWithin(skill: SkillDefinition, args: string, maxBytes: 
   return `${kept}\n\n[Cut at ${byteLength(kept)} of ${byteLength(text)} bytes. Read the rest in ${JSON.stringify(skill.path)}.]`;
 }
 
-/** A UTF-16 unit takes at most so many bytes in UTF-8. */
-const BYTES_A_UNIT = 3;
-/** For the note at the end; a path is at most 4,096 bytes long. */
+/** The most bytes of a UTF-16 unit in UTF-8. */
+const MAX_BYTES_PER_UNIT = 3;
+/** The most bytes of the note at the end. A path is at most 4,096 bytes long. */
 const NOTE_BYTES = 4_400;

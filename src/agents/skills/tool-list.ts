@@ -1,36 +1,36 @@
 import type { JsonValue } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import { grantedTools, type ToolGrant } from '../../protocol/tool-aliases.ts';
-import type { FieldReader } from '../formats/fields/field-reader.ts';
-import { joinedGrants, tooWideMessage, type GrantedTools } from '../formats/fields/tool-grants.ts';
+import type { FieldReader } from '../fields/field-reader.ts';
+import { mergeToolGrants, tooWideMessage, type GrantedTools } from '../fields/tool-grants.ts';
 
-/** `mcp__SERVER__TOOL`, and patterns that name several. */
+/** `mcp__SERVER__TOOL`, and patterns for several tools. */
 const MCP_TOOL = /^mcp__[\w.*-]+$/;
-/** A tool's name, with or without what limits its calls in brackets. */
-const WORD = /[^\s,()]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?/g;
+/** The name of a tool, with or without a limit in parentheses. */
+const TOOL = /[^\s,()]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?/g;
 const PATTERN = /^([^()]+)\(/;
-/** Characters of a list; far more than names of all tools there are. */
+/** The most characters of a list: far more than the names of all tools have. */
 const MAX_LIST = 20_000;
 
 /**
- * Reads `allowed-tools`: names with blanks or commas between them, or a list; undefined where it is absent. A
- * pattern such as `Bash(git log:*)` stands for its tool, as in Claude Code, where a pattern only lets calls run
- * without a question: which calls run is up to the rules of whoever runs the skill. What cannot be read grants
- * nothing, with a warning.
+ * Reads `allowed-tools`: names separated by spaces or commas, or a list. Undefined: it is absent. A pattern such as
+ * `Bash(git log:*)` means its tool, as in Claude Code, where a pattern only allows calls without a question: the
+ * rules of the agent that runs the skill decide which calls run. A value that cannot be read grants nothing, with
+ * a warning.
  */
 export function readAllowedTools(reader: FieldReader): GrantedTools | undefined {
   const list = takeWords(reader, 'allowed-tools');
   if (list === undefined) return undefined;
   const words = list.words.map((word) => ({ word, grants: toolGrants(word, reader.vendor) }));
   warnOfUnknown(reader, list, words);
-  const { tooWide, ...granted } = joinedGrants(words.flatMap(({ grants }) => grants));
+  const { tooWide, ...granted } = mergeToolGrants(words.flatMap(({ grants }) => grants));
   for (const { word, tool } of tooWide) {
     reader.warn('too-wide-alias', tooWideMessage(word, tool), list.line);
   }
   return granted;
 }
 
-/** Reads `disallowed-tools`, written as `allowed-tools` is, as canonical names. A name that means less than a tool denies the tool. */
+/** Reads `disallowed-tools`, in the form of `allowed-tools`, as canonical names. A name for a part of a tool denies the whole tool. */
 export function readDisallowedTools(reader: FieldReader): readonly string[] {
   const list = takeWords(reader, 'disallowed-tools');
   if (list === undefined) return [];
@@ -40,7 +40,7 @@ export function readDisallowedTools(reader: FieldReader): readonly string[] {
 }
 
 interface WordList {
-  /** Each once. */
+  /** Without duplicates. */
   readonly words: readonly string[];
   readonly line: number | undefined;
 }
@@ -77,12 +77,12 @@ function toolWords(value: JsonValue): readonly string[] | undefined {
   for (const text of texts) {
     if (typeof text !== 'string') return undefined;
     const list = truncate(text, MAX_LIST);
-    words.push(...(list.replaceAll(/^\s*\[|\]\s*$/g, '').match(WORD) ?? []).map(bare));
+    words.push(...(list.replaceAll(/^\s*\[|\]\s*$/g, '').match(TOOL) ?? []).map(bare));
   }
   return words.filter((word) => word !== '' && word !== '-');
 }
 
-/** Without quotes, which the line-by-line reading leaves on. */
+/** Removes quotation marks, which remain when YAML is read line by line. */
 function bare(word: string): string {
   return word.replace(/^(["'])(.*)\1$/, '$2');
 }

@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto';
 import { escapeTags } from '../../base/control-tags.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
 
-/** What a template's text is made of. */
+/** A part of the text of a template. */
 export type TemplatePart =
   | { readonly kind: 'text'; readonly text: string }
-  /** The item whole, or a field of it. */
+  /** The full item, or a field of it. */
   | { readonly kind: 'item'; readonly field: string | null }
   | { readonly kind: 'index' }
   | { readonly kind: 'count' };
 
-export interface ParsedBody {
+export interface ParsedTemplate {
   readonly parts: readonly TemplatePart[];
-  /** What stands in `{{…}}` and means nothing. */
+  /** The placeholders that do not exist. */
   readonly unknown: readonly string[];
 }
 
-/** `\{{` is two braces, and no placeholder. */
+/** `{{…}}`, or `\{{`, which means two braces. */
 const PLACEHOLDER = /\\\{\{|\{\{([^{}]*)\}\}/g;
 const FIELD = /^item\.([A-Za-z_][\w-]*)$/;
 
-/** Splits a template's text once: nothing of an item is ever looked at for placeholders. */
-export function parseBody(body: string): ParsedBody {
+/** Splits the text of a template into parts, so that placeholders in an item are never replaced. */
+export function parseBody(body: string): ParsedTemplate {
   const parts: TemplatePart[] = [];
   const unknown: string[] = [];
   let end = 0;
@@ -36,24 +36,24 @@ export function parseBody(body: string): ParsedBody {
   return { parts, unknown };
 }
 
-/** Undefined: escaped braces. Null: no such placeholder. */
+/** Returns null for an unknown placeholder. `inside`: undefined for escaped braces. */
 function partOf(inside: string | undefined): TemplatePart | null {
   if (inside === undefined) return { kind: 'text', text: '{{' };
-  const word = inside.trim();
-  switch (word) {
+  const name = inside.trim();
+  switch (name) {
     case 'item':
       return { kind: 'item', field: null };
     case 'index':
     case 'count':
-      return { kind: word };
+      return { kind: name };
     default: {
-      const field = FIELD.exec(word)?.[1];
+      const field = FIELD.exec(name)?.[1];
       return field === undefined ? null : { kind: 'item', field };
     }
   }
 }
 
-/** Which of the fields that a template names an item lacks. */
+/** Returns the fields that a template uses and that an item does not have. */
 export function missingFields(
   parts: readonly TemplatePart[],
   item: TemplateItem,
@@ -72,7 +72,8 @@ export interface ItemPlace {
 }
 
 /**
- * The prompt for one item, which is data: tags in it that steer models are made harmless. A field that it lacks is left empty; `missingFields` tells of it before.
+ * Returns the prompt for an item. The item is data, so tags in it that control models are escaped. A missing field
+ * is left empty; `missingFields` reports it beforehand.
  */
 export function renderPrompt(
   parts: readonly TemplatePart[],
@@ -98,12 +99,12 @@ export function renderPrompt(
     .join('');
 }
 
-/** An item as text: an object as the JSON that it is. */
+/** Returns the text of an item, which is JSON for an object. */
 export function itemText(item: TemplateItem): string {
   return typeof item === 'string' ? item : JSON.stringify(item);
 }
 
-/** What tells one item from another. */
+/** Returns a hash that identifies an item. */
 export function itemDigest(item: TemplateItem): string {
   return createHash('sha256').update(JSON.stringify(item)).digest('hex');
 }

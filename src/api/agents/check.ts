@@ -1,12 +1,12 @@
 import { idClashes } from '../../agents/agent-id.ts';
-import { agentFileText } from '../../agents/agent-file.ts';
-import { agentsBelow } from '../../agents/below.ts';
-import type { DiscoveredAgents } from '../../agents/found.ts';
-import type { Finding } from '../../agents/lint/finding.ts';
-import { missingDelegates } from '../../agents/lint/delegates.ts';
+import { AGENTS } from '../../agents/kinds.ts';
+import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
+import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
+import { agentFileText } from '../../agents/named-file.ts';
+import type { Finding } from '../../agents/lint/findings.ts';
+import { missingDelegates, lintAgent } from '../../agents/lint/lint-agent.ts';
 import { outputSchemaProblem } from './output-schema.ts';
-import { lintAgent } from '../../agents/lint/lint-agent.ts';
-import { loadingFinding, skippedFindings } from '../../agents/lint/loading.ts';
+import { loadingFinding, skippedFindings } from '../../agents/lint/loading-problems.ts';
 import { fieldLine } from '../../agents/lint/field-line.ts';
 import { unmetRequests } from '../../engine/prompt/unmet-requests.ts';
 import { attenuate, createRootRights } from '../../policy/attenuate.ts';
@@ -43,7 +43,8 @@ export interface CheckReport {
 export async function checkAgents(request: CheckRequest): Promise<CheckReport> {
   const here = await agentsHere(request, { reads: 'all' });
   const { dir } = request;
-  const found = dir === undefined ? here.found : await agentsBelow(realDirectory(dir, '--dir'));
+  const found =
+    dir === undefined ? here.found : await scanSubtree(AGENTS, realDirectory(dir, '--dir'));
   const chosen = await chooseAgents(request.names, found);
   const linted = await lintAll(chosen.agents, { here, found });
   const left = request.names.length > 0 ? [] : skippedFindings(found.skipped, found.problems);
@@ -53,7 +54,7 @@ export async function checkAgents(request: CheckRequest): Promise<CheckReport> {
 
 interface LintPlace {
   readonly here: AgentsHere;
-  readonly found: DiscoveredAgents;
+  readonly found: DiscoveryResult<AgentDefinition>;
 }
 
 async function lintAll(
@@ -63,12 +64,12 @@ async function lintAll(
   const outlook = await modelOutlooks(here);
   const redact = redactFor(here.environment);
   const parentMode = here.loaded.config.permissions.mode;
-  const winners = new Map(found.agents.map((agent) => [agent.name.toLowerCase(), agent]));
+  const winners = new Map(found.items.map((agent) => [agent.name.toLowerCase(), agent]));
   const losers = new Map(
-    found.shadowed.map(({ agent }) => [agent, winners.get(agent.name.toLowerCase())]),
+    found.shadowed.map(({ item }) => [item, winners.get(item.name.toLowerCase())]),
   );
   const shadows = Map.groupBy(losers.keys(), (agent) => losers.get(agent));
-  const clashes = idClashes(found.agents);
+  const clashes = idClashes(found.items);
   const ofFile = Map.groupBy(agents, ({ origin }) => origin.path);
   const findings: Finding[] = [];
   for (const agent of agents) {
@@ -85,7 +86,7 @@ async function lintAll(
         secrets:
           text === null || beside[0] !== agent ? [] : secretPlaces(text, agent.extra, redact),
         outputSchemaProblem: await outputSchemaProblem(agent),
-        missingDelegates: missingDelegates(agent, [...found.agents, ...here.found.agents]),
+        missingDelegates: missingDelegates(agent, [...found.items, ...here.found.items]),
         shadowedBy: losers.get(agent) ?? null,
         clash: clashes.get(agent)?.message ?? null,
         shadows: shadows.get(agent) ?? [],

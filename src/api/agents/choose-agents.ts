@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
-import { agentsInFile } from '../../agents/agent-file.ts';
-import type { DiscoveredAgents } from '../../agents/found.ts';
+import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
+import { readNamedAgentFile } from '../../agents/named-file.ts';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { agentNamed } from './find-agents.ts';
@@ -24,9 +24,9 @@ export function isAgentFile(word: string): boolean {
  */
 export async function chooseAgents(
   words: readonly string[],
-  found: DiscoveredAgents,
+  found: DiscoveryResult<AgentDefinition>,
 ): Promise<ChosenAgents> {
-  const all = [...found.agents, ...found.shadowed.map(({ agent }) => agent)];
+  const all = [...found.items, ...found.shadowed.map(({ item }) => item)];
   if (words.length === 0) return { agents: all, problems: found.problems };
   const chosen = await Promise.all(words.map((word) => chosenBy(word, all, found)));
   return {
@@ -39,7 +39,7 @@ export async function chooseAgents(
 async function chosenBy(
   word: string,
   all: readonly AgentDefinition[],
-  found: DiscoveredAgents,
+  found: DiscoveryResult<AgentDefinition>,
 ): Promise<ChosenAgents> {
   if (!isAgentFile(word)) return { agents: [agentNamed(word, found)], problems: [] };
   if (isDirectory(word)) {
@@ -48,7 +48,7 @@ async function chosenBy(
   const real = realPath(word);
   const known = all.filter(({ origin }) => realPath(origin.path) === real);
   if (known.length > 0) return { agents: known, problems: [] };
-  const { items, problems } = await agentsInFile(word);
+  const { items, problems } = await readNamedAgentFile(word);
   return { agents: items, problems };
 }
 

@@ -1,13 +1,11 @@
-import { musterFormat } from '../../agents/formats/catalogue.ts';
+import { muster } from '../../agents/formats/muster/vendor.ts';
 import { join } from 'node:path';
-import { loadExampleAgent } from '../../agents/examples.ts';
-import { agentFileName } from '../../agents/file-name.ts';
-import { lookUpAgent } from '../../agents/find.ts';
-import type { Finding } from '../../agents/lint/finding.ts';
-import { missingDelegates } from '../../agents/lint/delegates.ts';
+import { loadExampleAgent } from '../../agents/builtin.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
+import type { Finding } from '../../agents/lint/findings.ts';
+import { missingDelegates, lintAgent } from '../../agents/lint/lint-agent.ts';
 import { outputSchemaProblem } from './output-schema.ts';
-import { lintAgent } from '../../agents/lint/lint-agent.ts';
-import { writeAgent } from '../../agents/write-agent.ts';
+import { agentFileName, writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentScope } from '../../protocol/agent.ts';
 import { redactFor } from '../setup/secrets.ts';
@@ -99,7 +97,7 @@ async function wishedAgent(
   };
   // JSON is YAML, too.
   const text = `---\n${JSON.stringify(fields)}\n---\n\n${wish.prompt ?? base?.prompt ?? ''}\n`;
-  const { items, problems } = await musterFormat.read({ path, text, scope: 'user' });
+  const { items, problems } = await muster.agents.read({ path, text, scope: 'user' });
   const [said] = items;
   if (said === undefined) throw new UsageError(problems.map(({ message }) => message).join('\n'));
   return base === null ? said : basedOn(base, said, wish);
@@ -111,7 +109,7 @@ async function agentToBeginWith(
   found: AgentsHere['found'],
 ): Promise<AgentDefinition> {
   const example =
-    lookUpAgent(name, found.agents) === undefined ? await loadExampleAgent(name) : undefined;
+    lookUpAgent(name, found.items) === undefined ? await loadExampleAgent(name) : undefined;
   return example ?? agentNamed(name, found);
 }
 
@@ -165,7 +163,7 @@ async function lintNew(agent: AgentDefinition, here: AgentsHere): Promise<readon
   const parentMode = here.loaded.config.permissions.mode;
   const outlook = await modelOutlooks(here);
   const { text } = await writeAgent(agent);
-  const same = here.found.agents.filter(
+  const same = here.found.items.filter(
     ({ name }) => name.toLowerCase() === agent.name.toLowerCase(),
   );
   return lintAgent(agent, {
@@ -175,7 +173,7 @@ async function lintNew(agent: AgentDefinition, here: AgentsHere): Promise<readon
     model: await outlook(agent),
     secrets: secretPlaces(text, agent.extra, redactFor(here.environment)),
     outputSchemaProblem: await outputSchemaProblem(agent),
-    missingDelegates: missingDelegates(agent, [agent, ...here.found.agents]),
+    missingDelegates: missingDelegates(agent, [agent, ...here.found.items]),
     shadowedBy: null,
     clash: null,
     shadows: same.filter(({ origin }) => origin.path !== agent.origin.path),

@@ -1,1 +1,1 @@
-export { EXAMPLE_AGENTS } from '../../agents/examples.ts';
+export { EXAMPLE_AGENTS } from '../../agents/example-agents.ts';

@@ -1,9 +1,10 @@
 import { homedir } from 'node:os';
-import { discoverAgents } from '../../agents/discover.ts';
-import { findAgent } from '../../agents/find.ts';
+import { AGENTS } from '../../agents/kinds.ts';
+import { discoverDefinitions } from '../../agents/loader/discover.ts';
+import { findAgent } from '../../agents/find-agent.ts';
 import { delegatedMode } from '../../policy/modes.ts';
 import { findModeGrant } from '../../policy/mode-grants.ts';
-import type { DiscoveredAgents } from '../../agents/found.ts';
+import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
@@ -35,7 +36,7 @@ export interface AgentsHere {
   readonly environment: Environment;
   readonly home: string;
   readonly loaded: LoadedConfig;
-  readonly found: DiscoveredAgents;
+  readonly found: DiscoveryResult<AgentDefinition>;
   /** The modes that the user grants to agents. */
   readonly modeGrants: readonly ModeGrant[];
   /** Files that were read although nobody has trusted them, by path. */
@@ -61,8 +62,8 @@ export async function agentsHere(
   const loaded = await loadConfig({ environment, home, cwd, trust, flags });
   const untrusted = new Map<string, UntrustedVerdict>();
   const reader = reads === 'all' ? readingAll(trust, untrusted) : trust;
-  const found = await discoverAgents({ cwd, environment, trust: reader });
-  const { grants } = configuredModes(loaded, found.agents);
+  const found = await discoverDefinitions(AGENTS, { cwd, environment, trust: reader });
+  const { grants } = configuredModes(loaded, found.items);
   const modeGrants = [...grants, ...openSavedModes({ ...state, onProblem }).all()];
   return { cwd, environment, home, loaded, found, modeGrants, untrusted };
 }
@@ -79,8 +80,11 @@ function readingAll(trust: ProjectTrust, untrusted: Map<string, UntrustedVerdict
 }
 
 /** The agent of this name. Throws UsageError that names the nearest ones. */
-export function agentNamed(name: string, { agents, skipped }: DiscoveredAgents): AgentDefinition {
-  const found = findAgent(name, agents);
+export function agentNamed(
+  name: string,
+  { items, skipped }: Pick<DiscoveryResult<AgentDefinition>, 'items' | 'skipped'>,
+): AgentDefinition {
+  const found = findAgent(name, items);
   if (found.ok) return found.agent;
   const unused = untrustedSummary({ files: [], skipped });
   throw new UsageError(unused === null ? found.error.message : `${found.error.message}\n${unused}`);

@@ -1,9 +1,9 @@
-import { musterFormat } from '../../agents/formats/catalogue.ts';
+import { muster } from '../../agents/formats/muster/vendor.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
-import { agentsBelow } from '../../agents/below.ts';
-import { agentFileName } from '../../agents/file-name.ts';
-import { writeAgent } from '../../agents/write-agent.ts';
+import { AGENTS } from '../../agents/kinds.ts';
+import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
+import { agentFileName, writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentProblem, AgentScope } from '../../protocol/agent.ts';
 import { realDirectory } from '../setup/workspace.ts';
@@ -84,9 +84,9 @@ async function chosenAgents(
   if (names.length === 0 && dir === undefined) {
     throw new UsageError('name what is to be imported: muster agents import FILE|NAME…, or --dir');
   }
-  const from = dir === undefined ? found : await agentsBelow(realDirectory(dir, '--dir'));
+  const from = dir === undefined ? found : await scanSubtree(AGENTS, realDirectory(dir, '--dir'));
   const { agents, problems } = await chooseAgents(names, from);
-  const shadowed = new Set(from.shadowed.map(({ agent }) => agent));
+  const shadowed = new Set(from.shadowed.map(({ item }) => item));
   // Of all below a directory only those that count; a file that was named is meant.
   const chosen = names.length === 0 ? agents.filter((agent) => !shadowed.has(agent)) : agents;
   if (names.length > 0 && problems.length > 0) {
@@ -118,7 +118,7 @@ async function planImport(agent: AgentDefinition, directory: string): Promise<Im
 
 /** What was written is read again, and has to be the same agent. */
 async function refuseChange(agent: AgentDefinition, { path, text }: NewFile): Promise<void> {
-  const { items } = await musterFormat.read({ path, text, scope: 'user' });
+  const { items } = await muster.agents.read({ path, text, scope: 'user' });
   const before = new Map(acting(agent));
   const after = new Map(acting(items[0] ?? agent));
   const lost = [...new Set([...before.keys(), ...after.keys()])].filter(

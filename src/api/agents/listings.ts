@@ -1,9 +1,10 @@
-import { agentsBelow } from '../../agents/below.ts';
-import { listAgents, type AgentListings } from '../../agents/listing.ts';
 import { effectiveMode } from '../../policy/modes.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { agentsHere, modeBelowMain, type AgentsPlace } from './find-agents.ts';
 import { realDirectory } from '../setup/workspace.ts';
+import { listAgents, type AgentListings } from '../../agents/list-agents.ts';
+import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
+import { AGENTS } from '../../agents/kinds.ts';
 
 export type ListAgentsOptions = AgentsPlace;
 
@@ -17,7 +18,7 @@ export async function listAgentsBelow(
   mode: PermissionMode = 'default',
 ): Promise<AgentListings> {
   const path = realDirectory(directory, '--dir');
-  return listAgents(await agentsBelow(path), {
+  return listAgents(await scanSubtree(AGENTS, path), {
     effectiveMode: (agent) => effectiveMode(agent, mode),
   });
 }

@@ -1,4 +1,4 @@
-import type { ModelOutlook } from '../../agents/lint/finding.ts';
+import type { ModelOutlook } from '../../agents/lint/findings.ts';
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { createChooser } from '../../model/chooser.ts';

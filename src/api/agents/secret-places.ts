@@ -1,4 +1,4 @@
-import type { SecretPlace } from '../../agents/lint/finding.ts';
+import type { SecretPlace } from '../../agents/lint/findings.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import { isSecret } from '../setup/secrets.ts';

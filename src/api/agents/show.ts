@@ -1,4 +1,4 @@
-import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
+import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { agentNamed, agentsHere, modeBelowMain, type AgentsPlace } from './find-agents.ts';
@@ -19,12 +19,12 @@ export async function showAgent(name: string, place: AgentsPlace): Promise<Agent
   const { found } = here;
   const agent = agentNamed(name, found);
   const same = found.shadowed.filter(
-    (each) => each.agent.name.toLowerCase() === agent.name.toLowerCase(),
+    (each) => each.item.name.toLowerCase() === agent.name.toLowerCase(),
   );
   return {
     ...agent,
     effectiveMode: modeBelowMain(agent, here),
-    shadows: same.map((each) => each.agent.origin.path),
+    shadows: same.map((each) => each.item.origin.path),
     inactive: inactiveFields(agent),
   };
 }

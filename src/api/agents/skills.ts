@@ -1,16 +1,5 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { discoverAgents } from '../../agents/discover.ts';
-import { findAgent } from '../../agents/find.ts';
-import { skillsBelow } from '../../agents/skills/below.ts';
-import { discoverSkills, type DiscoveredSkills } from '../../agents/skills/discover.ts';
-import {
-  findingOf,
-  lintSkill,
-  type LintFacts,
-  type SkillFinding,
-} from '../../agents/skills/lint.ts';
-import { listSkills, type SkillListings } from '../../agents/skills/listing.ts';
 import { estimateTokens } from '../../base/token-estimate.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import type { ListAgentsOptions } from './listings.ts';
@@ -18,6 +7,19 @@ import { redactFor } from '../setup/secrets.ts';
 import { projectTrust } from '../../trust/project-trust.ts';
 import { realDirectory, workspaceRoots } from '../setup/workspace.ts';
 import { DEFAULT_AGENT } from '../../engine/task/task-input.ts';
+import { findAgent } from '../../agents/find-agent.ts';
+import {
+  lintSkill,
+  type SkillFinding,
+  skillFinding,
+  type SkillLintContext,
+} from '../../agents/skills/lint-skill.ts';
+import { listSkills, type SkillListings } from '../../agents/skills/list-skills.ts';
+import { SKILLS, AGENTS } from '../../agents/kinds.ts';
+import { discoverDefinitions } from '../../agents/loader/discover.ts';
+import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
+import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
 
 export interface ListSkillsOptions extends ListAgentsOptions {
   /**
@@ -32,10 +34,10 @@ export async function listSkillsIn(options: ListSkillsOptions): Promise<SkillLis
   return listSkills(await findSkills(options), DEFAULT_AGENT);
 }
 
-async function findSkills(options: ListSkillsOptions): Promise<DiscoveredSkills> {
+async function findSkills(options: ListSkillsOptions): Promise<DiscoveryResult<SkillDefinition>> {
   const { below } = options;
-  if (below !== undefined) return skillsBelow(realDirectory(below, '--dir'));
-  return discoverSkills(placeOf(options));
+  if (below !== undefined) return scanSubtree(SKILLS, realDirectory(below, '--dir'));
+  return discoverDefinitions(SKILLS, placeOf(options));
 }
 
 export interface SkillChecks {
@@ -50,19 +52,19 @@ export interface SkillChecks {
 /** What is wrong with the skills of a directory. Throws as `listSkillsIn` does. */
 export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillChecks> {
   const place = placeOf(options);
-  const { skills, shadowed, problems } = await findSkills(options);
-  const { agents } = await discoverAgents(place);
+  const { items: skills, shadowed, problems } = await findSkills(options);
+  const { items: agents } = await discoverDefinitions(AGENTS, place);
   const redact = redactFor(place.environment);
-  const facts: LintFacts = {
+  const facts: SkillLintContext = {
     isAgent: (name) => findAgent(name, agents).ok,
     exists,
     holdsSecret: (text) => redact(text) !== text,
     tokens: estimateTokens,
   };
   const findings = [
-    ...problems.map((problem) => findingOf(problem, 'error')),
+    ...problems.map((problem) => skillFinding(problem, 'error')),
     ...skills.flatMap((skill) => lintSkill(skill, facts)),
-    ...shadowed.flatMap(({ skill, by }) => [
+    ...shadowed.flatMap(({ item: skill, by }) => [
       {
         severity: 'warning' as const,
         code: 'shadowed',

@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { agentPlaces } from '../../agents/places.ts';
-import { surroundingsOf } from '../../agents/surroundings.ts';
+import { AGENTS } from '../../agents/kinds.ts';
+import { createSearchContext } from '../../agents/loader/search-context.ts';
+import { searchPaths } from '../../agents/loader/search-paths.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { AgentScope } from '../../protocol/agent.ts';
 import { TASK_VARIABLE } from '../../sys/command-environment.ts';
@@ -108,7 +109,7 @@ function statsOf(path: string) {
 
 /** As whose a file's agents would be found: those of a project have to be trusted; null: nobody looks there. */
 export function scopeOfFile(path: string, { cwd, environment }: Place): AgentScope | null {
-  const place = agentPlaces(surroundingsOf(cwd, environment)).find((each) =>
+  const place = searchPaths(AGENTS, createSearchContext(cwd, environment)).find((each) =>
     isInside(real(each.path), real(path)),
   );
   return place?.scope ?? null;

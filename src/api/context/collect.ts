@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import type { Surroundings } from '../../agents/surroundings.ts';
+import type { SearchContext } from '../../agents/loader/search-context.ts';
 import { byteLength, plural } from '../../base/text.ts';
 import { isInside } from '../../base/path-inside.ts';
 import type { WholeFile } from './fit.ts';
@@ -11,7 +11,7 @@ import { expandHome } from '../../sys/paths.ts';
 
 export interface CollectOptions extends Pick<ContextRequest, 'isWithheld'> {
   /** Of the directory that names are told from. */
-  readonly around: Surroundings;
+  readonly around: SearchContext;
   readonly home: string;
   /** What is done to a text before it is sent, or written down. */
   readonly redact: (text: string) => string;
@@ -93,7 +93,7 @@ class Collection {
   addFirst(place: ContextPlace): void {
     for (const path of place.paths) {
       this.#looked.add(path);
-      if (!this.#options.around.looks.mayExist(path)) continue;
+      if (!this.#options.around.paths.mayExist(path)) continue;
       const { scope, boundary } = place.owner(path);
       const { level } = place;
       this.#wanted.push({ path, place: { scope, level, boundary: real(boundary) }, by: null });

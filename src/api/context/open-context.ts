@@ -1,5 +1,5 @@
-import { newStamp } from '../../agents/stamp.ts';
-import { surroundingsOf, type Surroundings } from '../../agents/surroundings.ts';
+import { pathsFingerprint } from '../../agents/loader/fingerprint.ts';
+import { createSearchContext, type SearchContext } from '../../agents/loader/search-context.ts';
 import type { Clock } from '../../base/clock.ts';
 import { projectContext } from '../../engine/prompt/project-context.ts';
 import type { Environment } from '../../sys/env.ts';
@@ -52,7 +52,7 @@ export class LiveContext implements ContextSource {
     this.#lookedAt = now;
     for (const [cwd, { context, looked, stamp }] of this.#loaded) {
       if (stampOf(looked) === stamp) continue;
-      const loaded = this.#load(surroundingsOf(cwd, this.#options.environment));
+      const loaded = this.#load(createSearchContext(cwd, this.#options.environment));
       this.#loaded.set(cwd, { ...loaded, stamp: stampOf(loaded.looked) });
       if (loaded.context?.id === context?.id) continue;
       onNotice(
@@ -62,12 +62,12 @@ export class LiveContext implements ContextSource {
   }
 
   /** What a start has looked at is not looked at again. */
-  #around(cwd: string): Surroundings {
+  #around(cwd: string): SearchContext {
     const { around, environment } = this.#options;
-    return cwd === around.cwd ? around : surroundingsOf(cwd, environment);
+    return cwd === around.cwd ? around : createSearchContext(cwd, environment);
   }
 
-  #load(around: Surroundings): Loaded {
+  #load(around: SearchContext): Loaded {
     const git = around.cwd === this.#options.around.cwd ? this.#options.git : null;
     const { files, looked, problems } = collectFiles({ ...this.#options, around });
     for (const problem of problems) this.#tell(problem);
@@ -98,5 +98,5 @@ export class LiveContext implements ContextSource {
 }
 
 function stampOf(paths: readonly string[]): string {
-  return newStamp().text(paths);
+  return pathsFingerprint(paths);
 }

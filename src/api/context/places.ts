@@ -1,6 +1,10 @@
 import { join } from 'node:path';
-import { ownerOf, PRODUCT_HOMES, type PlaceOwner } from '../../agents/user-directories.ts';
-import type { Surroundings } from '../../agents/surroundings.ts';
+import {
+  ownerOfDirectory,
+  PRODUCT_HOMES,
+  type DirectoryOwner,
+} from '../../agents/loader/user-directories.ts';
+import type { SearchContext } from '../../agents/loader/search-context.ts';
 
 /** Where a context file may lie. Most places are empty: what a file there needs is worked out when there is one. */
 export interface ContextPlace {
@@ -9,7 +13,7 @@ export interface ContextPlace {
   /** How near it is to the work: where there is not room for all, a higher one goes first. */
   readonly level: number;
   /** Whose a file there is, and the directory (absolute) that neither a link nor an import leads out of. */
-  readonly owner: (path: string) => PlaceOwner;
+  readonly owner: (path: string) => DirectoryOwner;
 }
 
 /** Codex reads its override in the other's place. */
@@ -27,9 +31,9 @@ const IN_DIRECTORY: readonly (readonly string[])[] = [
 ];
 
 /** All places for work there: the user's own first, then from the root of the project down. */
-export function contextPlaces({ user, chain, root }: Surroundings): readonly ContextPlace[] {
-  const ofProject = (): PlaceOwner => ({ scope: 'project', boundary: root });
-  const ofUser = (path: string): PlaceOwner => ownerOf(path, user, root);
+export function contextPlaces({ user, directories, root }: SearchContext): readonly ContextPlace[] {
+  const ofProject = (): DirectoryOwner => ({ scope: 'project', boundary: root });
+  const ofUser = (path: string): DirectoryOwner => ownerOfDirectory(path, user, root);
   const placesIn = (
     directory: string,
     names: readonly (readonly string[])[],
@@ -47,7 +51,7 @@ export function contextPlaces({ user, chain, root }: Surroundings): readonly Con
     ...placesIn(codex(user), [AGENTS], others),
     ...placesIn(claude(user), [['CLAUDE.md']], others),
     ...placesIn(join(user.config, 'muster'), [['AGENTS.md']], { level: 1, owner: ofUser }),
-    ...chain
+    ...directories
       .toReversed()
       .flatMap((directory, index) =>
         placesIn(directory, IN_DIRECTORY, { level: 2 + index, owner: ofProject }),

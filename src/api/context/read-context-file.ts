@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { agentText } from '../../agents/read-text.ts';
+import { decodeUtf8 } from '../../agents/loader/read-text.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { withoutHidden } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
@@ -61,7 +61,7 @@ function readRegular(real: string, boundary: string): ContextReading {
   try {
     const bytes = readAtMost(fd, MAX_FILE_BYTES);
     if (bytes === undefined) return refused(`is larger than the limit of ${MAX_FILE_BYTES} bytes`);
-    const read = agentText(bytes);
+    const read = decodeUtf8(bytes);
     if (!read.ok) return refused(`is no text: ${read.reason}`);
     const { text, hidden } = withoutHidden(read.text);
     const note = `holds ${plural(hidden, 'character')} that nobody sees; left out`;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { missingDelegates, nobodyIsCalled } from '../../agents/lint/delegates.ts';
-import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
+import { missingDelegates, unknownDelegateMessage } from '../../agents/lint/lint-agent.ts';
+import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMain } from '../../model/resolve.ts';
@@ -143,7 +143,7 @@ export async function explainAgent({
   try {
     const { agents, engine, grant, setup } = parts;
     // That files were not used was told when they were not.
-    const agent = agentNamed(name, { ...agents.discovered, skipped: [] });
+    const agent = agentNamed(name, { ...agents.current, skipped: [] });
     const [cwd = ''] = grant.roots;
     const rights = createRootRights(grant, null);
     const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
@@ -160,7 +160,7 @@ export async function explainAgent({
     if (plan instanceof MusterError) {
       throw new MusterError(plan.code, plan.message.replace(/^subagent_type: /, ''));
     }
-    return explanation(plan, { parentMode: rights.mode, agents: agents.discovered.agents });
+    return explanation(plan, { parentMode: rights.mode, agents: agents.current.items });
   } finally {
     await session.close();
   }
@@ -219,7 +219,7 @@ function warningsOf(
     ...agent.problems.filter(({ code }) => !TOLD_ELSEWHERE.has(code)).map(({ message }) => message),
     ...setup.preloaded.warnings,
     ...(setup.memory?.warning ? [setup.memory.warning] : []),
-    ...missingDelegates(agent, agents).map(nobodyIsCalled),
+    ...missingDelegates(agent, agents).map(unknownDelegateMessage),
   ];
 }
 

@@ -1,5 +1,3 @@
-import type { DiscoveredAgents } from '../../agents/found.ts';
-import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import type { StopOrder } from '../../engine/task/stop.ts';
 import type { ModelSetup } from '../../model/choose.ts';
@@ -21,12 +19,9 @@ import type { TemplateRequest } from '../templates/fan-out.ts';
 import type { TemplateReport, TemplateRunLeft } from '../templates/report.ts';
 import type { QuotedItems, QuoteRequest } from '../../engine/quote/quote.ts';
 import type { QuestionAnswer } from '../../engine/requests.ts';
+import type { DiscoveredAgents, DiscoveredSkills } from '../setup/definitions.ts';
 
-export type {
-  CommandOutput,
-  QuotedItems as Enclosed,
-  ShownImage,
-} from '../../engine/quote/quote.ts';
+export type { CommandOutput, QuotedItems, ShownImage } from '../../engine/quote/quote.ts';
 
 /** The files, images and command outputs that a person sends along with the next message. */
 export interface MessageQuoteRequest extends QuoteRequest {

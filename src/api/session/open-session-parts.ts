@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { homedir } from 'node:os';
 import { systemClock } from '../../base/clock.ts';
 import { Deadlines } from '../../base/deadlines.ts';
@@ -7,24 +6,25 @@ import { VERSION } from '../../base/version.ts';
 import { Engine } from '../../engine/engine.ts';
 import { Inbox } from '../../engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
-import { surroundingsOf } from '../../agents/surroundings.ts';
-import { discoverTemplates, offeredTemplates } from '../../agents/templates/discover.ts';
+import { AGENTS, SKILLS, TEMPLATES } from '../../agents/kinds.ts';
+import { discoverDefinitions } from '../../agents/loader/discover.ts';
+import { createSearchContext } from '../../agents/loader/search-context.ts';
 import { createChooser } from '../../model/chooser.ts';
 import { createModelPort } from '../../model/connect.ts';
 import { OFFLINE } from '../../model/choose.ts';
 import { resolveMain } from '../../model/resolve.ts';
 import { discoverModels } from '../../model/setup.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
-import { createRedactor, createStreamRedactor } from '../../store/redact.ts';
+import { createRedactor, createStreamRedactor } from '../../store/redact/redactor.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { openFileLimit } from '../../sys/open-file-limit.ts';
 import { createHttpFetch } from '../../sys/http.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { builtinTools } from '../../tools/index.ts';
-import { PLACE_SEARCH } from '../../tools/find-places/find-places.ts';
+import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { ControlChannel } from './control-channel.ts';
 import { admit } from '../setup/admission.ts';
-import { openAgents, openSkills } from '../setup/live-definitions.ts';
+import { openDefinitions } from '../setup/definitions.ts';
 import { LiveContext } from '../context/open-context.ts';
 import { gitAtStart } from '../context/git-at-start.ts';
 import { withheldFrom } from '../context/withheld.ts';
@@ -108,19 +108,24 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const files = {
     cwd,
     environment,
-    session: options.agents ?? [],
     trust,
-    // What has been trusted since counts, too.
-    trustAgain: () => projectTrust({ ...state, decision, onProblem: onNotice }),
+    // Files that have been trusted since are used, too.
+    currentTrust: () => projectTrust({ ...state, decision, onProblem: onNotice }),
     dependsOn: [trustFile(directory)],
     clock: systemClock,
     onNotice,
   };
-  const around = surroundingsOf(cwd, environment);
-  const agents = await openAgents({ ...files, around });
-  const skills = await openSkills({ ...files, around });
-  const templates = await offeredTemplates({ ...files, around });
-  const skipped = [...agents.discovered.skipped, ...skills.discovered.skipped];
+  const around = createSearchContext(cwd, environment);
+  const session = options.agents ?? [];
+  const agents = await openDefinitions(AGENTS, { ...files, context: around, session });
+  const skills = await openDefinitions(SKILLS, { ...files, context: around });
+  const templates = await discoverDefinitions(TEMPLATES, {
+    ...files,
+    context: around,
+    // The built-in templates alone are examples, and not worth their bytes in every request.
+    builtins: 'with-others',
+  });
+  const skipped = [...agents.current.skipped, ...skills.current.skipped];
   const unused = untrustedNotice({ files: loaded.files, skipped });
   if (unused !== null) onNotice(unused);
   const { durability } = config.store;
@@ -151,8 +156,8 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   }
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
   const standing = standingRules({ saved, onNotice });
-  const modes = configuredModes(loaded, agents.discovered.agents);
-  const ineffective = rulesWithoutEffect(loaded.rules, agents.discovered.agents);
+  const modes = configuredModes(loaded, agents.current.items);
+  const ineffective = rulesWithoutEffect(loaded.rules, agents.current.items);
   for (const notice of [...modes.notices, ...ineffective]) onNotice(describeProblem(notice));
   const savedModes = openSavedModes({ ...state, onProblem: onNotice });
   const modeGrants = modeGrantStore(modes.grants, savedModes);
@@ -176,13 +181,13 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     redact,
     model: models,
     models: chooser,
-    tools: builtinTools(options.log === false ? null : join(directory, 'index')),
-    templates,
-    agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },
-    skills: { refresh: () => skills.refresh(), skills: () => skills.discovered.skills },
+    tools: builtinTools(),
+    templates: templates.items,
+    agents: { refresh: () => agents.refresh(), agents: () => agents.current.items },
+    skills: { refresh: () => skills.refresh(), skills: () => skills.current.items },
     memory: {
       userDirectory: configDirectory,
-      trusts: (index) => isTrustedMemory(index, files.trustAgain()),
+      trusts: (index) => isTrustedMemory(index, files.currentTrust()),
     },
     context,
     clock: systemClock,
@@ -204,7 +209,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     inbox,
     onEvent: (event, of) => router.route(event, of),
     onSignal: (signal) => {
-      if (signal.type === 'progress' && signal.tool === PLACE_SEARCH) onNotice(signal.line);
+      if (signal.type === 'progress' && signal.tool === CODE_SEARCH) onNotice(signal.line);
       signals.route(signal);
     },
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
@@ -232,7 +237,8 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     models: chooser,
     agents,
     skills,
-    templates: () => discoverTemplates({ ...files, trust: files.trustAgain() }),
+    templates: () =>
+      discoverDefinitions(TEMPLATES, { cwd, environment, trust: files.currentTrust() }),
     grant,
     channel:
       options.log === false

@@ -1,7 +1,6 @@
 import type { SessionParts } from './session-parts.ts';
-import { findAgent } from '../../agents/find.ts';
 import { UsageError } from '../../base/errors.ts';
-import { type RootGrant } from '../../policy/attenuate.ts';
+import type { RootGrant } from '../../policy/attenuate.ts';
 import { findModeGrant } from '../../policy/mode-grants.ts';
 import type { ModelSetup } from '../../model/choose.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -9,6 +8,7 @@ import type { ResolvedModel } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { oneLine } from '../../config/quote.ts';
 import { rootModel } from './root-model.ts';
+import { findAgent } from '../../agents/find-agent.ts';
 
 export type RootTermsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
 
@@ -62,7 +62,7 @@ export class RootTerms {
    */
   agentNamed(name: string | undefined): AgentDefinition | null {
     if (name === undefined) return null;
-    const found = findAgent(name, this.parts.agents.discovered.agents);
+    const found = findAgent(name, this.parts.agents.current.items);
     if (!found.ok) throw new UsageError(found.error.message);
     const { agent } = found;
     const mistake = this.grantWithoutEffect(agent);

@@ -168,7 +168,7 @@ export class Runs {
     const { store } = this.parts;
     const state = foldLog(store, id);
     if (state.status !== 'completed') return null;
-    const paths = { transcript: store.log(id), outputFile: store.outputFile(id) };
+    const paths = { transcript: store.logPath(id), outputFile: store.outputPath(id) };
     return {
       id,
       model: state.spec.model,

@@ -1,11 +1,8 @@
-import type { DiscoveredAgents } from '../../agents/found.ts';
-import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
-import type { DiscoveredTemplates } from '../../agents/templates/discover.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Inbox } from '../../engine/task/inbox.ts';
-import { type ModelSetup } from '../../model/choose.ts';
-import { type RootGrant } from '../../policy/attenuate.ts';
+import type { ModelSetup } from '../../model/choose.ts';
+import type { RootGrant } from '../../policy/attenuate.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -17,6 +14,10 @@ import type { EventRouter } from './event-router.ts';
 import type { TypedHistory } from './typed-history.ts';
 import type { Retention } from '../setup/retention.ts';
 import type { SignalRouter } from './signal-router.ts';
+import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
+import type { TemplateDefinition } from '../../protocol/template.ts';
 
 /** What a session is put together from. */
 export interface SessionParts {
@@ -30,10 +31,10 @@ export interface SessionParts {
   readonly sandbox: Pick<Sandbox, 'state'>;
   readonly setup: ModelSetup;
   readonly models: ModelChooser;
-  readonly agents: { readonly discovered: DiscoveredAgents };
-  readonly skills: { readonly discovered: DiscoveredSkills };
-  /** Those that can be used now. */
-  readonly templates: () => Promise<DiscoveredTemplates>;
+  readonly agents: { readonly current: DiscoveryResult<AgentDefinition> };
+  readonly skills: { readonly current: DiscoveryResult<SkillDefinition> };
+  /** Loads the templates that can be used now. */
+  readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;
   /** Null: nothing of its tasks is on disk, so nobody else knows of them. */
   readonly channel: ControlChannel | null;

@@ -1,7 +1,5 @@
 import { RootTerms } from './root-terms.ts';
 import { Runs } from './runs.ts';
-import type { DiscoveredAgents } from '../../agents/found.ts';
-import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import { stopOrder } from '../../engine/task/stop.ts';
 import { OFFLINE, type ModelSetup } from '../../model/choose.ts';
@@ -25,11 +23,17 @@ import type {
   ImageDescription,
 } from './contract.ts';
 import type { SignalListener } from './signal-router.ts';
-import { type TemplateRequest } from '../templates/fan-out.ts';
+import type { TemplateRequest } from '../templates/fan-out.ts';
 import { templateReport, templateRunLeft } from '../templates/report.ts';
 import type { SessionParts } from './session-parts.ts';
 import type { QuotedItems } from '../../engine/quote/quote.ts';
 import type { QuestionAnswer } from '../../engine/requests.ts';
+import {
+  type DiscoveredAgents,
+  type DiscoveredSkills,
+  discoveredAgents,
+  discoveredSkills,
+} from '../setup/definitions.ts';
 
 /** All that the library can do, each at the part that does it. */
 export class Session implements Muster {
@@ -46,11 +50,11 @@ export class Session implements Muster {
   }
 
   get agents(): DiscoveredAgents {
-    return this.parts.agents.discovered;
+    return discoveredAgents(this.parts.agents.current);
   }
 
   get skills(): DiscoveredSkills {
-    return this.parts.skills.discovered;
+    return discoveredSkills(this.parts.skills.current);
   }
 
   get models(): ModelSetup {

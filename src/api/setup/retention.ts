@@ -49,7 +49,7 @@ async function sweepExpired(options: RetentionOptions): Promise<void> {
   const { store, clock, days, onNotice } = options;
   if (days === 0) return;
   try {
-    await store.sweep({ endedBefore: clock.now() - days * DAY_MS, most: MOST_AT_ONCE });
+    await store.sweep({ endedBefore: clock.now() - days * DAY_MS, maxTasks: MOST_AT_ONCE });
   } catch (thrown) {
     onNotice(`old tasks could not be removed: ${errorMessage(thrown)}`);
   }

@@ -1,10 +1,10 @@
-import { agentNames, findAgent } from '../../agents/find.ts';
 import { nearNames } from '../../base/near-names.ts';
 import { couldAgentMatch } from '../../policy/rules/match-rules.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
 import { oneLine, quoted } from '../../config/quote.ts';
 import type { ConfigNotice } from '../../config/source.ts';
+import { agentNames, findAgent } from '../../agents/find-agent.ts';
 
 /**
  * Notices about rules that no call can match at this start: rules for an agent that does not exist, and rules for

@@ -1,5 +1,5 @@
 import { keyIn } from '../../model/provider-key.ts';
-import { createRedactor } from '../../store/redact.ts';
+import { createRedactor } from '../../store/redact/redactor.ts';
 import type { Environment } from '../../sys/env.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 

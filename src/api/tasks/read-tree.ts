@@ -3,7 +3,7 @@ import { LogFold } from '../../engine/task/fold-log.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-type Logs = Pick<TaskStore, 'exists' | 'owner' | 'scan'>;
+type Logs = Pick<TaskStore, 'exists' | 'getOwner' | 'scan'>;
 
 /** So long a piece of reading may keep others from being served. */
 const SLICE_MS = 15;
@@ -65,7 +65,7 @@ function withBelow({ children }: TaskState, child: string, seen: Set<string>): r
  */
 export function stateByNow(store: Logs, id: string): TaskState | null {
   if (!store.exists(id)) return null;
-  const isOwned = store.owner(id) !== null;
+  const isOwned = store.getOwner(id) !== null;
   // Read after the owner was looked for: an end is written before the log is given up.
   const fold = new LogFold((visit) => void store.scan(id, visit));
   store.scan(id, fold.add);

@@ -1,6 +1,6 @@
 import { planRewind, type RewindPlan, type RewindRequest } from '../../engine/rewind/plan.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { taskInUse } from '../../store/task-ids.ts';
+import { taskInUseError } from '../../store/files/task-ids.ts';
 import { refuseBelowWork } from './tasks-family.ts';
 
 /** Throws `CONFLICT` also where the task, one below it or one above it has an owner. */
@@ -12,8 +12,8 @@ export async function planFreeRewind(
   refuseBelowWork(store, id);
   const plan = await planRewind(store, id, wish);
   for (const task of Object.keys(plan.logs)) {
-    const owner = store.owner(task);
-    if (owner !== null) throw taskInUse(task, owner.pid);
+    const owner = store.getOwner(task);
+    if (owner !== null) throw taskInUseError(task, owner.pid);
   }
   return plan;
 }

@@ -38,7 +38,7 @@ export async function deleteFamilies(
 export function refuseBelowWork(store: TaskStore, id: string): void {
   if (!store.exists(id)) return;
   for (const above of tasksAbove(store, id)) {
-    const owner = store.owner(above);
+    const owner = store.getOwner(above);
     if (owner === null) continue;
     throw new MusterError(
       'CONFLICT',

@@ -22,7 +22,7 @@ const LOOK_MS = 50;
 /** The process of the nearest task above one that is at work; null: none of them is. */
 export function processAbove({ store }: TaskPlace, id: string): TaskOwner | null {
   for (const above of tasksAbove(store, id)) {
-    const owner = store.owner(above);
+    const owner = store.getOwner(above);
     if (owner !== null) return owner;
   }
   return null;

@@ -44,7 +44,7 @@ export function allQuestions({ store }: TaskPlace, onNotice: (line: string) => v
 }
 
 function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion[] {
-  const pid = store.owner(state.spec.id)?.pid ?? null;
+  const pid = store.getOwner(state.spec.id)?.pid ?? null;
   // What came with a file may show anything; it is asked anew when its task goes on here.
   const importedUpTo = store.importedUpTo(state.spec.id) ?? -1;
   return [...state.questions.values()].flatMap(({ question, answer, askedAt, seq }) =>
@@ -120,9 +120,9 @@ export async function answerTaskQuestion(
     const { question } = findQuestion(place, id, onNotice);
     readAnswer(question, wish);
     const { task } = question;
-    const owner = place.store.owner(task);
+    const owner = place.store.getOwner(task);
     if (owner === null) return { kind: 'left', question, top: topOf(place.store, task) };
-    const isThere = () => place.store.owner(task)?.token === owner.token;
+    const isThere = () => place.store.getOwner(task)?.token === owner.token;
     const { text: answer, ...rest } = wish;
     const request = { op: 'answer', task, question: question.id, answer, ...rest } as const;
     const reply = await askProcess(place, owner, request, { timeoutMs: ANSWER_MS, isThere });

@@ -32,7 +32,7 @@ export interface SentMessage {
  */
 export function processFor(place: TaskPlace, state: TaskState): TaskOwner | null {
   const { id } = state.spec;
-  return state.end === null ? place.store.owner(id) : processAbove(place, id);
+  return state.end === null ? place.store.getOwner(id) : processAbove(place, id);
 }
 
 /** Tells a task something where it lives; null where it lives nowhere. Throws MusterError. */
@@ -83,7 +83,7 @@ export async function detachTask(place: TaskPlace, id: string): Promise<SentMess
   if (state.end !== null) {
     throw new MusterError('INVALID_PARAM', `task ${id} has ended: ${state.status}`);
   }
-  const owner = store.owner(id);
+  const owner = store.getOwner(id);
   if (owner === null) {
     throw new MusterError(
       'NOT_FOUND',
@@ -94,7 +94,7 @@ export async function detachTask(place: TaskPlace, id: string): Promise<SentMess
   if (isInBackground(place, state)) {
     return { id, pid, text: `task ${id} is in the background already` };
   }
-  const isThere = () => store.owner(id)?.token === owner.token;
+  const isThere = () => store.getOwner(id)?.token === owner.token;
   const request = { op: 'background', task: id } as const;
   const reply = await askProcess(place, owner, request, { timeoutMs: ANSWER_MS, isThere });
   return { id, pid, text: replyText(reply) };

@@ -39,7 +39,7 @@ export async function stopTask(place: TaskPlace, wish: StopTaskRequest): Promise
   if (before.end !== null) return { id, hadEnded: true, state: before };
   const giveUpAt = performance.now() + STOP_MS;
   for (;;) {
-    const owner = store.owner(id);
+    const owner = store.getOwner(id);
     const problem = await (owner === null ? end(place, wish) : ask(place, wish, owner));
     const state = foldLog(store, id);
     if (state.end !== null) return { id, hadEnded: false, state };
@@ -58,7 +58,7 @@ async function ask(
   { id, because }: StopTaskRequest,
   owner: TaskOwner,
 ): Promise<MusterError | null> {
-  const isThere = () => place.store.owner(id)?.token === owner.token;
+  const isThere = () => place.store.getOwner(id)?.token === owner.token;
   const request = { op: 'stop', task: id, because } as const;
   try {
     const reply = await askProcess(place, owner, request, { timeoutMs: STOP_MS, isThere });
@@ -105,7 +105,7 @@ async function stopOwnedBelow(
     if (!isId(id) || !store.exists(id)) continue;
     const { end: ended, openChildren } = foldLog(store, id);
     if (ended !== null) continue;
-    if (store.owner(id) !== null) await stopTask(place, { ...wish, id });
+    if (store.getOwner(id) !== null) await stopTask(place, { ...wish, id });
     else for (const child of openChildren) below.add(child);
   }
 }

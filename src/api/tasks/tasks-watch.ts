@@ -144,9 +144,9 @@ class Watch {
   }
 
   private follow(id: string): Followed {
-    const owner = this.store.owner(id)?.token ?? null;
+    const owner = this.store.getOwner(id)?.token ?? null;
     const fold = new LogFold((visit) => void this.store.scan(id, visit));
-    const one = { id, tail: this.store.tail(id), fold, owner };
+    const one = { id, tail: this.store.openTail(id), fold, owner };
     this.followed.set(id, one);
     return one;
   }
@@ -154,16 +154,16 @@ class Watch {
   /** Tasks that somebody works on and that are not followed yet; none where one tree is watched. */
   private newlyLocked(): readonly string[] {
     if (this.top !== null) return [];
-    const locked = this.store.locked();
+    const locked = this.store.listLocked();
     if (locked === this.locked) return [];
     this.locked = locked;
-    return locked.filter((id) => !this.followed.has(id) && this.store.owner(id) !== null);
+    return locked.filter((id) => !this.followed.has(id) && this.store.getOwner(id) !== null);
   }
 
   private endOfTop(): WatchEnd | null {
     if (this.top === null) return null;
     if (this.hasEnded(this.top)) return 'ended';
-    if (this.store.owner(this.top) !== null) return null;
+    if (this.store.getOwner(this.top) !== null) return null;
     // Its end is written before it is given up.
     this.showNews();
     return this.hasEnded(this.top) ? 'ended' : 'left';
@@ -174,8 +174,8 @@ class Watch {
     const byProcess = Map.groupBy(this.followed.values(), ({ owner }) => owner);
     for (const group of byProcess.values()) {
       const [first] = group;
-      if (first === undefined || this.store.owner(first.id) !== null) continue;
-      const free = group.filter(({ id }) => this.store.owner(id) === null);
+      if (first === undefined || this.store.getOwner(first.id) !== null) continue;
+      const free = group.filter(({ id }) => this.store.getOwner(id) === null);
       // Their ends are written before they are given up.
       this.showNews();
       for (const { id, fold } of free) {

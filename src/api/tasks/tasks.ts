@@ -94,7 +94,7 @@ class StoredTasks implements Tasks {
 
   state(prefix: string): TaskState {
     const id = this.store.resolveId(prefix);
-    const isOwned = this.store.owner(id) !== null;
+    const isOwned = this.store.getOwner(id) !== null;
     // Read after the owner was looked for: an end is written before the log is given up.
     const state = foldLog(this.store, id);
     if (state.end === null && !isOwned && state.status !== 'parked') state.status = 'interrupted';
@@ -104,8 +104,8 @@ class StoredTasks implements Tasks {
   envelope(state: TaskState): ResultEnvelope {
     const { id } = state.spec;
     return resultEnvelope(state, {
-      transcript: this.store.log(id),
-      outputFile: this.store.outputFile(id),
+      transcript: this.store.logPath(id),
+      outputFile: this.store.outputPath(id),
     });
   }
 
@@ -115,7 +115,7 @@ class StoredTasks implements Tasks {
     const { id } = this.state(prefix).spec;
     const source = {
       scan: (task: string, each: (event: TaskEvent) => void) => void this.store.scan(task, each),
-      isOwned: (task: string) => this.store.owner(task) !== null,
+      isOwned: (task: string) => this.store.getOwner(task) !== null,
     };
     return treeReport(source, id, { now: Date.now(), ...(visit === undefined ? {} : { visit }) });
   }
@@ -126,7 +126,7 @@ class StoredTasks implements Tasks {
   }
 
   events(prefix: string, fromSeq = 0): AsyncIterable<TaskEvent> {
-    return this.store.events(this.store.resolveId(prefix), fromSeq);
+    return this.store.streamEvents(this.store.resolveId(prefix), fromSeq);
   }
 
   async watch(
@@ -216,7 +216,7 @@ class StoredTasks implements Tasks {
     const known = new Map(this.store.list().map((task) => [task.id, task]));
     const pruned: Deleted[] = [];
     for (;;) {
-      const ids = await this.store.sweep({ endedBefore, most: PRUNED_AT_ONCE });
+      const ids = await this.store.sweep({ endedBefore, maxTasks: PRUNED_AT_ONCE });
       if (ids.length === 0) return pruned.toSorted(oldestFirst);
       for (const id of ids) pruned.push({ id, was: known.get(id) ?? null });
     }

@@ -133,7 +133,7 @@ class TreeFollow {
   }
 
   private watchFiles(): void {
-    const log = this.store.log(this.top);
+    const log = this.store.logPath(this.top);
     if (log === null) return;
     try {
       this.watcher = watch(dirname(log), (_, name) => {
@@ -231,7 +231,7 @@ class TreeFollow {
 
   private follow(id: string): Followed {
     const fold = new LogFold((visit) => void this.store.scan(id, visit));
-    const one = { tail: this.store.tail(id), fold, foldedTo: -1 };
+    const one = { tail: this.store.openTail(id), fold, foldedTo: -1 };
     this.followed.set(id, one);
     return one;
   }
@@ -251,7 +251,7 @@ class TreeFollow {
   }
 
   private tellIfLeft(id: string): void {
-    if (this.left.has(id) || this.store.owner(id) !== null) return;
+    if (this.left.has(id) || this.store.getOwner(id) !== null) return;
     const state = stateByNow(this.store, id);
     // What came in between is told first.
     if (state === null || !isLeft(state) || state.lastSeq !== this.told.get(id)) return;

@@ -1,5 +1,5 @@
 import { missingFields, itemDigest, parseBody } from '../../agents/templates/render.ts';
-import type { DiscoveredTemplates } from '../../agents/templates/discover.ts';
+import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { nearestFirst } from '../../base/near-names.ts';
 import { UsageError } from '../../base/errors.ts';
 import type {
@@ -24,7 +24,7 @@ export interface TemplateRequest {
 
 /** Throws UsageError for an unknown template, or an item that lacks a field which the template names. */
 export function planFanOut(
-  found: DiscoveredTemplates,
+  found: DiscoveryResult<TemplateDefinition>,
   { template: name, items, source, ...wish }: TemplateRequest,
 ): FanOut {
   const template = templateNamed(name, found);
@@ -50,13 +50,16 @@ export function planFanOut(
   };
 }
 
-function templateNamed(name: string, found: DiscoveredTemplates): TemplateDefinition {
+function templateNamed(
+  name: string,
+  found: DiscoveryResult<TemplateDefinition>,
+): TemplateDefinition {
   const wanted = name.toLowerCase();
-  const template = found.templates.find((each) => each.name.toLowerCase() === wanted);
+  const template = found.items.find((each) => each.name.toLowerCase() === wanted);
   if (template !== undefined) return template;
   const names = nearestFirst(
     name,
-    found.templates.map((each) => each.name),
+    found.items.map((each) => each.name),
   );
   const lines = [
     `there is no template ${name}; nearest first: ${names.join(', ')}`,

@@ -1,9 +1,11 @@
 import { homedir } from 'node:os';
-import { discoverTemplates, type DiscoveredTemplates } from '../../agents/templates/discover.ts';
+import { TEMPLATES } from '../../agents/kinds.ts';
+import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import type { AgentsPlace } from '../agents/find-agents.ts';
 import { projectTrust } from '../../trust/project-trust.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
+import { discoveredTemplates, type DiscoveredTemplates } from '../setup/definitions.ts';
 
 /** The templates that could be used in a directory. Throws UsageError for a directory that is none. */
 export async function listTemplatesIn(place: AgentsPlace): Promise<DiscoveredTemplates> {
@@ -13,5 +15,5 @@ export async function listTemplatesIn(place: AgentsPlace): Promise<DiscoveredTem
   const home = environment['HOME'] || homedir();
   const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
   const trust = projectTrust({ ...state, decision, onProblem: place.onNotice ?? (() => {}) });
-  return discoverTemplates({ cwd, environment, trust });
+  return discoveredTemplates(await discoverDefinitions(TEMPLATES, { cwd, environment, trust }));
 }

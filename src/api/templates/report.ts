@@ -21,7 +21,7 @@ export interface TemplateReport {
 export function templateReport(store: TaskStore, id: string): TemplateReport {
   const run = foldLog(store, id);
   const { template } = fanOutOf(run.spec.fanOut, id);
-  const isLeft = run.end === null && run.status !== 'parked' && store.owner(id) === null;
+  const isLeft = run.end === null && run.status !== 'parked' && store.getOwner(id) === null;
   const status = isLeft ? 'interrupted' : run.status;
   return { id, template, status, rows: itemRows(store, run) };
 }

@@ -1,6 +1,6 @@
 import { languageOf } from './language.ts';
 
-/** What a path says about its file before it is opened. */
+/** The kind of a file, as far as its path tells. */
 export type FileKind =
   | 'source'
   | 'test'
@@ -11,7 +11,7 @@ export type FileKind =
   | 'example'
   | 'generated';
 
-/** First rule that fits decides. */
+/** The first rule that matches decides. */
 const RULES: readonly (readonly [FileKind, RegExp])[] = [
   [
     'generated',
@@ -34,27 +34,12 @@ const RULES: readonly (readonly [FileKind, RegExp])[] = [
   ['data', /\.(?:json[c5]?|ya?ml|toml|ini|cfg|conf|xml|csv|tsv|properties|env|po|sql)$/],
 ];
 
+/** Returns the kind of a file. */
 export function fileKind(path: string): FileKind {
   return RULES.find(([, rule]) => rule.test(path))?.[0] ?? 'source';
 }
 
-/** Texts and data: a line of theirs that begins like a definition, as `type checking is …`, is none. */
+/** Whether a file is text or data, in which a line such as `type checking is …` defines nothing. */
 export function isProse(path: string): boolean {
   return languageOf(path) === null && ['docs', 'data', 'style'].includes(fileKind(path));
-}
-
-/** What a file's score is multiplied by, unless the question asks for its kind. */
-export const KIND_FACTOR: Readonly<Record<FileKind, number>> = {
-  source: 1,
-  types: 0.7,
-  data: 0.5,
-  style: 0.5,
-  example: 0.5,
-  docs: 0.4,
-  test: 0.4,
-  generated: 0.2,
-};
-
-export function isFileKind(word: string): word is FileKind {
-  return Object.hasOwn(KIND_FACTOR, word);
 }

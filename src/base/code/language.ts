@@ -1,4 +1,4 @@
-/** Languages whose definitions and imports are known, by the ending of a file's name. */
+/** A language whose definitions and imports are known. */
 export type Language =
   | 'python'
   | 'go'
@@ -41,7 +41,7 @@ const BY_ENDING: ReadonlyMap<string, Language> = new Map(
   ),
 );
 
-/** Null: none of them, or no code at all. */
+/** Returns the language of a file by the ending of its name; null for other languages and for texts. */
 export function languageOf(path: string): Language | null {
   return BY_ENDING.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? null;
 }

@@ -1,46 +1,41 @@
 import { splitIdentifier, stem } from '../words.ts';
 
-/** What is longer is data and no word. */
-export const MAX_TOKEN_CHARS = 80;
+/** Longer tokens are data and no words. */
+const MAX_TOKEN_CHARS = 80;
 const START = 1;
 const PART = 2;
-/** By character code; letters of other scripts all count as letters. */
+/** The class of each ASCII character. Letters of other scripts all count as letters. */
 const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   const char = String.fromCharCode(code);
   if (/[A-Za-z_$]/.test(char)) return START;
   return /\d/.test(char) ? PART : 0;
 });
 
-function classOf(code: number): number {
+function classAt(text: string, index: number): number {
+  const code = text.charCodeAt(index);
   return code < 128 ? (CLASSES[code] ?? 0) : START;
 }
 
-/** Each identifier and each word of a text, as it stands there; single letters are none. */
-export function scanTokens(text: string, visit: (token: string) => void): void {
-  const { length } = text;
-  let at = 0;
-  while (at < length) {
-    const kind = classOf(text.charCodeAt(at));
-    if (kind === 0) {
-      at += 1;
-      continue;
-    }
-    const start = at;
-    do at += 1;
-    while (at < length && classOf(text.charCodeAt(at)) !== 0);
-    const chars = at - start;
-    if (kind === START && chars > 1 && chars <= MAX_TOKEN_CHARS) visit(text.slice(start, at));
-  }
+/** Returns the run of letters, digits, `_` and `$` around an index: its first index, and the one behind its last. */
+export function tokenAround(text: string, index: number): readonly [start: number, end: number] {
+  let start = index;
+  let end = index;
+  while (start > 0 && classAt(text, start - 1) !== 0) start -= 1;
+  while (end < text.length && classAt(text, end) !== 0) end += 1;
+  return [start, end];
+}
+
+/** Whether a run of characters is an identifier or a word. Single letters and numbers are neither. */
+export function isToken(text: string): boolean {
+  return text.length > 1 && text.length <= MAX_TOKEN_CHARS && classAt(text, 0) === START;
 }
 
 /**
- * The terms of an identifier or word: its parts as stems, and where it has several the whole name run
- * together (`useCache` → us, cach, usecache). `stemOf` may remember what `stem` said.
+ * Returns the stems of an identifier's or word's parts and, where it has several, the full name run
+ * together: `useCache` → us, cach, usecache.
  */
-export function termsOf(token: string, stemOf = stem): readonly string[] {
+export function stemsOf(token: string): readonly string[] {
   const parts = splitIdentifier(token);
-  const stems = parts
-    .filter((part) => part.length > 1 && !/^\d+$/.test(part))
-    .map((part) => stemOf(part));
+  const stems = parts.filter((part) => part.length > 1 && !/^\d+$/.test(part)).map(stem);
   return parts.length > 1 ? [...stems, parts.join('')] : stems;
 }

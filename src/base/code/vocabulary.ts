@@ -1,6 +1,6 @@
 import { stem } from '../words.ts';
 
-/** Words that say nothing about the place looked for. Lower case. */
+/** Words that say nothing about what a question looks for. Lower case. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above after again all also am an and any anything anyone are as at be because been before
   being below between both but by can could did do does doing done down during each either else etc
@@ -18,7 +18,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     .filter((word) => word !== ''),
 );
 
-/** Words common to most questions about code: they count little beside any other word. */
+/** Words common to most questions about code. They count little beside any other word. */
 export const WEAK_WORDS: ReadonlySet<string> = new Set(
   `code file files function functions class classes method methods module modules logic handle
   handled handles handling handler implement implemented implements implementation define defined
@@ -29,7 +29,7 @@ export const WEAK_WORDS: ReadonlySet<string> = new Set(
     .filter((word) => word !== ''),
 );
 
-/** Longer and shorter spellings of one word, as programmers write them: they count in full. */
+/** Longer and shorter spellings of one word, as programmers write them. Each counts in full. */
 const SPELLINGS = groups(`
   authentication authenticate auth
   authorization authorize authorise
@@ -112,68 +112,12 @@ const SPELLINGS = groups(`
   colour color
 `);
 
-/** Words that often name the same act: they count as a hint only. */
-const SYNONYMS = groups(`
-  delete remove erase unlink
-  create make build
-  fetch load download
-  start launch spawn boot
-  stop kill abort cancel terminate
-  choose select pick
-  show display print render
-  check validate verify assert
-  change modify mutate
-  find search lookup
-  failure exception error
-  limit cap max
-  merge combine join
-  retry backoff attempt
-  login signin
-  convert transform translate
-  compare diff equal
-  path dir
-  url uri href
-  wait delay sleep
-  size length
-  escape quote sanitize
-  child sub nested
-  parse read
-  write emit
-  store save persist
-  queue pending backlog
-  event emit listener
-  price cost
-  cut truncate
-  wrap fold
-  hash digest checksum
-  pattern glob regex
-  cache memo
-  link symlink
-  reject refuse deny
-  allow permit grant
-  output stdout
-  option flag setting
-  decode decompress
-  format stringify
-  ignore exclude skip
-  alias synonym
-  cookie jar
-  redirect follow
-  repeat loop
-  indent indentation
-  duplicate unique
-`);
-
-/** All spellings of a word in any inflection, its own among them. */
+/** Returns the spellings of a word, its own among them, whatever its inflection. */
 export function spellingsOf(word: string): readonly string[] | undefined {
   return SPELLINGS.get(stem(word));
 }
 
-export function synonymsOf(word: string): readonly string[] | undefined {
-  return SYNONYMS.get(stem(word));
-}
-
-/** Each group by the stem of each of its words; a word counts to the first group that has it. */
+/** Maps the stem of each word to its group. A word belongs to the first group that has it. */
 function groups(table: string): ReadonlyMap<string, readonly string[]> {
   const byStem = new Map<string, readonly string[]>();
   for (const line of table.trim().split('\n')) {

@@ -46,7 +46,7 @@ export function attachPort(
       const why = await letIn(facts);
       if (why !== null) return why;
       const { tokens } = await rules();
-      return { ...facts, tokens: tokens(facts), blob: deps.store.keepAttachment(bytes) };
+      return { ...facts, tokens: tokens(facts), blob: deps.store.putAttachment(bytes) };
     },
     addAgain: letIn,
   };
@@ -68,7 +68,7 @@ export function attachPortFor(
       const why = await refusal(facts);
       if (why !== null) return why;
       const { tokens } = await rules();
-      return { ...facts, tokens: tokens(facts), blob: deps.store.keepAttachment(bytes) };
+      return { ...facts, tokens: tokens(facts), blob: deps.store.putAttachment(bytes) };
     },
     addAgain: refusal,
   };

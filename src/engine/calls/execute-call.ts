@@ -78,7 +78,7 @@ function spillOf(
 ) {
   return {
     caps: settings.caps,
-    spillPath: () => store.spillFile(spec.id, call.id),
+    spillPath: () => store.createSpillFile(spec.id, call.id),
     ...(redactBytes === undefined ? {} : { redactBytes }),
   };
 }

@@ -51,9 +51,9 @@ export function toolContext(
     variables: variablePort(deps, run),
     ...(source === undefined ? {} : { memory: memoryPort({ source, spec, sleep: wait }) }),
     sleep: wait,
-    keepFormer: (bytes) => deps.store.keepFormer(bytes),
+    keepFormer: (bytes) => deps.store.putBackup(bytes),
     attach: attachLater(deps, run, callId),
-    spillPath: () => deps.store.spillFile(spec.id, callId),
+    spillPath: () => deps.store.createSpillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress(line) {
       const tool = run.state.runningCalls.get(callId)?.tool;

@@ -1,8 +1,8 @@
-import { agentNames } from '../../agents/find.ts';
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
 import type { EngineContext } from './engine-context.ts';
+import { agentNames } from '../../agents/find-agent.ts';
 
 /**
  * What the agent is called that a Task call would set to work, its name first, for rules to match: the

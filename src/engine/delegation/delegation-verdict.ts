@@ -1,8 +1,8 @@
-import { agentNames } from '../../agents/find.ts';
 import { decide } from '../../policy/decide.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
 import type { EngineDeps } from '../task/deps.ts';
+import { agentNames } from '../../agents/find-agent.ts';
 
 type Deps = Pick<EngineDeps, 'home' | 'settings' | 'stateDirectories'> & {
   readonly agents: Pick<EngineDeps['agents'], 'agents'>;

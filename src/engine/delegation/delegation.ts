@@ -138,7 +138,7 @@ export async function outcomeOfChild(
 /** A child that the call waits for no longer; or never did, where it asked for one in the background. */
 function goesOn(engine: EngineContext, caller: TaskRun, id: string): ToolOutput {
   const { deps } = engine;
-  const outputFile = deps.store.outputFile(id);
+  const outputFile = deps.store.outputPath(id);
   const where = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
   const because = caller.state.children.get(id)?.detached;
   const state = because === undefined ? null : taskState(engine, id);

@@ -4,8 +4,9 @@ import type { TaskInput } from '../../protocol/input.ts';
 import { NOTHING } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { isBegunBy } from '../../protocol/state/activation.ts';
-import { claimsNote } from '../../protocol/claims-note.ts';
-import { childReceipt } from '../results/child-receipt.ts';
+import { flagsText } from '../../receipts/answer-flags.ts';
+import { receiptParts } from '../../receipts/receipt-line.ts';
+import { childReceipt } from '../../receipts/receipt.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { staleReadsNote } from '../task/file-versions.ts';
 import { noticeItem } from '../../protocol/notice-text.ts';
@@ -140,7 +141,8 @@ function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
     ...(whole === '' ? ['It gave no text.'] : []),
     ...(shown === '' ? [] : [`Result: ${shown}`]),
-    ...(child.activation.claims.length === 0 ? [] : [claimsNote(child.activation.claims)]),
+    ...(child.activation.claims.length === 0 ? [] : [`[${flagsText(child.activation.claims)}]`]),
+    `[Receipt: ${receiptParts(child, most > 0 ? 'full' : 'counts').join(' · ')}]`,
     ...(hint === '' ? [] : [hint]),
     ...(stale === '' ? [] : [stale]),
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
-import { findAgent } from '../../agents/find.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
@@ -18,6 +17,7 @@ import type { TaskRun } from '../task/task-run.ts';
 import { waitForEnd } from '../task/wait-for-end.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { findAgent } from '../../agents/find-agent.ts';
 
 /** A call that makes an ended task below the caller go on. */
 export interface ResumeCall {

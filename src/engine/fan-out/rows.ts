@@ -1,14 +1,14 @@
 import type { ErrorInfo } from '../../base/errors.ts';
 import { paidTokens } from '../../protocol/model.ts';
-import { claimsNote } from '../../protocol/claims-note.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
+import { flagsText } from '../../receipts/answer-flags.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { elapsedMs, fullResult } from '../results/result.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** What came of one item. */
+/** The outcome of one item. */
 export interface ItemRow {
   /** From 1. */
   readonly index: number;
@@ -26,7 +26,7 @@ export interface ItemRow {
   /** The whole answer, or what there is of one. */
   readonly result: string;
   readonly error: ErrorInfo | null;
-  /** A sentence for each claim that its receipt contradicts, and for each request of its definition that was not met. */
+  /** The flags of its answer in one text, and a sentence for each request of its definition that was not met. */
   readonly warnings: readonly string[];
 }
 
@@ -66,12 +66,12 @@ function rowOf(
 }
 
 function warningsOf({ activation, warnings }: TaskState): readonly string[] {
-  const doubt = claimsNote(activation.claims).slice(1, -1);
-  return [...(doubt === '' ? [] : [doubt]), ...warnings];
+  const flags = flagsText(activation.claims);
+  return [...(flags === '' ? [] : [flags]), ...warnings];
 }
 
 function isLeft(store: TaskStore, { end, status, spec }: TaskState): boolean {
-  return end === null && status !== 'parked' && store.owner(spec.id) === null;
+  return end === null && status !== 'parked' && store.getOwner(spec.id) === null;
 }
 
 const NOTHING_DONE = {

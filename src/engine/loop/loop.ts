@@ -1,13 +1,16 @@
-import { errorInfo } from '../../base/errors.ts';
+import { lstat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { errorInfo, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
+import { answerFlags, untouchedPaths } from '../../receipts/answer-flags.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { closeOpenCalls, runCalls } from '../calls/calls.ts';
 import { closeOpenChildren, deliverEnd } from '../delegation/delivery.ts';
-import { taskClaims } from '../claims/task-claims.ts';
 import type { EngineDeps } from '../task/deps.ts';
+import { foldLog } from '../task/fold-log.ts';
 import { closeTurn } from '../turn/abandoned-response.ts';
 import * as endings from '../task/endings.ts';
 import type { Ending } from '../task/endings.ts';
@@ -59,8 +62,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
       run.cancellation.signal.aborted ? orderOf(run.cancellation.signal).because : 'the task ended',
     );
     closeOpenChildren(deps, run);
-    const checked = claimsIn(deps, run, ending);
-    const claims = checked instanceof Promise ? await checked : checked;
+    const claims = await flagsOf(deps, run, ending);
     if (isUnchecked(run.spec, ending)) ending = await withStructured(deps, run.spec, ending);
     run.journal.record({ type: 'task.ended', ...ending, ...(claims.length > 0 && { claims }) });
     await run.journal.sync();
@@ -74,21 +76,37 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
-/** A fault in the check is told, and takes nobody's answer away. */
-function claimsIn(deps: EngineDeps, run: TaskRun, { result }: Ending) {
-  const failed = (thrown: unknown): readonly ClaimFlag[] => {
-    deps.onFault(run.spec.id, thrown);
-    return [];
-  };
-  // What the earlier task did bears it out, or it would not have been reused.
-  if (run.state.reused !== null) return [];
-  const { compacts } = run.state.activation;
-  if (compacts !== null) return compacts.claims;
+/** Flags what the log contradicts in the answer. A fault in this check is reported, and the answer stays. */
+async function flagsOf(
+  deps: EngineDeps,
+  { spec, state }: TaskRun,
+  { result }: Ending,
+): Promise<readonly ClaimFlag[]> {
+  if (deps.flags !== undefined) return deps.flags();
+  if (state.activation.compacts !== null) return state.activation.compacts.claims;
   try {
-    const claims = taskClaims(run.state, result);
-    return claims instanceof Promise ? claims.catch(failed) : claims;
+    const { reused } = state;
+    // The answer is that of the earlier task, and so is what its log says about it.
+    if (reused !== null)
+      return deps.store.exists(reused.of) ? foldLog(deps.store, reused.of).activation.claims : [];
+    const paths = untouchedPaths(state, result);
+    const missing = await Promise.all(paths.map((path) => isMissing(resolve(spec.cwd, path))));
+    const absent = paths.filter((_, index) => missing[index]);
+    return answerFlags(state, result, absent);
   } catch (thrown) {
-    return failed(thrown);
+    deps.onFault(spec.id, thrown);
+    return [];
+  }
+}
+
+/** Whether nothing is there. Where that cannot be told, something may be. */
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return false;
+  } catch (thrown) {
+    const code = systemErrorCode(thrown);
+    return code === 'ENOENT' || code === 'ENOTDIR';
   }
 }
 
@@ -299,9 +317,11 @@ function limitWallTime(deps: EngineDeps, run: TaskRun): void {
   run.workingSince = deps.clock.monotonic();
   const [first] = wallCaps(run).toSorted((a, b) => a.value - b.value);
   if (first === undefined) return;
-  const order = () =>
-    limitOrder(`the limit ${first.limit} = ${first.value / 1000} is reached${whileHeld(run)}`);
-  run.cancellation.stopAfter(Math.max(0, first.value - run.state.activation.workedMs), order);
+  const ms = Math.max(0, first.value - run.state.activation.workedMs);
+  run.cancellation.callAfter(ms, () => {
+    const limit = `${first.limit} = ${first.value / 1000}`;
+    run.stop(limitOrder(`the limit ${limit} is reached${whileHeld(run)}`));
+  });
 }
 
 function whileHeld({ state: { activity } }: TaskRun): string {

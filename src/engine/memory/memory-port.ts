@@ -39,7 +39,8 @@ export function memoryPort({ source, spec, sleep }: PortParts): MemoryPort {
       );
     },
     async locked(directory, work) {
-      const { lockedDirectory } = await import('../../store/directory-lock.ts');
+      const { withDirectoryLock: lockedDirectory } =
+        await import('../../store/locks/directory-lock.ts');
       return await lockedDirectory(directory, sleep, work);
     },
   };

@@ -107,7 +107,7 @@ function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyC
     const path = resolve(asked);
     const risk = findPathRisk(path.real, 'read', place);
     const isOwn =
-      deps.store.isOwnFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
+      deps.store.isTaskFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
     return isOwn ? { ...path, ...risk, insideRoots: true, isOwn } : { ...path, ...risk };
   };
   const described = access ?? NO_ACCESS;

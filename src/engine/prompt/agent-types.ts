@@ -1,11 +1,11 @@
-import { agentWords } from '../../agents/agent-id.ts';
-import { builtinFirst } from '../../agents/find.ts';
-import { relevance } from '../../agents/relevance.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 import { estimateTokens } from '../../base/token-estimate.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { shortened, descriptionFor } from './shown-description.ts';
+import { callableNames } from '../../agents/agent-id.ts';
+import { builtinsFirst } from '../../agents/find-agent.ts';
+import { scoreRelevance } from '../../agents/relevance.ts';
 
 /**
  * Tokens of the whole list, estimated. It stands in every request of the task: 1 % of a window of
@@ -50,8 +50,8 @@ export function typeList(request: TypeListRequest): readonly string[] {
 }
 
 function listOf({ types, all, prompt }: TypeListRequest): readonly string[] {
-  const words = agentWords(all);
-  const usable = builtinFirst(types.filter(({ unusable }) => unusable === undefined));
+  const words = callableNames(all);
+  const usable = builtinsFirst(types.filter(({ unusable }) => unusable === undefined));
   const entries = usable.map((agent) => ({ agent, word: oneLine(words.get(agent) ?? agent.name) }));
   for (const length of LENGTHS) {
     const lines = entries.map((entry) => line(entry, length));
@@ -93,7 +93,7 @@ function toldNeeds({ parameters = [] }: AgentDefinition): string {
 function mostRelevantFirst(entries: readonly Entry[], prompt: string): readonly Entry[] {
   const isBuiltin = ({ agent }: Entry) => agent.origin.scope === 'builtin';
   const others = entries.filter((entry) => !isBuiltin(entry));
-  const scores = relevance(
+  const scores = scoreRelevance(
     prompt,
     others.map(({ agent }) => agent),
   );

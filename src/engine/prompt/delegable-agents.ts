@@ -1,10 +1,10 @@
 import {
   findAgent,
   lookUpAgent,
-  shownName,
+  quoteName,
   validNames,
   type FoundAgent,
-} from '../../agents/find.ts';
+} from '../../agents/find-agent.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
 /**
@@ -51,6 +51,6 @@ export function findDelegable(
   if (agent === undefined) return findAgent(word, agents, delegable);
   if (delegable.includes(agent)) return { ok: true, agent };
   const names = validNames(delegable, agents);
-  const message = `${shownName(by.name)} may not delegate to ${shownName(agent.name)}: its definition names those that it may. Valid: ${names}.`;
+  const message = `${quoteName(by.name)} may not delegate to ${quoteName(agent.name)}: its definition names those that it may. Valid: ${names}.`;
   return { ok: false, error: { code: 'INVALID_PARAM', message, retryable: false } };
 }

@@ -1,4 +1,3 @@
-import { agentWords } from '../../agents/agent-id.ts';
 import { mentionedAgents } from '../../agents/mentions.ts';
 import { newId } from '../../base/ids.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
@@ -7,6 +6,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { delegableAgents } from './delegable-agents.ts';
 import type { AgentSource } from '../task/deps.ts';
+import { callableNames } from '../../agents/agent-id.ts';
 
 /** What a person's words ask of the agent types that they name. */
 export interface Mentions {
@@ -36,7 +36,7 @@ export function mentionsIn(
   const types = agents.agents();
   const mentioned = mentionedAgents(words, types);
   if (mentioned.length === 0) return { warnings: [] };
-  const known = agentWords(types);
+  const known = callableNames(types);
   const named = (some: readonly AgentDefinition[]) =>
     some.map((agent) => known.get(agent) ?? agent.name);
   if (!by.tools.includes('Task')) {

@@ -68,7 +68,8 @@ export function prepareAgent(deps: PlanDeps, post: Placement): AgentSetup {
   const view = createToolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
-    available: availableTools(deps, rights, provider),
+    available: availableTools(deps, rights),
+    addsCodeSearch: provider === 'offline',
     nested: deps.settings.nested,
     root: isRoot,
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
@@ -101,13 +102,12 @@ function openingOf(
   return memoryOpening({ source, redact, agent, cwd, moment });
 }
 
-/** Skill and RunTemplate only where there is one to call; a tool for one provider only for its models. */
-function availableTools(deps: PlanDeps, rights: Rights, provider: string): readonly AnyTool[] {
-  const tools = deps.tools.filter(({ onlyFor = provider }) => onlyFor === provider);
+/** Skill and RunTemplate are available only when there is one to call. */
+function availableTools(deps: PlanDeps, rights: Rights): readonly AnyTool[] {
   const without = new Set<string>();
   if (callableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
-  return without.size === 0 ? tools : tools.filter(({ name }) => !without.has(name));
+  return without.size === 0 ? deps.tools : deps.tools.filter(({ name }) => !without.has(name));
 }
 
 function promptInput(

@@ -1,5 +1,3 @@
-import { catalogue } from '../../agents/skills/catalogue.ts';
-import { findSkill } from '../../agents/skills/find.ts';
 import { skillTextWithin } from '../../agents/skills/text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { isToolDisallowed, coversWholeTool, ruleCovers } from '../../policy/rules/tool-cover.ts';
@@ -9,6 +7,8 @@ import type { SkillDefinition } from '../../protocol/skill.ts';
 import { isInside } from '../../sys/paths.ts';
 import type { EngineDeps, SkillSource } from '../task/deps.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { findSkill } from '../../agents/skills/find-skill.ts';
+import { listSkillsForPrompt } from '../../agents/skills/prompt-list.ts';
 
 interface SkillDeps extends Pick<EngineDeps, 'settings'> {
   readonly skills: Pick<SkillSource, 'skills'>;
@@ -41,7 +41,7 @@ function callableOf(
   const skills = all.filter(
     ({ modelInvocable, context }) => modelInvocable && (delegates || context !== 'fork'),
   );
-  return { skills, lines: catalogue(skills).map(escapeTags) };
+  return { skills, lines: listSkillsForPrompt(skills).map(escapeTags) };
 }
 
 function mayDelegate(rights: Rights): boolean {

@@ -1,5 +1,5 @@
-import { lookUpAgent } from '../../agents/find.ts';
-import { QUOTED } from '../../agents/mentions.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
+import { QUOTED_TEXT } from '../../agents/mentions.ts';
 import { lazy } from '../../base/lazy.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
@@ -21,7 +21,7 @@ export function fileMentions(
 ): readonly FileMention[] {
   if (!words.includes('@')) return [];
   const found = new Map<string, FileMention>();
-  for (const [, quoted, word = ''] of words.replaceAll(QUOTED, ' ').matchAll(MENTION())) {
+  for (const [, quoted, word = ''] of words.replaceAll(QUOTED_TEXT, ' ').matchAll(MENTION())) {
     const names = quoted === undefined ? [word, word.replace(MARKS, '')] : [quoted];
     const meant = [...new Set(names)].filter((name) => name !== '');
     if (meant.some((name) => lookUpAgent(name, agents) !== undefined)) continue;

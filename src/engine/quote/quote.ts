@@ -135,7 +135,7 @@ function commandEnclosure(
     { name: 'Bash' },
     {
       caps: settings.caps,
-      spillPath: () => store.spillFile(spec.id, newId()),
+      spillPath: () => store.createSpillFile(spec.id, newId()),
       ...(redactBytes === undefined ? {} : { redactBytes }),
     },
   );

@@ -1,35 +1,34 @@
-import { readPlaceLines } from '../../base/code/place-lines.ts';
 import type { ErrorInfo } from '../../base/errors.ts';
 import { formatDuration, plural, truncate } from '../../base/text.ts';
-import type { ShellState } from '../../protocol/state/owned-work.ts';
 import { knownCost, totalUse } from '../../protocol/state/ledger.ts';
 import { paidTokens, type Usage } from '../../protocol/model.ts';
 import type {
   EnvelopeStatus,
   EnvelopeUsage,
-  Receipt,
   ResultEnvelope,
-  ShellRun,
   TaskStatus,
 } from '../../protocol/result.ts';
 import { openQuestions } from '../../protocol/state/questions.ts';
 import type { Question } from '../../protocol/question.ts';
-import { claimsNote } from '../../protocol/claims-note.ts';
+import { flagsText } from '../../receipts/answer-flags.ts';
+import { receiptParts } from '../../receipts/receipt-line.ts';
+import { receiptOf } from '../../receipts/receipt.ts';
 import { cutAtParagraph } from './text-page.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { parseLocations } from '../../base/code-search/report.ts';
 
 export interface ResultPaths {
   readonly transcript: string | null;
   readonly outputFile: string | null;
 }
 
-/** Denials that a parent is told of, and code points of each. */
+/** How many of the user's denials the result names, and code points of each. */
 const SHOWN_DENIALS = 5;
 const DENIAL_LENGTH = 200;
 
-/** What stands for the error of a task that has no end, and that nobody works on any more. */
+/** The error of a task that has no end and that no process works on any more. */
 export function interruption({ activation }: TaskState): ErrorInfo {
   const hasWorked =
     activation.workingSince !== null || activation.workedMs > 0 || activation.number === 0;
@@ -40,11 +39,10 @@ export function interruption({ activation }: TaskState): ErrorInfo {
 }
 
 /**
- * The result of a task for programs, from its log alone. A log without an end says `running`;
- * whether somebody still works on it is for the caller to know, who passes the state on as
- * `interrupted` otherwise.
+ * Builds the result of a task for programs, from its log alone. A log without an end says `running`. The caller knows
+ * whether a process still works on the task, and passes the state on as `interrupted` otherwise.
  *
- * @param asked questions that wait for an answer, where others than its own do, too
+ * @param asked the questions that wait for an answer; default: those of the task itself
  */
 export function resultEnvelope(
   state: TaskState,
@@ -61,7 +59,7 @@ export function resultEnvelope(
       task_id: spec.id,
       result,
       structured: state.structured?.value ?? null,
-      ...(spec.model.provider === 'offline' ? { places: readPlaceLines(result) } : {}),
+      ...(spec.model.provider === 'offline' ? { places: parseLocations(result) } : {}),
       tool_summary: [...state.toolCounts].map(([tool, count]) => ({ tool, count })),
       files_modified: [...state.filesChanged.keys()],
       model_used: model,
@@ -84,8 +82,8 @@ export function resultEnvelope(
 }
 
 /**
- * What the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
- * `resultMaxTokens` of it, the error where there is one, and the line of facts.
+ * Returns the text that the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
+ * `resultMaxTokens` of it, the error if there is one, the flags of the answer, and the line with the receipt.
  */
 export function parentText(state: TaskState, offset: number): string {
   const { spec, end } = state;
@@ -109,7 +107,8 @@ export function parentText(state: TaskState, offset: number): string {
     parts.push('[Note: the answer is not JSON that is valid against output_schema]');
   }
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
-  parts.push(claimsNote(state.activation.claims), factsLine(state));
+  const flags = flagsText(state.activation.claims);
+  parts.push(flags === '' ? '' : `[${flags}]`, factsLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -129,7 +128,7 @@ function reusedResult({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reus
   return { reused: { task_id: reused.of, at: new Date(reused.at).toISOString() } };
 }
 
-/** Why it has no result; null while it is at work. */
+/** Returns why a task without an end has no result; null while it is at work. */
 function unended(state: TaskState): ErrorInfo | null {
   const { status, parkedOn, questions } = state;
   if (status === 'interrupted') return interruption(state);
@@ -139,81 +138,52 @@ function unended(state: TaskState): ErrorInfo | null {
   return { code: 'PERMISSION_DENIED', message, retryable: true };
 }
 
-export function receiptOf(state: TaskState): Receipt {
-  return {
-    filesRead: [...state.filesRead.values()],
-    filesChanged: [...state.filesChanged.values()],
-    commands: state.commands,
-    shells: [...state.shells].map(([id, shell]) => shellRun(state, id, shell)),
-    children: [...state.children.keys()],
-    childReceipts: Object.fromEntries(
-      [...state.children].flatMap(([id, { receipt }]) => (receipt === null ? [] : [[id, receipt]])),
-    ),
-    refusals: state.refusals,
-    models: state.models,
-    faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
-    ...(state.reused === null ? {} : { reused: { task: state.reused.of, at: state.reused.at } }),
-    endedBecause: state.end?.because ?? 'it has not ended',
-    claims: state.activation.claims,
-  };
-}
-
-/** What ran when the process of its task died is lost, also before a resume has written it down. */
-function shellRun({ status }: TaskState, id: string, { command, end }: ShellState): ShellRun {
-  const unseen = status === 'interrupted' ? 'lost' : null;
-  return { id, command, end: end?.how ?? unseen, exitCode: end?.exitCode ?? null };
-}
-
 function envelopeStatus(status: TaskStatus): EnvelopeStatus {
   if (status === 'completed') return 'success';
   return status === 'partial' ? 'partial' : 'error';
 }
 
-/** The final answer; of a task that has none, the last it said. */
+/** Returns the final answer, or the last text of a task that has none. */
 export function fullResult(state: TaskState): string {
   return state.result === '' ? state.lastText : state.result;
 }
 
-/** So that whoever delegated knows that it was the user who did not want it. */
+/** Tells the parent that it was the user who refused these calls. */
 function denialsLine(denials: readonly string[]): string {
   const shown = denials.slice(-SHOWN_DENIALS).map((each) => truncate(each, DENIAL_LENGTH));
   const more = denials.length - shown.length;
   return `[The user said no to: ${shown.join('; ')}${more > 0 ? `; and ${more} before` : ''}]`;
 }
 
+/** Returns the last line of a result: the task, what it used, and its receipt. */
 function factsLine(state: TaskState): string {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
-  const changed = [...state.filesChanged.keys()];
-  const facts = [
+  const [calls = '', ...receipt] = receiptParts(state, 'full');
+  const parts = [
     `task ${spec.id}`,
     spec.agent.name,
     model,
     ...(state.reused === null ? [] : [`reused: ${reusedText(state.reused)}`]),
     plural(state.turns, 'turn'),
-    plural(toolCallCount(state), 'tool call'),
+    calls,
     tokensText(state),
     formatDuration(elapsedMs(state)),
-    changed.length === 0 ? 'no files changed' : `changed: ${shortList(changed)}`,
+    ...receipt,
   ];
-  return `[${facts.join(' · ')}]`;
+  return `[${parts.join(' · ')}]`;
 }
 
-/** The tokens of a task, with a `~` if a part was estimated because the server did not count it. */
+/** Returns the tokens of a task, with a `~` if a part was estimated because the server did not count it. */
 function tokensText({ usage, ledger }: TaskState): string {
   const estimated = totalUse(ledger, { isEstimated: true });
   const tokens = paidTokens(usage) + paidTokens(estimated.usage);
   return `${estimated.answers > 0 ? '~' : ''}${plural(tokens, 'token')}`;
 }
 
-/** Whose result it is, and since when it has been one. */
+/** Says which earlier task gave a reused result, and when. */
 export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
   return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
-}
-
-function shortList(paths: readonly string[]): string {
-  const shown = paths.slice(0, 5).join(', ');
-  return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
 }
 
 function toolCallCount(state: TaskState): number {

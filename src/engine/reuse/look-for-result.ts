@@ -49,7 +49,7 @@ async function newestThatHolds(
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
 ): Promise<ReuseOutcome | string> {
   let why = 'no earlier task was given the same work';
-  for (const [index, of] of deps.store.endedWithKey(key).slice(0, MOST_TRIED).entries()) {
+  for (const [index, of] of deps.store.findReusable(key).slice(0, MOST_TRIED).entries()) {
     const reads = new SameReads(deps, signal);
     const found = await reads.runOf(of, run);
     if (typeof found !== 'string') {

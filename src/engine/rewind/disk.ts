@@ -73,7 +73,7 @@ export async function keepCurrent(
   const options = { maxBytes: MAX_EDIT_BYTES, signal: NEVER };
   const { bytes, hash } = await readWholeFile(path, placeOf(path, roots), options);
   if (hash !== from.hash) throw changed(path);
-  await store.keepFormer(bytes);
+  await store.putBackup(bytes);
 }
 
 /**
@@ -91,7 +91,7 @@ export async function putBack(
     throw changed(path);
   }
   if (to !== null) {
-    const bytes = store.former(to.hash);
+    const bytes = store.getBackup(to.hash);
     if (bytes === null)
       throw new MusterError('NOT_FOUND', `what ${path} held is not kept any more`);
     const expected = found.kind === 'file' ? found.stats : 'nothing';

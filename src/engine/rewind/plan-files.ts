@@ -18,7 +18,7 @@ export interface FilePlan {
 
 /** What is to be done to the files that a tree has changed since, and what stands against it. */
 export async function planFiles(
-  store: Pick<TaskStore, 'hasFormer'>,
+  store: Pick<TaskStore, 'hasBackup'>,
   since: Pick<TreeSince, 'changes' | 'roots' | 'lost'>,
 ): Promise<FilePlan> {
   const refused: FileLeft[] = [...since.lost];
@@ -93,13 +93,13 @@ function whyNot(
 
 /** What is put back may lie in a file that is to be taken away, and is kept then. */
 function whyNotWithOthers(
-  store: Pick<TaskStore, 'hasFormer'>,
+  store: Pick<TaskStore, 'hasBackup'>,
   { path, from, to }: RewoundFile,
   files: readonly RewoundFile[],
 ): string | null {
   if (to === null) return null;
   if (isTooLarge(to)) return `held more than ${MAX_EDIT_BYTES} bytes: that was not kept`;
-  const isThere = store.hasFormer(to.hash) || files.some((each) => each.from?.hash === to.hash);
+  const isThere = store.hasBackup(to.hash) || files.some((each) => each.from?.hash === to.hash);
   if (!isThere) return 'was changed without what it held being kept (by an older version?)';
   const above = from === null ? fileAbove(path) : null;
   if (above === null || files.some((each) => each.path === above && each.to === null)) return null;

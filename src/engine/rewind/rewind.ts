@@ -30,7 +30,7 @@ export async function rewind(
   const { task, isThere, refused, roots } = plan;
   if (refused.length > 0) throw refusal(plan);
   if (isThere) return { plan, left: [] };
-  const letGo = await store.hold(Object.keys(plan.logs).filter((id) => id !== task));
+  const letGo = await store.lockTasks(Object.keys(plan.logs).filter((id) => id !== task));
   try {
     const now = await planRewind(store, task, plan.wish);
     if (!isDeepStrictEqual(now, plan)) throw notAsShown(plan);

@@ -46,7 +46,7 @@ export function treeSince(store: TaskStore, id: string, event: Moment): TreeSinc
     judged.set(task, { facts, cameAfter });
     if (facts.rewindingTo !== null && task !== id) {
       const because = `is of a task whose rewind was cut short: \`muster tasks rewind ${task} --to ${facts.rewindingTo}\` ends that first`;
-      lost.push({ path: store.log(task) ?? task, because });
+      lost.push({ path: store.logPath(task) ?? task, because });
     }
     for (const { child } of facts.begun) if (isId(child)) known.add(child);
   }
@@ -77,7 +77,7 @@ function readable(store: TaskStore, task: string, lost: FileLeft[]): LogFacts | 
   try {
     return logFacts(store, task);
   } catch (thrown) {
-    lost.push({ path: store.log(task) ?? task, because: errorMessage(thrown) });
+    lost.push({ path: store.logPath(task) ?? task, because: errorMessage(thrown) });
     return null;
   }
 }

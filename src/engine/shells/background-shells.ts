@@ -23,7 +23,7 @@ const MOST_SHELLS = 16;
 const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];
 
 export interface ShellDeps {
-  readonly store: Pick<TaskStore, 'spillFile'>;
+  readonly store: Pick<TaskStore, 'createSpillFile'>;
   readonly settings: { readonly caps: Pick<ToolCaps, 'spillBytes'> };
   redactBytes?(): ByteFilter;
   onFault(taskId: string, thrown: unknown): void;
@@ -123,7 +123,7 @@ export class BackgroundShells {
     this.checkMayStart();
     const id = newId();
     const { deps, owner } = this;
-    const path = deps.store.spillFile(owner.journal.state.spec.id, id);
+    const path = deps.store.createSpillFile(owner.journal.state.spec.id, id);
     const controller = new AbortController();
     const output = new ShellOutput(
       path,

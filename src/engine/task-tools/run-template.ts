@@ -9,6 +9,8 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { calledTypes } from '../delegation/called-types.ts';
 import { outcomeOfChild, startChild } from '../delegation/delegation.ts';
 import { fullResult, endNoticeId } from '../results/result.ts';
+import { flagsText } from '../../receipts/answer-flags.ts';
+import { receiptParts } from '../../receipts/receipt-line.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
@@ -193,6 +195,9 @@ async function rowOf(
     error === null ? whole : `${error.code}: ${error.message}. ${whole}`,
     most,
   );
-  const facts = `task ${child} · ${state.status} · ${plural(state.turns, 'turn')}`;
-  return { text: `${facts} · ${shown}`, told: [endNoticeId(state)] };
+  const facts = [`task ${child}`, state.status, plural(state.turns, 'turn')];
+  const receipt = receiptParts(state, 'counts').join(', ');
+  const flags = flagsText(state.activation.claims);
+  const parts = [...facts, receipt, ...(flags === '' ? [] : [flags]), shown];
+  return { text: parts.join(' · '), told: [endNoticeId(state)] };
 }

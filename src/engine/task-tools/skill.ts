@@ -1,5 +1,5 @@
-import { agentNames } from '../../agents/find.ts';
-import { findSkill } from '../../agents/skills/find.ts';
+import { agentNames } from '../../agents/find-agent.ts';
+import { findSkill } from '../../agents/skills/find-skill.ts';
 import { skillText, skillTextWithin } from '../../agents/skills/text.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';

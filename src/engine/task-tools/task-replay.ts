@@ -87,7 +87,7 @@ async function readPage(
   const page = new Page(limit, caps.resultBytes - NOTE_BYTES);
   let start: number | null = null;
   let end = 0;
-  for await (const event of deps.store.events(taskId, 0)) {
+  for await (const event of deps.store.streamEvents(taskId, 0)) {
     signal.throwIfAborted();
     start ??= steadyTime(event);
     end = event.seq + 1;

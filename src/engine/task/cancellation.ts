@@ -39,8 +39,8 @@ export class Cancellation {
     if (!this.task.signal.aborted) this.task.abort(reason);
   }
 
-  /** Stops the task with the result of `order` when `ms` milliseconds have passed. */
-  stopAfter(ms: number, stop: () => void): void {
+  /** Calls `stop`, which stops the task, when `ms` milliseconds have passed and the task has not ended. */
+  callAfter(ms: number, stop: () => void): void {
     this.timeLimit = this.parts.deadlines.after(ms, stop);
   }
 

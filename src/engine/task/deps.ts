@@ -8,6 +8,7 @@ import type { TaskSignal } from '../../protocol/signal.ts';
 import type { ModelDetails, ModelPort, ResolvedModel } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { Decision } from '../../protocol/permission.ts';
+import type { ClaimFlag } from '../../protocol/result.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { AnyTool, ByteFilter } from '../../protocol/tool.ts';
@@ -93,6 +94,8 @@ export interface EngineDeps {
   readonly compaction?: () => CompactionStep;
   /** Says by how much the next request's output cap is lowered: for reruns. Absent: the budget decides. */
   readonly outputCap?: () => OutputCap | null;
+  /** Returns the flags of the answer that the log has next, for reruns. Default: the answer is checked. */
+  readonly flags?: () => readonly ClaimFlag[];
   /** The day that requests are told of, `YYYY-MM-DD`; null, for reruns: their logs say it. Absent: by the clock. */
   readonly today?: () => string | null;
   readonly agents: AgentSource;

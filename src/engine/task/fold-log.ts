@@ -62,7 +62,10 @@ export function foldLog(store: TaskStore, id: string): TaskState {
 }
 
 /** All events of a log. Throws MusterError when it has lost its beginning. */
-export function fullLog(store: Pick<TaskStore, 'scan' | 'log'>, id: string): readonly TaskEvent[] {
+export function fullLog(
+  store: Pick<TaskStore, 'scan' | 'logPath'>,
+  id: string,
+): readonly TaskEvent[] {
   const events: TaskEvent[] = [];
   const problems = store.scan(id, (event) => void events.push(event));
   if (events[0]?.type !== 'task.created') throw withoutBeginning(store, id, problems);
@@ -70,11 +73,11 @@ export function fullLog(store: Pick<TaskStore, 'scan' | 'log'>, id: string): rea
 }
 
 function withoutBeginning(
-  store: Pick<TaskStore, 'log'>,
+  store: Pick<TaskStore, 'logPath'>,
   id: string,
   problems: readonly LogProblem[],
 ): MusterError {
-  const path = store.log(id);
+  const path = store.logPath(id);
   const where = path === null ? '' : ` (${path}:${problems[0]?.line ?? 1})`;
   return new MusterError(
     'NOT_FOUND',

@@ -65,6 +65,6 @@ export function requestOf(
     ...(effort === undefined ? {} : { effort }),
     cacheKey: `${spec.root}:${agent}`,
     lane: { tree: tree.id, background: isBackground },
-    readBlob: (hash) => store.attachment(hash),
+    readBlob: (hash) => store.getAttachment(hash),
   };
 }

@@ -1,4 +1,3 @@
-import { lookUpAgent } from '../../agents/find.ts';
 import type { Mention } from '../../protocol/state/conversation.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
@@ -7,6 +6,7 @@ import { foldLog } from '../task/fold-log.ts';
 import { describePrompt } from '../prompt/prompt.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { parseTaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
 
 /**
  * An answer as it is taken: with a Task call for each type that a person named and that it does not

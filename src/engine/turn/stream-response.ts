@@ -10,7 +10,6 @@ import {
 import type { TaskSignal } from '../../protocol/signal.ts';
 import type { ModelAnswer, LastPart } from './answer.ts';
 import type { BegunTurn } from './begin-turn.ts';
-import { prepareClaimCheck } from '../claims/task-claims.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { timeLeftWhileHeld } from './fallback.ts';
 import { limitMessage } from '../limits/limits.ts';
@@ -85,7 +84,6 @@ async function askOnce(
           turn,
           added: digestsOfAdded(request.messages),
         });
-        if (run.parent !== null || turn > 1) prepareClaimCheck();
         // Loaded while the answer streams in; asked for again when it has ended.
         void deps.models.facts(request.model);
         break;

@@ -2,36 +2,51 @@ import { UsageError } from '../../base/errors.ts';
 import { quoted } from '../../config/quote.ts';
 import { flagProblem, type FlagValue } from '../../config/text-layer.ts';
 import { expandHome } from '../../sys/paths.ts';
-import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
-import type { Scan } from './scan.ts';
+import { flagSpec, type FlagName } from './flags.ts';
+import { findFlag, type Scan } from './scan.ts';
 
 const COUNT = /^\d{1,9}$/;
 
-/** The flags of one command line, checked when read. Every method throws a UsageError. */
+/** Reads and checks the flags of one command line. Every method throws a UsageError for a wrong value. */
 export class FlagReader {
-  readonly #flags: Scan['flags'];
+  readonly #given: Scan['flags'];
 
-  constructor(flags: Scan['flags']) {
-    this.#flags = flags;
+  constructor(given: Scan['flags']) {
+    this.#given = given;
   }
 
-  given(name: FlagName): boolean {
-    return this.#flags.has(name);
+  has(name: FlagName): boolean {
+    return this.#given.has(name);
   }
 
-  /** All texts of a flag that takes one; of a path with `~` expanded. */
+  /** Whether any flag was given. */
+  get hasAny(): boolean {
+    return this.#given.size > 0;
+  }
+
+  /** Returns the flags among these that were given, as the user writes them. */
+  givenOf(names: readonly FlagName[]): readonly string[] {
+    return names.filter((name) => this.has(name)).map((name) => `--${name}`);
+  }
+
+  /** Returns the values of a flag whose value may be left out, and may look like a flag. */
+  optionalTexts(name: FlagName): readonly string[] {
+    return (this.#given.get(name) ?? []).filter((text) => text !== null);
+  }
+
+  /** Returns all values of a flag; in paths, `~` is expanded. */
   texts(name: FlagName): readonly string[] {
-    const { isPath } = flagSpec(name);
-    return (this.#flags.get(name) ?? []).map((text) => {
-      // `--model --verbose`: the parser took the next flag for the value.
-      if (text === null || text.trim() === '' || isFlag(text)) {
-        throw new UsageError(`--${name} needs a value: --${name} ${flagSpec(name).value ?? ''}`);
+    const { path, value = '' } = flagSpec(name);
+    return (this.#given.get(name) ?? []).map((text) => {
+      // In `--model --verbose` the scanner took the next flag for the value.
+      if (text === null || text.trim() === '' || findFlag(text) !== undefined) {
+        throw new UsageError(`--${name} needs a value: --${name} ${value}`);
       }
-      return isPath === true ? expandHome(text) : text;
+      return path === undefined ? text : expandHome(text);
     });
   }
 
-  /** Null when not given; of several, the last. */
+  /** Returns the last value of a flag; null if it was not given. */
   text(name: FlagName): string | null {
     return this.texts(name).at(-1) ?? null;
   }
@@ -41,32 +56,29 @@ export class FlagReader {
     return text === null ? initial : choiceOf(name, text, choices);
   }
 
-  /** All of the texts, each one of these. */
   choices<const C extends string>(name: FlagName, choices: readonly C[]): readonly C[] {
     return this.texts(name).map((text) => choiceOf(name, text, choices));
   }
 
-  /** A whole number. */
-  count(name: FlagName, { least = 1 }: { readonly least?: number } = {}): number | null {
+  /** Returns a whole number of at least `least`; null if the flag was not given. */
+  count(name: FlagName, least = 1): number | null {
     const text = this.text(name);
     if (text === null) return null;
-    if (!COUNT.test(text) || Number(text) < least) {
-      throw new UsageError(
-        `--${name} must be a whole number of at least ${least}, not ${quoted(text)}`,
-      );
-    }
-    return Number(text);
+    if (COUNT.test(text) && Number(text) >= least) return Number(text);
+    throw new UsageError(
+      `--${name} must be a whole number of at least ${least}, not ${quoted(text)}`,
+    );
   }
 
-  /** What the flags set in the configuration, in the order of the table. */
+  /** Returns the values of these flags for the configuration, in the order of the names. */
   configValues(names: readonly FlagName[]): readonly FlagValue[] {
     return names.flatMap((name) => {
-      const { configKey: key, aboveZero, joinedBy } = flagSpec(name);
+      const { configKey: key, refusesZero, joinedBy } = flagSpec(name);
       if (key === undefined) return [];
       const given = this.texts(name);
       const texts = joinedBy === undefined || given.length < 2 ? given : [given.join(joinedBy)];
       return texts.map((text): FlagValue => {
-        const problem = flagProblem(key, text, { aboveZero: aboveZero ?? false });
+        const problem = flagProblem(key, text, { aboveZero: refusesZero ?? false });
         if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
         return { key, flag: `--${name}`, text };
       });
@@ -78,10 +90,4 @@ function choiceOf<C extends string>(name: FlagName, text: string, choices: reado
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
   throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not ${quoted(text)}`);
-}
-
-function isFlag(text: string): boolean {
-  return FLAG_NAMES.some(
-    (name) => text === `--${name}` || text === `-${flagSpec(name).short ?? name}`,
-  );
 }

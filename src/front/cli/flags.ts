@@ -1,272 +1,255 @@
-import type { ConfigKey } from '../../config/keys.ts';
+import { type ConfigKey, SECTIONS } from '../../config/keys.ts';
 import { USAGE_KEYS } from '../../api/tasks/usage-keys.ts';
+import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
+import {
+  AGENT_VALUES,
+  FILES,
+  MODEL_VALUES,
+  MODES,
+  TOOLS,
+  type Paths,
+  type CompletionValues,
+} from './completion-values.ts';
 
 /** A flag of the command line. */
-export interface FlagSpec {
-  readonly short?: string;
-  /** Absent: the flag takes no value. */
-  readonly value?: string;
-  /** The value is a path, in which `~` is the home directory: no shell expands `--cwd=~/x`. */
-  readonly isPath?: true;
-  /** The value may be left out. */
-  readonly optionalValue?: true;
-  readonly group: FlagGroup;
-  readonly help: string;
-  /** The configuration key that the flag sets for this run. */
-  readonly configKey?: ConfigKey;
-  /** Given several times, what the values are together: each else takes the place of the one before. */
-  readonly joinedBy?: string;
-  /** 0 means "no limit" in a file, and would be read as "nothing at all" on a command line. */
-  readonly aboveZero?: true;
+export interface FlagSpec extends FlagDetails {
+  /** The heading of the help under which the flag stands. */
+  readonly group: string;
 }
 
-/** The headings of the help, in order. */
-type FlagGroup =
-  | 'Tasks'
-  | 'Run'
-  | 'Agents and models'
-  | 'Permissions'
-  | 'Limits'
-  | 'Places'
-  | 'General';
+interface FlagDetails {
+  readonly short?: string;
+  /** The name of the value in the help. Absent: the flag takes no value. */
+  readonly value?: string;
+  /** The value may be left out. */
+  readonly hasOptionalValue?: true;
+  readonly help: string;
+  /** The value is a path, in which `~` is the home directory: no shell expands `--cwd=~/x`. */
+  readonly path?: Paths;
+  /** The values that completion offers. Default: paths for a path, otherwise none. */
+  readonly completes?: CompletionValues;
+  /** The configuration key that the flag sets for this run. */
+  readonly configKey?: ConfigKey;
+  /** Joins the values of a repeated flag. Absent: the last value replaces the others, or a list takes all. */
+  readonly joinedBy?: string;
+  /** Zero is refused: in a file it means "no limit", and on a command line it looks like "nothing at all". */
+  readonly refusesZero?: true;
+}
 
-/** Every flag there is, by its long name. A name means the same wherever it is taken. */
+/** All flags by their long names. A flag has the same form in every command, so it may stand anywhere. */
 const FLAGS = {
-  all: { group: 'Tasks', help: 'all of them' },
-  status: { value: 'STATUS', group: 'Tasks', help: `${TASK_STATUSES.join(', ')}; repeatable` },
-  here: { group: 'Tasks', help: 'those that work in this directory alone' },
-  from: { value: 'START', group: 'Tasks', help: 'what to begin with' },
-  turn: { value: 'N', group: 'Tasks', help: 'its turn; default: the newest' },
-  at: { value: 'N', group: 'Tasks', help: 'the number of the event (`muster tasks log`)' },
-  undo: { group: 'Tasks', help: 'undo the last one' },
-  because: { value: 'TEXT', group: 'Tasks', help: 'why, for the log and its parent' },
-  scope: {
-    value: 'SCOPE',
-    group: 'Tasks',
-    help: `how far always reaches: ${GRANT_SCOPES.join(', ')} (default: task, with all below it); of mode: task or user`,
-  },
-  reason: { value: 'TEXT', group: 'Tasks', help: 'why not: the task that asked is told' },
-  days: {
-    value: 'N',
-    group: 'Tasks',
-    help: 'what ended longer ago than this; default: store.retention_days',
-  },
-  by: { value: 'WHAT', group: 'Tasks', help: `${USAGE_KEYS.join(', ')} (default: model)` },
-  since: {
-    value: 'DAY',
-    group: 'Tasks',
-    help: 'from this day on: YYYY-MM-DD, or 7d for the last 7 days (days of UTC)',
-  },
-  html: {
-    value: 'FILE',
-    isPath: true,
-    group: 'Tasks',
-    help: 'write a page with the timeline drawn (-: stdout)',
-  },
-  force: { group: 'Tasks', help: 'replace FILE if it is there' },
-  items: {
-    isPath: true,
-    value: 'ITEMS',
-    group: 'Run',
-    help: 'what to run it over: a file (one item a line, a JSON list, or JSON lines), a glob of the workspace, or - for stdin',
-  },
-  'retry-failed': {
-    group: 'Run',
-    help: 'with --continue: do again what failed or was ended by a limit',
-  },
-  out: {
-    value: 'FILE',
-    isPath: true,
-    group: 'Run',
-    help: 'write the results to FILE instead of stdout',
-  },
-  list: { group: 'Run', help: 'which templates there are, and where each comes from' },
-  print: {
-    short: 'p',
-    value: 'PROMPT',
-    optionalValue: true,
-    group: 'Run',
-    help: 'run without a terminal UI and print the answer; without PROMPT it is read from stdin, with PROMPT stdin is added as context',
-  },
-  'output-format': {
-    value: 'FORMAT',
-    group: 'Run',
-    help: 'text (the answer), json (the result envelope) or stream-json (one event a line, the envelope last)',
-  },
-  'output-schema': {
-    value: 'SCHEMA',
-    group: 'Run',
-    help: 'a JSON Schema, or the file that holds it: the answer must be JSON valid against it (data.structured of the envelope)',
-  },
-  'screen-reader': {
-    group: 'Run',
-    help: 'the terminal UI in plain lines that are only ever added, for a screen reader (or MUSTER_SCREEN_READER=1)',
-  },
-  verbose: { group: 'Run', help: "show the subagents' actions on stderr" },
-  continue: {
-    short: 'c',
-    group: 'Run',
-    help: 'go on with the newest conversation of this directory; a prompt is its next message',
-  },
-  resume: {
-    short: 'r',
-    value: 'ID',
-    group: 'Run',
-    help: 'go on with this task, or with the newest conversation of this directory (last)',
-  },
-  'no-log': { group: 'Run', help: 'keep nothing of this run after it ends' },
-  model: {
-    value: 'MODEL',
-    group: 'Agents and models',
-    configKey: 'models.default',
-    help: 'provider/model, a model id, a tier (fast, balanced, powerful), auto or offline',
-  },
-  'fallback-model': {
-    value: 'MODEL',
-    group: 'Agents and models',
-    configKey: 'models.fallback',
-    joinedBy: ',',
-    help: 'a model to go on with where the chosen one fails; several with commas, or repeated',
-  },
-  agent: { value: 'NAME', group: 'Agents and models', help: 'the agent that runs as main agent' },
-  name: { value: 'NAME', group: 'Agents and models', help: 'what the agent is to be called' },
-  description: {
-    value: 'TEXT',
-    group: 'Agents and models',
-    help: 'what the agent does and when to use it',
-  },
-  tools: {
-    value: 'TOOLS',
-    group: 'Agents and models',
-    help: 'the tools of the agent, as in "Read, Grep"; default: the core set',
-  },
-  mode: {
+  ...inGroup('Tasks', {
+    all: { help: 'list all of them' },
+    status: {
+      value: 'STATUS',
+      help: `${TASK_STATUSES.join(', ')}; repeatable`,
+      completes: { words: TASK_STATUSES },
+    },
+    here: { help: 'only the tasks that work in this directory' },
+    from: { value: 'START', help: 'where to begin' },
+    turn: { value: 'N', help: 'the number of the turn; default: the newest' },
+    at: { value: 'N', help: 'the number of the event (`muster tasks log`)' },
+    undo: { help: 'undo the last one' },
+    because: { value: 'TEXT', help: 'the reason, for the log and the parent' },
+    scope: {
+      value: 'SCOPE',
+      help: `where an answer "always" applies: ${GRANT_SCOPES.join(', ')} (default: task, with all tasks below it); for "mode": task or user`,
+      completes: { words: GRANT_SCOPES },
+    },
+    reason: { value: 'TEXT', help: 'why you refuse; the task that asked gets it' },
+    days: {
+      value: 'N',
+      help: 'delete what ended more than N days ago; default: store.retention_days',
+    },
+    by: {
+      value: 'WHAT',
+      help: `${USAGE_KEYS.join(', ')} (default: model)`,
+      completes: { words: USAGE_KEYS },
+    },
+    since: {
+      value: 'DAY',
+      help: 'from this day on: YYYY-MM-DD, or 7d for the last 7 days (days of UTC)',
+    },
+    html: {
+      value: 'FILE',
+      path: 'files',
+      help: 'write a page with the timeline drawn (-: stdout)',
+    },
+    force: { help: 'replace FILE if it exists' },
+  }),
+  ...inGroup('Run', {
+    items: {
+      value: 'ITEMS',
+      path: 'files',
+      help: 'the items: a file (one item a line, a JSON list, or JSON lines), a glob of the workspace, or - for stdin',
+    },
+    'retry-failed': { help: 'with --continue: run the items again that failed or reached a limit' },
+    out: { value: 'FILE', path: 'files', help: 'write the results to FILE instead of stdout' },
+    list: { help: 'list the templates and where each comes from' },
+    print: {
+      short: 'p',
+      value: 'PROMPT',
+      hasOptionalValue: true,
+      help: 'run without a terminal UI and print the answer; without PROMPT it is read from stdin, with PROMPT stdin is added as context',
+    },
+    'output-format': {
+      value: 'FORMAT',
+      help: 'text (the answer), json (the result envelope) or stream-json (one event a line, the envelope last)',
+      completes: { words: OUTPUT_FORMATS },
+    },
+    'output-schema': {
+      value: 'SCHEMA',
+      help: 'a JSON Schema, or the file that holds it: the answer must be JSON valid against it (data.structured of the envelope)',
+      completes: FILES,
+    },
+    'screen-reader': {
+      help: 'the terminal UI in plain lines that are only ever added, for a screen reader (or MUSTER_SCREEN_READER=1)',
+    },
+    verbose: { help: "show the subagents' actions on stderr" },
+    continue: {
+      short: 'c',
+      help: 'continue the newest conversation of this directory; a prompt is its next message',
+    },
+    resume: {
+      short: 'r',
+      value: 'ID',
+      help: 'continue this task, or the newest conversation of this directory (last)',
+      completes: { words: ['last'], found: 'tasks' },
+    },
+    'no-log': { help: 'keep nothing of this run after it ends' },
+  }),
+  ...inGroup('Agents and models', {
+    model: {
+      value: 'MODEL',
+      configKey: 'models.default',
+      help: 'provider/model, a model id, a tier (fast, balanced, powerful), auto or offline',
+      completes: MODEL_VALUES,
+    },
+    'fallback-model': {
+      value: 'MODEL',
+      configKey: 'models.fallback',
+      joinedBy: ',',
+      help: 'a model to use when the chosen one fails; several with commas, or repeated',
+      completes: MODEL_VALUES,
+    },
+    agent: { value: 'NAME', help: 'the agent that runs as main agent', completes: AGENT_VALUES },
+    name: { value: 'NAME', help: 'the name of the agent' },
+    description: { value: 'TEXT', help: 'what the agent does and when to use it' },
+    tools: {
+      value: 'TOOLS',
+      help: 'the tools of the agent, as in "Read, Grep"; default: the core set',
+      completes: TOOLS,
+    },
+    mode: modeFlag(
+      'the permission mode that it asks for: plan, default, acceptEdits or autonomous',
+    ),
+    prompt: { value: 'TEXT', help: 'the instructions of the agent' },
+    'prompt-file': {
+      value: 'FILE',
+      path: 'files',
+      help: 'a file that holds the instructions of the agent',
+    },
+    agents: { value: 'JSON', help: 'agent definitions for this run, as JSON or @FILE' },
+  }),
+  ...inGroup('Permissions', {
+    'permission-mode': modeFlag('plan, default, acceptEdits or autonomous', 'permissions.mode'),
+    'agent-mode': {
+      value: 'NAME=MODE',
+      configKey: 'permissions.agent_modes',
+      help: 'let this agent have the mode that its definition asks for, up to MODE (acceptEdits or autonomous), even below a main agent with a stricter mode (--permission-mode); repeatable',
+      completes: { found: 'agent modes' },
+    },
+    'parent-mode': modeFlag('the permission mode of the agent that delegates', 'permissions.mode'),
+    allow: ruleFlag(
+      'permissions.allow',
+      'let matching calls run, as in "Bash(npm test:*)"; repeatable',
+    ),
+    ask: ruleFlag('permissions.ask', 'ask before matching calls; repeatable'),
+    deny: ruleFlag('permissions.deny', 'never run matching calls; repeatable'),
+    'on-ask': {
+      value: 'ACTION',
+      configKey: 'permissions.on_ask',
+      help: 'what happens to a question: deny (refused at once) or park (its task waits; muster tasks answer)',
+      completes: { words: SECTIONS.permissions.on_ask.choices ?? [] },
+    },
+    sandbox: {
+      value: 'KIND',
+      configKey: 'sandbox.kind',
+      help: 'what confines commands: auto, bwrap, seatbelt or off; container: this machine is itself the sandbox, so autonomous mode runs commands as they are',
+      completes: { words: SECTIONS.sandbox.kind.choices ?? [] },
+    },
+    'read-only': { help: 'let the command write nothing but temporary files' },
+    network: { help: 'let the command use the network' },
+    'trust-project': { help: "use this project's agents and configuration in this run" },
+    yes: { short: 'y', help: 'answer yes to every question' },
+  }),
+  ...inGroup('Limits', {
+    'max-turns': { value: 'N', help: 'turns of the main agent' },
+    'max-tokens': limitFlag('N', 'budget.tree_tokens', 'paid tokens'),
+    'max-cost-usd': limitFlag('USD', 'budget.tree_cost_usd', 'cost'),
+    'max-wall-seconds': limitFlag('SECONDS', 'budget.tree_wall_seconds', 'wall time'),
+    'max-tasks': {
+      value: 'N',
+      configKey: 'task_tool.max_tasks',
+      help: 'subagents of the whole run',
+    },
+  }),
+  ...inGroup('Places', {
+    cwd: { value: 'DIR', path: 'directories', help: 'the directory to work in' },
+    'add-dir': {
+      value: 'DIR',
+      path: 'directories',
+      help: 'a further directory that tools may use; repeatable',
+    },
+    'data-dir': { value: 'DIR', path: 'directories', help: 'where logs are kept' },
+    dir: {
+      value: 'DIR',
+      path: 'directories',
+      help: 'look at every such file below this directory instead, of any vendor',
+    },
+    to: {
+      value: 'PLACE',
+      path: 'directories',
+      help: 'project (.muster/agents, the default), user, or a directory',
+    },
+  }),
+  ...inGroup('General', {
+    strict: { help: 'exit with 1 for warnings, too' },
+    json: { help: 'print JSON' },
+    version: { short: 'v', help: 'print the version' },
+    help: { short: 'h', help: 'print help' },
+  }),
+};
+
+function ruleFlag(configKey: ConfigKey, help: string): FlagDetails {
+  return { value: 'RULE', configKey, help, completes: TOOLS };
+}
+
+function modeFlag(help: string, configKey?: ConfigKey): FlagDetails {
+  return {
     value: 'MODE',
-    group: 'Agents and models',
-    help: 'the permission mode that the agent asks for: plan, default, acceptEdits or autonomous',
-  },
-  prompt: { value: 'TEXT', group: 'Agents and models', help: 'what the agent is told to do' },
-  'prompt-file': {
-    value: 'FILE',
-    isPath: true,
-    group: 'Agents and models',
-    help: 'a file that holds what the agent is told to do',
-  },
-  agents: {
-    value: 'JSON',
-    group: 'Agents and models',
-    help: 'agent definitions for this run, as JSON or @FILE',
-  },
-  'permission-mode': {
-    value: 'MODE',
-    group: 'Permissions',
-    configKey: 'permissions.mode',
-    help: 'plan, default, acceptEdits or autonomous',
-  },
-  'agent-mode': {
-    value: 'NAME=MODE',
-    group: 'Permissions',
-    configKey: 'permissions.agent_modes',
-    help: 'let this agent have the mode that its definition asks for, up to MODE (acceptEdits or autonomous), also below a main agent that has less, whose own mode is --permission-mode; repeatable',
-  },
-  'parent-mode': {
-    value: 'MODE',
-    group: 'Permissions',
-    configKey: 'permissions.mode',
-    help: 'the permission mode of the agent that delegates',
-  },
-  allow: {
-    value: 'RULE',
-    group: 'Permissions',
-    configKey: 'permissions.allow',
-    help: 'let matching calls run, as in "Bash(npm test:*)"; repeatable',
-  },
-  ask: {
-    value: 'RULE',
-    group: 'Permissions',
-    configKey: 'permissions.ask',
-    help: 'ask before matching calls; repeatable',
-  },
-  deny: {
-    value: 'RULE',
-    group: 'Permissions',
-    configKey: 'permissions.deny',
-    help: 'never run matching calls; repeatable',
-  },
-  'on-ask': {
-    value: 'ACTION',
-    group: 'Permissions',
-    configKey: 'permissions.on_ask',
-    help: 'what happens to a question: deny (refused at once) or park (its task waits; muster tasks answer)',
-  },
-  sandbox: {
-    value: 'KIND',
-    group: 'Permissions',
-    configKey: 'sandbox.kind',
-    help: 'what holds commands: auto, bwrap, seatbelt or off; container: this machine is itself the sandbox, so autonomous mode runs commands as they are',
-  },
-  'read-only': { group: 'Permissions', help: 'nothing can be written but temporary files' },
-  network: { group: 'Permissions', help: 'let it reach the network' },
-  'trust-project': {
-    group: 'Permissions',
-    help: "let this project's agents and configuration act, for this run",
-  },
-  yes: { short: 'y', group: 'Permissions', help: 'answer yes to what would be asked' },
-  'max-turns': { value: 'N', group: 'Limits', help: 'turns of the main agent' },
-  'max-tokens': {
-    value: 'N',
-    group: 'Limits',
-    configKey: 'budget.tree_tokens',
-    aboveZero: true,
-    help: 'paid tokens of the whole run, subagents included',
-  },
-  'max-cost-usd': {
-    value: 'USD',
-    group: 'Limits',
-    configKey: 'budget.tree_cost_usd',
-    aboveZero: true,
-    help: 'cost of the whole run, subagents included',
-  },
-  'max-wall-seconds': {
-    value: 'SECONDS',
-    group: 'Limits',
-    configKey: 'budget.tree_wall_seconds',
-    aboveZero: true,
-    help: 'wall time of the whole run, subagents included',
-  },
-  'max-tasks': {
-    value: 'N',
-    group: 'Limits',
-    configKey: 'task_tool.max_tasks',
-    help: 'subagents of the whole run',
-  },
-  cwd: { value: 'DIR', isPath: true, group: 'Places', help: 'the directory to work in' },
-  'add-dir': {
-    value: 'DIR',
-    isPath: true,
-    group: 'Places',
-    help: 'a further directory that tools may reach; repeatable',
-  },
-  'data-dir': { value: 'DIR', isPath: true, group: 'Places', help: 'where logs are kept' },
-  dir: {
-    value: 'DIR',
-    isPath: true,
-    group: 'Places',
-    help: 'look at every such file below this directory instead, of whatever vendor',
-  },
-  to: {
-    value: 'PLACE',
-    isPath: true,
-    group: 'Places',
-    help: 'project (.muster/agents, the default), user, or a directory',
-  },
-  strict: { group: 'General', help: 'fail for warnings, too' },
-  json: { group: 'General', help: 'print JSON' },
-  version: { short: 'v', group: 'General', help: 'print the version' },
-  help: { short: 'h', group: 'General', help: 'print help' },
-} as const satisfies Readonly<Record<string, FlagSpec>>;
+    help,
+    completes: MODES,
+    ...(configKey === undefined ? {} : { configKey }),
+  };
+}
+
+function limitFlag(value: string, configKey: ConfigKey, subject: string): FlagDetails {
+  const help = `${subject} of the whole run, subagents included`;
+  return { value, configKey, help, refusesZero: true };
+}
+
+function inGroup<const Name extends string>(
+  group: string,
+  flags: Readonly<Record<Name, FlagDetails>>,
+): Readonly<Record<Name, FlagSpec>>;
+function inGroup(group: string, flags: Readonly<Record<string, FlagDetails>>) {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, details]) => [name, { ...details, group }]),
+  );
+}
 
 export type FlagName = keyof typeof FLAGS;
 
@@ -278,4 +261,10 @@ export function isFlagName(name: string): name is FlagName {
 
 export function flagSpec(name: FlagName): FlagSpec {
   return FLAGS[name];
+}
+
+/** Returns the values that completion offers for a flag; undefined for a flag without a value. */
+export function flagValues({ value, completes, path }: FlagSpec): CompletionValues | undefined {
+  if (value === undefined) return undefined;
+  return completes ?? (path === undefined ? {} : { paths: path });
 }

@@ -1,79 +1,101 @@
-import { Command, Option } from 'commander';
-import { COMMAND_KINDS, commandSpec, RUN, type CommandKind } from './command-table.ts';
-import type { CommandSpec } from './command-spec.ts';
+import { commandFlags, commandsUnder, findCommand, type Command } from './command.ts';
+import { promptCommand } from './commands/prompt.ts';
 import { flagSpec, type FlagName, type FlagSpec } from './flags.ts';
-import type { HelpTopic } from './command.ts';
 
-/** Fixed, so that the text does not depend on where it is printed. */
+/** Columns of the help, whatever the width of the terminal. */
 const WIDTH = 96;
 
-export function helpText(topic: HelpTopic): string {
-  if (topic === 'program') return mainHelp();
-  const [only, second] = topic;
-  return only !== undefined && second === undefined ? commandHelp(only) : groupHelp(topic);
+/** A term, such as a flag, and what it means. */
+type Entry = readonly [term: string, meaning: string];
+type Section = readonly [title: string, entries: readonly Entry[]];
+
+/** Returns the help for the command, or the commands, that these words begin; for none, that of the program. */
+export function helpText(words: readonly string[], commands: readonly Command[]): string {
+  if (words.length === 0) return programHelp(commands);
+  const found = findCommand(commands, words);
+  if (found !== undefined) return commandHelp(found.command);
+  return layOut({
+    usage: `${words[0] ?? ''} COMMAND [flags]`,
+    description: `Help for one of them:\n  muster help ${words[0] ?? ''} COMMAND`,
+    sections: [commandSection(commandsUnder(commands, words))],
+  });
 }
 
-/** `-p, --print [PROMPT]`: as commander and the help write a flag. */
-function flagSyntax(name: FlagName, { optionalValue, short, value }: FlagSpec): string {
+function programHelp(commands: readonly Command[]): string {
+  return layOut({
+    usage:
+      '[flags]                 (the terminal UI)\n       muster -p [PROMPT] [flags]\n       muster COMMAND [flags]',
+    description: `${promptCommand.summary}\n\n${examples(promptCommand)}`,
+    sections: [...flagSections(promptCommand), commandSection(commands)],
+  });
+}
+
+function commandHelp(command: Command): string {
+  const { summary } = command;
+  return layOut({
+    usage: `${usage(command)} [flags]`,
+    description: `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n\n${examples(command)}`,
+    sections: flagSections(command),
+  });
+}
+
+function commandSection(commands: readonly Command[]): Section {
+  return ['Commands', commands.map((each) => [usage(each), each.summary])];
+}
+
+function flagSections(command: Command): readonly Section[] {
+  const flags = commandFlags(command).map((name) => ({
+    name,
+    spec: { ...flagSpec(name), ...command.flagDetails?.[name] },
+  }));
+  return [...Map.groupBy(flags, ({ spec }) => spec.group)].map(([group, members]) => [
+    group,
+    members.map(({ name, spec }) => [flagSyntax(name, spec), spec.help]),
+  ]);
+}
+
+/** Writes a flag as in `-p, --print [PROMPT]`. */
+export function flagSyntax(name: FlagName, { hasOptionalValue, short, value }: FlagSpec): string {
   const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
   if (value === undefined) return names;
-  return optionalValue === true ? `${names} [${value}]` : `${names} <${value}>`;
+  return hasOptionalValue === true ? `${names} [${value}]` : `${names} <${value}>`;
 }
 
-/** The help of the program: usage, commands, the flags of a run by group, examples. */
-function mainHelp(): string {
-  return listOf(COMMAND_KINDS, helpCommand(RUN))
-    .description(`${RUN.summary}\n\nExamples:\n${examples(RUN)}`)
-    .usage(
-      '[flags]                 (the terminal UI)\n       muster -p [PROMPT] [flags]\n       muster COMMAND [flags]',
-    )
-    .helpInformation();
+function usage({ words, operands }: Command): string {
+  return [words, ...operands.map(({ name }) => name)].join(' ');
 }
 
-function commandHelp(kind: CommandKind): string {
-  const spec = commandSpec(kind);
-  const summary = `${spec.summary.charAt(0).toUpperCase()}${spec.summary.slice(1)}.`;
-  return helpCommand(spec)
-    .description(`${summary}\n\nExamples:\n${examples(spec)}`)
-    .usage(`${usageWords(spec)} [flags]`)
-    .helpInformation();
+function examples(command: Command): string {
+  return ['Examples:', ...command.examples.map((example) => `  ${example}`)].join('\n');
 }
 
-/** What there is of commands with the same first words. */
-function groupHelp(kinds: readonly CommandKind[]): string {
-  const [first = ''] = kinds.map((kind) => commandSpec(kind).words.split(' ')[0]);
-  return listOf(kinds, helpCommand({ ...RUN, flags: [] }))
-    .description(`Help for one of them:\n  muster help ${first} COMMAND`)
-    .usage(`${first} COMMAND [flags]`)
-    .helpInformation();
+interface Page {
+  readonly usage: string;
+  readonly description: string;
+  readonly sections: readonly Section[];
 }
 
-/** Lists the commands with what they do. */
-function listOf(kinds: readonly CommandKind[], help: Command): Command {
-  for (const kind of kinds) {
-    const spec = commandSpec(kind);
-    help.addCommand(new Command(usageWords(spec)).summary(spec.summary).helpOption(false));
+function layOut({ usage, description, sections }: Page): string {
+  const terms = sections.flatMap(([, entries]) => entries.map(([term]) => term.length));
+  const indent = Math.max(...terms) + 4;
+  const parts = sections.map(([title, entries]) => {
+    const lines = entries.flatMap(([term, meaning]) =>
+      wrap(meaning, WIDTH - indent).map((line, index) =>
+        `  ${index === 0 ? term : ''}`.padEnd(indent).concat(line),
+      ),
+    );
+    return `${title}:\n${lines.join('\n')}\n`;
+  });
+  return [`Usage: muster ${usage}\n`, `${description}\n`, ...parts].join('\n');
+}
+
+/** Breaks a text into lines of at most so many columns, at blanks. */
+function wrap(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1) ?? ''} ${word}`;
+    if (lines.length === 0 || longer.length > columns) lines.push(word);
+    else lines[lines.length - 1] = longer;
   }
-  return help;
-}
-
-function helpCommand(spec: CommandSpec): Command {
-  const command = new Command('muster')
-    .helpOption(false)
-    .helpCommand(false)
-    .configureOutput({ getOutHelpWidth: () => WIDTH })
-    .configureHelp({ subcommandTerm: (subcommand) => subcommand.name() });
-  for (const name of spec.flags) {
-    const flag: FlagSpec = { ...flagSpec(name), ...spec.flagHelp?.[name] };
-    command.addOption(new Option(flagSyntax(name, flag), flag.help).helpGroup(`${flag.group}:`));
-  }
-  return command;
-}
-
-function usageWords(spec: CommandSpec): string {
-  return [spec.words, ...spec.operands].join(' ');
-}
-
-function examples(spec: CommandSpec): string {
-  return spec.examples.map((example) => `  ${example}`).join('\n');
+  return lines;
 }

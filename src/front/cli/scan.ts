@@ -1,97 +1,86 @@
 import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
 
-/** What stands in an argument list, before anything is made of it. */
+/** An argument list, split into flags and words. */
 export interface Scan {
-  /** The texts given to each flag, in order; null for a flag given without a value. */
+  /** The values of each flag, in order; null for a flag given without a value. */
   readonly flags: ReadonlyMap<FlagName, readonly (string | null)[]>;
-  /** What is neither a flag nor a flag's value, in order; all that follows `--`. */
+  /** The arguments that are neither flags nor values, in order, and all that follow `--`. */
   readonly words: readonly string[];
-  /** `--` stood in it: what follows are words. */
+  /** Set if `--` was among them: the arguments after it are words. */
   readonly flagsEnded?: true;
   /** The first argument that looks like a flag and is none. */
   readonly unknown?: string;
-  /** The flag at the end of the line whose value is missing. */
+  /** The last flag, if its value is missing. */
   readonly incomplete?: string;
 }
 
 /** Every spelling of a flag: `--model`, `-p`. */
 const SPELLINGS: ReadonlyMap<string, FlagName> = new Map(
-  FLAG_NAMES.flatMap((name): [string, FlagName][] => {
+  FLAG_NAMES.flatMap((name) => {
     const { short } = flagSpec(name);
-    return short === undefined
-      ? [[`--${name}`, name]]
-      : [
-          [`--${name}`, name],
-          [`-${short}`, name],
-        ];
+    const spellings = short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
+    return spellings.map((spelling): [string, FlagName] => [spelling, name]);
   }),
 );
 
+/** Finds the flag that an argument such as `--model` or `-p` names. */
+export function findFlag(spelling: string): FlagName | undefined {
+  return SPELLINGS.get(spelling);
+}
+
 /**
- * Splits an argument list by the table of flags, as POSIX and GNU have it: `--flag value`,
- * `--flag=value`, `-f value`, `-fvalue`, `-fg`, and `--` before words that begin with a dash. All
- * commands share one table, so a flag is read the same wherever it stands. Our own, since a library
- * costs a tenth of a start (docs/decisions/0003).
+ * Splits an argument list by the table of flags, with the forms of POSIX and GNU: `--flag value`,
+ * `--flag=value`, `-f value`, `-fvalue`, `-fg`, and `--` before words that begin with a dash. It is our own
+ * scanner because a library slows each start down (docs/decisions/0003).
  */
 export function scanArguments(argv: readonly string[]): Scan {
   const flags = new Map<FlagName, (string | null)[]>();
   const words: string[] = [];
-  const left = argv.toReversed();
-  for (let word = left.pop(); word !== undefined; word = left.pop()) {
-    if (word === '--') return { flags, words: [...words, ...left.toReversed()], flagsEnded: true };
-    if (!looksLikeFlag(word)) {
+  const rest = argv.toReversed();
+  for (let word = rest.pop(); word !== undefined; word = rest.pop()) {
+    if (word === '--') return { flags, words: [...words, ...rest.toReversed()], flagsEnded: true };
+    if (!startsWithDash(word)) {
       words.push(word);
       continue;
     }
-    const read = readFlag(word);
-    if (read === null) return { flags, words, unknown: word };
-    const { name, inline, rest } = read;
-    if (rest !== null) left.push(rest);
-    const value = inline ?? (rest === null ? takeValue(name, left) : null);
-    if (value === MISSING) return { flags, words, incomplete: word };
-    flags.set(name, [...(flags.get(name) ?? []), value]);
+    const flag = readFlag(word);
+    if (flag === null) return { flags, words, unknown: word };
+    if (flag.otherFlags !== undefined) rest.push(flag.otherFlags);
+    let value = flag.value ?? null;
+    const { value: takesValue, hasOptionalValue = false } = flagSpec(flag.name);
+    if (takesValue !== undefined && value === null) {
+      const next = rest.at(-1);
+      if (!hasOptionalValue || (next !== undefined && !startsWithDash(next))) {
+        if (next === undefined) return { flags, words, incomplete: word };
+        value = next;
+        rest.pop();
+      }
+    }
+    flags.set(flag.name, [...(flags.get(flag.name) ?? []), value]);
   }
   return { flags, words };
 }
 
-const MISSING = Symbol('a value that is not there');
-
-/** The next argument, where the flag takes one; what it may leave out never begins with a dash. */
-function takeValue(name: FlagName, left: string[]): string | null | typeof MISSING {
-  const { value, optionalValue } = flagSpec(name);
-  const next = left.at(-1);
-  if (value === undefined) return null;
-  if (optionalValue === true && (next === undefined || looksLikeFlag(next) || next === '--')) {
-    return null;
-  }
-  return left.pop() ?? MISSING;
-}
-
 interface ReadFlag {
   readonly name: FlagName;
-  readonly inline: string | null;
-  /** The other flags of a bundle such as `-hv`. */
-  readonly rest: string | null;
+  /** The value in the same argument, as in `--model=fast`. */
+  readonly value?: string;
+  /** The other flags of an argument such as `-hv`. */
+  readonly otherFlags?: string;
 }
 
 function readFlag(word: string): ReadFlag | null {
-  const equals = word.startsWith('--') ? word.indexOf('=') : -1;
-  const spelling = equals === -1 ? word : word.slice(0, equals);
-  const name = SPELLINGS.get(spelling);
-  if (name !== undefined) {
-    const inline = equals === -1 ? null : word.slice(equals + 1);
-    if (inline !== null && flagSpec(name).value === undefined) return null;
-    return { name, inline, rest: null };
-  }
-  if (word.startsWith('--') || word.length < 3) return null;
-  const first = SPELLINGS.get(word.slice(0, 2));
-  if (first === undefined) return null;
-  const behind = word.slice(2);
-  return flagSpec(first).value === undefined
-    ? { name: first, inline: null, rest: `-${behind}` }
-    : { name: first, inline: behind, rest: null };
+  const isLong = word.startsWith('--');
+  const equals = word.indexOf('=');
+  const end = isLong ? (equals === -1 ? word.length : equals) : 2;
+  const name = SPELLINGS.get(word.slice(0, end));
+  if (name === undefined) return null;
+  if (end === word.length) return { name };
+  if (flagSpec(name).value !== undefined)
+    return { name, value: word.slice(isLong ? end + 1 : end) };
+  return isLong ? null : { name, otherFlags: `-${word.slice(end)}` };
 }
 
-function looksLikeFlag(word: string): boolean {
-  return word.length > 1 && word.startsWith('-') && word !== '--';
+function startsWithDash(word: string): boolean {
+  return word.length > 1 && word.startsWith('-');
 }

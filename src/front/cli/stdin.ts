@@ -4,13 +4,13 @@ import { printError } from '../../sys/print.ts';
 import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
 
 /**
- * A pipe that nobody writes to and nobody closes must not hold up a prompt that stands alone; but a
- * command that takes its time before its first line (`npm test | muster -p …`) is to be heard.
+ * A pipe that nobody writes to and nobody closes must not block a prompt that needs no context; but a command
+ * that is slow to print its first line (`npm test | muster -p …`) must still be read.
  */
 const FIRST_BYTE_MS = 3_000;
-const MOST_BYTES = 10_000_000;
+const MAX_BYTES = 10_000_000;
 
-/** The next message of a conversation that goes on: as `readPrompt`, but there need be none. */
+/** Reads the next message of a conversation as `readPrompt` does; returns null if there is none. */
 export async function readMessage(
   typed: string | null,
   signal?: AbortSignal,
@@ -22,14 +22,14 @@ export async function readMessage(
 }
 
 /**
- * The prompt of a run: what was typed, what comes from stdin, or both. The signal ends the waiting at once,
- * and is thrown as `CANCELLED`.
+ * Reads the prompt of a run: the typed text, the text from stdin, or both. The signal ends the waiting at once
+ * with a `CANCELLED` error.
  */
 export async function readPrompt(typed: string | null, signal?: AbortSignal): Promise<string> {
   if (typed === null) return await requiredPrompt(signal);
   const context = mayHoldContext() ? await readStdin({ firstByteMs: FIRST_BYTE_MS, signal }) : '';
   if (context.trim() === '') return typed;
-  // It may be anybody's words: a diff, a log.
+  // Its author may be anybody: it may be a diff or a log.
   return `${typed}\n\n<stdin>\n${markOutside(context, drawNonce(context))}\n</stdin>`;
 }
 
@@ -42,7 +42,7 @@ async function requiredPrompt(signal: AbortSignal | undefined): Promise<string> 
   return prompt;
 }
 
-/** All of it, as the items of a run. The signal as for a prompt. */
+/** Reads all of stdin, for the items of a run. The signal acts as for a prompt. */
 export async function readAll(signal: AbortSignal): Promise<string> {
   if (process.stdin.isTTY === true) {
     throw new UsageError('--items - reads stdin, and nothing is piped in');
@@ -50,12 +50,12 @@ export async function readAll(signal: AbortSignal): Promise<string> {
   return readStdin({ firstByteMs: null, signal });
 }
 
-/** Terminals and /dev/null hold none; files, pipes and sockets may. */
+/** Whether stdin may hold text: files, pipes and sockets may; terminals and /dev/null do not. */
 function mayHoldContext(): boolean {
   try {
     return !fstatSync(0).isCharacterDevice();
   } catch {
-    // It is closed: there is nothing to read.
+    // A closed stdin has nothing to read.
     return false;
   }
 }
@@ -70,8 +70,8 @@ async function readStdin({
   const { stdin } = process;
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // What lies in the pipe already is read before the end of this turn of the event loop, however
-  // late its timers are.
+  // Text that is in the pipe already is read before the end of this turn of the event loop, even if its timers
+  // are late.
   const giveUp = () => setImmediate(() => bytes === 0 && stdin.destroy());
   const waiting = firstByteMs === null ? null : setTimeout(giveUp, firstByteMs);
   const stop = () => stdin.destroy();
@@ -81,8 +81,8 @@ async function readStdin({
       clearTimeout(waiting ?? undefined);
       chunks.push(Buffer.from(chunk));
       bytes += chunk.length;
-      if (bytes > MOST_BYTES) {
-        throw new UsageError(`stdin holds more than the limit of ${MOST_BYTES} bytes`);
+      if (bytes > MAX_BYTES) {
+        throw new UsageError(`stdin holds more than the limit of ${MAX_BYTES} bytes`);
       }
     }
   } catch (thrown) {
@@ -90,8 +90,8 @@ async function readStdin({
     if (signal?.aborted === true) {
       throw new MusterError('CANCELLED', 'stdin was not read to its end', { cause: thrown });
     }
-    // Destroyed while it waited: nobody writes to it.
-    printError(`muster: nothing came from stdin in ${firstByteMs} ms; going on without it\n`);
+    // It was destroyed while it waited, because nobody writes to it.
+    printError(`muster: nothing came from stdin in ${firstByteMs} ms; continuing without it\n`);
   } finally {
     clearTimeout(waiting ?? undefined);
     signal?.removeEventListener('abort', stop);

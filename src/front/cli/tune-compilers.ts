@@ -1,20 +1,20 @@
-/** By then a start is over, and a process that lives on asks a model and waits. */
+/** After this time the start is over, and a process that is still alive waits for a model. */
 const AFTER_MS = 250;
 const FLAGS = [
-  // Calls of a function before the middle compiler takes it up; V8's own figure is 400, …
+  // Calls of a function before the middle compiler compiles it; the default of V8 is 400.
   '--invocation-count-for-maglev=50',
-  // … and since the last time that it met values of a new kind; V8's own figure is 500.
+  // Calls since the function last saw values of a new type; the default of V8 is 500.
   '--minimum-invocations-after-ic-update=50',
-  // Calls before the last compiler takes it up; V8's own figure is 3,000.
+  // Calls before the last compiler compiles it; the default of V8 is 3,000.
   '--invocation-count-for-turbofan=60000',
 ];
-/** Where it was measured. Another version may not know the flags, and says so on stderr. */
+/** The version on which this was measured. Another one may not know the flags, and would print an error. */
 const MEASURED = /^13\.6\./;
 
 /**
- * Has V8's middle compiler take functions up early and the last one late (docs/decisions/0018): what runs for a
- * thousand tasks is much code that runs a few thousand times. The middle one costs little and makes it a good
- * deal faster; the last one costs more than it gives back.
+ * Makes V8's middle compiler start early and the last one late (docs/decisions/0018). A run of a thousand tasks
+ * executes much code a few thousand times: the middle compiler is cheap and makes it much faster, while the last
+ * one costs more than it saves.
  */
 export function tuneCompilersSoon(): void {
   if (!MEASURED.test(process.versions.v8)) return;

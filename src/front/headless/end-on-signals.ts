@@ -4,27 +4,27 @@ import { killAllProcesses } from '../../sys/processes.ts';
 import { SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 
 /**
- * After this long, what has not stopped by itself is killed: 3 s are promised for all of it, and a
- * command that ignores TERM takes 2 s.
+ * After this time everything that has not stopped is killed: everything must end within 3 s, and a command that
+ * ignores TERM takes 2 s.
  */
 const STOP_MS = 2_700;
 
 export interface SignalWatch {
-  /** Aborted by the first of them; its reason is `CANCELLED`, for whoever throws it. */
+  /** Aborted by the first signal, with a `CANCELLED` error as its reason. */
   readonly signal: AbortSignal;
-  /** The exit code that the first of them asks for; null: none has come. */
+  /** Returns the exit code for the first signal; null if none has come. */
   code(): number | null;
-  /** Ends the watching. */
-  forget(): void;
+  /** Stops to watch. */
+  stop(): void;
 }
 
-/** The first signal stops everything in order, the second at once. */
+/** Watches the signals that end a run: the first one stops everything in order, the second one at once. */
 export function endOnSignals(muster: Pick<Muster, 'stop'>): SignalWatch {
   let received: EndingSignal | null = null;
   const ending = new AbortController();
-  const end = (because: string) => {
-    ending.abort(new MusterError('CANCELLED', because));
-    void muster.stop({ by: 'signal', because });
+  const end = (reason: string) => {
+    ending.abort(new MusterError('CANCELLED', reason));
+    void muster.stop({ by: 'signal', because: reason });
   };
   const handlers = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => {
     const handler = () => {
@@ -36,7 +36,7 @@ export function endOnSignals(muster: Pick<Muster, 'stop'>): SignalWatch {
     process.on(signal, handler);
     return { signal, handler };
   });
-  // The program tells what went wrong with its output; here the work for nobody is stopped.
+  // The command line reports what is wrong with the output; the work for it is stopped here.
   const onOutputLost = (error: NodeJS.ErrnoException) => {
     received ??= 'SIGHUP';
     end(
@@ -48,7 +48,7 @@ export function endOnSignals(muster: Pick<Muster, 'stop'>): SignalWatch {
   return {
     signal: ending.signal,
     code: () => (received === null ? null : SIGNAL_EXIT_CODES[received]),
-    forget: () => {
+    stop: () => {
       for (const { signal, handler } of handlers) process.off(signal, handler);
       process.stdout.off('error', onOutputLost);
     },

@@ -1,8 +1,8 @@
-import type { ResultEnvelope } from '../../protocol/result.ts';
+import type { TaskStatus } from '../../protocol/result.ts';
 
-/** What `muster -p` exits with (docs/tasks.md), by the status of its main task. */
-export function exitCode(envelope: ResultEnvelope): number {
-  switch (envelope.data.status) {
+/** Returns the exit code of `muster -p` for the status of its main task (docs/tasks.md). */
+export function exitCode(status: TaskStatus): number {
+  switch (status) {
     case 'completed':
       return 0;
     case 'partial':
@@ -18,10 +18,10 @@ export function exitCode(envelope: ResultEnvelope): number {
     case 'running':
       return 1;
     default:
-      return envelope.data.status satisfies never;
+      return status satisfies never;
   }
 }
 
-/** 128 + the signal's number, as shells report it. */
+/** 128 plus the number of the signal, as shells report it. */
 export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export type EndingSignal = keyof typeof SIGNAL_EXIT_CODES;

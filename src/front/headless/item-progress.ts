@@ -1,14 +1,14 @@
 import { systemClock } from '../../base/clock.ts';
+import { flagsText } from '../../report/receipt-facts.ts';
 import { countText } from '../../report/cost-text.ts';
 import { exactLine } from '../../base/terminal-text.ts';
 import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';
-import { claimsNote } from '../../protocol/claims-note.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { paidTokens } from '../../protocol/model.ts';
 import { drawErrorLine, printError } from '../../sys/print.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Where it is shown: of stderr. */
+/** The terminal of stderr. */
 interface Terminal {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -19,7 +19,7 @@ const DRAW_MS = 100;
 const USUAL_COLUMNS = 80;
 const SHOWN_ITEM = 60;
 
-/** How far a run of a template is: one line that changes on a terminal, and elsewhere a line an item. */
+/** Shows the progress of a template run: one line that changes on a terminal, and elsewhere one line an item. */
 export class ItemProgress {
   private readonly terminal: Terminal;
   private readonly isLive: boolean;
@@ -39,30 +39,30 @@ export class ItemProgress {
     this.isLive = terminal.isTTY === true;
   }
 
-  /** `state`: the fold of the task's log with the event. */
-  see(event: TaskEvent, state: TaskState): void {
-    if (state.spec.fanOut !== undefined) this.seeRoot(event, state);
-    else if (state.spec.parent === this.root && event.type === 'task.ended') this.seeEnd(state);
+  /** `state`: the state of the task after the event. */
+  add(event: TaskEvent, state: TaskState): void {
+    if (state.spec.fanOut !== undefined) this.addRoot(event, state);
+    else if (state.spec.parent === this.root && event.type === 'task.ended') this.addEnd(state);
     if (event.type === 'turn.ended') this.tokens += paidTokens(event.usage);
     if (this.isLive && systemClock.monotonic() - this.drawnAt >= DRAW_MS) this.draw();
   }
 
-  /** A line of its own, above. */
+  /** Prints a line above. */
   line(text: string): void {
     this.erase();
     printError(`${text}\n`, 'prose');
   }
 
-  /** Nothing of it is left on a terminal. Twice is once. */
+  /** Removes the changing line from the terminal. May be called twice. */
   end(): void {
     this.erase();
   }
 
-  private seeRoot(event: TaskEvent, state: TaskState): void {
+  private addRoot(event: TaskEvent, state: TaskState): void {
     this.atWork = state.openChildren.size;
     if (event.type === 'child.ended') return;
     if (event.type === 'child.created' || event.type === 'child.resumed') return;
-    // It begins, or goes on: what was done before counts.
+    // The run starts or continues: items of earlier starts count.
     this.root = state.spec.id;
     this.name = state.spec.agent.name;
     this.total = state.spec.fanOut?.items.length ?? 0;
@@ -71,22 +71,22 @@ export class ItemProgress {
     this.done = ends.filter((end) => end === 'completed').length + this.failed;
   }
 
-  private seeEnd(state: TaskState): void {
+  private addEnd(state: TaskState): void {
     const { status, spec, turns, usage, end } = state;
     const isDone = status === 'completed' || status === 'failed' || status === 'partial';
     if (isDone) this.done += 1;
     if (isDone && status !== 'completed') this.failed += 1;
-    const doubt = claimsNote(state.activation.claims).slice(1, -1);
+    const warning = flagsText(state.activation.claims);
     if (this.isLive) {
-      // The line that changes has no room for it.
-      if (doubt !== '') this.line(`! task ${spec.id}: ${doubt}`);
+      // The changing line has no room for the warning.
+      if (warning !== '') this.line(`! task ${spec.id}: ${warning}`);
       return;
     }
-    const why = end?.error === null || end === null ? '' : `: ${end.error.message}`;
-    const facts = `task ${spec.id}, ${plural(turns, 'turn')}, ${countText(paidTokens(usage))} tokens`;
+    const reason = end?.error === null || end === null ? '' : `: ${end.error.message}`;
+    const details = `task ${spec.id}, ${plural(turns, 'turn')}, ${countText(paidTokens(usage))} tokens`;
     const item = truncate(oneLine(exactLine(spec.description)), SHOWN_ITEM);
-    this.line(`[${this.done}/${this.total}] ${status}: ${item} (${facts})${oneLine(why)}`);
-    if (doubt !== '') this.line(`  ! ${doubt}`);
+    this.line(`[${this.done}/${this.total}] ${status}: ${item} (${details})${oneLine(reason)}`);
+    if (warning !== '') this.line(`  ! ${warning}`);
   }
 
   private draw(): void {

@@ -4,21 +4,21 @@ import { drawErrorLines, printError } from '../../sys/print.ts';
 import { liveTree } from './live-tree.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Where it is shown: of stderr. */
+/** The terminal of stderr. */
 export interface LiveTerminal {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
 }
 
-/** Milliseconds between two drawings; times go on by themselves. */
+/** Milliseconds between two drawings, and between two updates of the times. */
 const DRAW_MS = 100;
 const TICK_MS = 1_000;
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
 const MOST_LINES = 8;
 
-/** What is at work, at the bottom of a terminal: a line for each task, drawn anew as it goes on. */
+/** Draws the tasks at work at the bottom of a terminal, one line each, and updates them. */
 export class LiveBlock {
   private readonly terminal: LiveTerminal;
   private readonly atWork = new Map<string, TaskState>();
@@ -30,22 +30,22 @@ export class LiveBlock {
     this.terminal = terminal;
   }
 
-  /** `state`: the fold of the task's log with the event, which it goes on to change. */
-  see(event: TaskEvent, state: TaskState): void {
+  /** `state`: the state of the task after the event; later events change the same object. */
+  add(event: TaskEvent, state: TaskState): void {
     if (state.spec.parent === null) return;
     if (event.type === 'task.ended') this.atWork.delete(event.task);
     else this.atWork.set(event.task, state);
     this.drawSoon();
   }
 
-  /** A line of its own, above. */
+  /** Prints a line above. */
   line(text: string): void {
     this.erase();
     printError(`${text}\n`, 'prose');
     this.drawSoon();
   }
 
-  /** Nothing of it is left. Twice is once. */
+  /** Removes the lines from the terminal. May be called twice. */
   end(): void {
     this.atWork.clear();
     this.erase();
@@ -55,7 +55,7 @@ export class LiveBlock {
     this.ticker = null;
   }
 
-  /** Its timers keep no process alive that has nothing else to do. */
+  /** The timers do not keep the process alive. */
   private drawSoon(): void {
     this.ticker ??= setInterval(() => this.draw(), TICK_MS).unref();
     this.soon ??= setTimeout(() => {

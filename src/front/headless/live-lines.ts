@@ -7,23 +7,21 @@ import type { Awaited } from '../../protocol/model.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { questionSubject, type Question } from '../../protocol/question.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { steadyTime } from '../../protocol/state/steady-time.ts';
 
-/** What is told: long waits and warnings alone, also the tasks, also each of their calls. */
+/** The amount of detail: long waits and warnings; the tasks, too; or also each of their calls. */
 export type LiveDetail = 'waits' | 'tasks' | 'calls';
 
-/** A wait that a person who sees nothing else would take for a hang. */
+/** A person who sees nothing else takes a longer wait for a hang. */
 const LONG_WAIT_MS = 2_000;
 
 export interface LiveOptions {
   readonly detail: LiveDetail;
-  /** Of main tasks: who runs one sees its begin and end without being told. */
-  readonly roots: 'told' | 'hidden';
+  /** Whether the start and end of main tasks are shown: a person who runs one sees them anyway. */
+  readonly roots: 'shown' | 'hidden';
 }
 
-/**
- * What is going on, a line at a time, for a person who waits: one when a task starts, one for what it
- * notifies of, and one when it ends.
- */
+/** Reports events to a person who waits, one line each: tasks that start and end, and their notices. */
 export class LiveLines {
   private readonly write: (line: string) => void;
   private readonly options: LiveOptions;
@@ -33,13 +31,13 @@ export class LiveLines {
     this.options = options;
   }
 
-  /** `state`: the fold of the task's log with the event. */
+  /** `state`: the state of the task after the event. */
   show(event: TaskEvent, state: TaskState): void {
     const line = lineFor(event, state, this.options);
     if (line !== null) this.write(terminalText(oneLine(line), 'prose'));
   }
 
-  /** That a task begins, goes on or ends, to whom nothing else of tasks is told. */
+  /** Reports that a task starts, continues or ends, whatever the amount of detail is. */
   showTask(event: TaskEvent, state: TaskState): void {
     switch (event.type) {
       case 'task.created':
@@ -53,32 +51,32 @@ export class LiveLines {
     }
   }
 
-  /** A task that was at work before. */
-  showAtWork(state: TaskState, doing: string | null): void {
-    const { indent, name } = place(state, this.options);
-    const what = doing === null ? state.status : `${state.status} (${doing})`;
+  /** Reports a task that was at work before. */
+  showAtWork(state: TaskState, activity: string | null): void {
+    const { indent, name } = placement(state, this.options);
+    const status = activity === null ? state.status : `${state.status} (${activity})`;
     this.write(
-      terminalText(oneLine(`${indent}▸ ${name}: ${what}: ${state.spec.description}`), 'prose'),
+      terminalText(oneLine(`${indent}▸ ${name}: ${status}: ${state.spec.description}`), 'prose'),
     );
   }
 
-  /** A task whose process has gone before its end. */
+  /** Reports a task whose process has gone before its end. */
   showLeft(state: TaskState): void {
-    const { indent, name } = place(state, this.options);
+    const { indent, name } = placement(state, this.options);
     const why = state.status === 'parked' ? 'it waits for an answer' : 'its process has gone';
     this.write(terminalText(oneLine(`${indent}✗ ${name}: ${state.status}: ${why}`), 'prose'));
   }
 }
 
-/** What a model wrote must not pass for a line of its own. */
+/** Keeps a model's text from looking like a line of its own. */
 function oneLine(text: string): string {
   return text.replaceAll(/\s*[\n\u0085\u2028\u2029]\s*/g, ' ');
 }
 
-/** How far to the right, and by which name, a task is told of. */
-function place({ spec }: TaskState, { roots }: LiveOptions) {
-  const depth = roots === 'told' ? spec.depth : Math.max(spec.depth - 1, 0);
-  const isNamed = roots === 'told' || spec.parent !== null;
+/** Returns the indent and the name with which a task is shown. */
+function placement({ spec }: TaskState, { roots }: LiveOptions) {
+  const depth = roots === 'shown' ? spec.depth : Math.max(spec.depth - 1, 0);
+  const isNamed = roots === 'shown' || spec.parent !== null;
   const name = isNamed ? `${spec.agent.name} ${spec.id.slice(0, 6)}` : spec.agent.name;
   return { indent: '  '.repeat(depth), name };
 }
@@ -89,14 +87,14 @@ const NOTICE_MARKS: Readonly<Record<NoticeLevel, string>> = {
   error: '! error:',
 };
 
-const QUIET_WORDS: Readonly<Record<Awaited, string>> = {
+const WAIT_TEXTS: Readonly<Record<Awaited, string>> = {
   connection: 'connecting',
   first_token: 'waiting for the first token',
   next_event: 'stalled',
 };
 
-/** Also to a person who watches nothing: a long wait, and what is not as it was asked for. */
-function isAlwaysTold(event: TaskEvent, { spec }: TaskState): boolean {
+/** Whether an event is shown with any amount of detail: a long wait, or a warning. */
+function isAlwaysShown(event: TaskEvent, { spec }: TaskState): boolean {
   switch (event.type) {
     case 'warning':
     case 'question.asked':
@@ -104,7 +102,7 @@ function isAlwaysTold(event: TaskEvent, { spec }: TaskState): boolean {
     case 'turn.retried':
       return event.waitMs >= LONG_WAIT_MS;
     case 'turn.held':
-      // Children take turns where fewer lanes are left than they are: that is no news each time.
+      // Children that share few lanes wait for each other again and again, which is no news.
       if (event.untilMs === null) return spec.parent === null;
       return event.untilMs - event.ts >= LONG_WAIT_MS;
     default:
@@ -114,15 +112,15 @@ function isAlwaysTold(event: TaskEvent, { spec }: TaskState): boolean {
 
 function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): string | null {
   const { detail, roots } = options;
-  if (detail === 'waits' && !isAlwaysTold(event, state)) return null;
+  if (detail === 'waits' && !isAlwaysShown(event, state)) return null;
   const { spec } = state;
-  const { indent, name } = place(state, options);
+  const { indent, name } = placement(state, options);
   const isHidden = spec.parent === null && roots === 'hidden';
   switch (event.type) {
     case 'task.created':
       return isHidden ? null : `${indent}▸ ${name}: ${spec.description}`;
     case 'task.resumed':
-      return isHidden ? null : `${indent}▸ ${name}: goes on: ${spec.description}`;
+      return isHidden ? null : `${indent}▸ ${name}: continues: ${spec.description}`;
     case 'task.rewound':
       return `${indent}« ${name}: put back to event ${event.to}`;
     case 'notified':
@@ -136,9 +134,9 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}… ${name}: waits for ${event.because}${until}`;
     }
     case 'turn.quiet':
-      return `${indent}… ${name}: ${QUIET_WORDS[event.waitsFor]} for ${formatDuration(event.silentMs)}`;
+      return `${indent}… ${name}: ${WAIT_TEXTS[event.waitsFor]} for ${formatDuration(event.silentMs)}`;
     case 'turn.flowing':
-      return `${indent}… ${name}: goes on streaming`;
+      return `${indent}… ${name}: streams again`;
     case 'turn.interrupted':
       return `${indent}■ ${name}: ${event.because}`;
     case 'context.cleared':
@@ -169,7 +167,7 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}» ${name}: ${modeGrantedText(event)}`;
     case 'child.detached':
       return detail === 'calls'
-        ? `${indent}  ${name}: ${event.child.slice(0, 6)} goes on in the background`
+        ? `${indent}  ${name}: ${event.child.slice(0, 6)} continues in the background`
         : null;
     case 'call.refused':
       return detail === 'calls' ? `${indent}  ${name}: ${event.tool} refused: ${event.text}` : null;
@@ -182,7 +180,7 @@ function modeGrantedText({ grant }: Extract<TaskEvent, { type: 'mode.granted' }>
   return `${exactLine(grant.agent)} may run in ${grant.mode} mode (${exactLine(grant.source.where)})`;
 }
 
-/** A rate limit's wait begins once the request is held, and is told then. */
+/** A wait for a rate limit starts when the request is held, and is reported then. */
 function againText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried' }>): string {
   return failure.kind === 'rate_limit' ? '' : `; again in ${formatDuration(waitMs)}`;
 }
@@ -223,4 +221,39 @@ const BRIEF_LENGTH = 100;
 function brief(input: unknown): string {
   const text = exactLine(JSON.stringify(input));
   return text.length <= BRIEF_LENGTH ? text : `${text.slice(0, BRIEF_LENGTH)}…`;
+}
+
+/** A person who sees nothing for so long takes it for a hang. */
+const LONG_WORK_MS = 30_000;
+
+/**
+ * Reports progress to a log or a pipe: nothing for a short run; in a long one, a line for each subagent at work
+ * by then, and for each that starts or ends later. The time is that of the events.
+ */
+export class LongWork {
+  private readonly lines: Pick<LiveLines, 'showAtWork' | 'showTask'>;
+  /** The subagents at work that have not been reported, by id. */
+  private readonly unreported = new Map<string, TaskState>();
+  private startedAt: number | null = null;
+  private isLong = false;
+
+  constructor(lines: Pick<LiveLines, 'showAtWork' | 'showTask'>) {
+    this.lines = lines;
+  }
+
+  /** `state`: the state of the task after the event. */
+  add(event: TaskEvent, state: TaskState): void {
+    this.startedAt ??= steadyTime(event);
+    const { id, parent } = state.spec;
+    if (this.isLong) {
+      if (parent !== null) this.lines.showTask(event, state);
+      return;
+    }
+    if (event.type === 'task.ended') this.unreported.delete(id);
+    else if (parent !== null) this.unreported.set(id, state);
+    if (steadyTime(event) - this.startedAt < LONG_WORK_MS) return;
+    this.isLong = true;
+    for (const atWork of this.unreported.values()) this.lines.showAtWork(atWork, null);
+    this.unreported.clear();
+  }
 }

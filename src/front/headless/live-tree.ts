@@ -2,22 +2,22 @@ import { activityText } from '../../api/index.ts';
 import { formatDuration } from '../../base/text.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-export interface LiveTreeLook {
-  /** Of the terminal. */
+export interface LiveTreeOptions {
+  /** Columns of the terminal. */
   readonly columns: number;
-  /** At most so many lines; at least 1. */
+  /** The maximum number of lines; at least 1. */
   readonly most: number;
-  /** The present time, on the timeline of steady times. */
+  /** The present steady time. */
   readonly now: number;
 }
 
 /**
- * What tasks below the main one do now, a line each, those of one parent below it. None is wider than the
- * terminal; what does not fit is counted.
+ * Describes what the tasks below the main one do now, one line each, below their parents. No line is wider than
+ * the terminal; tasks that do not fit are counted.
  */
 export function liveTree(
   states: readonly TaskState[],
-  { columns, most, now }: LiveTreeLook,
+  { columns, most, now }: LiveTreeOptions,
 ): readonly string[] {
   const below = Map.groupBy(states, ({ spec }) => spec.parent);
   const known = new Set(states.map(({ spec }) => spec.id));
@@ -34,18 +34,18 @@ export function liveTree(
 
 function taskText(state: TaskState, now: number): string {
   const { spec, status, activation } = state;
-  const doing = activityText(state, now);
-  const sign = status === 'queued' ? '○' : '●';
+  const activity = activityText(state, now);
+  const mark = status === 'queued' ? '○' : '●';
   const time = formatDuration(Math.floor(Math.max(0, now - activation.since) / 1_000) * 1_000);
-  const head = `${sign} ${spec.agent.name} ${spec.id.slice(0, 6)}`;
-  return oneLine(`${head} ${time}: ${doing ?? status}: ${spec.description}`);
+  const head = `${mark} ${spec.agent.name} ${spec.id.slice(0, 6)}`;
+  return oneLine(`${head} ${time}: ${activity ?? status}: ${spec.description}`);
 }
 
 function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
-/** From here on characters may be two columns wide: it is better to cut too early than to wrap. */
+/** Characters from here on may be two columns wide: it is better to cut too early than to wrap. */
 const FIRST_WIDE = 0x1100;
 
 function cut(text: string, columns: number): string {

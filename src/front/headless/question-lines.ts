@@ -1,5 +1,13 @@
 import { oneLine } from '../../base/text.ts';
+import { printError } from '../../sys/print.ts';
+import type { Run } from '../../api/index.ts';
 import type { ProposedEdit, Question } from '../../protocol/question.ts';
+
+/** Prints the questions that a run was parked for, and the commands that answer them, on stderr. */
+export function printParkedQuestions(run: Run, dataDir: string | null): void {
+  const lines = run.parkedOn().flatMap(({ question }) => questionLines(question, dataDir));
+  for (const line of lines) printError(`${line}\n`);
+}
 
 const WANTS: Readonly<Record<Question['kind'], string>> = {
   input: 'asks',
@@ -8,9 +16,10 @@ const WANTS: Readonly<Record<Question['kind'], string>> = {
 };
 
 /**
- * A question for a person, whole, with the commands that answer it. To be made printable line by line.
+ * Writes a question for a person in full, with the commands that answer it. The lines may hold any text, and
+ * must be made safe to print.
  *
- * @param dataDir where its log lies, if that was said on the command line
+ * @param dataDir the data directory, if it was given on the command line
  */
 export function questionLines(question: Question, dataDir: string | null): readonly string[] {
   const { id, chain, tool } = question;
@@ -19,7 +28,7 @@ export function questionLines(question: Question, dataDir: string | null): reado
   return [
     `${id}  ${who} ${WANTS[question.kind]}${question.kind === 'permission' ? tool : ''}:`,
     ...lines.flatMap((text) => text.split('\n')).map((line) => `  | ${line}`),
-    ...ways(question, dataDir).map((way) => `  ${way}`),
+    ...answerCommands(question, dataDir).map((line) => `  ${line}`),
   ];
 }
 
@@ -47,9 +56,9 @@ function marked(mark: string, text: string): string[] {
   return text.split('\n').map((line) => `${mark} ${line}`);
 }
 
-function ways(question: Question, dataDir: string | null): readonly string[] {
-  const place = dataDir === null ? '' : `--data-dir ${quoteForShell(dataDir)} `;
-  const command = `muster tasks answer ${place}${question.id}`;
+function answerCommands(question: Question, dataDir: string | null): readonly string[] {
+  const location = dataDir === null ? '' : `--data-dir ${quoteForShell(dataDir)} `;
+  const command = `muster tasks answer ${location}${question.id}`;
   if (question.kind === 'input') {
     const { options } = question;
     return [
@@ -66,11 +75,11 @@ function ways(question: Question, dataDir: string | null): readonly string[] {
     oneLine(reason),
     `${command} yes|no`,
     ...(rule === null ? [] : [`${always}   gives the rule ${rule}`]),
-    ...modeWay(question, command),
+    ...modeCommand(question, command),
   ];
 }
 
-function modeWay({ modeToGrant }: PermissionQuestion, command: string): readonly string[] {
+function modeCommand({ modeToGrant }: PermissionQuestion, command: string): readonly string[] {
   if (modeToGrant === undefined) return [];
   const { agent, mode, scopes } = modeToGrant;
   const scope = scopes.length > 1 ? ` --scope ${scopes.join('|')}` : '';

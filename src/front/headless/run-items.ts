@@ -6,18 +6,18 @@ import { exitCode } from './exit-code.ts';
 import { ItemProgress } from './item-progress.ts';
 import { LiveLines } from './live-lines.ts';
 import { RefusedCommands, withRefusedCommands } from './refused-commands.ts';
-import { tellQuestions } from './tell-questions.ts';
+import { printParkedQuestions } from './question-lines.ts';
 
 export interface RunItemsOptions {
-  /** Also what each task calls. */
+  /** Whether the calls of each task are shown. */
   readonly verbose: boolean;
-  /** Where logs are kept, if that was said on the command line: for the commands that it tells of. */
+  /** The data directory, if it was given on the command line: it is part of the commands that are shown. */
   readonly dataDir: string | null;
 }
 
 /**
- * Runs a template to its end without a person; how far it is goes to stderr. What came of it is in the logs.
- * Null for the id: a signal ended it before it had begun.
+ * Runs a template to its end without a person, and shows its progress on stderr. The results are in the logs.
+ * The id is null if a signal ended the run before it started.
  */
 export async function runItems(
   muster: Muster,
@@ -34,23 +34,23 @@ export async function runItems(
   try {
     const run = await begin((event, state) => {
       live.show(event, state);
-      progress.see(event, state);
-      commands.see(event);
+      progress.add(event, state);
+      commands.add(event);
     }, signals.signal);
     const envelope = await run.result;
     progress.end();
     const { error, data } = envelope;
-    const goOn = `muster run --continue ${run.id}`;
+    const resume = `muster run --continue ${run.id}`;
     if (error !== null) printError(`muster: ${data.status}: ${error.code}: ${error.message}\n`);
-    if (data.status === 'parked') tellQuestions(run, dataDir);
+    if (data.status === 'parked') printParkedQuestions(run, dataDir);
     else if (data.status === 'stopped' || data.status === 'killed' || data.status === 'partial') {
-      printError(`muster: to go on with it: ${goOn}\n`);
+      printError(`muster: to continue it: ${resume}\n`);
     } else if (data.status === 'failed') {
-      printError(`muster: to do again what failed: ${goOn} --retry-failed\n`);
+      printError(`muster: to run the failed items again: ${resume} --retry-failed\n`);
     }
     const refused = commands.problem();
     if (refused !== null) printError(`muster: ${refused}\n`);
-    const code = withRefusedCommands(exitCode(envelope), refused);
+    const code = withRefusedCommands(exitCode(envelope.data.status), refused);
     return { id: run.id, code: signals.code() ?? code };
   } catch (thrown) {
     const code = signals.code();
@@ -58,6 +58,6 @@ export async function runItems(
     return { id: null, code };
   } finally {
     progress.end();
-    signals.forget();
+    signals.stop();
   }
 }

@@ -9,8 +9,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text for the content of an element or a quoted attribute. What a terminal would act on is made
- * harmless in the same way: a page is copied from, and controls are not allowed in one.
+ * Escapes text for an element or a quoted attribute. Characters that control a terminal are made harmless as well,
+ * because text is copied from a page, and HTML does not allow them.
  */
 export function html(text: string, context: TerminalContext = 'exact'): string {
   return terminalText(text, context).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');

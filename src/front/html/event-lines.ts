@@ -2,12 +2,12 @@ import { sinceText } from '../../report/figures.ts';
 import { truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 
-/** Of one task: its first events, and its newest ones. */
+/** The number of events that are kept of one task: its first and its newest ones. */
 const FIRST = 1_000;
 const NEWEST = 9_000;
-/** Of all tasks of a page. */
+/** The number of events that are kept of all tasks. */
 const ALL = 200_000;
-/** Code points of an event's own fields. */
+/** The longest text of an event's own fields, in code points. */
 const SHOWN_DETAIL = 240;
 
 interface Kept {
@@ -22,7 +22,7 @@ interface TaskEventLine {
   readonly text: string;
 }
 
-/** Keeps a line of each event while reports are made, within bounds. */
+/** Keeps a line for each event, within limits. */
 export class EventLines {
   private readonly tasks = new Map<string, Kept>();
   private kept = 0;
@@ -45,12 +45,13 @@ export class EventLines {
     task.newest = task.newest.slice(-NEWEST);
   };
 
-  /** The lines of a task as one text, what is left out named in its place. `from`: the scale's begin. */
+  /** The lines of a task as one text, with a note where events are left out. `from` is the start of the time scale. */
   text(id: string, from: number): string {
     const { first, newest, count } = this.tasks.get(id) ?? { first: [], newest: [], count: 0 };
     const last = newest.slice(-NEWEST);
-    const left = count - first.length - last.length;
-    const gap = left === 0 ? [] : [`… ${left} events left out here: muster tasks log ${id} …`];
+    const omitted = count - first.length - last.length;
+    const gap =
+      omitted === 0 ? [] : [`… ${omitted} events left out here: muster tasks log ${id} …`];
     const lines = (some: readonly TaskEventLine[]) =>
       some.map(
         ({ seq, ts, text }) =>

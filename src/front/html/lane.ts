@@ -3,7 +3,7 @@ import { sinceText } from '../../report/figures.ts';
 import { SPAN_KINDS, SPAN_NAMES, timeByKind, type Span, type SpanKind } from '../../report/span.ts';
 import { html } from './escape.ts';
 
-/** Height of a lane, and where in it the bars of each kind stand: told apart by shape, not by colour. */
+/** The height of a lane, and the bars of each kind in it, which differ in shape and not only in color. */
 const LANE_HEIGHT = 14;
 const BARS: Readonly<Record<SpanKind, readonly (readonly [top: number, height: number])[]>> = {
   slot: [[12, 1]],
@@ -23,7 +23,7 @@ const BARS: Readonly<Record<SpanKind, readonly (readonly [top: number, height: n
   away: [[1, 1]],
 };
 
-/** Units of a lane from end to end: what lies nearer together than one is drawn as one. */
+/** The width of a lane in units. Spans within one unit are drawn as one. */
 const LANE_UNITS = 100_000;
 
 export interface Scale {
@@ -32,7 +32,7 @@ export interface Scale {
   readonly to: number;
 }
 
-/** One task's lane: one path a kind, however many spans there are. */
+/** Draws the lane of a task, with one path for each kind of span. */
 export function laneSvg(spans: readonly Span[], scale: Scale): string {
   const paths = Array.from(
     Map.groupBy(spans, ({ kind }) => kind),
@@ -65,7 +65,7 @@ function bars(kind: SpanKind, start: number, width: number): string {
     .join('');
 }
 
-/** What the shapes mean, and how much time of all tasks went to each. */
+/** Draws the legend of the shapes, with the total time of each kind. */
 export function legend(spans: readonly Span[]): string {
   const sums = new Map(timeByKind(spans).map(({ kind, ms }) => [kind, ms]));
   const items = SPAN_KINDS.map((kind) => {
@@ -77,10 +77,10 @@ export function legend(spans: readonly Span[]): string {
   return `<ul class="legend">${items.join('')}</ul>`;
 }
 
-/** Marks of the axis at the closest zoom; coarser ones are a part of them. */
+/** The number of marks on the axis at the closest zoom. Other zooms show a part of them. */
 const MARKS = 1000;
 
-/** Seconds since the beginning, at so many marks as the zoom leaves room for. */
+/** Draws the axis in seconds since the start, with as many marks as the zoom has room for. */
 export function axis({ from, to }: Scale): string {
   const marks = Array.from({ length: MARKS + 1 }, (_, at) => {
     const x = `${(at * 100) / MARKS}%`;

@@ -10,21 +10,21 @@ import { html } from './escape.ts';
 import type { EventLines } from './event-lines.ts';
 import { axis, laneSvg, legend } from './lane.ts';
 import { STYLE, ZOOMS } from './style.ts';
-import { taskDetails, taskTitle } from './task-details.ts';
+import { taskDetails, detailsTitle } from './task-details.ts';
 
-/** Tasks that a page shows; the others are counted. */
+/** The number of tasks on a page; others are only counted. */
 const SHOWN_TASKS = 2_000;
 
 /**
- * A tree as one page that needs nothing else: no script, no network, no style but its own, and a policy
- * that holds the browser to that. In pieces, since a large one is megabytes.
+ * Writes a tree of tasks as one self-contained page, without scripts, network access or other styles, which its content
+ * security policy enforces. The page comes in pieces, because a large one has megabytes.
  */
 export function* treePage(
   tree: TreeReport,
   events: EventLines,
 ): Generator<string, void, undefined> {
   const rows = tree.rows.slice(0, SHOWN_TASKS);
-  const left = tree.rows.length - rows.length;
+  const omitted = tree.rows.length - rows.length;
   yield head(titleOf(tree));
   yield `<header><h1>${html(titleOf(tree))}</h1><p class="soft">muster tasks show, from the logs of these tasks alone. Look through it before you pass it on: it quotes prompts, answers, paths and commands.</p>${overview(tree)}</header>\n<main>\n`;
   yield `<h2 id="timeline">Timeline</h2>\n${legend(tree.rows.flatMap(({ report }) => report?.spans ?? []))}\n`;
@@ -33,8 +33,8 @@ export function* treePage(
   yield `<div class="row axis"><b>seconds</b>${axis(tree)}</div>\n`;
   for (const [at, row] of rows.entries()) yield lane(row, at, tree);
   yield `</div></div>\n<h2>Tasks</h2>\n`;
-  if (left > 0)
-    yield `<p>${plural(left, 'more task')} left out: this page shows ${SHOWN_TASKS}.</p>\n`;
+  if (omitted > 0)
+    yield `<p>${plural(omitted, 'more task')} left out: this page shows ${SHOWN_TASKS}.</p>\n`;
   const { from } = tree;
   for (const [at, row] of rows.entries()) yield taskDetails(row, at, { events, from });
   yield '</main>\n</body>\n</html>\n';
@@ -60,7 +60,7 @@ function head(title: string): string {
 
 function titleOf({ rows }: TreeReport): string {
   const report = rows[0]?.report;
-  return report ? taskTitle(report) : 'a task';
+  return report ? detailsTitle(report) : 'a task';
 }
 
 function overview({ rows, from, to, reported, estimated }: TreeReport): string {
@@ -90,14 +90,14 @@ function tokensText({ usage }: Use): string {
   return `${countText(usage.input + usage.cacheWrite)} in, ${countText(usage.output)} out, ${countText(usage.cacheRead)} cached`;
 }
 
-/** `9: 8 completed, 1 failed`. */
+/** The number of tasks by status: `9: 8 completed, 1 failed`. */
 function statuses(rows: readonly TreeRow[]): string {
   const counts = Map.groupBy(rows, ({ report }) => report?.status ?? 'without a log');
   const words = Array.from(counts, ([status, { length }]) => `${length} ${status}`);
   return `${rows.length}: ${words.join(', ')}`;
 }
 
-/** Radio buttons before the lanes: the style alone acts on them, and the arrow keys reach them. */
+/** Radio buttons before the lanes. Only the style reacts to them, and the arrow keys work. */
 function zooms(): string {
   const inputs = ZOOMS.map(
     (zoom) =>
@@ -108,7 +108,7 @@ function zooms(): string {
 }
 
 function lane({ id, level, report }: TreeRow, at: number, tree: TreeReport): string {
-  const title = report === null ? id : taskTitle(report);
+  const title = report === null ? id : detailsTitle(report);
   const indent = '· '.repeat(Math.min(level, 4));
   const drawing = report === null ? '' : laneSvg(report.spans, tree);
   return `<div class="row"><a href="#t${at}" title="${html(`${title} (${id})`)}">${indent}${html(title)}</a>${drawing}</div>\n`;

@@ -1,7 +1,7 @@
-/** Zoom steps of the timeline; each has a radio button `zN` before it. */
+/** The zoom steps of the timeline; each has a radio button `zN`. */
 export const ZOOMS = [1, 2, 5, 20, 100] as const;
 
-/** The one stylesheet of the page: the policy names its hash, and nothing else of style acts. */
+/** The only stylesheet of the page: the content security policy allows it by its hash. */
 export const STYLE = `
 :root { color-scheme: light dark; --back: #fff; --fore: #1c2128; --soft: #59636e; --line: #d1d9e0; --panel: #f6f8fa; --link: #0550ae;
   --model: #0969da; --tool: #1a7f37; --children: #8250df; --person: #bc4c00; --slot: #6e7781; --held: #cf222e; --retry: #9a6700; --away: #1c2128; }
@@ -59,7 +59,7 @@ ${['model', 'tool', 'children', 'person', 'slot', 'held', 'retry', 'away']
 ${ZOOMS.map(zoomRules).join('\n')}
 `;
 
-/** The chosen step stretches the lanes, is marked, and shows as many marks of the axis as fit. */
+/** The rules of a zoom step: it widens the lanes, is marked, and shows as many marks of the axis as fit. */
 function zoomRules(zoom: number): string {
   const marks = [5, 20, 100].filter((step) => step <= zoom).map((step) => `.k${step}`);
   const chosen = `#z${zoom}:checked`;

@@ -9,13 +9,13 @@ import { oneLine, plural, truncate } from '../../base/text.ts';
 import type { EventLines } from './event-lines.ts';
 import { html } from './escape.ts';
 
-/** Code points of a prompt or an answer. */
+/** The longest prompt or answer, in code points. */
 const SHOWN_WORDS = 10_000;
-/** Lines of each list of a task: items of a kind, turns, stretches of time. */
+/** The number of lines of each list of a task. */
 const SHOWN_LINES = 1_000;
 const DEEPEST_INDENT = 4;
 
-/** `at`: its place among the rows, which names it in links. */
+/** Writes the details of a task. `at` is its index among the rows, which links use. */
 export function taskDetails(
   { id, level, report, problem }: TreeRow,
   at: number,
@@ -42,8 +42,8 @@ export function taskDetails(
   return `<details class="task ${indent} ${report.status}"><summary>${summary(report)}</summary><div><h3 id="t${at}" tabindex="-1">${html(facts.map(oneLine).join(' · '))}</h3>${parts.join('')}</div></details>\n`;
 }
 
-/** What it is about, and which agent does it, on one line. */
-export function taskTitle({ description, agent }: TaskReport): string {
+/** The description and the agent of a task, on one line. */
+export function detailsTitle({ description, agent }: TaskReport): string {
   return oneLine(`${description} (${agent})`);
 }
 
@@ -56,22 +56,19 @@ function summary(report: TaskReport): string {
     cost,
     shortDuration(report.until - report.createdAt),
   ];
-  const claims = report.receipt.claims.length;
-  const flag =
-    claims === 0
-      ? ''
-      : ` <span class="flag">⚑ ${html(plural(claims, 'claim'))} not borne out</span>`;
-  return `${html(taskTitle(report))} <span class="status">${report.status}</span>${flag} <span class="figures">${html(numbers.join(' · '))} · <span class="id">${html(report.id)}</span></span>`;
+  const flags = report.receipt.claims.length;
+  const flag = flags === 0 ? '' : ` <span class="flag">⚑ ${html(plural(flags, 'flag'))}</span>`;
+  return `${html(detailsTitle(report))} <span class="status">${report.status}</span>${flag} <span class="figures">${html(numbers.join(' · '))} · <span class="id">${html(report.id)}</span></span>`;
 }
 
-/** A heading and its text; nothing where there is none. */
+/** A heading and its text; empty if there is no text. */
 function part(title: string, text: string, context: TerminalContext = 'exact'): string {
   if (text.trim() === '') return '';
   const isWords = context === 'prose' ? ' class="words"' : '';
   return `<h3>${html(title)}</h3><pre${isWords} tabindex="0">${html(text, context)}</pre>`;
 }
 
-/** The same, but not laid out before somebody opens it. */
+/** The same, folded until the reader opens it. */
 function folded(title: string, text: string): string {
   if (text === '') return '';
   return `<details><summary>${html(title)}</summary><div><pre tabindex="0">${html(text)}</pre></div></details>`;
@@ -79,13 +76,13 @@ function folded(title: string, text: string): string {
 
 function cut(text: string): string {
   const shown = truncate(text, SHOWN_WORDS);
-  const left = text.length - shown.length;
-  return left === 0 ? text : `${shown}\n… cut here: ${left} more characters`;
+  const omitted = text.length - shown.length;
+  return omitted === 0 ? text : `${shown}\n… cut here: ${omitted} more characters`;
 }
 
 function shownLines(lines: readonly string[], what: string): string {
-  const left = lines.length - SHOWN_LINES;
-  const more = left > 0 ? [`… and ${left} more ${what}`] : [];
+  const omitted = lines.length - SHOWN_LINES;
+  const more = omitted > 0 ? [`… and ${omitted} more ${what}`] : [];
   return [...lines.slice(0, SHOWN_LINES).map(exactLine), ...more].join('\n');
 }
 

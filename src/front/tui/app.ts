@@ -1,341 +1,169 @@
-import type { SandboxState, TaskEvent } from '../../api/index.ts';
-import { errorMessage } from '../../base/errors.ts';
-import { Actions } from './actions.ts';
-import type { AppOptions } from './app-options.ts';
-import { Answering } from './answering.ts';
-import { Browsing } from './browsing.ts';
-import { Conversation, type ConversationPort } from './conversation.ts';
-import { ownBindings } from './keys/own-bindings.ts';
-import type { Bindings } from './keys/bindings.ts';
-import { keyAction } from './keys/key-action.ts';
-import { keyContext } from './keys/key-context.ts';
-import { Highlighter } from './highlight/highlighter.ts';
-import { freshLook } from './look.ts';
-import { callText } from './notification.ts';
-import { pastedText } from './pi/pasted-text.ts';
-import { Screen, type ScreenClient, type ScreenSize } from './pi/screen.ts';
-import { paneHeight, picture } from './render/frame.ts';
-import { Redraw } from './redraw.ts';
-import { LineCache } from './render/line-cache.ts';
-import { Pen } from './render/pen.ts';
-import { PLAIN, THEMES, type Theme } from './render/theme.ts';
-import { sceneOf, shownParts } from './scene.ts';
-import { startFacts } from './start-facts.ts';
-import { Editing } from './editing.ts';
-import { WordSource } from './word-source.ts';
-import { showLog } from './view/show-log.ts';
-import { Submission } from './submission.ts';
-import { suspend } from './suspend.ts';
-import { callsForAttention } from './view/attention.ts';
-import { placeTask } from './view/placed-task.ts';
-import { addBlock, leaveCalls } from './view/transcript.ts';
-import { currentRows, isAtWork, treeRows } from './view/tree-rows.ts';
-import { applySignal, applyToUi, emptyUiState } from './view/ui-state.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { hasWork } from './model/tree-rows.ts';
+import { AutocompleteSource } from './terminal/autocomplete.ts';
+import { attentionSequence, type AttentionMethod } from './terminal/notification.ts';
+import { Redraw } from './terminal/redraw.ts';
+import { pastedText, Screen, type ScreenSize, type TerminalDevice } from './terminal/screen.ts';
+import { UiSession, type SessionOptions } from './terminal/session.ts';
+import { keyAction, keyContext } from './update/key-action.ts';
+import type { UiMessage } from './update/message.ts';
+import { drawFrame } from './view/frame.ts';
+import { Highlighter } from './view/highlighter.ts';
+import { LineCache } from './view/line-cache.ts';
+import { Pen } from './view/pen.ts';
+import { PLAIN, THEMES, type Theme } from './view/theme.ts';
 
-/** After the first picture, which does not wait for it. */
+/** The sandbox is tried out this long after the first frame, which does not wait for it. */
 const SANDBOX_MS = 60;
 
-/** The terminal UI: what comes from tasks goes into a fold, what comes from keys to the library. */
-export class App implements ScreenClient {
+/** Messages that need no frame later: a key draws one at once. */
+const DRAWN_AT_ONCE: ReadonlySet<UiMessage['type']> = new Set(['frame', 'key-pressed', 'typed']);
+
+/** Everything that the terminal UI is opened with. */
+export interface AppOptions extends SessionOptions {
+  readonly terminal: TerminalDevice;
+  readonly theme: Theme;
+  /** How a user who looks elsewhere is called. */
+  readonly attention: AttentionMethod;
+  /** Called when the user wants to leave. */
+  readonly onLeave: () => void;
+}
+
+/**
+ * The terminal UI. It wires the parts: the screen sends keys as messages, the session updates the state, and each
+ * frame is drawn from the state alone.
+ */
+export class App {
   private readonly options: AppOptions;
-  private readonly ui = emptyUiState();
-  private readonly look = freshLook();
-  private readonly bindings: Bindings;
-  private readonly tools: { readonly pen: Pen; readonly cache: LineCache };
-  private readonly conversation: ConversationPort;
+  private readonly session: UiSession;
   private readonly screen: Screen;
-  private readonly answering: Answering;
-  private readonly browsing: Browsing;
-  private readonly actions: Actions;
-  private readonly submission: Submission;
-  private readonly editing: Editing;
-  private readonly words: WordSource;
+  private readonly autocomplete: AutocompleteSource;
   private readonly redraw: Redraw;
-  private readonly forgetSignals: () => void;
-  private sandbox: SandboxState | null = null;
-  private size: ScreenSize = { width: 80, height: 24, editor: [] };
-  private conversationHeight = 0;
-  /** Lines of the question in sight. */
-  private askedHeight = 0;
 
   constructor(options: AppOptions) {
-    const { muster, terminal, theme, agent, now, onLeave } = options;
+    const { library, terminal, theme, attention, now, onLeave } = options;
     this.options = options;
-    this.bindings = ownBindings(muster.keyBindings);
-    const { ui, look } = this;
     const highlighter = new Highlighter({
-      onLoaded: () => this.changed(),
+      onLoaded: () => this.redraw.changed(),
       onFailed: (why) => this.note('warning', why),
     });
-    this.tools = { pen: new Pen(theme, highlighter), cache: new LineCache() };
-    this.conversation =
-      options.watched ??
-      new Conversation(muster, {
-        agent,
-        chosenMode: () => look.chosenMode,
-        onModeTaken: (mode) => {
-          // Another one may have been chosen meanwhile.
-          if (look.chosenMode === mode) look.chosenMode = null;
+    const tools = { pen: new Pen(theme, highlighter), cache: new LineCache() };
+    this.session = new UiSession(
+      options,
+      {
+        setEditorText: (text) => this.screen.editor.setText(text),
+        insertIntoEditor: (text) => this.screen.editor.insertTextAtCursor(text),
+        addToHistory: (text) => this.screen.editor.addToHistory(text),
+        redraw: () => this.screen.redraw(),
+        suspend: () => this.screen.suspend(),
+        callAttention: (text) => {
+          if (this.screen.isFocused !== true) this.screen.call(attentionSequence(attention, text));
         },
-        onEvent: (event, state) => this.onEvent(event, state),
-        onNote: (level, text) => this.note(level, text),
-        onIdle: () => {
-          this.look.hint = null;
-          this.changed();
+        leave: onLeave,
+        changed: ({ type }) => {
+          if (!DRAWN_AT_ONCE.has(type)) this.redraw.changed();
         },
-      });
-    this.words = new WordSource(muster, ui, now);
-    this.screen = new Screen(terminal, this, {
-      pen: this.tools.pen,
-      bindings: this.bindings,
-      cleanPaste: (text) => this.editing.images.takePaste(pastedText(text)),
-      onBackground: (background) => this.paintOn(THEMES[background]),
-      completions: this.words.completions,
-    });
-    this.redraw = new Redraw({ draw: () => this.screen.draw(), isAtWork: () => isAtWork(ui) });
-    const { editor } = this.screen;
-    for (const text of muster.typed.entries()) editor.addToHistory(text);
-    this.editing = new Editing({
-      muster,
-      agent,
-      ui,
-      look,
-      editor,
-      conversation: this.conversation,
-      ask: (question) => {
-        this.answering.confirm(question);
-        this.changed();
       },
-      closeTask: () => this.actions.closeTask(),
-      open: (id) => this.continue(id),
-      note: (level, text) => this.note(level, text),
-      changed: () => this.changed(),
-    });
-    const { saying, commands, images, undo } = this.editing;
-    this.answering = new Answering({
-      muster,
-      ui,
-      look,
-      editor,
-      onConfirmed: (isYes) => void undo.answered(isYes),
-      height: () => this.askedHeight,
-    });
-    this.browsing = new Browsing({
-      muster,
-      ui,
-      look,
-      editor,
-      answering: this.answering,
-      shown: () => {
-        const scene = { ui, look, width: this.size.width, start: this.startFacts() };
-        return { parts: shownParts(scene, this.tools), height: this.conversationHeight };
+      { tools, kind: 'screen' },
+    );
+    const { session } = this;
+    this.autocomplete = new AutocompleteSource(library, { state: () => session.state, now });
+    this.screen = new Screen(terminal, {
+      pen: tools.pen,
+      bindings: session.context.bindings,
+      completions: this.autocomplete.provider,
+      draw: (size) => this.draw(size),
+      onKey: (key) => this.pressKey(key),
+      onWheel: (lines) => session.dispatch({ type: 'scroll', lines }),
+      onTyped: (text) => session.dispatch({ type: 'typed', text }),
+      onSubmit: (text) => session.dispatch({ type: 'submitted', text }),
+      onPaste: (text) => session.images.takePaste(pastedText(text)),
+      onBackground: (background) => {
+        tools.pen.use(THEMES[background]);
+        tools.cache.forget();
+        this.screen.redraw();
       },
     });
-    editor.onChange = (text) => this.browsing.lookFor(text);
-    this.actions = new Actions({
-      muster,
-      ui,
-      look,
-      editor,
-      answering: this.answering,
-      commands,
-      images,
-      conversation: this.conversation,
-      browsing: this.browsing,
-      height: () => this.conversationHeight,
-      redraw: () => this.screen.redraw(),
-      suspend: () => suspend(this.screen),
-      leave: onLeave,
+    this.redraw = new Redraw({
+      draw: () => this.screen.draw(),
+      isAtWork: () => hasWork(session.state.tree),
     });
-    this.submission = new Submission({
-      muster,
-      ui,
-      look,
-      editor,
-      conversation: this.conversation,
-      open: (id) => this.continue(id),
-      answering: this.answering,
-      actions: this.actions,
-      bindings: this.bindings,
-      saying,
-      commands,
-      undo,
-      showFrom: (key) => this.browsing.showFrom(key),
-      changed: () => this.changed(),
-      note: (level, text) => this.note(level, text),
-      now,
-      leave: onLeave,
-    });
-    this.forgetSignals = muster.watchSignals((signal) => {
-      applySignal(ui, signal);
-      this.changed();
-    });
+    for (const text of library.typed.entries()) this.screen.editor.addToHistory(text);
   }
 
   start(): void {
     this.screen.start();
     if (this.options.theme !== PLAIN) this.screen.askBackground();
-    setTimeout(() => void this.lookAtSandbox(), SANDBOX_MS);
+    setTimeout(() => void this.checkSandbox(), SANDBOX_MS);
   }
 
-  /** It may take a while, and nothing waits for it. */
-  private async lookAtSandbox(): Promise<void> {
-    this.sandbox = await this.options.muster.sandboxState();
-    this.changed();
+  private async checkSandbox(): Promise<void> {
+    const sandbox = await this.options.library.sandboxState();
+    this.dispatch({ type: 'sandbox-checked', sandbox });
   }
 
-  /** The id of the conversation; null: it was not begun. */
+  /** The id of the conversation; null before the first message. */
   get id(): string | null {
-    return this.conversation.id;
+    return this.session.conversation.id;
   }
 
-  /** Shows an earlier conversation, by its whole id: the next message goes on with it. */
-  continue(id: string): void {
-    const mode = showLog(this.ui, this.options.muster.store, id);
-    leaveCalls(this.ui.main);
-    this.changed();
-    this.conversation.continue(id, mode);
-    void this.placeEarlier(id);
+  /** Shows a conversation by its full id: one to continue, or the watched one as its log has it now. */
+  open(id: string): void {
+    this.session.open(id);
   }
 
-  /** Shows the conversation that is watched, as its log tells it by now. */
-  watch(id: string): void {
-    showLog(this.ui, this.options.muster.store, id);
-    this.changed();
+  /** Handles a message from outside, such as an event of a watched task. */
+  get dispatch(): UiSession['dispatch'] {
+    return this.session.dispatch;
   }
 
-  /** Loaded after the first picture. */
-  private async placeEarlier(root: string): Promise<void> {
-    const { muster } = this.options;
-    try {
-      const { placeEarlier } = await import('./earlier.ts');
-      await placeEarlier(this.ui, muster.store, { root, changed: () => this.changed() });
-    } catch (thrown) {
-      this.note('error', `what was done before can't be read: ${errorMessage(thrown)}`);
-    }
-  }
-
-  /** A task that is watched, as it stands: no event tells it. */
-  readonly place = (state: TaskState): void => {
-    const { ui } = this;
-    placeTask(ui, state, { isAsking: state.end === null });
-    // What came between the first picture and the following is told by no event.
-    const { id } = state.spec;
-    if (ui.main.task === id && ui.main.lastSeq < state.lastSeq) this.watch(id);
-    this.changed();
+  /** Adds a task of a watched conversation by its log; no event reports it. */
+  readonly placeTask = (task: TaskState): void => {
+    this.dispatch({ type: 'task-found', task, isAsking: task.end === null });
+    // Events between the first frame and the first report are only in the log.
+    const { main } = this.session.state.tree;
+    const { id } = task.spec;
+    if (main.task === id && main.lastSeq < task.lastSeq) this.open(id);
   };
 
-  /** Ended tasks that are only counted. */
-  readonly passOver = (count: number): void => {
-    this.ui.droppedRows += count;
-  };
+  /** Adds a note that belongs to no event. */
+  note(level: 'info' | 'warning' | 'error', text: string): void {
+    this.dispatch({ type: 'note', level, text });
+  }
 
   /** Gives the terminal back. */
   async stop(): Promise<void> {
-    this.stopListening();
-    const ended = this.editing.commands.stop();
+    const stopped = this.session.stop();
+    this.stopDrawing();
     await this.screen.stop();
-    await ended;
+    await stopped;
   }
 
-  /** The same, where the process is about to end. */
+  /** Gives the terminal back at once, because the process is about to end. */
   stopNow(): void {
-    this.stopListening();
-    this.editing.commands.kill();
+    this.session.stopNow();
+    this.stopDrawing();
     this.screen.stopNow();
   }
 
-  /** What no event of a task tells. */
-  note(level: 'info' | 'warning' | 'error', text: string): void {
-    addBlock(this.ui.main, { kind: 'note', level, text });
-    this.changed();
+  /** Exactly as many lines as the terminal has. */
+  draw({ width, height, editor }: ScreenSize): readonly string[] {
+    const { session } = this;
+    session.dispatch({ type: 'frame', size: { width, height, editorLines: editor.length } });
+    return drawFrame(session.state, editor, session.context);
   }
 
-  /** What was not done that another process was asked for: in sight wherever the person looks. */
-  tell(text: string): void {
-    if (this.look.openTask !== null) this.look.hint = text;
-    this.note('error', text);
+  /** Returns false if the key is the editor's. */
+  private pressKey(key: string): boolean {
+    const { state, context, dispatch } = this.session;
+    const keys = keyContext(state, { isCompleting: this.screen.editor.isShowingAutocomplete() });
+    const meaning = keyAction(key, keys, context.bindings);
+    dispatch({ type: 'key-pressed', meaning });
+    return meaning !== 'editor';
   }
 
-  draw(size: ScreenSize): readonly string[] {
-    const { look, ui, conversation } = this;
-    this.size = size;
-    this.answering.forgetSettled();
-    look.paneHeight = paneHeight(look.paneHeight, {
-      tasks: (look.focus === 'tasks' ? treeRows(ui) : currentRows(ui)).length,
-      height: size.height,
-      isAtWork: isAtWork(ui) || look.focus === 'tasks',
-    });
-    const scene = sceneOf(
-      {
-        ...size,
-        now: this.options.now(),
-        ui,
-        look,
-        start: this.startFacts(),
-        mode: this.options.muster.mode,
-        bindings: this.bindings,
-        isBeginning: conversation.isAtWork && ui.root === null,
-        isWatched: conversation.isWatched,
-      },
-      this.tools,
-    );
-    const { lines, layout, asked } = picture(scene, this.tools);
-    this.conversationHeight = layout.conversation;
-    this.askedHeight = asked.shown;
-    look.questionScroll = asked.scroll;
-    return lines;
-  }
-
-  onKey(key: string): boolean {
-    const { look, ui, screen, bindings } = this;
-    const meaning = keyAction(key, keyContext({ ui, look }, screen.editor), bindings);
-    const { armed } = look;
-    look.hint = null;
-    look.armed = null;
-    if (meaning === 'editor') return false;
-    if (meaning !== 'nothing') this.actions.act(meaning, armed);
-    return true;
-  }
-
-  onWheel(lines: number): void {
-    this.browsing.scroll(lines);
-  }
-
-  onSubmit(text: string): void {
-    this.submission.submit(text);
-    this.changed();
-  }
-
-  readonly onEvent = (event: TaskEvent, state: TaskState): void => {
-    applyToUi(this.ui, event, state);
-    const call = callsForAttention(this.ui, event);
-    // Whoever looks at it sees it.
-    if (call !== null && this.screen.isFocused !== true) {
-      this.screen.call(callText(this.options.caller, call));
-    }
-    this.changed();
-  };
-
-  private paintOn(theme: Theme): void {
-    this.tools.pen.use(theme);
-    this.tools.cache.forget();
-    this.screen.redraw();
-  }
-
-  private startFacts() {
-    const { muster, notices } = this.options;
-    return startFacts(muster, { sandbox: this.sandbox, notices });
-  }
-
-  private changed(): void {
-    this.redraw.changed();
-  }
-
-  private stopListening(): void {
-    this.forgetSignals();
-    this.words.stop();
+  private stopDrawing(): void {
+    this.autocomplete.stop();
     this.redraw.stop();
   }
 }

@@ -1,70 +1,70 @@
-import { systemClock } from '../../base/clock.ts';
 import { ProcessTerminal } from '@earendil-works/pi-tui';
 import type { Muster } from '../../api/index.ts';
+import { systemClock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printText } from '../../sys/print.ts';
 import { killAllProcesses } from '../../sys/processes.ts';
 import { App } from './app.ts';
-import type { AppOptions } from './app-options.ts';
-import { callerOf } from './notification.ts';
-import { themeFor } from './render/theme.ts';
+import { attentionMethodOf } from './terminal/notification.ts';
+import type { SessionOptions } from './terminal/session.ts';
+import { themeFor } from './view/theme.ts';
 
 export interface TuiRequest {
-  /** The definition that the conversation runs as; null: the main agent. */
+  /** The agent definition that the conversation runs as; null for the main agent. */
   readonly agent: string | null;
-  /** The task to go on with: an id or its beginning, or the newest conversation; null: a new one. */
+  /** The conversation to continue: an id or its beginning, or the newest one; null for a new one. */
   readonly resume: { readonly id: string } | 'newest' | null;
-  /** Whether it can be resumed: nothing is kept of it otherwise. */
+  /** Whether the conversation is logged; only then it can be resumed. */
   readonly isLogged: boolean;
-  /** What the start had to say, a line each. */
+  /** Messages of the start, one line each. */
   readonly notices: readonly string[];
-  /** Who hears what there is to say from here on. */
-  readonly onOpened: (hear: (line: string) => void) => void;
+  /** Called once the UI is open with the function that receives all later messages. */
+  readonly onOpened: (receive: (line: string) => void) => void;
 }
 
-/** 128 + the signal's number, as shells report it. */
+/** Exit codes as shells report them: 128 and the number of the signal. */
 export const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** What has not stopped by itself after this long is killed: 3 s are promised for all of it. */
+type EndSignal = keyof typeof EXIT_CODES;
+const SIGNALS: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** Whatever has not stopped after this time is killed: everything ends within 3 s. */
 const STOP_MS = 2_700;
 
-/** Opens the terminal UI and resolves, to the exit code, when the person has left it. */
+/** Opens the terminal UI. Resolves to the exit code when the user has left it. */
 export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
   const environment = readEnvironment();
-  return runFace(
-    muster,
-    request,
-    (options) =>
-      new App({
-        ...options,
-        terminal: new ProcessTerminal(),
-        theme: themeFor(environment),
-        caller: callerOf(muster.notify, environment),
-      }),
-  );
+  const open = (options: OpenOptions) =>
+    new App({
+      ...options,
+      terminal: new ProcessTerminal(),
+      theme: themeFor(environment),
+      attention: attentionMethodOf(muster.notify, environment),
+    });
+  return runInterface(muster, request, open);
 }
 
-/** A view of a conversation that a person has. */
-export type Face = Pick<App, 'continue' | 'id' | 'note' | 'start' | 'stop' | 'stopNow'> & {
-  /** Ctrl+C, where it comes as a signal and not as a key; absent: it ends the process. */
+/** The terminal UI, on a screen or in lines. */
+export type TerminalInterface = Pick<App, 'id' | 'note' | 'open' | 'start' | 'stop' | 'stopNow'> & {
+  /** Handles Ctrl+C where it arrives as a signal; without it the signal ends the process. */
   readonly onInterrupt?: () => void;
 };
 
-/** The same for any view. */
-export async function runFace(
+type OpenOptions = Omit<SessionOptions, 'watched'> & { readonly onLeave: () => void };
+
+/** Runs a terminal UI that `open` makes, until the user leaves it. */
+export async function runInterface(
   muster: Muster,
   { agent, resume, isLogged, notices, onOpened }: TuiRequest,
-  open: (options: Omit<AppOptions, 'terminal' | 'theme' | 'caller'>) => Face,
+  open: (options: OpenOptions) => TerminalInterface,
 ): Promise<number> {
   const left = Promise.withResolvers<number>();
   const onLeave = () => left.resolve(0);
-  const app = open({ muster, agent, notices, now: systemClock.monotonic, onLeave });
+  const app = open({ library: muster, agent, notices, now: systemClock.monotonic, onLeave });
   const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
-  if (id !== undefined) app.continue(muster.store.resolveId(id));
+  if (id !== undefined) app.open(muster.store.resolveId(id));
   onOpened((line) => app.note('warning', line));
-  const code = await shown(app, left.promise, (signal) => {
+  const code = await holdTerminal(app, left.promise, (signal) => {
     if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
     else left.resolve(EXIT_CODES[signal]);
   });
@@ -72,22 +72,22 @@ export async function runFace(
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
   if (app.id !== null && isLogged) {
-    printText(`To go on with this conversation: muster --resume ${app.id.slice(0, 8)}\n`);
+    printText(`To continue this conversation: muster --resume ${app.id.slice(0, 8)}\n`);
   }
   return code;
 }
 
-/** Holds the terminal until `left`, and gives it back whatever happens. */
-export async function shown(
-  app: Face,
+/** Shows a UI until `left` resolves, and gives the terminal back whatever happens. */
+export async function holdTerminal(
+  app: TerminalInterface,
   left: Promise<number>,
-  onSignal: (signal: keyof typeof EXIT_CODES) => void,
+  onSignal: (signal: EndSignal) => void,
 ): Promise<number> {
-  // In the screen Ctrl+C is a key; these come when the terminal has gone, or somebody ends the process.
+  // On the screen Ctrl+C is a key. The signals arrive if the terminal is gone, or another program ends this one.
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const giveBack = () => app.stopNow();
   process.once('exit', giveBack);
-  // What a bug has to say is to be read on the terminal as it was.
+  // The message of a crash must be readable on the terminal as it was.
   process.once('uncaughtExceptionMonitor', giveBack);
   app.start();
   const code = await left;

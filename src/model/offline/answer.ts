@@ -1,47 +1,65 @@
-import { placeLines, type ShownPlace } from '../../base/code/place-lines.ts';
+import { quoteLine } from '../../base/code-search/report.ts';
 import { isJsonObject } from '../../base/json.ts';
+import { oneLine, truncate } from '../../base/text.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import { LIMITS, NOTHING_BELOW, SHOWN_PLACES, WEAK_BELOW } from './answer-words.ts';
-import type { Evidence } from './evidence.ts';
-import { failureNote } from './failure-note.ts';
-import { oneLine, quote } from './quote.ts';
 import type { Intent } from './intent.ts';
-import { bestPlace, type Place } from './place.ts';
-import { isFirm, matchesAny, nameWords, rankFiles, termRarities, type RankedFile } from './rank.ts';
 import type { Situation } from './situation.ts';
-import type { Term } from './terms.ts';
 import { MAX_TOPICS } from './topics.ts';
 
-/** Files whose lines are compared for the answer. */
-const COMPARED = 12;
-const PLACE_WEIGHT = 0.8;
+const CONFIGURE =
+  'For that, configure a model: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST, or name one with --model.';
 
-/** The three best places, or plainly that there are none. */
-export function answerFromSearch(intent: Intent, evidence: Evidence): string {
-  const ranked = rankFiles(intent.query, evidence, intent);
-  const found = bestPlaces(ranked, intent, evidence);
-  const coverage = Math.max(0, ...found.map(({ file }) => file.coverage));
-  const parts: string[] = [];
-  if (intent.beyond !== null) parts.push(LIMITS[intent.beyond]);
-  if (found.length === 0 || coverage < NOTHING_BELOW) {
-    parts.push(nothingFound(intent, evidence));
-  } else {
-    if (coverage < WEAK_BELOW) parts.push('Nothing fits well. The nearest:');
-    parts.push(placeLines(found.map(shownPlace)));
-  }
-  if (evidence.failures.length > 0) parts.push(failureNote(evidence.failures));
-  return parts.join('\n\n');
+/** The answer to a message that asks for nothing. */
+export const HELP = `The offline engine finds places in the workspace: ask, for example, “Where are settings read?”. It holds no conversation. ${CONFIGURE}`;
+
+export const NO_TOOLS = `The offline engine answers by searching with FindPlaces or Grep, and this agent has neither. ${CONFIGURE}`;
+
+/** Sentences that say which part of a wish the engine cannot meet. */
+export const LIMITS = {
+  change: `The offline engine only searches: it does not write, change or run anything. ${CONFIGURE} These are the places that matter to the request:`,
+  judge: `The offline engine only searches: it cannot judge code. ${CONFIGURE} This is what it finds:`,
+  diff: `The offline engine only searches what is there: it neither lists nor judges changes. \`git status\` and \`git diff\` list them. ${CONFIGURE}`,
+  outline: `The offline engine cannot put code into words: this is an outline. ${CONFIGURE}`,
+} as const;
+
+/**
+ * Answers with the report of a search, and names the calls that failed.
+ *
+ * @param report null when no search succeeded
+ */
+export function answerFromSearch(
+  { beyond }: Intent,
+  situation: Situation,
+  report: string | null,
+): string {
+  const failures = failureNote(situation);
+  const found = report ?? 'Nothing found that fits.';
+  return [...(beyond === null ? [] : [LIMITS[beyond]]), found, ...failures].join('\n\n');
 }
 
-/** What subagents found, with several a heading over each. Null when none was asked or all failed. */
+/** Names the calls that failed; empty when none did. */
+export function failureNote({ rounds }: Situation): readonly string[] {
+  const failures = rounds
+    .flat()
+    .flatMap(({ call, result }) =>
+      result?.isError === true
+        ? [`- ${truncate(quoteLine(`${call.name}: ${result.text}`), 200)}`]
+        : [],
+    );
+  if (failures.length === 0) return [];
+  const more = failures.length > 3 ? [`- … and ${failures.length - 3} more`] : [];
+  return [['Searches that failed:', ...failures.slice(0, 3), ...more].join('\n')];
+}
+
+/** Merges the answers of subagents; null when none was asked or all failed. */
 export function answerFromChildren(topics: readonly string[], situation: Situation): string | null {
   const outcomes = situation.rounds.flat().filter(({ call }) => call.name === 'Task');
   if (outcomes.every(({ result }) => result === null || result.isError)) return null;
   const parts = outcomes.map(({ call, result }, index) => {
-    const text = result === null ? 'No result came back.' : withoutFacts(result.text);
+    const text = result === null ? 'No result came back.' : withoutTaskLine(result.text);
     const answer = result?.isError === true ? `Not answered: ${text}` : text;
     if (outcomes.length === 1) return answer;
-    const title = topics.length === outcomes.length ? topics[index] : typeOf(call);
+    const title = topics.length === outcomes.length ? topics[index] : agentOf(call);
     return `## ${oneLine(title ?? `Topic ${index + 1}`)}\n\n${answer}`;
   });
   const left = topics.slice(MAX_TOPICS);
@@ -53,87 +71,14 @@ export function answerFromChildren(topics: readonly string[], situation: Situati
   return parts.join('\n\n');
 }
 
-function typeOf({ input }: ToolCallPart): string | undefined {
+function agentOf({ input }: ToolCallPart): string | undefined {
   const type = isJsonObject(input) ? input['subagent_type'] : undefined;
   return typeof type === 'string' ? type : undefined;
 }
 
-interface FoundPlace {
-  readonly file: RankedFile;
-  readonly place: Place | null;
-  readonly terms: readonly Term[];
-  readonly score: number;
-}
-
-function bestPlaces(
-  ranked: readonly RankedFile[],
-  intent: Intent,
-  evidence: Evidence,
-): readonly FoundPlace[] {
-  const rarities = termRarities(intent.query, evidence);
-  return ranked
-    .slice(0, COMPARED)
-    .map((file) => {
-      const place = bestPlace(file.path, intent.query, evidence, rarities);
-      const share = file.score === 0 ? 0 : (place?.score ?? 0) * PLACE_WEIGHT;
-      return { file, place, terms: intent.query.terms, score: file.score + share };
-    })
-    .toSorted((a, b) => b.score - a.score)
-    .slice(0, SHOWN_PLACES);
-}
-
-function shownPlace({ file, place, terms }: FoundPlace): ShownPlace {
-  const text = place?.text ?? '';
-  return {
-    path: file.path,
-    line: place?.line ?? 1,
-    reason: reason(file, place, terms),
-    quote: text.trim() === '' ? null : quote(text),
-  };
-}
-
-function reason(file: RankedFile, place: Place | null, terms: readonly Term[]): string {
-  const words = nameWords(file.path);
-  const inPath = labels(terms.filter((term) => isFirm(term) && matchesAny(term, words)));
-  const inLine = labels(place?.matched.filter(isFirm) ?? []);
-  const parts: string[] = [];
-  const name = place?.name ?? null;
-  if (name !== null) parts.push(`defines \`${name}\``);
-  if (inLine.length > 0) {
-    const close = inLine.length > 1 ? ' close together' : '';
-    parts.push(`${name === null ? 'has' : 'with'} ${inLine.join(', ')}${close}`);
-  }
-  if (inPath.length > 0) parts.push(`${inPath.join(', ')} in its path`);
-  if (parts.length === 0) parts.push('holds related words');
-  const kind = file.kind === 'source' ? '' : ` (${file.kind})`;
-  return `${parts.join(', ')}${kind}.`;
-}
-
-/** Where a whole identifier matches, its parts need no mention. */
-function labels(terms: readonly Term[]): readonly string[] {
-  const hasName = terms.some((term) => term.kind === 'identifier');
-  const shown = hasName ? terms.filter((term) => term.weight >= 1) : terms;
-  return [...new Set(shown.map((term) => `“${term.label}”`))].slice(0, 4);
-}
-
-function nothingFound({ query }: Intent, evidence: Evidence): string {
-  const absent = query.terms
-    .filter((term) => isFirm(term) && evidence.counts.get(term.pattern)?.size === 0)
-    .map((term) => `“${term.label}”`);
-  if (evidence.files.size === 0 && evidence.failures.length === 0) {
-    return 'Nothing found: there are no files to search here.';
-  }
-  if (evidence.counts.size === 0 && evidence.failures.length === 0) {
-    return 'Nothing found among the names of files. What they hold was not searched: that takes Grep.';
-  }
-  const why =
-    absent.length === 0
-      ? ''
-      : ` ${absent.slice(0, 6).join(', ')} ${absent.length === 1 ? 'stands' : 'stand'} in no file.`;
-  return `Nothing found that fits.${why} Another word, or the name of a symbol or file, may help.`;
-}
-
-/** Muster's line of facts at the end of a child's result is for the model, not for the answer. */
-function withoutFacts(text: string): string {
-  return text.replace(/\n*\[task [a-z0-9]{8,32} · [^\]\n]*\]\s*$/, '').trim();
+/** Removes Muster's own lines at the end of a child's result: they are for the model, not for the answer. */
+function withoutTaskLine(text: string): string {
+  const ownLines =
+    /(?:\n*\[The (?:task|last|log) [^\n]*\])?\n*\[task [a-z0-9]{8,32} · [^\n]*\]\s*$/;
+  return text.replace(ownLines, '').trim();
 }

@@ -1,14 +1,19 @@
 import { errorMessage } from '../../base/errors.ts';
-import type { AssistantPart } from '../../protocol/message.ts';
-import type { ModelPart, ModelPort, ModelRequest } from '../../protocol/model.ts';
-import { nextStep, type Step } from './plan.ts';
+import type { AssistantPart, Message } from '../../protocol/message.ts';
+import {
+  NO_USAGE,
+  type ModelPart,
+  type ModelPort,
+  type ModelRequest,
+  type Usage,
+} from '../../protocol/model.ts';
+import { nextOfflineStep, type OfflineStep } from './plan.ts';
 import { readSituation } from './situation.ts';
-import { estimateUsage } from './usage.ts';
 
 /**
- * A deterministic search engine behind the interface of a model: it sees a request and nothing
- * else, learns only from the results of its own tool calls, and keeps no state. The same request
- * gives the same answer. Usage is estimated.
+ * Creates a model that answers by searching. It knows only the request, learns only from the results of
+ * its own tool calls, and keeps no state, so that the same request gives the same answer. Usage is
+ * estimated.
  */
 export function createOfflineModel(): ModelPort {
   return { stream };
@@ -20,7 +25,7 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
     return;
   }
   yield { type: 'accepted' };
-  const step = planned(request);
+  const step = planStep(request);
   if (step instanceof Error) {
     yield {
       type: 'failed',
@@ -48,17 +53,17 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   };
 }
 
-/** The contract of the port: nothing is thrown, a bug too is a value. */
-function planned(request: ModelRequest): Step | Error {
+/** A port throws nothing, so a bug becomes a value. */
+function planStep(request: ModelRequest): OfflineStep | Error {
   try {
-    return nextStep(readSituation(request));
+    return nextOfflineStep(readSituation(request));
   } catch (thrown) {
     return new Error(errorMessage(thrown), { cause: thrown });
   }
 }
 
-/** The number of messages makes the ids of one conversation unique, and the same when repeated. */
-function contentOf(step: Step, messages: number): readonly AssistantPart[] {
+/** The number of messages makes the ids unique in a conversation, and the same when a request is repeated. */
+function contentOf(step: OfflineStep, messages: number): readonly AssistantPart[] {
   if (step.type === 'answer') return [{ type: 'text', text: step.text }];
   return step.calls.map(({ name, input }, index) => ({
     type: 'tool_call',
@@ -81,4 +86,39 @@ function cancelled(): ModelPart {
     type: 'failed',
     failure: { kind: 'cancelled', message: 'the offline engine was stopped', retryable: false },
   };
+}
+
+/** A rule of thumb for English and code. Nothing is billed by it. */
+const CHARS_PER_TOKEN = 4;
+
+/**
+ * Estimates tokens as a provider counts them that caches every prefix: the parts of earlier requests are
+ * read from the cache, and `input` is new since the last answer.
+ */
+function estimateUsage(request: ModelRequest, answer: readonly AssistantPart[]): Usage {
+  const answered = request.messages.findLastIndex(({ role }) => role === 'assistant') + 1;
+  const prefix = JSON.stringify(request.prefix).length;
+  const before = sizeOf(request.messages.slice(0, answered));
+  const since = sizeOf(request.messages.slice(answered));
+  const isFirst = answered === 0;
+  return {
+    ...NO_USAGE,
+    input: tokens(isFirst ? prefix + since : since),
+    cacheRead: tokens(isFirst ? 0 : prefix + before),
+    output: tokens(JSON.stringify(answer).length),
+  };
+}
+
+function sizeOf(messages: readonly Message[]): number {
+  let chars = 0;
+  for (const message of messages) {
+    for (const part of message.content) {
+      chars += part.type === 'tool_call' ? JSON.stringify(part.input).length : part.text.length;
+    }
+  }
+  return chars;
+}
+
+function tokens(chars: number): number {
+  return Math.ceil(chars / CHARS_PER_TOKEN);
 }

@@ -1,28 +1,27 @@
-import type { FileKind } from '../../base/code/file-kind.ts';
-import { askedKinds } from './asked-kinds.ts';
-import { asksForChanges } from './changes-plan.ts';
-import { outlinedDirectory } from './outline-plan.ts';
+import {
+  isSearchTerm,
+  hasSearchTerms,
+  readQuery,
+  withoutPaths,
+} from '../../base/code-search/query.ts';
 import type { Situation } from './situation.ts';
-import { isTelling, readQuery, withEarlier, withoutPaths, type Query } from './terms.ts';
 import { splitTopics, withoutInstructions } from './topics.ts';
 
-/** What the newest message wants, as far as a search engine can tell. */
+/** The wish of the newest message, as far as a search engine can understand it. */
 export interface Intent {
   readonly question: string;
-  /** The question before, where this one points back to it; else empty. */
-  readonly earlier: string;
+  /** The text to search for: the question and, where it points back to it, the one before. */
+  readonly searchText: string;
+  /** The questions of which it consists. */
   readonly topics: readonly string[];
-  readonly query: Query;
-  /** Kinds of files that are asked for by name. */
-  readonly wanted: ReadonlySet<FileKind>;
-  /** A named file is to be outlined rather than something found. */
-  readonly outline: boolean;
-  /** A directory that is to be outlined, `.` for all of it; null: named files are. */
-  readonly directory: string | null;
-  /** What changed is asked for: git tells, no search. */
-  readonly changes: boolean;
-  /** What is asked for and cannot be done without a model; null for a plain question. */
-  readonly beyond: 'change' | 'judge' | null;
+  /** Whether it says what is looked for. */
+  readonly hasSearchTerms: boolean;
+  /** The files to outline; empty when something is to be found. */
+  readonly outlinedFiles: readonly string[];
+  /** The directory to outline, `.` for the working directory; null when none is. */
+  readonly outlinedDirectory: string | null;
+  /** The part of the wish that cannot be met without a model; null for a plain question. */
+  readonly beyond: 'change' | 'judge' | 'diff' | null;
 }
 
 const POLITE =
@@ -32,54 +31,75 @@ const CHANGE = new RegExp(
   'i',
 );
 const JUDGE = new RegExp(`^${POLITE}(?:review|audit|critique|assess|evaluate|rate)\\b`, 'i');
+/** A question about what changed, rather than about what there is. */
+const DIFF: readonly RegExp[] = [
+  /^(?:so |and )?what(?:'s| is| has| have| did| was| were)?(?: i| we| you)?(?: been)? (?:changed?|new|different|modified)\b[^?]{0,60}\??$/i,
+  /^(?:please |can you |could you )*(?:show|list|review|summari[sz]e|describe|check|outline|audit|go over|look at)\b[^?]{0,60}\b(?:changes|diff|edits|modifications|commit)\b/i,
+  /^git diff\b/i,
+];
 const OUTLINE =
   /\b(?:summari[sz]e|summary|outline|overview|what does|what(?: is|'s|’s) in|describe|explain)\b/i;
 /** A longer question (a pasted log, a piped file) is read up to here. */
 const MAX_QUESTION_CHARS = 6000;
-
+const MAX_OUTLINED_FILES = 5;
 /** A question that says nothing new but points back. */
 const POINTS_BACK =
   /^(?:and|but|so|also|what about|how about)\b|\b(?:it|that|this|they|them|there|those|these)\b/i;
 
+const NAMES_DIRECTORY =
+  /^(?:please |can you |could you )*(?:summari[sz]e|condense|outline|(?:give (?:me )?)?an? (?:overview|outline|summary) of|overview of)\s+(?:of )?(?:the )?(?:(?:directory|folder|package|module) )?[`"']?([\w@.~/-]+?)[`"']?\/?(?: (?:directory|folder|package|module))?[.!?]*$/i;
+const WORKING_DIRECTORY =
+  /^(?:\.|this|it|project|repository|repo|codebase|workspace|directory|folder|code|files)$/i;
+
+/** Reads the wish of the newest message. */
 export function readIntent(situation: Situation): Intent {
   const asked = situation.question.slice(0, MAX_QUESTION_CHARS);
   const question = withoutInstructions(asked);
-  const type = situation.agentType.toLowerCase();
   const earlier = pointsBack(question)
     ? withoutInstructions(situation.earlier.slice(0, MAX_QUESTION_CHARS))
     : '';
-  const asks = readQuery(question);
-  const query = earlier === '' ? asks : withEarlier(asks, readQuery(earlier));
-  const beyond = beyondSearch(question, type);
-  const wantsOutline = type === 'summary' || beyond === 'judge' || asksForOutline(question);
-  const namesFile = query.paths.some((path) => /\.\w+$/.test(path));
-  const directory = namesFile ? null : outlinedDirectory(question);
+  const searchText = earlier === '' ? question : `${question}\n${earlier}`;
+  const query = readQuery(searchText);
+  const beyond = beyondSearch(question, situation.agentType.toLowerCase());
+  const files = query.paths.filter((path) => /\.\w+$/.test(path)).slice(0, MAX_OUTLINED_FILES);
+  const wantsOutline =
+    situation.agentType.toLowerCase() === 'summary' ||
+    beyond === 'judge' ||
+    asksForOutline(question);
   return {
     question,
-    earlier,
+    searchText,
     topics: splitTopics(asked),
-    query,
-    wanted: askedKinds(question, query.paths),
-    outline: (namesFile && wantsOutline) || directory !== null,
-    directory,
-    changes: asksForChanges(question) || (type === 'review' && !namesFile),
+    hasSearchTerms: hasSearchTerms(query),
+    outlinedFiles: wantsOutline ? files : [],
+    outlinedDirectory: files.length > 0 ? null : outlinedDirectory(question),
     beyond,
   };
 }
 
-/** `What does a.ts do?`, but not `Explain how a.ts retries`: that is a search. */
+/** `What does a.ts do?` asks for an outline; `Explain how a.ts retries` asks for a search. */
 function asksForOutline(question: string): boolean {
   if (!OUTLINE.test(question)) return false;
   const rest = withoutPaths(question.replace(OUTLINE, ' '));
-  return !readQuery(rest).terms.some(isTelling);
+  return !readQuery(rest).terms.some(isSearchTerm);
 }
 
-function beyondSearch(question: string, type: string): Intent['beyond'] {
-  if (type === 'review' || JUDGE.test(question)) return 'judge';
+function beyondSearch(question: string, agentType: string): Intent['beyond'] {
+  if (DIFF.some((pattern) => pattern.test(question))) return 'diff';
+  if (agentType === 'review' || JUDGE.test(question)) return 'judge';
   return CHANGE.test(question) ? 'change' : null;
 }
 
-/** It says little itself, and of something that was spoken of. */
+/** Whether a question says little itself, and speaks of something mentioned before. */
 function pointsBack(question: string): boolean {
-  return readQuery(question).terms.filter(isTelling).length <= 2 && POINTS_BACK.test(question);
+  const telling = readQuery(question).terms.filter(isSearchTerm);
+  return telling.length <= 2 && POINTS_BACK.test(question);
+}
+
+/** Returns the directory that a question wants outlined, `.` for the working directory; null for none. */
+export function outlinedDirectory(question: string): string | null {
+  const first = question.split('\n')[0] ?? '';
+  const named = NAMES_DIRECTORY.exec(first.trim().replace(/\bthis (?=\w)/i, ''))?.[1];
+  if (named === undefined || /\.\w+$/.test(named)) return null;
+  return WORKING_DIRECTORY.test(named) ? '.' : named.replace(/^\.\//, '').replace(/\/$/, '');
 }

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../base/json.ts';
 import { quotedFileName } from '../../protocol/quoted-item.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import {
   toolCalls,
   type Message,
@@ -9,30 +9,37 @@ import {
 } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 
-/** One answer's calls with what came back, in call order; null where no result stands. */
+/** A tool call that the engine is going to make. */
+export interface PlannedCall {
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+/** A tool call with its result; null when there is none. */
 export interface CallOutcome {
   readonly call: ToolCallPart;
   readonly result: ToolResultPart | null;
 }
 
-/** Everything that the engine knows, recomputed from the request at every turn. */
+/** The request as the engine understands it. It is read anew at every turn. */
 export interface Situation {
   readonly question: string;
   /** The question before this one in the same conversation; empty for the first. */
   readonly earlier: string;
-  /** Agent types that the user chose for this question, by `@name`. */
+  /** Agent types that the user chose for this question with `@name`. */
   readonly chosen: readonly string[];
-  /** The answers since the question that made calls. */
+  /** The calls since the question, by answer. */
   readonly rounds: readonly (readonly CallOutcome[])[];
   /** Offered tools with the names of their arguments. */
   readonly tools: ReadonlyMap<string, ReadonlySet<string>>;
   readonly mayCall: boolean;
-  /** As the system prompt names it; empty for the main agent. */
+  /** The agent type in the system prompt; empty for the main agent. */
   readonly agentType: string;
-  /** The directory that tools work in, as the system prompt names it; empty when it does not. */
+  /** The working directory in the system prompt; empty when it names none. */
   readonly cwd: string;
 }
 
+/** Reads a request. */
 export function readSituation(request: ModelRequest): Situation {
   const asked = questions(request);
   const newest = asked.at(-1);
@@ -51,17 +58,22 @@ export function readSituation(request: ModelRequest): Situation {
   };
 }
 
-interface Asked {
+/** Returns the first call of a tool since the question. */
+export function findOutcome({ rounds }: Situation, tool: string): CallOutcome | undefined {
+  return rounds.flat().find(({ call }) => call.name === tool);
+}
+
+interface Question {
   readonly index: number;
   readonly text: string;
   readonly chosen: readonly string[];
 }
 
 /**
- * What people asked, oldest first. A message between calls' results and a turn that forbids calls
- * is no question: it is the engine's word that a limit was reached.
+ * Returns the user's questions, oldest first. A message between the results of calls and a turn that
+ * forbids calls is none: it says that a limit was reached.
  */
-function questions({ messages, toolChoice }: ModelRequest): readonly Asked[] {
+function questions({ messages, toolChoice }: ModelRequest): readonly Question[] {
   return messages.flatMap((message, index) => {
     if (message.role !== 'user') return [];
     const isLast = index === messages.length - 1;
@@ -73,7 +85,7 @@ function questions({ messages, toolChoice }: ModelRequest): readonly Asked[] {
   });
 }
 
-/** A message's words less what Muster puts there itself: parts that are wholly in brackets or tags. */
+/** A message without the parts that Muster adds, which are in brackets or tags. */
 function askedText(message: UserMessage): string {
   return message.content
     .map((part) => part.text.trim())
@@ -82,23 +94,23 @@ function askedText(message: UserMessage): string {
     .trim();
 }
 
-/** A file that came along, because its name stands behind an `@`, has no `@` in its name. */
+/** Removes the `@` from the names of attached files. */
 function withPlainNames(text: string, { content }: UserMessage): string {
   const files = content.flatMap((part) => quotedFileName(part.text.trim()) ?? []);
   return files.reduce(
-    // By a function, as `$` in a text that is put in has a meaning of its own.
+    // A replacement text would give `$` a meaning.
     (named, file) => named.replaceAll(`@${file}`, () => file).replaceAll(`@"${file}"`, () => file),
     text,
   );
 }
 
-/** A word that names a type, and is none to search for. */
+/** An `@name` of an agent type. */
 const MENTION =
   /(?<![\p{L}\p{N}_/@])@(?:"[^"\n]*"|[\p{L}\p{N}_][\p{L}\p{N}_.:-]*(?![.:-]*[\p{L}\p{N}_/]))/gu;
 const CHOSEN =
   /^<notice>The user chose who does this:.* subagent_type (.+?)(?:, one call each)?\. Say /;
 
-/** As the engine tells of them beside the user's words. */
+/** Reads the chosen agent types from Muster's notice beside the user's words. */
 function chosenTypes({ content }: UserMessage): readonly string[] {
   return content.flatMap(({ text }) =>
     [...(CHOSEN.exec(text)?.[1] ?? '').matchAll(/"([^"]+)"/g)].map(([, type = '']) => type),

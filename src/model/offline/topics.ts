@@ -1,26 +1,25 @@
-import { isTelling, readQuery } from './terms.ts';
+import { hasSearchTerms, readQuery } from '../../base/code-search/query.ts';
 
-/** More topics than this are not delegated one by one: the answer says which were left out. */
+/** The most topics that are delegated. The answer names the others. */
 export const MAX_TOPICS = 8;
 
-/** What is longer is a text that was passed along rather than a list of questions. */
+/** A longer text was passed along and is no list of questions. */
 const MAX_SPLIT_CHARS = 1500;
 
 const LIST_ITEM = /^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+(.+)$/;
-/** `…, and where is …`: a second question behind the first. */
+/** `…, and where is …` begins a second question. */
 const NEXT_QUESTION =
   /[,;]?\s+(?:and(?: also)?|also|as well as|then)\s+(?=(?:where|how|what|which|why|when|who|find|show|list|locate)\b)/i;
 const QUESTION_WORD = /^(where|how|what|which|why|when|who|find|show|list|locate)\b/i;
-/** How to answer, which is no topic. */
+/** Sentences that say how to answer. They are no topic. */
 const INSTRUCTION =
   /^(?:please )?(?:answer|report|return|reply|respond|cite|quote|include|give|be (?:concise|thorough|brief)|keep|use|do not|don't|only|make sure|your task|you are)\b/i;
-/** Two things that are named exactly: `readFile` and `writeFile`. */
+/** A thing that is named exactly, such as `readFile`. */
 const NAMED = /^`[^`]+`$|^[\w$.]*(?:[a-z][A-Z]|_\w|\w\.\w)[\w$.]*(?:\(\))?$/;
 
 /**
- * A question as its topics, each a question of its own. Conservative: where it is not plain that
- * there are several, there is one. Sources: list items, several question sentences, `and where…`,
- * `where are A and B` with both named exactly.
+ * Splits a question into topics, each a question of its own: list items, several sentences that ask,
+ * `… and where …`, or `where are A and B` with both named exactly. In doubt there is one topic.
  */
 export function splitTopics(question: string): readonly string[] {
   if (question.length > MAX_SPLIT_CHARS) return [withoutInstructions(question)];
@@ -30,7 +29,7 @@ export function splitTopics(question: string): readonly string[] {
   return telling.length >= 2 ? [...new Set(telling)] : [withoutInstructions(question)];
 }
 
-/** The question less the sentences that only say how to answer, unless nothing else is there. */
+/** Removes the sentences that only say how to answer, unless the question has no others. */
 export function withoutInstructions(question: string): string {
   const kept = sentences(question).filter((sentence) => !INSTRUCTION.test(sentence));
   const text = kept.join(' ');
@@ -44,7 +43,7 @@ function listItems(question: string): readonly string[] {
   });
 }
 
-/** Several questions are those that end in `?`; what stands around them belongs to none. */
+/** The sentences that end in `?`, when there are several; the others belong to none of them. */
 function askedSentences(question: string): readonly string[] {
   const asked = sentences(question).filter((sentence) => sentence.endsWith('?'));
   if (asked.length >= 2) return asked;
@@ -57,7 +56,7 @@ function splitSentence(sentence: string): readonly string[] {
   return splitNames(sentence) ?? [sentence];
 }
 
-/** `Where are A, B and C defined?` → one question for each, when each is named exactly. */
+/** Splits `Where are A, B and C defined?` when each of them is named exactly. */
 function splitNames(sentence: string): readonly string[] | null {
   const list = /^(.*?)((?:\S+, )*\S+),? and (\S+?)([?.!]?|\s.*)$/s.exec(sentence);
   if (list === null) return null;
@@ -76,6 +75,5 @@ function sentences(text: string): readonly string[] {
 }
 
 function hasTerms(text: string): boolean {
-  const { terms, paths } = readQuery(text);
-  return paths.length > 0 || terms.some(isTelling);
+  return hasSearchTerms(readQuery(text));
 }

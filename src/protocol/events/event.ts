@@ -352,7 +352,7 @@ export type EventBody =
       readonly result: string;
       /** What it is as JSON, valid against the task's output schema. Absent: it is not, or there is none. */
       readonly structured?: JsonValue;
-      /** What it claims and the task's receipt does not bear out. Absent: nothing. */
+      /** The flags of the answer. Absent: none. */
       readonly claims?: readonly ClaimFlag[];
     };
 

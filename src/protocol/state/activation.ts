@@ -94,7 +94,7 @@ export interface Activation {
   compactedTurns: number;
   /** Whether that was so since the newest turn. */
   isCompacted: boolean;
-  /** What the answer that ended it claims and its receipt does not bear out. */
+  /** The flags of the answer that ended it. */
   claims: readonly ClaimFlag[];
 }
 

@@ -56,8 +56,6 @@ export function resolveSearchTarget(path: string, context: ToolContext): SearchT
 export interface ContentFilters {
   readonly accepts: readonly PathFilter[];
   readonly nameGlobs: readonly string[];
-  /** Whether the caller itself checks files for other names (hard links) when it opens them. */
-  readonly checksOtherNames?: true;
   readonly includesIgnored?: boolean;
 }
 
@@ -79,7 +77,7 @@ export function contentScope(
     const file = { directory: dirname(real), file: basename(real), mayHaveOtherNames };
     return { ...file, roots, accepts: () => true, nameGlobs: [] };
   }
-  const reasonOf = exclusionReasons(path, target, context, filters);
+  const reasonOf = exclusionReasons(path, target, context);
   return {
     directory: real,
     roots,
@@ -102,14 +100,13 @@ export function exclusionReasons(
   asked: string,
   { real }: SearchTarget,
   context: ToolContext,
-  { checksOtherNames }: Pick<ContentFilters, 'checksOtherNames'> = {},
 ): (path: string) => ExclusionReason | undefined {
   const withheld = context.withheldBelow({ asked, real });
   return (path) => {
     if (withheld?.(path) !== undefined) return 'rule';
     const absolute = join(real, path);
     if (isSecretPath(absolute)) return 'secret';
-    return checksOtherNames !== true && pathHasForeignNames(absolute) ? 'other_names' : undefined;
+    return pathHasForeignNames(absolute) ? 'other_names' : undefined;
   };
 }
 

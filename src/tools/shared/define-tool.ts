@@ -22,7 +22,6 @@ export interface ToolDefinition<S extends ObjectSchema> {
   /** Whether its calls spend their time waiting. Default false. */
   readonly waits?: boolean;
   readonly ownWords?: boolean;
-  readonly onlyFor?: string;
   readonly description: string;
   readonly input: S;
   /** The canonical names for other names that models use for arguments. */
@@ -38,14 +37,13 @@ export function defineTool<const S extends ObjectSchema>(
   definition: ToolDefinition<S>,
 ): Tool<ValueOf<S>> {
   const { name, kind, replay, description, aliases = {} } = definition;
-  const { waits = false, ownWords = false, onlyFor } = definition;
+  const { waits = false, ownWords = false } = definition;
   return {
     name,
     kind,
     replay,
     waits: () => waits,
     ownWords,
-    ...(onlyFor === undefined ? {} : { onlyFor }),
     description,
     inputSchema: schemaJson(definition.input),
     parse(input: JsonValue): ValidationResult<ValueOf<S>> {

@@ -1,7 +1,7 @@
-import { detectFormat } from '../../../src/agents/detect.ts';
-import { codexFormat } from '../../../src/agents/formats/catalogue.ts';
+import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
+import { codex } from '../../../src/agents/formats/codex/vendor.ts';
 import { describe, expect, test } from 'vitest';
-import type { AgentFile, LoadedAgents } from '../../../src/agents/formats/format.ts';
+import type { DefinitionFile, FileDefinitions } from '../../../src/agents/loader/format.ts';
 import { codes, plainAgent, read } from '../support.ts';
 
 const PATH = '/home/.codex/agents/tracer.toml';
@@ -15,7 +15,7 @@ const PLAIN = plainAgent('codex', {
 });
 
 async function readToml(...lines: readonly string[]) {
-  const { items, problems } = await read(codexFormat, lines.join('\n'), PATH);
+  const { items, problems } = await read(codex.agents, lines.join('\n'), PATH);
   if (items[0] === undefined) throw new Error(JSON.stringify(problems));
   return items[0];
 }
@@ -63,7 +63,7 @@ test('an agent file with every field', async () => {
       {
         code: 'inactive-field',
         message:
-          'These fields do nothing yet: nickname_candidates, mcp_servers, tools.view_image, skills.config. Unknown fields: made, mood.',
+          'These fields have no effect yet: nickname_candidates, mcp_servers, tools.view_image, skills.config. Unknown fields: made, mood.',
         path: PATH,
         line: 11,
       },
@@ -71,7 +71,7 @@ test('an agent file with every field', async () => {
   });
 });
 
-describe('what it may do', () => {
+describe('rights', () => {
   test.each([
     ['sandbox_mode = "workspace-write"', { permissionMode: 'acceptEdits', mode: 'acceptEdits' }],
     [
@@ -97,7 +97,7 @@ describe('what it may do', () => {
   });
 });
 
-test('what is missing is told, and keeps nothing from loading', async () => {
+test('missing fields are reported, and the file loads', async () => {
   const bare = await readToml('developer_instructions = "Trace."');
   expect([bare.name, codes(bare)]).toEqual([
     'tracer',
@@ -107,22 +107,22 @@ test('what is missing is told, and keeps nothing from loading', async () => {
   expect([empty.prompt, codes(empty)]).toEqual(['', ['missing-description', 'missing-prompt']]);
 });
 
-test('broken TOML says where and why; another TOML file is no agent', async () => {
-  const broken = await read(codexFormat, [...HEAD, 'model = gpt'].join('\n'), PATH);
+test('invalid TOML is reported with line and reason, and another TOML file is not an agent', async () => {
+  const broken = await read(codex.agents, [...HEAD, 'model = gpt'].join('\n'), PATH);
   expect(broken).toEqual({
     items: [],
     problems: [
       {
         code: 'invalid-toml',
-        message: expect.stringMatching(/^It is no valid TOML at line 4: .+\. Mend it\.$/),
+        message: expect.stringMatching(/^It is not valid TOML at line 4: .+\. Correct it\.$/),
         path: PATH,
         line: 4,
       },
     ],
   });
-  const other = await read(codexFormat, '[package]\nname = "x"\n', PATH);
+  const other = await read(codex.agents, '[package]\nname = "x"\n', PATH);
   expect([other.items, other.problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
-  const isCodex = (text: string): boolean => detectFormat('some/file.toml', text) === codexFormat;
+  const isCodex = (text: string): boolean => detectFormat('some/file.toml', text) === codex.agents;
   expect([
     isCodex('[package]\nname = "x"\n'),
     isCodex(HEAD.join('\n')),
@@ -138,15 +138,20 @@ describe('config.toml', () => {
     ['/home/.codex/roles/broken.toml', 'a = '],
     ['/home/.codex/agents/found.toml', 'developer_instructions = "Find."'],
   ]);
-  const beside: AgentFile['beside'] = (path) => {
+  const beside: DefinitionFile['readReferenced'] = (path) => {
     const text = files.get(path);
     return text === undefined ? { ok: false, reason: 'Not there.' } : { ok: true, text };
   };
-  const readConfig = (...lines: readonly string[]): Promise<LoadedAgents> =>
-    codexFormat.read({ path: CONFIG, scope: 'user', text: lines.join('\n'), beside });
+  const readConfig = (...lines: readonly string[]): Promise<FileDefinitions> =>
+    codex.agents.read({
+      path: CONFIG,
+      scope: 'user',
+      text: lines.join('\n'),
+      readReferenced: beside,
+    });
   const origin = { ...PLAIN.origin, path: CONFIG };
 
-  test('a declared agent has the fields of its file, whose own go first', async () => {
+  test('a declared agent has the fields of its file, which have precedence', async () => {
     const { items, problems } = await readConfig(
       'model = "main-model"',
       '[agents.tracer]',
@@ -187,7 +192,7 @@ describe('config.toml', () => {
     ['none.toml', 'Its `config_file` /home/.codex/none.toml cannot be used: Not there.'],
     [
       'roles/broken.toml',
-      'Its `config_file` /home/.codex/roles/broken.toml cannot be used: It is no valid TOML at line 1: invalid value. Mend it.',
+      'Its `config_file` /home/.codex/roles/broken.toml cannot be used: It is not valid TOML at line 1: invalid value. Correct it.',
     ],
   ])('%s cannot be had: the agent cannot be started', async (file, unusable) => {
     const { items } = await readConfig(
@@ -200,7 +205,7 @@ describe('config.toml', () => {
     ]);
   });
 
-  test('limits are named; agents with a file in agents/ speak for themselves', async () => {
+  test('limits are reported, and agents with a file in agents/ are left to that file', async () => {
     const declared = ['[agents.tracer]', 'config_file = "agents/found.toml"'];
     expect(await readConfig('[agents]', 'max_threads = 4', 'max_depth = 2', ...declared)).toEqual({
       items: [],
@@ -208,7 +213,7 @@ describe('config.toml', () => {
         {
           code: 'inactive-field',
           message:
-            'Of `[agents]` these do nothing: max_threads, max_depth. The limits of Muster stand in `[task_tool]` of its own configuration.',
+            "These keys of `[agents]` have no effect: max_threads, max_depth. Muster's own limits are in `[task_tool]` of its configuration.",
           path: CONFIG,
           line: 1,
         },
@@ -226,18 +231,18 @@ describe('config.toml', () => {
     expect([none.items, none.problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
   });
 
-  test('a file in agents/ has its gaps filled by what config.toml declares of it', async () => {
+  test('config.toml fills the gaps of a file in agents/', async () => {
     const config = [
       '[agents.finder]',
       'description = "Finds."',
       'config_file = "agents/deep/found.toml"',
       'nickname_candidates = ["Ada"]',
     ].join('\n');
-    const file = (port: AgentFile['beside']): AgentFile => ({
+    const file = (port: DefinitionFile['readReferenced']): DefinitionFile => ({
       path: '/home/.codex/agents/deep/found.toml',
       scope: 'user',
       text: 'developer_instructions = "Find."',
-      ...(port === undefined ? {} : { beside: port }),
+      ...(port === undefined ? {} : { readReferenced: port }),
     });
     const reads = await Promise.all(
       [
@@ -248,7 +253,7 @@ describe('config.toml', () => {
         () => ({ ok: true as const, text: 'agents = 3' }),
         () => ({ ok: true as const, text: 'a = ' }),
         undefined,
-      ].map((port) => codexFormat.read(file(port))),
+      ].map((port) => codex.agents.read(file(port))),
     );
     expect(
       reads
@@ -262,8 +267,11 @@ describe('config.toml', () => {
     ]);
   });
 
-  test('the format names the files beforehand', async () => {
+  test('the format lists the files in advance', async () => {
     const text = '[agents.a]\nconfig_file = "a.toml"\n[agents.b]\n  config_file=\'/b.toml\'\n';
-    expect(await codexFormat.filesBeside(CONFIG, text)).toEqual(['/home/.codex/a.toml', '/b.toml']);
+    expect(await codex.agents.referencedFiles(CONFIG, text)).toEqual([
+      '/home/.codex/a.toml',
+      '/b.toml',
+    ]);
   });
 });

@@ -82,7 +82,7 @@ describe('a regular expression as the specifiers of rules', () => {
     );
   });
 
-  test('never throws, whatever it is', () => {
+  test('never throws, whatever the text', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'([{|*+?\\^$)]}a .') })),

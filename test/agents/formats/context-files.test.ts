@@ -1,24 +1,26 @@
 import { expect, test } from 'vitest';
-import { codexFormat, musterFormat, piFormat } from '../../../src/agents/formats/catalogue.ts';
+import { codex } from '../../../src/agents/formats/codex/vendor.ts';
+import { muster } from '../../../src/agents/formats/muster/vendor.ts';
+import { pi } from '../../../src/agents/formats/pi/vendor.ts';
 
 test.each([
-  ['muster', musterFormat, '---\nname: a\ndescription: d\ncontext-files: false\n---\nx\n', false],
+  ['muster', muster.agents, '---\nname: a\ndescription: d\ncontext-files: false\n---\nx\n', false],
   [
     'muster',
-    musterFormat,
+    muster.agents,
     '---\nname: a\ndescription: d\ncontext-files: true\n---\nx\n',
     undefined,
   ],
-  ['pi', piFormat, '---\nname: a\ndescription: d\ninheritProjectContext: false\n---\nx\n', false],
+  ['pi', pi.agents, '---\nname: a\ndescription: d\ninheritProjectContext: false\n---\nx\n', false],
   [
     'codex',
-    codexFormat,
+    codex.agents,
     'name = "a"\ndeveloper_instructions = "x"\nproject_doc_max_bytes = 0\n',
     false,
   ],
   [
     'codex',
-    codexFormat,
+    codex.agents,
     'name = "a"\ndeveloper_instructions = "x"\nproject_doc_max_bytes = 9\n',
     undefined,
   ],

@@ -1,4 +1,4 @@
-import { copilotFormat } from '../../../src/agents/formats/catalogue.ts';
+import { copilot } from '../../../src/agents/formats/copilot/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 
@@ -6,7 +6,7 @@ const HEAD = ['name: Release notes', 'description: Writes them.'] as const;
 
 const PLAIN = plainAgent('copilot', { name: 'Release notes', description: 'Writes them.' });
 
-test('a file with every field: what acts acts, the rest is kept and named once', async () => {
+test('a file with every field: the others are kept and reported once', async () => {
   const file = agentFile(
     ...HEAD,
     "tools: ['read', 'EDIT', 'search', 'agent', 'tickets/find', 'wiki/*', 'web/fetch']",
@@ -22,7 +22,7 @@ test('a file with every field: what acts acts, the rest is kept and named once',
     'hooks: {Stop: []}',
     'mood: calm',
   );
-  expect(await readOne(copilotFormat, file)).toEqual({
+  expect(await readOne(copilot.agents, file)).toEqual({
     ...PLAIN,
     tools: {
       mode: 'allow',
@@ -55,7 +55,7 @@ test('a file with every field: what acts acts, the rest is kept and named once',
       {
         code: 'inactive-field',
         message:
-          'These fields do nothing yet: target, argument-hint, user-invocable, mcp-servers, metadata, handoffs, hooks. Unknown fields: mood.',
+          'These fields have no effect yet: target, argument-hint, user-invocable, mcp-servers, metadata, handoffs, hooks. Unknown fields: mood.',
         path: '/agents/tester.md',
         line: 6,
       },
@@ -81,12 +81,12 @@ describe('tools', () => {
     ],
     ['none', 'tools: []', [], ['no-tools']],
   ])('%s', async (_, line, names, expected) => {
-    const agent = await readOne(copilotFormat, agentFile(...HEAD, line));
+    const agent = await readOne(copilot.agents, agentFile(...HEAD, line));
     expect([agent.tools, codes(agent)]).toEqual([{ mode: 'allow', names }, expected]);
   });
 });
 
-describe('who may call it, and whom it may call', () => {
+describe('callers and delegates', () => {
   test.each([
     [['infer: false'], { unlisted: true }, []],
     [['infer: true'], {}, []],
@@ -101,7 +101,7 @@ describe('who may call it, and whom it may call', () => {
     [['tools: agent', 'agents: []'], { disallowedTools: ['Task'] }, []],
     [['tools: agent', 'agents: {a: b}'], { disallowedTools: ['Task'] }, []],
   ])('%j', async (lines, fields, expected) => {
-    const agent = await readOne(copilotFormat, agentFile(...HEAD, ...lines));
+    const agent = await readOne(copilot.agents, agentFile(...HEAD, ...lines));
     const { tools: _, ...rest } = agent;
     const { tools: __, ...plain } = PLAIN;
     expect(rest).toEqual({ ...plain, ...fields, problems: expect.any(Array) });
@@ -109,25 +109,25 @@ describe('who may call it, and whom it may call', () => {
   });
 });
 
-test('of several models the first that can be had is taken', async () => {
-  const agent = await readOne(copilotFormat, agentFile(...HEAD, 'model: [One, Two]'));
+test('the first available of several models is used', async () => {
+  const agent = await readOne(copilot.agents, agentFile(...HEAD, 'model: [One, Two]'));
   expect([agent.model, agent.models, codes(agent)]).toEqual(['One', ['One', 'Two'], []]);
 });
 
-test('a prompt of more than 30,000 characters loads whole', async () => {
+test('a prompt of more than 30,000 characters loads in full', async () => {
   const body = 'word '.repeat(8000).trim();
-  const agent = await readOne(copilotFormat, `---\nname: long\ndescription: x\n---\n${body}\n`);
+  const agent = await readOne(copilot.agents, `---\nname: long\ndescription: x\n---\n${body}\n`);
   expect([agent.prompt, codes(agent)]).toEqual([body, []]);
 });
 
-test('the name comes from the file, and a header is not needed', async () => {
+test('the name comes from the file, and front matter is optional', async () => {
   const names = ['planner.agent.md', 'planner.chatmode.md', 'planner.md'];
   for (const name of names) {
-    const { items } = await read(copilotFormat, 'Plan.\n', `/p/.github/agents/${name}`);
+    const { items } = await read(copilot.agents, 'Plan.\n', `/p/.github/agents/${name}`);
     expect(items.map((agent) => [agent.name, agent.prompt, codes(agent)])).toEqual([
       ['planner', 'Plan.', ['frontmatter-missing', 'name-from-filename', 'missing-description']],
     ]);
   }
-  const { items, problems } = await read(copilotFormat, 'Hello.\n', '/p/.github/agents/README.md');
+  const { items, problems } = await read(copilot.agents, 'Hello.\n', '/p/.github/agents/README.md');
   expect([items, problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
 });

@@ -1,6 +1,7 @@
-import { cursorFormat } from '../../../src/agents/formats/catalogue.ts';
+import { AGENTS } from '../../../src/agents/kinds.ts';
+import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
+import { cursor } from '../../../src/agents/formats/cursor/vendor.ts';
 import { expect, test } from 'vitest';
-import { discoverAgents } from '../../../src/agents/discover.ts';
 import { TRUST_ALL } from '../../../src/sys/project-file.ts';
 import { agentFile, codes, plainAgent, read, readOne, workTree } from '../support.ts';
 
@@ -14,7 +15,7 @@ test('every field', async () => {
     'readonly: true',
     'is_background: true',
   );
-  expect(await readOne(cursorFormat, file)).toEqual({
+  expect(await readOne(cursor.agents, file)).toEqual({
     ...PLAIN,
     name: 'verifier',
     model: 'fast',
@@ -24,13 +25,13 @@ test('every field', async () => {
   });
 });
 
-test('both switches off, and no fields at all', async () => {
+test('without any fields, and with both switches off', async () => {
   const off = agentFile('description: Tests.', 'readonly: false', 'is_background: false');
-  expect(await readOne(cursorFormat, off)).toEqual({
+  expect(await readOne(cursor.agents, off)).toEqual({
     ...PLAIN,
     problems: [expect.objectContaining({ code: 'name-from-filename' })],
   });
-  const bare = await readOne(cursorFormat, 'Test.\r\n');
+  const bare = await readOne(cursor.agents, 'Test.\r\n');
   expect(bare).toEqual({ ...PLAIN, description: '', problems: bare.problems });
   expect(codes(bare)).toEqual(['frontmatter-missing', 'name-from-filename', 'missing-description']);
 });
@@ -40,17 +41,24 @@ test.each([
   ['is_background: perhaps', { mode: null }, ['invalid-background']],
   ['sandbox: on', { mode: null, extra: { sandbox: 'on' } }, ['unknown-field']],
 ])('%s', async (line, expected, told) => {
-  const agent = await readOne(cursorFormat, agentFile('name: tester', 'description: Tests.', line));
+  const agent = await readOne(
+    cursor.agents,
+    agentFile('name: tester', 'description: Tests.', line),
+  );
   expect(agent).toMatchObject(expected);
   expect([agent.background, codes(agent)]).toEqual([undefined, told]);
 });
 
-test('a document beside agents is none', async () => {
-  const { items, problems } = await read(cursorFormat, '# Agents\n', '/x/.cursor/agents/README.md');
+test('a document next to agents is not an agent', async () => {
+  const { items, problems } = await read(
+    cursor.agents,
+    '# Agents\n',
+    '/x/.cursor/agents/README.md',
+  );
   expect([items, problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
 });
 
-test('places: its own, and the markdown where Codex keeps its agents', async () => {
+test('locations: its own directories, and markdown files in those of Codex', async () => {
   const tree = workTree({
     '.git/HEAD': '',
     '.cursor/agents/a.md': agentFile('description: A.'),
@@ -60,8 +68,12 @@ test('places: its own, and the markdown where Codex keeps its agents', async () 
   });
   try {
     const environment = { HOME: tree.path('home') };
-    const found = await discoverAgents({ cwd: tree.root, environment, trust: TRUST_ALL });
-    const own = found.agents.filter(({ origin }) => origin.vendor === 'cursor');
+    const found = await discoverDefinitions(AGENTS, {
+      cwd: tree.root,
+      environment,
+      trust: TRUST_ALL,
+    });
+    const own = found.items.filter(({ origin }) => origin.vendor === 'cursor');
     expect(own.map(({ name, origin }) => [name, origin.scope])).toEqual([
       ['a', 'project'],
       ['b', 'project'],

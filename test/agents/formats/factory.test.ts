@@ -1,4 +1,4 @@
-import { factoryFormat } from '../../../src/agents/formats/catalogue.ts';
+import { factory } from '../../../src/agents/formats/factory/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import { CORE_TOOLS } from '../../../src/protocol/tool-names.ts';
 import { agentFile, codes, plainAgent, readOne } from '../support.ts';
@@ -15,7 +15,7 @@ test('a droid with every field', async () => {
     'color: blue',
     'location: project',
   );
-  expect(await readOne(factoryFormat, file)).toEqual({
+  expect(await readOne(factory.agents, file)).toEqual({
     ...plainAgent('factory', { name: 'sweeper', description: 'Sweeps.' }),
     tools: {
       mode: 'allow',
@@ -45,12 +45,12 @@ describe('categories', () => {
     ['mcp', ['mcp__*']],
     ['[read-only, execute]', ['Read', 'LS', 'Grep', 'Glob', 'Bash']],
   ])('%s', async (category, names) => {
-    const agent = await readOne(factoryFormat, agentFile(...HEAD, `tools: ${category}`));
+    const agent = await readOne(factory.agents, agentFile(...HEAD, `tools: ${category}`));
     expect([agent.tools, codes(agent)]).toEqual([{ mode: 'allow', names }, []]);
   });
 });
 
-describe('mcpServers names the servers whose tools it gets, and no others', () => {
+describe('mcpServers limits the servers whose tools the agent gets', () => {
   const core = [...CORE_TOOLS];
   test.each([
     [['mcpServers: [a]'], { mode: 'allow', names: [...core, 'mcp__a__*'] }, []],
@@ -63,7 +63,7 @@ describe('mcpServers names the servers whose tools it gets, and no others', () =
     [['mcpServers: {a: {command: x}}'], { mode: 'all', names: [] }, []],
     [['tools: Fly', 'mcpServers: [a]'], { mode: 'allow', names: [] }, []],
   ])('%j', async (lines, tools, disallowedTools) => {
-    const agent = await readOne(factoryFormat, agentFile(...HEAD, ...lines));
+    const agent = await readOne(factory.agents, agentFile(...HEAD, ...lines));
     expect([agent.tools, agent.disallowedTools]).toEqual([tools, disallowedTools]);
   });
 });

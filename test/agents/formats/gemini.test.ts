@@ -1,4 +1,4 @@
-import { geminiFormat } from '../../../src/agents/formats/catalogue.ts';
+import { gemini } from '../../../src/agents/formats/gemini/vendor.ts';
 import { expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 
@@ -18,7 +18,7 @@ test('every field of a local agent', async () => {
     'max_turns: 15',
     'timeout_mins: 2.5',
   );
-  expect(await readOne(geminiFormat, file)).toEqual({
+  expect(await readOne(gemini.agents, file)).toEqual({
     ...PLAIN,
     tools: { mode: 'allow', names: ['Read', 'Grep', 'Bash', 'mcp__git__log', 'mcp__hub__*'] },
     model: 'some-model',
@@ -31,7 +31,7 @@ test('every field of a local agent', async () => {
     problems: [
       {
         code: 'inactive-field',
-        message: 'These fields do nothing yet: display_name, mcp_servers, temperature.',
+        message: 'These fields have no effect yet: display_name, mcp_servers, temperature.',
         path: '/agents/tester.md',
         line: 5,
       },
@@ -46,14 +46,14 @@ test.each([
   ['tools: []', { mode: 'allow', names: [] }, ['no-tools']],
   ['flavour: sweet', { mode: 'all', names: [] }, ['unknown-field']],
 ])('%s', async (line, tools, told) => {
-  const agent = await readOne(geminiFormat, agentFile('name: a', 'description: b', line));
+  const agent = await readOne(gemini.agents, agentFile('name: a', 'description: b', line));
   expect([agent.tools, codes(agent)]).toEqual([tools, told]);
 });
 
-test('a remote agent is kept and cannot be started, even where it does not say that it is one', async () => {
+test('a remote agent is kept and cannot be started, even if it does not say that it is remote', async () => {
   const url = 'https://agents.example/card';
   const said = await readOne(
-    geminiFormat,
+    gemini.agents,
     agentFile(
       'kind: remote',
       'name: far',
@@ -75,7 +75,7 @@ test('a remote agent is kept and cannot be started, even where it does not say t
     problems: [expect.objectContaining({ code: 'inactive-field' })],
   });
   const card = agentFile('name: far', "agent_card_json: '{}'");
-  expect((await readOne(geminiFormat, card)).unusable).toBe(REMOTE);
+  expect((await readOne(gemini.agents, card)).unusable).toBe(REMOTE);
 });
 
 test('a list of remote agents in one file', async () => {
@@ -91,7 +91,7 @@ test('a list of remote agents in one file', async () => {
     '---',
     '',
   ].join('\n');
-  const { items, problems } = await read(geminiFormat, file);
+  const { items, problems } = await read(gemini.agents, file);
   expect(items.map(({ name, unusable, prompt }) => [name, unusable, prompt])).toEqual([
     ['one', REMOTE, ''],
     ['two', REMOTE, ''],
@@ -99,19 +99,19 @@ test('a list of remote agents in one file', async () => {
   expect(problems).toEqual([
     {
       code: 'invalid-agent',
-      message: 'Item 3 of the front matter is no agent: write `key: value` lines.',
+      message: 'Item 3 of the front matter is not an agent: write `key: value` lines.',
       path: '/agents/tester.md',
       line: 2,
     },
   ]);
-  const broken = await read(geminiFormat, '---\n- a: [\n---\n');
+  const broken = await read(gemini.agents, '---\n- a: [\n---\n');
   expect([broken.items, broken.problems.map(({ code, line }) => [code, line])]).toEqual([
     [],
     [['invalid-yaml', expect.any(Number)]],
   ]);
 });
 
-test('a file whose name begins with _ is none of its agents', async () => {
-  const { items, problems } = await read(geminiFormat, agentFile('name: a'), '/agents/_a.md');
+test('a file whose name begins with _ is not an agent', async () => {
+  const { items, problems } = await read(gemini.agents, agentFile('name: a'), '/agents/_a.md');
   expect([items, problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
 });

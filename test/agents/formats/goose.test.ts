@@ -1,5 +1,5 @@
-import { detectFormat } from '../../../src/agents/detect.ts';
-import { gooseFormat } from '../../../src/agents/formats/catalogue.ts';
+import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
+import { goose } from '../../../src/agents/formats/goose/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import { codes, plainAgent, read } from '../support.ts';
 
@@ -18,7 +18,7 @@ const PLAIN = plainAgent('goose', {
 });
 
 async function readText(text: string, path = PATH) {
-  const { items, problems } = await read(gooseFormat, text, path);
+  const { items, problems } = await read(goose.agents, text, path);
   if (items[0] === undefined) throw new Error(JSON.stringify(problems));
   return items[0];
 }
@@ -100,7 +100,7 @@ test('a recipe with every field', async () => {
       {
         code: 'template-params',
         message:
-          'Its texts leave open `{{ release }}`, `{{ other }}`: a task for it must say what they are.',
+          'Its texts have the placeholders `{{ release }}`, `{{ other }}`: the prompt of a task must give their values.',
         path: PATH,
         line: 19,
       },
@@ -109,7 +109,7 @@ test('a recipe with every field', async () => {
   });
 });
 
-test('the desktop’s form, in YAML and JSON', async () => {
+test('files of the desktop application, in YAML and JSON', async () => {
   const recipe = { title: 'Changelog Writer', description: 'Writes it.', instructions: 'Write.' };
   const outer = { name: 'changelog', recipe, isGlobal: true, lastModified: '2026-01-02' };
   const expected = { ...PLAIN, extra: { isGlobal: true, lastModified: '2026-01-02' } };
@@ -204,18 +204,18 @@ test('broken YAML is read line by line', async () => {
   });
 });
 
-test('another YAML or JSON file is no recipe', async () => {
+test('another YAML or JSON file is not a recipe', async () => {
   const others = await Promise.all([
-    read(gooseFormat, 'services: {web: {image: x}}\n', PATH),
-    read(gooseFormat, '{"name": "x"}', '/r/package.json'),
-    read(gooseFormat, '- a\n', PATH),
+    read(goose.agents, 'services: {web: {image: x}}\n', PATH),
+    read(goose.agents, '{"name": "x"}', '/r/package.json'),
+    read(goose.agents, '- a\n', PATH),
   ]);
   expect(others.map(({ items, problems }) => [items, problems.map(({ code }) => code)])).toEqual([
     [[], ['not-an-agent']],
     [[], ['not-an-agent']],
     [[], ['invalid-yaml']],
   ]);
-  const isRecipe = (text: string): boolean => detectFormat('some/file.yaml', text) === gooseFormat;
+  const isRecipe = (text: string): boolean => detectFormat('some/file.yaml', text) === goose.agents;
   expect([
     isRecipe(HEAD.join('\n')),
     isRecipe('recipe:\n  title: x\n  prompt: y\n'),
@@ -226,14 +226,14 @@ test('another YAML or JSON file is no recipe', async () => {
   ]).toEqual([true, true, true, false, false, false]);
 });
 
-test('where recipes lie', () => {
+test('locations of recipes', () => {
   const user = (path?: string): readonly string[] =>
-    gooseFormat.places.user({
+    goose.agents.locations.user({
       home: '/h',
       config: '/h/.config',
       named: (name) => (name === 'GOOSE_RECIPE_PATH' ? path : undefined),
     });
-  expect([user(), user('/a:b:/c'), gooseFormat.places.project]).toEqual([
+  expect([user(), user('/a:b:/c'), goose.agents.locations.project]).toEqual([
     ['/h/.config/goose/recipes'],
     ['/a', '/c', '/h/.config/goose/recipes'],
     ['.goose/recipes'],

@@ -1,17 +1,15 @@
-import { detectFormat } from '../../../src/agents/detect.ts';
-import {
-  codexFormat,
-  copilotFormat,
-  factoryFormat,
-  gooseFormat,
-  kiroFormat,
-} from '../../../src/agents/formats/catalogue.ts';
+import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
+import { codex } from '../../../src/agents/formats/codex/vendor.ts';
+import { copilot } from '../../../src/agents/formats/copilot/vendor.ts';
+import { factory } from '../../../src/agents/formats/factory/vendor.ts';
+import { goose } from '../../../src/agents/formats/goose/vendor.ts';
+import { kiro } from '../../../src/agents/formats/kiro/vendor.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentFormat, LoadedAgents } from '../../../src/agents/formats/format.ts';
+import type { DefinitionFormat, FileDefinitions } from '../../../src/agents/loader/format.ts';
 
 interface Sample {
-  readonly format: AgentFormat;
+  readonly format: DefinitionFormat;
   readonly path: string;
   readonly text: string;
 }
@@ -29,17 +27,17 @@ const yaml = (fields: Readonly<Record<string, unknown>>): string =>
 
 const SAMPLES: readonly Sample[] = [
   {
-    format: copilotFormat,
+    format: copilot.agents,
     path: '/a/x.agent.md',
     text: '---\nname: x\ndescription: y\ntools: [read, edit]\nagents: [a]\ninfer: false\n---\nDo.\n',
   },
   {
-    format: factoryFormat,
+    format: factory.agents,
     path: '/a/x.md',
     text: '---\nname: x\nmodel: inherit\ntools: read-only\nmcpServers: [a]\n---\nDo.\n',
   },
   {
-    format: kiroFormat,
+    format: kiro.agents,
     path: '/a/x.json',
     text: json({
       name: 'x',
@@ -50,29 +48,29 @@ const SAMPLES: readonly Sample[] = [
     }),
   },
   {
-    format: codexFormat,
+    format: codex.agents,
     path: '/a/x.toml',
     text: 'name = "x"\nsandbox_mode = "read-only"\ndeveloper_instructions = """\nDo.\n"""\n[tools]\nweb_search = false\n',
   },
   {
-    format: codexFormat,
+    format: codex.agents,
     path: '/a/config.toml',
     text: '[agents]\nmax_depth = 1\n[agents.x]\ndescription = "y"\nconfig_file = "x.toml"\n',
   },
   {
-    format: gooseFormat,
+    format: goose.agents,
     path: '/a/x.yaml',
     text: 'title: x\ndescription: y\ninstructions: |\n  Do {{ it }}.\nextensions:\n  - {type: builtin, name: developer}\nparameters:\n  - {key: it, default: 1}\nsettings: {max_turns: 3}\n',
   },
   {
-    format: gooseFormat,
+    format: goose.agents,
     path: '/a/x.json',
     text: json({ recipe: { title: 'x', prompt: '{{ a }}' } }),
   },
 ];
 
 /** What a reader must give for any text: an agent, or why there is none; and nothing that is not plain data. */
-function check(path: string, { items, problems }: LoadedAgents): void {
+function check(path: string, { items, problems }: FileDefinitions): void {
   expect(items.length + problems.length).toBeGreaterThan(0);
   for (const agent of items) {
     expect(agent.origin.path).toBe(path);
@@ -85,11 +83,11 @@ function check(path: string, { items, problems }: LoadedAgents): void {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 }
 
-async function readText({ format, path }: Sample, text: string): Promise<LoadedAgents> {
+async function readText({ format, path }: Sample, text: string): Promise<FileDefinitions> {
   const beside = (): { ok: true; text: string } => ({ ok: true, text });
-  const loaded = await format.read({ path, scope: 'user', text, beside });
+  const loaded = await format.read({ path, scope: 'user', text, readReferenced: beside });
   detectFormat(path, text);
-  await format.filesBeside(path, text);
+  await format.referencedFiles(path, text);
   check(path, loaded);
   return loaded;
 }
@@ -97,7 +95,7 @@ async function readText({ format, path }: Sample, text: string): Promise<LoadedA
 describe.each(SAMPLES.map((sample) => [`${sample.format.vendor} ${sample.path}`, sample] as const))(
   '%s',
   (_, sample) => {
-    test('a byte order mark and other line ends change nothing', async () => {
+    test('a byte order mark and other line ends have no effect', async () => {
       const plain = await readText(sample, sample.text);
       expect(plain.items.length).toBe(1);
       for (const text of [`\uFEFF${sample.text}`, sample.text.replaceAll('\n', '\r\n')]) {
@@ -105,7 +103,7 @@ describe.each(SAMPLES.map((sample) => [`${sample.format.vendor} ${sample.path}`,
       }
     });
 
-    test('cut, doubled or with anything put in, it is read or refused', async () => {
+    test('is read or refused when it is cut, doubled or has anything inserted', async () => {
       const odd = fc.constantFrom(
         '\n',
         '"',
@@ -203,7 +201,7 @@ function inToml(value: unknown): string {
     .join(', ')}}`;
 }
 
-test('an alias bomb gives no agent with it, and does not hang', async () => {
+test('nested aliases that would fill the memory give no agent, and do not hang', async () => {
   const levels = Array.from(
     { length: 12 },
     (_, level) => `b${level + 1}: &b${level + 1} [*b${level}, *b${level}, *b${level}]`,
@@ -211,6 +209,6 @@ test('an alias bomb gives no agent with it, and does not hang', async () => {
   const bomb = ['title: x', 'instructions: y', 'b0: &b0 [1]', ...levels, 'settings: *b12'].join(
     '\n',
   );
-  const { items } = await gooseFormat.read({ path: '/a/x.yaml', scope: 'user', text: bomb });
+  const { items } = await goose.agents.read({ path: '/a/x.yaml', scope: 'user', text: bomb });
   expect(items.map(({ problems }) => problems[0]?.code)).toEqual(['invalid-yaml']);
 });

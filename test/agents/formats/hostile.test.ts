@@ -1,4 +1,4 @@
-import { VENDOR_FORMATS } from '../../../src/agents/formats/catalogue.ts';
+import { OTHER_VENDORS } from '../../../src/agents/formats/vendors.ts';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonText } from '../../../src/base/json-text.ts';
@@ -49,7 +49,7 @@ const anyText = fc
 
 const NAMES = ['x.md', '_x.md', 'x.agent.md', 'opencode.json', 'opencode.jsonc'];
 
-test.each(VENDOR_FORMATS.map((format) => [format.vendor, format] as const))(
+test.each(OTHER_VENDORS.map(({ agents: format }) => [format.vendor, format] as const))(
   '%s: no text makes it throw, and what it gives can be shown',
   async (_, format) => {
     await fc.assert(

@@ -1,7 +1,7 @@
-import { detectFormat } from '../../../src/agents/detect.ts';
-import { kiroFormat } from '../../../src/agents/formats/catalogue.ts';
+import { detectFormat } from '../../../src/agents/formats/detect-format.ts';
+import { kiro } from '../../../src/agents/formats/kiro/vendor.ts';
 import { describe, expect, test } from 'vitest';
-import type { AgentFile } from '../../../src/agents/formats/format.ts';
+import type { DefinitionFile } from '../../../src/agents/loader/format.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 
@@ -16,7 +16,7 @@ const PLAIN = plainAgent('kiro', {
 });
 
 async function readJson(value: object) {
-  const { items, problems } = await read(kiroFormat, JSON.stringify(value, null, 2), PATH);
+  const { items, problems } = await read(kiro.agents, JSON.stringify(value, null, 2), PATH);
   if (items[0] === undefined) throw new Error(JSON.stringify(problems));
   return items[0];
 }
@@ -76,7 +76,7 @@ test('a JSON file with every field', async () => {
   });
 });
 
-test('a markdown file holds the same fields', async () => {
+test('a markdown file has the same fields', async () => {
   const file = agentFile(
     'name: keeper',
     'description: Keeps.',
@@ -84,7 +84,7 @@ test('a markdown file holds the same fields', async () => {
     'permissions:',
     '  - {capability: shell, effect: deny, match: ["rm *", sudo]}',
   );
-  expect(await readOne(kiroFormat, file)).toEqual({
+  expect(await readOne(kiro.agents, file)).toEqual({
     ...PLAIN,
     prompt: 'Test.',
     tools: { mode: 'allow', names: ['Read', 'Bash'] },
@@ -114,7 +114,7 @@ describe('tools', () => {
   });
 });
 
-describe('what toolsSettings refuses becomes rules, never less', () => {
+describe('toolsSettings becomes rules that deny at least as much', () => {
   test.each([
     [
       { read: { deniedPaths: ['./secrets/**', '/etc'] } },
@@ -169,18 +169,18 @@ describe('what toolsSettings refuses becomes rules, never less', () => {
   ])('%j cannot be read: the agent cannot be started', async (fields, name) => {
     const agent = await readJson({ ...HEAD, ...fields });
     expect([agent.unusable, codes(agent)[0]]).toEqual([
-      `What ${name} refuses cannot be read; it is a map of settings for each tool, or a list of rules.`,
+      `${name} cannot be read, so it is not known what it denies. It must be a map with settings for each tool, or a list of rules.`,
       'invalid-permissions',
     ]);
   });
 
-  test('and says where a whole tool is denied', async () => {
+  test('reports a tool that is denied as a whole', async () => {
     const agent = await readJson({ ...HEAD, toolsSettings: { shell: { deniedCommands: ['.*'] } } });
     expect(agent.problems).toEqual([
       {
         code: 'whole-tool-denied',
         message:
-          '`toolsSettings.shell.deniedCommands` refuses what no rule can say; all of Bash is denied.',
+          '`toolsSettings.shell.deniedCommands` denies calls that no rule can express; Bash is denied as a whole.',
         path: PATH,
         line: 5,
       },
@@ -215,7 +215,7 @@ describe('permissions', () => {
     expect(codes(agent)).toEqual(expected);
   });
 
-  test('what they let run unasked is kept, and does nothing', async () => {
+  test('settings that allow calls without asking are kept, and have no effect', async () => {
     const allow = { capability: 'shell', effect: 'allow', match: ['npm *'] };
     const ask = { capability: 'shell', effect: 'ask', match: ['git *'] };
     expect(await readJson({ ...HEAD, permissions: [allow, ask] })).toEqual({
@@ -232,7 +232,7 @@ describe('permissions', () => {
   });
 });
 
-describe('whom it may delegate to', () => {
+describe('delegates', () => {
   test.each([
     [['docs', 'tests'], { delegatesTo: ['docs', 'tests'] }, []],
     [['*'], {}, []],
@@ -246,19 +246,19 @@ describe('whom it may delegate to', () => {
   });
 });
 
-describe('a prompt in a file of its own', () => {
-  const file = (prompt: string, beside?: AgentFile['beside']): AgentFile => ({
+describe('a prompt in a separate file', () => {
+  const file = (prompt: string, beside?: DefinitionFile['readReferenced']): DefinitionFile => ({
     path: '/p/.kiro/agents/keeper.json',
     scope: 'project',
     text: JSON.stringify({ ...HEAD, prompt }),
-    ...(beside === undefined ? {} : { beside }),
+    ...(beside === undefined ? {} : { readReferenced: beside }),
   });
   const texts = new Map([
     ['/p/.kiro/agents/prompts/keeper.md', '\nKeep it.\r\n'],
     ['/p/shared.md', 'Shared.'],
     ['/abs.md', 'Absolute.'],
   ]);
-  const beside: AgentFile['beside'] = (path) => {
+  const beside: DefinitionFile['readReferenced'] = (path) => {
     const text = texts.get(path);
     return text === undefined ? { ok: false, reason: 'Not there.' } : { ok: true, text };
   };
@@ -269,7 +269,7 @@ describe('a prompt in a file of its own', () => {
     ['file://../../shared.md', 'Shared.'],
     ['FILE:///abs.md', 'Absolute.'],
   ])('%s', async (prompt, expected) => {
-    const { items } = await kiroFormat.read(file(prompt, beside));
+    const { items } = await kiro.agents.read(file(prompt, beside));
     expect(items.map((agent) => [agent.prompt, agent.unusable, codes(agent)])).toEqual([
       [expected, undefined, []],
     ]);
@@ -277,18 +277,18 @@ describe('a prompt in a file of its own', () => {
 
   test.each([
     ['file://none.md', beside, 'Not there.'],
-    ['file://none.md', undefined, 'Nothing but the agent file itself can be read here.'],
+    ['file://none.md', undefined, 'Only the agent file itself can be read here.'],
   ])('%s that cannot be had: it cannot be started', async (prompt, port, reason) => {
-    const { items } = await kiroFormat.read(file(prompt, port));
-    const unusable = `Its prompt lies in \`none.md\`, which cannot be used: ${reason}`;
+    const { items } = await kiro.agents.read(file(prompt, port));
+    const unusable = `Its prompt is in \`none.md\`, which cannot be used: ${reason}`;
     expect(items.map((agent) => [agent.prompt, agent.unusable, codes(agent)])).toEqual([
       ['', unusable, ['prompt-file']],
     ]);
   });
 
-  test('the format names it beforehand', async () => {
+  test('the format lists the file in advance', async () => {
     const named = (text: string): Promise<readonly string[]> =>
-      kiroFormat.filesBeside('/p/.kiro/agents/keeper.json', text);
+      kiro.agents.referencedFiles('/p/.kiro/agents/keeper.json', text);
     expect([
       await named(file('file://./prompts/keeper.md').text),
       await named('---\nprompt: file://../a.md\n---\n'),
@@ -297,14 +297,14 @@ describe('a prompt in a file of its own', () => {
   });
 });
 
-test('what is no agent, and what is broken', async () => {
+test('files that are not agents, and invalid files', async () => {
   const broken = '{\n  "name": "keeper",\n  "prompt": "Keep.",\n  "tools": ["read",],\n}\n';
-  const mended = await read(kiroFormat, broken, PATH);
+  const mended = await read(kiro.agents, broken, PATH);
   expect(mended.items.map((agent) => [agent.name, agent.tools.names, codes(agent)])).toEqual([
     ['keeper', ['Read'], ['invalid-json', 'missing-description']],
   ]);
   const results = await Promise.all(
-    ['{\n "name": [', '[]', '{"version": 1}'].map((text) => read(kiroFormat, text, PATH)),
+    ['{\n "name": [', '[]', '{"version": 1}'].map((text) => read(kiro.agents, text, PATH)),
   );
   expect(
     results.map(({ items, problems }) => [items, problems.map(({ code, line }) => [code, line])]),
@@ -317,7 +317,7 @@ test('what is no agent, and what is broken', async () => {
 
 test('a JSON file anywhere is taken for one of Kiro’s by its own fields alone', () => {
   const of = (value: object): boolean =>
-    detectFormat('some/file.json', JSON.stringify(value)) === kiroFormat;
+    detectFormat('some/file.json', JSON.stringify(value)) === kiro.agents;
   expect([
     of({ ...HEAD, allowedTools: [] }),
     of({ name: 'x', description: 'A package.', version: '1.0.0' }),

@@ -1,19 +1,17 @@
 import { expect, it } from 'vitest';
-import {
-  claudeFormat,
-  musterFormat,
-  piFormat,
-  qwenFormat,
-} from '../../../src/agents/formats/catalogue.ts';
+import { claude } from '../../../src/agents/formats/claude/vendor.ts';
+import { muster } from '../../../src/agents/formats/muster/vendor.ts';
+import { pi } from '../../../src/agents/formats/pi/vendor.ts';
+import { qwen } from '../../../src/agents/formats/qwen/vendor.ts';
 import { agentFile, readOne } from '../support.ts';
 
 const HEAD = ['name: a', 'description: Use it to keep notes.'] as const;
 
 it.each([
-  ['muster', musterFormat],
-  ['claude', claudeFormat],
-  ['qwen', qwenFormat],
-  ['pi', piFormat],
+  ['muster', muster.agents],
+  ['claude', claude.agents],
+  ['qwen', qwen.agents],
+  ['pi', pi.agents],
 ])(
   'in a file of %s, `memory` is one of three words, and anything else is told',
   async (_, format) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseSessionAgents } from '../../../src/agents/formats/claude.ts';
-import { FORMATS } from '../../../src/agents/formats/catalogue.ts';
-import type { AgentFormat } from '../../../src/agents/formats/format.ts';
+import { parseSessionAgents } from '../../../src/agents/formats/claude/reader.ts';
+import { AGENT_VENDORS } from '../../../src/agents/formats/vendors.ts';
+import type { DefinitionFormat } from '../../../src/agents/loader/format.ts';
 
 const UNSEEN = [
   '',
@@ -18,7 +18,7 @@ const UNSEEN = [
 ];
 
 /** A file of each format whose name is that, and what it is called after its file. */
-function written(format: AgentFormat, name: string): readonly (readonly [string, string])[] {
+function written(format: DefinitionFormat, name: string): readonly (readonly [string, string])[] {
   const said = JSON.stringify(name);
   const markdown = `---\nname: ${said}\ndescription: d\n---\nDo.\n`;
   switch (format.vendor) {
@@ -48,7 +48,7 @@ function written(format: AgentFormat, name: string): readonly (readonly [string,
   }
 }
 
-test.each(FORMATS.map((format) => [format.vendor, format] as const))(
+test.each(AGENT_VENDORS.map(({ agents: format }) => [format.vendor, format] as const))(
   'a name that nobody could see: %s takes that of the file, and says so',
   async (_, format) => {
     for (const name of UNSEEN) {
@@ -68,13 +68,13 @@ test.each([
   ['/a/two  words.md', 'two words'],
 ])('the file %j without a name is called %j', async (path, expected) => {
   const text = '---\ndescription: d\n---\nDo.\n';
-  for (const format of FORMATS.filter(({ accepts }) => accepts(path))) {
+  for (const { agents: format } of AGENT_VENDORS.filter(({ agents }) => agents.accepts(path))) {
     const { items } = await format.read({ path, scope: 'user', text });
     expect([format.vendor, ...items.map(({ name }) => name)]).toEqual([format.vendor, expected]);
   }
 });
 
-test('an agent of --agents without a name is told, and none', () => {
+test('an agent in --agents without a name is reported, and not loaded', () => {
   for (const name of UNSEEN) {
     const { items, problems } = parseSessionAgents(JSON.stringify({ [name]: { prompt: 'Do.' } }));
     expect([items, problems.map(({ code }) => code)]).toEqual([[], ['invalid-session-agent']]);

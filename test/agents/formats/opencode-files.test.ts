@@ -1,10 +1,12 @@
+import { AGENTS } from '../../../src/agents/kinds.ts';
+import { discoverDefinitions, readListedFiles } from '../../../src/agents/loader/discover.ts';
+import { listDefinitionFiles } from '../../../src/agents/loader/list-files.ts';
+import { openLive } from '../loader/support.ts';
+import { createSearchContext } from '../../../src/agents/loader/search-context.ts';
+import { scanSubtree } from '../../../src/agents/loader/subtree-scan.ts';
 import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { agentsBelow } from '../../../src/agents/below.ts';
-import { discoverAgents } from '../../../src/agents/discover.ts';
 import { readProjectFiles } from '../../../src/trust/listing.ts';
-import { agentFilesStamp } from '../../../src/agents/agent-files.ts';
-import { surroundingsOf } from '../../../src/agents/surroundings.ts';
 import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 
@@ -18,15 +20,17 @@ const config = (prompt: string): void =>
   tree.write('opencode.json', JSON.stringify({ agent: { tester: { description: 'd', prompt } } }));
 const environment = (): Record<string, string> => ({ HOME: tree.path('home') });
 const discover = async (trust: ProjectTrust = TRUST_ALL) => {
-  const found = await discoverAgents({ cwd: tree.root, environment: environment(), trust });
-  return { ...found, tester: found.agents.find(({ name }) => name === 'tester') };
+  const listed = listDefinitionFiles(AGENTS, createSearchContext(tree.root, environment()));
+  const { result, referencedFiles } = await readListedFiles(AGENTS, listed, { trust });
+  const tester = result.items.find(({ name }) => name === 'tester');
+  return { ...result, referencedFiles, tester };
 };
 
-test('prompts in files are read, and stand in the list of what is to be trusted', async () => {
+test('prompts in files are read, and listed among the files to trust', async () => {
   config('Begin. {file:./prompts/a.txt} {file:prompts/a.txt} End. {env:KEY}');
-  const { tester, beside } = await discover();
+  const { tester, referencedFiles } = await discover();
   expect(tester).toMatchObject({ prompt: 'Begin. From a file. From a file. End. {env:KEY}' });
-  expect([tester?.unusable, beside]).toEqual([undefined, [tree.path('prompts/a.txt')]]);
+  expect([tester?.unusable, referencedFiles]).toEqual([undefined, [tree.path('prompts/a.txt')]]);
   expect(tester?.problems.map(({ code }) => code)).toEqual(['environment-reference']);
   const place = { environment: environment(), home: tree.path('home'), cwd: tree.root };
   const { found } = await readProjectFiles(place);
@@ -34,20 +38,20 @@ test('prompts in files are read, and stand in the list of what is to be trusted'
     tree.path('opencode.json'),
     tree.path('prompts/a.txt'),
   ]);
-  const below = await agentsBelow(tree.root);
-  expect(below.agents.map(({ prompt }) => prompt)).toEqual([tester?.prompt]);
+  const below = await scanSubtree(AGENTS, tree.root);
+  expect(below.items.map(({ prompt }) => prompt)).toEqual([tester?.prompt]);
 });
 
-test('prompts in files are looked at again with the agent files', async () => {
+test('agents are loaded again when a file with a prompt has changed', async () => {
   config('{file:./prompts/a.txt}');
-  const { stamp, beside } = await discover();
-  const now = (): string => agentFilesStamp(surroundingsOf(tree.root, environment()), beside);
-  expect(now()).toBe(stamp);
+  const live = await openLive(AGENTS, { cwd: tree.root, environment: environment() });
+  const prompt = () => live.current().find(({ name }) => name === 'tester')?.prompt;
+  expect([await live.check(), prompt()]).toEqual(['unchanged', 'From a file.']);
   tree.write('prompts/a.txt', 'From a file, changed.');
-  expect(now()).not.toBe(stamp);
+  expect([await live.check(), prompt()]).toEqual(['reloaded', 'From a file, changed.']);
 });
 
-test('prompts in files are not read before they are trusted, each by itself', async () => {
+test('prompts in files are not read before each of them is trusted', async () => {
   config('{file:./prompts/a.txt}');
   const trust: ProjectTrust = {
     judge: ({ path }) =>
@@ -57,7 +61,7 @@ test('prompts in files are not read before they are trusted, each by itself', as
   const reason = 'Not trusted yet. Look at it, then run `muster trust add`.';
   expect(tester).toMatchObject({
     prompt: '{file:./prompts/a.txt}',
-    unusable: `Its prompt lies in ./prompts/a.txt. ${reason}`,
+    unusable: `Its prompt is in ./prompts/a.txt. ${reason}`,
   });
   expect(skipped).toEqual([{ path: tree.path('prompts/a.txt'), code: 'untrusted', reason }]);
 });
@@ -71,7 +75,7 @@ test.each([
 ])('%s is none', async (name, reason) => {
   config(`{file:${name}}`);
   const { tester } = await discover();
-  expect(tester?.unusable).toContain(`Its prompt lies in ${name}. ${reason}`);
+  expect(tester?.unusable).toContain(`Its prompt is in ${name}. ${reason}`);
 });
 
 test('a link out of the project is not followed', async () => {
@@ -86,19 +90,19 @@ test('a link out of the project is not followed', async () => {
   }
 });
 
-test('places of the user, and of a variable', async () => {
+test('locations of the user, and of an environment variable', async () => {
   const home = (path: string): string => `home/${path}`;
   tree.write(home('.config/opencode/agents/a.md'), agentFile('description: A.'));
   tree.write(home('.config/opencode/mode/b.md'), agentFile('description: B.'));
   tree.write(home('.opencode/agent/c.md'), agentFile('description: C.'));
   tree.write(home('.config/opencode/opencode.jsonc'), '{"agent": {"d": {"description": "D."}}}');
   tree.write('own/agents/e.md', agentFile('description: E.'));
-  const found = await discoverAgents({
+  const found = await discoverDefinitions(AGENTS, {
     cwd: tree.path('prompts'),
     environment: { ...environment(), OPENCODE_CONFIG_DIR: tree.path('own') },
     trust: TRUST_ALL,
   });
-  const named = found.agents.filter(({ origin }) => origin.vendor === 'opencode');
+  const named = found.items.filter(({ origin }) => origin.vendor === 'opencode');
   expect(named.map(({ name, origin }) => [name, origin.scope])).toEqual([
     ['e', 'user'],
     ['a', 'user'],
@@ -108,13 +112,13 @@ test('places of the user, and of a variable', async () => {
   ]);
 });
 
-test('what a configuration denies to all agents is denied to those in files beside it', async () => {
+test('what a configuration denies to all agents is also denied to those in files next to it', async () => {
   tree.write('opencode.json', '{"permission": {"webfetch": "deny", "edit": "deny"}}');
   tree.write('.opencode/opencode.jsonc', '{"tools": {"bash": false}} // all');
   tree.write('.opencode/agent/a.md', agentFile('description: A.'));
   tree.write('.opencode/agent/b.md', agentFile('description: B.', 'permission:', '  edit: allow'));
   const own = async () => {
-    const { agents } = await discover();
+    const { items: agents } = await discover();
     return agents
       .filter(({ origin }) => origin.vendor === 'opencode')
       .map(({ name, rules }) => [name, rules?.deny]);

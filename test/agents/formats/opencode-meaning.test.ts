@@ -136,7 +136,7 @@ function ours(agent: AgentDefinition, { made }: Asked): Verdict {
 
 const RANK = { deny: 0, ask: 1, allow: 2 };
 
-test('what opencode asks about is never allowed, and what it denies is denied, or asked about where the default denies', async () => {
+test('calls that opencode asks about are never allowed, and those that it denies are denied, or asked about if the default denies', async () => {
   await fc.assert(
     fc.asyncProperty(anyPermissions, fc.constantFrom(...CALLS), async (permission, asked) => {
       const agent = await opencodeAgent({ permission });

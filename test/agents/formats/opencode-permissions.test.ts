@@ -1,4 +1,4 @@
-import { opencodeFormat } from '../../../src/agents/formats/catalogue.ts';
+import { opencode } from '../../../src/agents/formats/opencode/vendor.ts';
 import { expect, test } from 'vitest';
 import { codes, opencodeAgent } from '../support.ts';
 
@@ -176,19 +176,19 @@ test("a file's permissions for all of its agents hold for each, but for what tha
       b: { prompt: 'x', description: 'd', permission: { bash: 'allow' } },
     },
   });
-  const { items } = await opencodeFormat.read({ path: '/p/opencode.json', scope: 'user', text });
+  const { items } = await opencode.agents.read({ path: '/p/opencode.json', scope: 'user', text });
   expect(items.map(({ tools, rules }) => [tools, rules])).toEqual([
     [ALL, { ask: ['Edit'], deny: ['Bash'] }],
     [ALL, { ask: ['Edit'], deny: [] }],
   ]);
 });
 
-test('permissions beyond all measure deny everything, and leave agents out, in a moment', async () => {
+test('far too many permissions deny everything, and leave agents out, in a short time', async () => {
   const many = (prefix: string, length: number, value: unknown) =>
     Object.fromEntries(Array.from({ length }, (_, at) => [`${prefix}${at}*`, value]));
   const prompt = { prompt: 'x', description: 'd' };
   const read = async (config: object) =>
-    opencodeFormat.read({ path: '/p/opencode.json', scope: 'user', text: JSON.stringify(config) });
+    opencode.agents.read({ path: '/p/opencode.json', scope: 'user', text: JSON.stringify(config) });
   for (const own of [{ permission: many('p', 501, 'deny') }, { tools: many('p', 501, false) }]) {
     const { items } = await read({ agent: { a: { ...prompt, ...own } } });
     expect(items.map(({ tools }) => tools)).toEqual([{ mode: 'allow', names: [] }]);
@@ -199,6 +199,6 @@ test('permissions beyond all measure deny everything, and leave agents out, in a
   });
   expect([items.length, problems.map(({ message }) => message)]).toEqual([
     100,
-    ['More than 100 agents; the rest is left out.'],
+    ['More than 100 agents; the others are left out.'],
   ]);
 });

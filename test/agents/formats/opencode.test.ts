@@ -1,4 +1,4 @@
-import { opencodeFormat } from '../../../src/agents/formats/catalogue.ts';
+import { opencode } from '../../../src/agents/formats/opencode/vendor.ts';
 import { describe, expect, test } from 'vitest';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, codes, plainAgent, read } from '../support.ts';
@@ -7,7 +7,7 @@ const PATH = '/p/.opencode/agents/tester.md';
 const PLAIN = plainAgent('opencode', { path: PATH });
 
 async function one(text: string, path = PATH): Promise<AgentDefinition> {
-  const { items, problems } = await read(opencodeFormat, text, path);
+  const { items, problems } = await read(opencode.agents, text, path);
   if (items[0] === undefined || items.length !== 1) throw new Error(JSON.stringify(problems));
   return items[0];
 }
@@ -42,7 +42,7 @@ describe('a markdown file', () => {
         {
           code: 'inactive-field',
           message:
-            'These fields do nothing yet: temperature, top_p, options. Unknown fields: reasoningSummary.',
+            'These fields have no effect yet: temperature, top_p, options. Unknown fields: reasoningSummary.',
           path: PATH,
           line: 6,
         },
@@ -73,7 +73,7 @@ describe('a markdown file', () => {
     expect((await one(agentFile('description: Tests.', line), path)).unlisted).toBe(unlisted);
   });
 
-  test('without front matter is a prompt', async () => {
+  test('a file without front matter is a prompt', async () => {
     const agent = await one('Test.\n');
     expect([agent.name, agent.prompt, codes(agent)]).toEqual([
       'tester',
@@ -83,10 +83,10 @@ describe('a markdown file', () => {
   });
 
   test.each(['disable', 'disabled'])('that is switched off by %s is none', async (field) => {
-    const { items, problems } = await read(opencodeFormat, agentFile(`${field}: true`), PATH);
+    const { items, problems } = await read(opencode.agents, agentFile(`${field}: true`), PATH);
     expect([items, problems]).toEqual([
       [],
-      [{ code: 'disabled', message: '`tester` is switched off (`disable: true`).', path: PATH }],
+      [{ code: 'disabled', message: '`tester` is disabled (`disable: true`).', path: PATH }],
     ]);
   });
 
@@ -129,7 +129,7 @@ describe('opencode.json', () => {
         "model": {"providerID": "some", "model": "model", "variant": "low"}, "request": {}}},
       "mode": {"old": {"description": "Old.", "prompt": "Old."}},
     }`;
-    expect(await read(opencodeFormat, config, path)).toEqual({
+    expect(await read(opencode.agents, config, path)).toEqual({
       items: [
         { ...PLAIN, origin, prompt: 'Test.\n// no comment, ]', limits: { maxTurns: 3 } },
         {
@@ -141,7 +141,7 @@ describe('opencode.json', () => {
           unlisted: true,
           changesOnly: true,
           unusable:
-            "It only changes opencode's own agent `build`, which is not here: it has no prompt.",
+            "It only changes opencode's own agent `build`, which Muster does not have: it has no prompt.",
           origin,
           problems: [expect.objectContaining({ code: 'missing-description' })],
         },
@@ -159,10 +159,10 @@ describe('opencode.json', () => {
         { ...PLAIN, name: 'old', description: 'Old.', prompt: 'Old.', unlisted: true, origin },
       ],
       problems: [
-        { code: 'disabled', message: '`off` is switched off (`disable: true`).', path },
+        { code: 'disabled', message: '`off` is disabled (`disable: true`).', path },
         {
           code: 'invalid-agent',
-          message: '`agent.broken` is no agent: write `{"prompt": …}`.',
+          message: '`agent.broken` is not an agent: write `{"prompt": …}`.',
           path,
         },
       ],
@@ -178,22 +178,22 @@ describe('opencode.json', () => {
     [`{"agent": [${'1,'.repeat(60_000)}1]}`, 'invalid-json'],
     ['', 'invalid-json'],
   ])('%.40s gives none (%s)', async (content, code) => {
-    const { items, problems } = await read(opencodeFormat, content, path);
+    const { items, problems } = await read(opencode.agents, content, path);
     expect([items, problems.map((problem) => problem.code)]).toEqual([[], [code]]);
   });
 
-  test('a prompt in another file cannot be had where nothing says that it is trusted', async () => {
+  test('a prompt in another file cannot be read where no trust is given', async () => {
     const prompt = 'Do: {file:./prompts/x.txt}';
     const config = text({ agent: { tester: { description: 'Tests.', prompt } } });
     expect(await one(config, path)).toEqual({
       ...PLAIN,
       origin,
       prompt,
-      unusable: 'Its prompt lies in ./prompts/x.txt. It is not read here.',
+      unusable: 'Its prompt is in ./prompts/x.txt. It cannot be read here.',
       problems: [
         {
           code: 'prompt-unreadable',
-          message: 'Its prompt lies in ./prompts/x.txt. It is not read here.',
+          message: 'Its prompt is in ./prompts/x.txt. It cannot be read here.',
           path,
         },
       ],

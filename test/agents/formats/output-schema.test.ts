@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { musterFormat } from '../../../src/agents/formats/catalogue.ts';
+import { muster } from '../../../src/agents/formats/muster/vendor.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { writeAgent } from '../../../src/agents/write-agent.ts';
 
 async function read(text: string): Promise<AgentDefinition> {
   const path = '/a/counter.md';
-  const { items } = await musterFormat.read({ path, text, scope: 'user' });
+  const { items } = await muster.agents.read({ path, text, scope: 'user' });
   const [agent] = items;
   if (agent === undefined) throw new Error('no agent');
   return agent;
@@ -40,7 +40,7 @@ it.each(['output-schema: total', 'output-schema: [total]', 'output-schema: 5'])(
   },
 );
 
-it('an output schema is written and read again', async () => {
+it('an output schema is the same after writing and reading', async () => {
   const agent = await withField('output-schema: {type: object, required: [total]}');
   const { text, leftOut } = await writeAgent(agent);
   expect([(await read(text)).outputSchema, leftOut]).toEqual([SCHEMA, []]);

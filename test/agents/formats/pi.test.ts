@@ -1,11 +1,11 @@
-import { piFormat } from '../../../src/agents/formats/catalogue.ts';
+import { pi } from '../../../src/agents/formats/pi/vendor.ts';
 import { expect, test } from 'vitest';
 import { agentFile, codes, plainAgent, readOne } from '../support.ts';
 
 const HEAD = ['name: tester', 'description: Tests.'] as const;
 const PLAIN = plainAgent('pi');
 
-test('every field that acts', async () => {
+test('every field with an effect', async () => {
   const file = agentFile(
     ...HEAD,
     'package: quality',
@@ -21,7 +21,7 @@ test('every field that acts', async () => {
     'maxSubagentDepth: 0',
     'inheritProjectContext: false',
   );
-  expect(await readOne(piFormat, file)).toEqual({
+  expect(await readOne(pi.agents, file)).toEqual({
     ...PLAIN,
     name: 'quality.tester',
     aliases: ['prover', 'checker'],
@@ -37,7 +37,7 @@ test('every field that acts', async () => {
   });
 });
 
-test('what does not act is kept and named', async () => {
+test('fields without effect are kept and reported', async () => {
   const extra = {
     systemPromptMode: 'replace',
     inheritProjectContext: true,
@@ -48,13 +48,13 @@ test('what does not act is kept and named', async () => {
     memory: { scope: 'project', path: 'x' },
   };
   const lines = Object.entries(extra).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
-  expect(await readOne(piFormat, agentFile(...HEAD, ...lines))).toEqual({
+  expect(await readOne(pi.agents, agentFile(...HEAD, ...lines))).toEqual({
     ...PLAIN,
     extra,
     problems: [
       {
         code: 'inactive-field',
-        message: `These fields do nothing yet: ${Object.keys(extra).join(', ')}.`,
+        message: `These fields have no effect yet: ${Object.keys(extra).join(', ')}.`,
         path: '/agents/tester.md',
         line: 4,
       },
@@ -76,13 +76,13 @@ test.each<[string, string[], object]>([
     { unusable: 'It runs in another program (`runner`), which Muster cannot do yet.' },
   ],
 ])('%s', async (_, lines, expected) => {
-  const agent = await readOne(piFormat, agentFile(...HEAD, ...lines));
+  const agent = await readOne(pi.agents, agentFile(...HEAD, ...lines));
   expect(agent).toEqual({ ...PLAIN, extra: agent.extra, problems: agent.problems, ...expected });
 });
 
 test('fallback models follow the model', async () => {
   const file = agentFile(...HEAD, 'model: first', 'fallbackModels: second, third');
-  const agent = await readOne(piFormat, file);
+  const agent = await readOne(pi.agents, file);
   expect([agent.model, codes(agent)]).toEqual(['first', []]);
 });
 
@@ -91,5 +91,5 @@ test.each([
   ['release.chain.md', false],
   ['agent.json', false],
 ])('%s: %s', (name, accepted) => {
-  expect(piFormat.accepts(name)).toBe(accepted);
+  expect(pi.agents.accepts(name)).toBe(accepted);
 });

@@ -1,6 +1,7 @@
-import { qwenFormat } from '../../../src/agents/formats/catalogue.ts';
+import { AGENTS } from '../../../src/agents/kinds.ts';
+import { discoverDefinitions } from '../../../src/agents/loader/discover.ts';
+import { qwen } from '../../../src/agents/formats/qwen/vendor.ts';
 import { expect, test } from 'vitest';
-import { discoverAgents } from '../../../src/agents/discover.ts';
 import { TRUST_ALL } from '../../../src/sys/project-file.ts';
 import { agentFile, codes, plainAgent, readOne, workTree } from '../support.ts';
 
@@ -21,7 +22,7 @@ test('every field', async () => {
     'hooks: {}',
     'mcpServers: {}',
   );
-  expect(await readOne(qwenFormat, file)).toEqual({
+  expect(await readOne(qwen.agents, file)).toEqual({
     ...PLAIN,
     tools: { mode: 'allow', names: ['Read', 'Write', 'TodoWrite'] },
     disallowedTools: ['mcp__hub'],
@@ -36,7 +37,7 @@ test('every field', async () => {
     problems: [
       {
         code: 'inactive-field',
-        message: 'These fields do nothing yet: modelConfig, hooks, mcpServers.',
+        message: 'These fields have no effect yet: modelConfig, hooks, mcpServers.',
         path: '/agents/tester.md',
         line: 7,
       },
@@ -52,18 +53,18 @@ test.each([
   ['bubble', 'default', 'default'],
   ['yolo', 'bypassPermissions', 'autonomous'],
 ])('approvalMode %s asks for %s, which is %s', async (word, permissionMode, mode) => {
-  const agent = await readOne(qwenFormat, agentFile(...HEAD, `approvalMode: ${word}`));
+  const agent = await readOne(qwen.agents, agentFile(...HEAD, `approvalMode: ${word}`));
   expect([agent.permissionMode, agent.mode, codes(agent)]).toEqual([permissionMode, mode, []]);
 });
 
 test("Claude Code's dontAsk keeps its meaning, and of two modes the narrower counts", async () => {
-  const silent = await readOne(qwenFormat, agentFile(...HEAD, 'permissionMode: dontAsk'));
+  const silent = await readOne(qwen.agents, agentFile(...HEAD, 'permissionMode: dontAsk'));
   expect([silent.mode, silent.refusesQuestions]).toEqual(['default', true]);
   const two = agentFile(...HEAD, 'approvalMode: yolo', 'permissionMode: plan');
-  expect((await readOne(qwenFormat, two)).mode).toBe('plan');
+  expect((await readOne(qwen.agents, two)).mode).toBe('plan');
 });
 
-test('a model beside modelConfig counts, and of two limits the smaller', async () => {
+test('a model next to modelConfig counts, and the smaller of two limits', async () => {
   const file = agentFile(
     ...HEAD,
     'model: inherit',
@@ -71,14 +72,14 @@ test('a model beside modelConfig counts, and of two limits the smaller', async (
     'maxTurns: 9',
     'runConfig: {max_turns: 12}',
   );
-  const agent = await readOne(qwenFormat, file);
+  const agent = await readOne(qwen.agents, file);
   expect(agent).toEqual({ ...PLAIN, model: 'inherit', limits: { maxTurns: 9 } });
 });
 
 test.each(['{kind: acp, command: other-agent}', 'nonsense', ''])(
   'one for another program (%s) is kept and cannot be started',
   async (executor) => {
-    const agent = await readOne(qwenFormat, agentFile(...HEAD, `executor: ${executor}`));
+    const agent = await readOne(qwen.agents, agentFile(...HEAD, `executor: ${executor}`));
     expect(agent.unusable).toBe(
       'It runs in another program (`executor`), which Muster cannot do yet.',
     );
@@ -86,7 +87,7 @@ test.each(['{kind: acp, command: other-agent}', 'nonsense', ''])(
   },
 );
 
-test('places of Qwen Code, Gemini CLI and pi: project, user, a variable, extensions', async () => {
+test('locations of Qwen Code, Gemini CLI and pi: project, user, environment variable, extensions', async () => {
   const agent = agentFile('description: Does.');
   const tree = workTree({
     '.git/HEAD': '',
@@ -101,8 +102,12 @@ test('places of Qwen Code, Gemini CLI and pi: project, user, a variable, extensi
   });
   try {
     const environment = { HOME: tree.path('home'), QWEN_HOME: tree.path('qwen') };
-    const found = await discoverAgents({ cwd: tree.path('sub'), environment, trust: TRUST_ALL });
-    const own = found.agents.filter(({ origin }) => origin.scope !== 'builtin');
+    const found = await discoverDefinitions(AGENTS, {
+      cwd: tree.path('sub'),
+      environment,
+      trust: TRUST_ALL,
+    });
+    const own = found.items.filter(({ origin }) => origin.scope !== 'builtin');
     expect(own.map(({ name, origin }) => [name, origin.vendor, origin.scope])).toEqual([
       ['a', 'gemini', 'project'],
       ['b', 'qwen', 'project'],

@@ -1,7 +1,8 @@
-import { claudeFormat, musterFormat } from '../../../src/agents/formats/catalogue.ts';
+import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
+import { claude } from '../../../src/agents/formats/claude/vendor.ts';
+import { muster } from '../../../src/agents/formats/muster/vendor.ts';
 import { describe, expect, it } from 'vitest';
-import { loadBuiltinAgents } from '../../../src/agents/discover.ts';
-import type { LintContext } from '../../../src/agents/lint/finding.ts';
+import type { LintContext } from '../../../src/agents/lint/findings.ts';
 import { lintAgent } from '../../../src/agents/lint/lint-agent.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, readOne } from '../support.ts';
@@ -24,7 +25,7 @@ const USE = 'description: Reviews migrations. Use after a change to the schema.'
 async function lint(
   lines: readonly string[],
   context: Partial<LintContext> = {},
-  format = musterFormat,
+  format = muster.agents,
 ): Promise<readonly string[]> {
   const text = agentFile(...lines);
   const agent = await readOne(format, text);
@@ -34,13 +35,13 @@ async function lint(
 }
 
 async function agentNamed(name: string, path: string): Promise<AgentDefinition> {
-  const agent = await readOne(musterFormat, agentFile(`name: ${name}`));
+  const agent = await readOne(muster.agents, agentFile(`name: ${name}`));
   const scope = path.startsWith('builtin:') ? 'builtin' : 'user';
   return { ...agent, origin: { scope, vendor: 'muster', path } };
 }
 
 describe('lintAgent', () => {
-  it('has nothing against the built-in agents', async () => {
+  it('reports nothing about the built-in agents', async () => {
     const agents = await loadBuiltinAgents();
     expect(
       agents.flatMap((agent) =>
@@ -49,9 +50,9 @@ describe('lintAgent', () => {
     ).toEqual([]);
   });
 
-  it('says where, what and what to do', async () => {
+  it('gives the line, the problem and the advice', async () => {
     const text = agentFile('name: a', USE, 'tools: Read, Gerp');
-    const agent = await readOne(musterFormat, text);
+    const agent = await readOne(muster.agents, text);
     expect(lintAgent(agent, { ...PLAIN, text })).toEqual([
       {
         code: 'unknown-tool',
@@ -60,7 +61,7 @@ describe('lintAgent', () => {
         line: 4,
         agent: 'a',
         message: 'Unknown tool `Gerp`; it is left out.',
-        fix: "Write Muster's name of the tool, or take the word out.",
+        fix: "Write Muster's name of the tool, or remove it.",
       },
     ]);
   });
@@ -142,18 +143,18 @@ describe('lintAgent', () => {
     expect(codes.length > 0).toBe(expected);
   });
 
-  it('an empty prompt', async () => {
-    const agent = await readOne(musterFormat, `---\nname: a\n${USE}\n---\n`);
+  it('reports an empty prompt', async () => {
+    const agent = await readOne(muster.agents, `---\nname: a\n${USE}\n---\n`);
     expect(lintAgent(agent, PLAIN).map(({ code }) => code)).toEqual(['empty-prompt']);
   });
 
-  it('a mode that it will not get', async () => {
+  it('reports a mode that the agent will not get', async () => {
     const lines = ['name: a', USE, 'permissionMode: bypassPermissions'];
-    expect(await lint(lines, {}, claudeFormat)).toEqual(['note 4 mode-not-granted']);
-    expect(await lint(lines, { effectiveMode: 'autonomous' }, claudeFormat)).toEqual([]);
+    expect(await lint(lines, {}, claude.agents)).toEqual(['note 4 mode-not-granted']);
+    expect(await lint(lines, { effectiveMode: 'autonomous' }, claude.agents)).toEqual([]);
   });
 
-  it('a model that there is not: a note where there is none at all', async () => {
+  it('reports an unknown model, as a note if no provider is configured', async () => {
     const lines = ['name: a', USE, 'model: big-1'];
     const warning = 'a asks for the model "big-1", which is not usable';
     const told = (isConfigured: boolean) => lint(lines, { model: { warning, isConfigured } });
@@ -161,27 +162,27 @@ describe('lintAgent', () => {
     expect(await told(false)).toEqual(['note 4 unknown-model']);
   });
 
-  it('a secret, never its text', async () => {
+  it('reports a secret without its text', async () => {
     const secrets = [{ line: 7, what: 'a key' }];
     expect(await lint(['name: a', USE], { secrets })).toEqual(['error 7 secret']);
   });
 
-  it('somebody to delegate to who is not there', async () => {
+  it('reports an agent to delegate to that does not exist', async () => {
     const lines = ['name: a', USE, 'delegates-to: [Explore, nobody]'];
     expect(await lint(lines, { missingDelegates: ['nobody'] })).toEqual([
       'warning 4 unknown-agent',
     ]);
   });
 
-  it('an agent that cannot be started', async () => {
-    const agent = await readOne(musterFormat, agentFile('name: a', USE));
+  it('reports an agent that cannot be started', async () => {
+    const agent = await readOne(muster.agents, agentFile('name: a', USE));
     const findings = lintAgent({ ...agent, unusable: 'It is remote.' }, PLAIN);
     expect(findings).toMatchObject([
       { code: 'unusable', severity: 'error', message: 'It cannot be started: It is remote.' },
     ]);
   });
 
-  it('agents of the same name', async () => {
+  it('reports agents with the same name', async () => {
     const lines = ['name: a', USE];
     const beside = await agentNamed('A', '/agents/b.md');
     const elsewhere = await agentNamed('A', '/other/b.md');

@@ -1,6 +1,5 @@
-import { dirname } from 'node:path';
 import type { SkillDefinition } from '../../../src/protocol/skill.ts';
-import { readSkill } from '../../../src/agents/skills/read.ts';
+import { readSkill } from '../../../src/agents/skills/read-skill.ts';
 
 /** A file with this front matter and the body `Do it.` */
 export function skillFile(...lines: readonly string[]): string {
@@ -9,9 +8,9 @@ export function skillFile(...lines: readonly string[]): string {
 
 /** Reads `text` as `/skills/deploy/SKILL.md` of a user. */
 export async function readOne(text: string, path = '/skills/deploy/SKILL.md') {
-  const read = await readSkill({ path, directory: dirname(path), scope: 'user', text });
-  if (!read.ok) throw new Error(JSON.stringify(read.problem));
-  return read.skill;
+  const { items, problems } = await readSkill({ path, scope: 'user', text });
+  if (items[0] === undefined || problems.length > 0) throw new Error(JSON.stringify(problems));
+  return items[0];
 }
 
 export function codesOf({ problems }: Pick<SkillDefinition, 'problems'>): readonly string[] {

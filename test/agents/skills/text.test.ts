@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitArguments, substitute } from '../../../src/agents/skills/substitute.ts';
+import { splitArguments, substituteArguments } from '../../../src/agents/skills/substitute.ts';
 import { skillText, skillTextWithin } from '../../../src/agents/skills/text.ts';
 import { byteLength } from '../../../src/base/text.ts';
 import { skillNamed } from './support.ts';
@@ -22,15 +22,18 @@ describe('substitution', () => {
   ];
   it.each(cases)('%s ← %s', (body, args, text) => {
     const skill = skillNamed('fix', { body, argumentNames: ['issue', 'issue-branch'] });
-    expect(substitute(skill, args).text).toBe(text);
+    expect(substituteArguments(skill, args).text).toBe(text);
   });
 
-  it('needs no names of arguments', () => {
+  it('works without names of arguments', () => {
     const skill = skillNamed('fix', { body: 'Fix $ARGUMENTS, $0' });
-    expect(substitute(skill, '42 soon')).toEqual({ text: 'Fix 42 soon, 42', usedArguments: true });
+    expect(substituteArguments(skill, '42 soon')).toEqual({
+      text: 'Fix 42 soon, 42',
+      usedArguments: true,
+    });
   });
 
-  it('parts arguments as a shell does, whatever they are', () => {
+  it('splits any arguments like a shell', () => {
     expect(splitArguments(String.raw`a "b \"c\"" 'd e' f\ g ""`)).toEqual([
       'a',
       'b "c"',
@@ -50,7 +53,7 @@ describe('substitution', () => {
     );
   });
 
-  it('takes no longer than the text is long', () => {
+  it('takes time proportional to the length of the text', () => {
     for (const piece of ['\\', '$', '$ARGUMENTS[', '"', "'", '"\\', '!`', '${CLAUDE_']) {
       const long = piece.repeat(100_000);
       expect(skillText(skillNamed('fix', { body: long }), 'a')).toContain(long.slice(0, 1_000));
@@ -58,31 +61,34 @@ describe('substitution', () => {
     }
   });
 
-  it('a text without placeholders stays as it is', () => {
+  it('a text without placeholders is unchanged', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (body, args) => {
         const skill = skillNamed('fix', { body: body.replaceAll('$', '') });
-        expect(substitute(skill, args)).toEqual({ text: skill.body, usedArguments: false });
+        expect(substituteArguments(skill, args)).toEqual({
+          text: skill.body,
+          usedArguments: false,
+        });
       }),
     );
   });
 });
 
 describe('the text of a skill', () => {
-  it('says where its files lie, and ends with arguments that have no place in it', () => {
+  it('names the folder of its files, and ends with arguments without a placeholder', () => {
     expect(skillText(skillNamed('fix'), 'it all')).toBe(
-      'Skill fix. Its files lie in "/skills/fix": paths in it count from there, and Read opens them.\n\nDo it.\n\nARGUMENTS: it all',
+      'Skill fix. Its files are in "/skills/fix": paths in its text are relative to that folder, and Read opens them.\n\nDo it.\n\nARGUMENTS: it all',
     );
     expect(skillText(skillNamed('fix', { body: 'Do $0.' }), 'it')).toMatch(/Do it\.$/);
   });
 
-  it('says that commands in it have not been run', () => {
+  it('says that its commands have not been run', () => {
     const text = skillText(skillNamed('fix', { body: 'Look: !`git diff`' }));
     expect(text).toContain('have not been run');
     expect(text).toContain('!`git diff`');
   });
 
-  it('is cut at a line where it is too long, and says where the rest is', () => {
+  it('is cut at the end of a line if it is too long, with a pointer to the rest', () => {
     const skill = skillNamed('fix', { body: 'äöü line\n'.repeat(5_000) });
     const text = skillTextWithin(skill, '', 30_000);
     expect(byteLength(text)).toBeLessThanOrEqual(30_000);

@@ -37,7 +37,7 @@ describe('a template', () => {
     expect(parseBody(body).unknown).toEqual(unknown);
   });
 
-  it('names the fields that an item lacks, of its own alone', () => {
+  it('returns the fields that an item does not have itself', () => {
     const { parts } = parseBody('{{item.a}} {{item.b}} {{item.a}} {{item.constructor}}');
     expect([
       missingFields(parts, { b: null }),
@@ -46,7 +46,7 @@ describe('a template', () => {
     ]).toEqual([['a', 'constructor'], ['a', 'b', 'constructor'], []]);
   });
 
-  it('takes every text of an item over as it stands', () => {
+  it('inserts every text of an item unchanged', () => {
     fc.assert(
       fc.property(fc.string(), (item) => {
         const text = escapeTags(item);
@@ -56,7 +56,7 @@ describe('a template', () => {
     );
   });
 
-  it('tells items apart by what they hold', () => {
+  it('distinguishes items by their content', () => {
     expect(itemDigest('a')).toBe(itemDigest('a'));
     expect(itemDigest('{"a":1}')).not.toBe(itemDigest({ a: 1 }));
   });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { secretPlaces } from '../../../src/api/agents/secret-places.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
-import { createRedactor } from '../../../src/store/redact.ts';
+import { createRedactor } from '../../../src/store/redact/redactor.ts';
 
 const redact = createRedactor({ secrets: ['of the environment'] });
 const KEY = `sk-ant-${'x1'.repeat(20)}`;

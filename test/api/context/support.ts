@@ -1,8 +1,8 @@
+import { createSearchContext } from '../../../src/agents/loader/search-context.ts';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-import { surroundingsOf } from '../../../src/agents/surroundings.ts';
 import { LiveContext, type ContextOptions } from '../../../src/api/context/open-context.ts';
 import type { ProjectContext } from '../../../src/protocol/project-context.ts';
 
@@ -48,7 +48,7 @@ export function makeTree(files: Files = {}): Tree {
     notices.length = 0;
     const environment = options.environment ?? { HOME: home };
     return new LiveContext({
-      around: surroundingsOf(join(repo, directory), environment),
+      around: createSearchContext(join(repo, directory), environment),
       home,
       environment,
       git: null,

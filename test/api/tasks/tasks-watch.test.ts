@@ -6,8 +6,8 @@ import {
 } from '../../../src/api/tasks/tasks-watch.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
-import { openStore } from '../../../src/store/file-store.ts';
-import type { ProcessPort } from '../../../src/store/process-identity.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
+import type { ProcessPort } from '../../../src/store/locks/process-identity.ts';
 import type { TaskLog, TaskStore } from '../../../src/store/task-store.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import { tempDir } from '../../store/fixtures.ts';
@@ -30,8 +30,8 @@ function terminals(): Terminals {
     self: () => ({ pid: 71, startTime: 1, bootId: 'boot', host: 'here' }),
     startTime: (pid) => (pid === 71 && !isAlive ? undefined : 1),
   };
-  const worker = openStore({ dataDir, durability: 'fast', processes });
-  const watcher = openStore({ dataDir, durability: 'fast', processes });
+  const worker = openFileStore({ dataDir, durability: 'fast', processes });
+  const watcher = openFileStore({ dataDir, durability: 'fast', processes });
   return {
     worker,
     watcher,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { followTree, type TreeListener } from '../../../src/api/tasks/tree-follow.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { openStore } from '../../../src/store/file-store.ts';
-import type { ProcessPort } from '../../../src/store/process-identity.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
+import type { ProcessPort } from '../../../src/store/locks/process-identity.ts';
 import type { TaskLog, TaskStore } from '../../../src/store/task-store.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import { tempDir } from '../../store/fixtures.ts';
@@ -26,11 +26,11 @@ function terminals(): Terminals {
     self: () => ({ pid: 71, startTime: 1, bootId: 'boot', host: 'here' }),
     startTime: (pid) => (pid === 71 && !isAlive ? undefined : 1),
   };
-  const worker = openStore({ dataDir, durability: 'fast', processes });
-  const watcher = openStore({ dataDir, durability: 'fast', processes });
+  const worker = openFileStore({ dataDir, durability: 'fast', processes });
+  const watcher = openFileStore({ dataDir, durability: 'fast', processes });
   const reads = new Map<string, number>();
-  const tail = watcher.tail.bind(watcher);
-  watcher.tail = (id) => {
+  const tail = watcher.openTail.bind(watcher);
+  watcher.openTail = (id) => {
     const one = tail(id);
     return {
       read: (visit) => {
@@ -207,8 +207,8 @@ describe('following a tree', () => {
     const last = ids.at(-1) ?? '';
     end(begin(two.worker, last, TOP));
     const counted = { inRound: 0, most: 0 };
-    const tail = two.watcher.tail.bind(two.watcher);
-    two.watcher.tail = (id) => {
+    const tail = two.watcher.openTail.bind(two.watcher);
+    two.watcher.openTail = (id) => {
       const one = tail(id);
       return {
         read: (visit) => {

@@ -1,7 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../../src/agents/discover.ts';
-import { agentWords } from '../../../src/agents/agent-id.ts';
 import { LIST_TOKENS, typeList as listAmong } from '../../../src/engine/prompt/agent-types.ts';
 import { estimateTokens } from '../../../src/base/token-estimate.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
@@ -9,6 +7,8 @@ import { oneLine } from '../../../src/base/text.ts';
 import { call, calls, play } from '../play.ts';
 import { testEngine } from '../support.ts';
 import type { AgentDefinition, AgentScope } from '../../../src/protocol/agent.ts';
+import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
+import { callableNames } from '../../../src/agents/agent-id.ts';
 
 const BUILTIN = await loadBuiltinAgents();
 const TOPICS = 'Rust Kubernetes Postgres React Terraform Kafka Django Swift Redis Vue'.split(' ');
@@ -161,7 +161,7 @@ test('each agent stands in a line, by name, or in the number of those left', () 
       const types = collection(count);
       const list = typeList({ types, prompt: isRoot ? 'Redis3 and Vue9' : null });
       const text = list.join('\n');
-      const named = [...agentWords(types).values()].filter((word) =>
+      const named = [...callableNames(types).values()].filter((word) =>
         new RegExp(`(?:^- |[ ,])${oneLine(word)}(?:[:,.]|$)`, 'm').test(text),
       );
       const left = Number(/(\d+) not named here/.exec(text)?.[1] ?? 0);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { loadBuiltinAgents } from '../../../src/agents/discover.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { MAX_MENTIONS } from '../../../src/engine/prompt/mentions.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
@@ -9,6 +8,7 @@ import { MortalStore } from '../mortal-store.ts';
 import { call, calls, eventsOfType, play, requestsOf, textsOf, until, type Play } from '../play.ts';
 import { statesOf, testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
 import type { TaskState } from '../../../src/protocol/state/task-state.ts';
+import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
 
 /** The worker goes before the one of its name. */
 const AGENTS: readonly AgentDefinition[] = await loadBuiltinAgents();

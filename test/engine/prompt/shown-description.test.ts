@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { loadBuiltinAgents } from '../../../src/agents/discover.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { shortened, descriptionFor } from '../../../src/engine/prompt/shown-description.ts';
+import { loadBuiltinAgents } from '../../../src/agents/builtin.ts';
 
 const ORIGIN = { ...MAIN_AGENT.origin, scope: 'user' } as const;
 

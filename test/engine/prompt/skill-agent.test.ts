@@ -6,12 +6,12 @@ import { attenuate } from '../../../src/policy/attenuate.ts';
 import { nameCovers } from '../../../src/policy/rules/tool-cover.ts';
 import { createToolView } from '../../../src/policy/tool-view.ts';
 import type { AgentDefinition, ToolSelection } from '../../../src/protocol/agent.ts';
-import { OFFLINE_SEARCH, TOOL_NAMES } from '../../../src/protocol/tool-names.ts';
+import { TOOL_NAMES, CODE_SEARCH } from '../../../src/protocol/tool-names.ts';
 import { skillNamed } from '../../agents/skills/support.ts';
 import { rootRights, WORKER } from '../support.ts';
 
 /** Without the one that nobody lists. */
-const LISTED = TOOL_NAMES.filter((name) => name !== OFFLINE_SEARCH);
+const LISTED = TOOL_NAMES.filter((name) => name !== CODE_SEARCH);
 const AVAILABLE = [...LISTED, 'mcp__ci__run', 'mcp__ci__log', 'mcp__web__get'].map((name) => ({
   name,
   kind: 'meta' as const,

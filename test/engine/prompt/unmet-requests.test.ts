@@ -5,8 +5,8 @@ import {
   unmetLines,
   unmetWarning,
 } from '../../../src/protocol/unmet-request.ts';
-import { claudeFormat } from '../../../src/agents/formats/catalogue.ts';
 import { agentFile, readOne } from '../../agents/support.ts';
+import { claude } from '../../../src/agents/formats/claude/vendor.ts';
 
 const request = (name: string) => ({ kind: 'tool', name, reason: 'No.' }) as const;
 
@@ -29,7 +29,7 @@ describe('tools whose brackets no rule can express', () => {
     '%s is reported as not granted',
     async (word) => {
       const agent = await readOne(
-        claudeFormat,
+        claude.agents,
         agentFile('name: a', 'description: b', `tools: Read, ${word}`),
       );
       const unmet = unmetRequests(agent, []);
@@ -40,7 +40,7 @@ describe('tools whose brackets no rule can express', () => {
 
   it('does not count a denial of the whole tool in place of a pattern', async () => {
     const agent = await readOne(
-      claudeFormat,
+      claude.agents,
       agentFile('name: a', 'description: b', 'disallowedTools: Bash(rm *)'),
     );
     expect(unmetRequests(agent, [])).toEqual([]);

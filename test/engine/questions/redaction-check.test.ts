@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { changesByRedaction } from '../../../src/engine/questions/redaction-check.ts';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
-import { createRedactor } from '../../../src/store/redact.ts';
+import { createRedactor } from '../../../src/store/redact/redactor.ts';
 
 const redact = createRedactor({ secrets: ['known-secret', 'two words'] });
 const key = (body: string) => `-----BEGIN RSA PRIVATE KEY-----${body}-----END RSA PRIVATE KEY-----`;

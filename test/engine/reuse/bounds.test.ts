@@ -3,7 +3,7 @@ import { deferred } from '../../../src/base/async.ts';
 import { stopOrder } from '../../../src/engine/task/stop.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
-import { isTaskEvent } from '../../../src/store/validate-event.ts';
+import { isTaskEvent } from '../../../src/store/log/validate-event.ts';
 import { call, calls, eventsOfType } from '../play.ts';
 import { testEngine } from '../support.ts';
 import { VirtualTime } from '../virtual-time.ts';
@@ -94,7 +94,7 @@ describe('the look for an earlier result', () => {
       tools: [stuckRead(() => {})],
       onFault: (thrown) => void faults.push(thrown),
       prepareStore: (store) => {
-        store.endedWithKey = () => {
+        store.findReusable = () => {
           throw new Error('no index');
         };
       },

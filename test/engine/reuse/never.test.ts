@@ -1,12 +1,11 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../../src/store/redact.ts';
+import { createRedactor } from '../../../src/store/redact/redactor.ts';
 import type { Inbox } from '../../../src/engine/task/inbox.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { answerAll } from '../support.ts';
-import type { Turn } from '../play.ts';
-import { call, calls } from '../play.ts';
+import { call, calls, type Turn } from '../play.ts';
 import {
   delegate,
   looks,

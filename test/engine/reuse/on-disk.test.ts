@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call } from '../play.ts';
@@ -10,7 +10,7 @@ const FILES = { 'a.ts': 'export const a = 1;\n' };
 const LOOK = { look: looks(call('Read', { file_path: 'a.ts' })) };
 
 function storeIn(directory: string): TaskStore {
-  const store = openStore({ dataDir: directory, durability: 'fast' });
+  const store = openFileStore({ dataDir: directory, durability: 'fast' });
   onTestFinished(() => store.close());
   return store;
 }
@@ -50,7 +50,7 @@ describe('results on disk', () => {
     // So that the index knows of them.
     const listed = other.list();
     const { reuseKey } = listed.find(({ id }) => id === state.spec.id) ?? {};
-    expect(other.endedWithKey(reuseKey ?? '')).toEqual([state.spec.id]);
+    expect(other.findReusable(reuseKey ?? '')).toEqual([state.spec.id]);
     const { requests, state: ran, test } = await delegate({ ...place, store: other }, LOOK);
     expect(requests).toHaveLength(2);
     expect(test.events.find(({ type }) => type === 'reuse.missed')).toMatchObject({
@@ -66,8 +66,8 @@ describe('results on disk', () => {
     expect(other.state.reused?.of).toBe(state.spec.id);
     place.write('a.ts', 'new\n');
     const row = place.store.list().find(({ id }) => id === state.spec.id);
-    expect(place.store.endedWithKey(row?.reuseKey ?? '')).toEqual([state.spec.id]);
-    expect(place.store.endedWithKey('0'.repeat(64))).toEqual([]);
-    expect(place.store.endedWithKey('","id":"')).toEqual([]);
+    expect(place.store.findReusable(row?.reuseKey ?? '')).toEqual([state.spec.id]);
+    expect(place.store.findReusable('0'.repeat(64))).toEqual([]);
+    expect(place.store.findReusable('","id":"')).toEqual([]);
   });
 });

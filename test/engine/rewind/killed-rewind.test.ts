@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import { planRewind } from '../../../src/engine/rewind/plan.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, type Play } from '../play.ts';
 import { eventsOf, newWorld, played, resumed, treeOf, type World } from './world.ts';
@@ -42,7 +42,7 @@ async function workedWorld() {
 
 /** The world as a new process finds it. */
 function reopened(world: World): World {
-  return { ...world, store: openStore({ dataDir: world.dataDir, durability: 'fast' }) };
+  return { ...world, store: openFileStore({ dataDir: world.dataDir, durability: 'fast' }) };
 }
 
 describe('a rewind that was killed', () => {

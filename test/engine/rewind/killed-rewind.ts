@@ -1,7 +1,7 @@
 import { putBack } from '../../../src/engine/rewind/disk.ts';
 import { planRewind } from '../../../src/engine/rewind/plan.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 
 /** Rewinds task ID of data directory DIR to event N, and kills itself at step K, from 0. */
@@ -22,8 +22,8 @@ async function around<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 function stepping(store: TaskStore): TaskStore {
-  const { claim, keepFormer } = store;
-  store.keepFormer = (bytes) => around(() => keepFormer.call(store, bytes));
+  const { claim, putBackup: keepFormer } = store;
+  store.putBackup = (bytes) => around(() => keepFormer.call(store, bytes));
   store.claim = (task, visit) => {
     step();
     const log = claim.call(store, task, visit);
@@ -45,7 +45,7 @@ function stepping(store: TaskStore): TaskStore {
   return store;
 }
 
-const store = stepping(openStore({ dataDir, durability: 'fast' }));
+const store = stepping(openFileStore({ dataDir, durability: 'fast' }));
 const plan = await planRewind(store, id, { to: Number(to) });
 await rewind(store, plan, { restore: (...file) => around(() => putBack(...file)) });
 await store.close();

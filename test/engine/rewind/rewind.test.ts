@@ -8,7 +8,7 @@ import { planRewind } from '../../../src/engine/rewind/plan.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { sha256 } from '../../../src/sys/read-file.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, textsOf, until, type Play } from '../play.ts';
@@ -135,7 +135,7 @@ describe('what a rewind does not do', () => {
     const world = worldWith({ 'a.txt': 'one' });
     const { id, to } = await changed(world, write(world, 'a.txt', 'two'));
     const plan = await planRewind(world.store, id, { to });
-    const other = openStore({ dataDir: world.dataDir, durability: 'fast' });
+    const other = openFileStore({ dataDir: world.dataDir, durability: 'fast' });
     const owned = other.claim(id);
     await expect(rewind(world.store, plan)).rejects.toMatchObject({ code: 'CONFLICT' });
     owned.close();
@@ -156,7 +156,7 @@ describe('what a rewind does not do', () => {
     });
     const child = Object.keys((await planRewind(world.store, id, { to: 0 })).logs)[1] ?? '';
     const plan = await planRewind(world.store, id, { to: 0 });
-    const other = openStore({ dataDir: world.dataDir, durability: 'fast' });
+    const other = openFileStore({ dataDir: world.dataDir, durability: 'fast' });
     other.claim(child);
     await expect(rewind(world.store, plan)).rejects.toMatchObject({ code: 'CONFLICT' });
     expect([world.read('n.txt'), numbers(world, id, 'task.claimed').length]).toEqual(['new', 1]);
@@ -247,7 +247,7 @@ describe('a rewind that was cut short', () => {
     log.close();
     expect((await planRewind(world.store, id, { to: 0 })).refused).toEqual([
       {
-        path: world.store.log(child),
+        path: world.store.logPath(child),
         because: expect.stringContaining('whose rewind was cut short'),
       },
     ]);

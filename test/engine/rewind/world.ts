@@ -12,7 +12,7 @@ import {
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
-import { openStore } from '../../../src/store/file-store.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { play, type Play } from '../play.ts';
 import { SETTINGS, testEngine, WORKER, type TestEngine } from '../support.ts';
@@ -43,7 +43,7 @@ export function newWorld(base: string): World {
   fs.mkdirSync(root);
   let last = 0;
   const now = () => (last = Math.max(last + 1, systemClock.now()));
-  const store = openStore({ dataDir, durability: 'fast', clock: { ...systemClock, now } });
+  const store = openFileStore({ dataDir, durability: 'fast', clock: { ...systemClock, now } });
   const path = (name: string) => join(root, name);
   return {
     root,

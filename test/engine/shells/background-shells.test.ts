@@ -91,7 +91,7 @@ describe('a background shell', () => {
     expect(results(model.requests[1])).toEqual(['/etc/passwd is a file, not a directory']);
     expect(events.map(({ type }) => type)).not.toContain('shell.started');
     expect(run.state.shells.size).toBe(0);
-    const spill = dirname(store.spillFile(run.spec.id, 'another'));
+    const spill = dirname(store.createSpillFile(run.spec.id, 'another'));
     expect(readdirSync(spill).length).toBe(1);
   });
 

@@ -47,7 +47,9 @@ describe('a Task call with an output schema', () => {
       result: 'Counted.\n```json\n{"count": 3}\n```',
       structured: { count: 3 },
       error: null,
-      text: expect.stringMatching(/^Counted\.\n```json\n\{"count": 3\}\n```\n\n\[task /),
+      text: expect.stringMatching(
+        /^Counted\.\n```json\n\{"count": 3\}\n```\n\n\[The task made no tool call\]\n\n\[task /,
+      ),
     });
     expect(toldTo(test, 'main').at(-1)).toMatch(/^Counted\.\n```json\n/);
     expect(eventsOfType(test, 'task.ended').map((event) => 'structured' in event)).toEqual([

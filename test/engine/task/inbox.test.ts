@@ -9,7 +9,7 @@ import type { PermissionRule, Rights } from '../../../src/protocol/permission.ts
 import type { Question } from '../../../src/protocol/question.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { createRedactor } from '../../../src/store/redact.ts';
+import { createRedactor } from '../../../src/store/redact/redactor.ts';
 import { background, call, calls, eventsOfType, play, toldTo, until, type Play } from '../play.ts';
 import { answerAll, MODEL, rootRights, testEngine, type EngineSetup } from '../support.ts';
 import { answerQuestion } from '../../../src/engine/questions/answer-question.ts';

@@ -9,7 +9,7 @@ import {
   type LedgerEntry,
 } from '../../../src/protocol/state/ledger.ts';
 import { NO_USAGE, type Usage } from '../../../src/protocol/model.ts';
-import { fromRows, toRows } from '../../../src/store/ledger-row.ts';
+import { parseLedgerRows, formatLedgerRows } from '../../../src/store/index/ledger-rows.ts';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const USAGE: Usage = { input: 10, output: 5, cacheRead: 100, cacheWrite: 2, reasoning: 3 };
@@ -123,8 +123,8 @@ it.each([
 
 it('stands in the index as short rows, and comes back from them', () => {
   const ledger = [ENTRY, { ...ENTRY, isEstimated: true, pricedBy: [] }];
-  expect(fromRows(JSON.parse(JSON.stringify(toRows(ledger))))).toEqual(ledger);
-  expect(fromRows([])).toEqual([]);
+  expect(parseLedgerRows(JSON.parse(JSON.stringify(formatLedgerRows(ledger))))).toEqual(ledger);
+  expect(parseLedgerRows([])).toEqual([]);
 });
 
 it.each([
@@ -138,7 +138,7 @@ it.each([
   [[['2026-11-22', 'a', 0, 1, 'x', 0, 0, []]]],
   [[['2026-11-22', 'a', 0, 1, [1, 2, 3, 4, 5], 0, 0]]],
 ])('reads no ledger out of %j', (rows) => {
-  expect(fromRows(rows)).toBe(undefined);
+  expect(parseLedgerRows(rows)).toBe(undefined);
 });
 
 it('sums nothing to nothing', () => {

@@ -2,33 +2,37 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
 import { absolutePath, isInside } from '../../../sys/paths.ts';
-import type { Field, FieldProblem, Fields } from '../../front-matter/fields.ts';
-import { shownMessage } from '../fields/clean-text.ts';
-import { text } from '../fields/common.ts';
-import type { AgentFile, LoadedAgents } from '../format.ts';
-import { otherText } from '../parsing/other-file.ts';
-import { parseTomlFields } from '../parsing/toml-fields.ts';
+import {
+  readReferencedText,
+  type Field,
+  type FieldProblem,
+  type Fields,
+} from '../../parsing/fields.ts';
+import { shownMessage } from '../../fields/clean-text.ts';
+import { fieldText } from '../../fields/common.ts';
+import type { DefinitionFile, FileDefinitions } from '../../loader/format.ts';
+import { parseTomlFields } from '../../parsing/toml-fields.ts';
 
-/** One agent before its fields are read. */
-export interface Role {
+/** An agent before its fields are read. */
+export interface CodexRole {
   readonly fields: Fields;
   readonly problems: readonly FieldProblem[];
-  /** The name where no field gives one. Default: the file's. */
+  /** The name for an agent without a `name` field. Default: the name of the file. */
   readonly name?: string;
 }
 
-/** `[agents.NAME]` of a `config.toml`. */
+/** A table `[agents.NAME]` in a `config.toml`. */
 interface Declaration {
   readonly name: string;
   readonly fields: Fields;
-  /** The file that it names as its own, absolute. */
+  /** The absolute path of the agent's own file, which `config_file` names. */
   readonly path: string | undefined;
 }
 
 const OWN_FILE = 'config_file';
 
-/** The paths that `config_file` may name in a text, whatever else it holds. */
-export function configFiles(path: string, content: string): readonly string[] {
+/** Returns the paths of all `config_file` entries in a text, even if it is not valid TOML. */
+export function declaredConfigFiles(path: string, content: string): readonly string[] {
   const named = content.matchAll(/^[ \t]*config_file[ \t]*=[ \t]*(?:"([^"\n]*)"|'([^'\n]*)')/gm);
   return [...named].map(([, double, single]) =>
     absolutePath(double ?? single ?? '', dirname(path)),
@@ -47,7 +51,7 @@ function declaration(
   name: string,
   { declared, line }: { readonly declared: JsonObject; readonly line: number | undefined },
 ): Declaration {
-  const path = text(declared[OWN_FILE]);
+  const path = fieldText(declared[OWN_FILE]);
   const fields = Object.entries(declared)
     .filter(([key]) => key !== OWN_FILE)
     .map(([key, value]): [string, Field] => [key, { value: value ?? null, line }]);
@@ -59,13 +63,13 @@ function declaration(
 }
 
 /**
- * An agent's own file with the gaps filled by what the `config.toml` beside its `agents` directory
- * declares of it: only there does it stand when neither name nor description is in the file.
+ * Completes an agent's own file from the `config.toml` next to its `agents` directory, which declares the name and
+ * the description that the file does not have.
  */
-export async function withDeclaration(file: AgentFile, role: Role): Promise<Role> {
+export async function withDeclaration(file: DefinitionFile, role: CodexRole): Promise<CodexRole> {
   if (role.fields.has('name') && role.fields.has('description')) return role;
   const configPath = configBeside(file.path);
-  const config = configPath === undefined ? undefined : file.beside?.(configPath);
+  const config = configPath === undefined ? undefined : file.readReferenced?.(configPath);
   if (configPath === undefined || config?.ok !== true) return role;
   const read = await parseTomlFields(config.text);
   const agents = read.ok ? read.fields.get('agents') : undefined;
@@ -88,20 +92,20 @@ function configBeside(path: string): string | undefined {
   return join(dirname(directory), 'config.toml');
 }
 
-/** Lines of one file mean nothing in another. */
+/** Removes the lines, which have no meaning in another file. */
 function withoutLines(fields: Fields): Fields {
   return new Map([...fields].map(([key, { value }]) => [key, { value, line: undefined }]));
 }
 
 /**
- * The agents that a `config.toml` declares and that have no file in the `agents` directory beside it,
- * which would speak for itself. The other keys of `[agents]` are limits; Muster has its own.
+ * Reads the agents that a `config.toml` declares, except those with a file in the `agents` directory next to it,
+ * which is found by itself. The other keys of `[agents]` are limits; Muster has its own.
  */
 export async function readCodexConfig(
-  file: AgentFile,
+  file: DefinitionFile,
   agents: Field,
-  readRole: (role: Role) => AgentDefinition,
-): Promise<LoadedAgents> {
+  readRole: (role: CodexRole) => AgentDefinition,
+): Promise<FileDefinitions> {
   const seen = new Set<string>();
   const items: AgentDefinition[] = [];
   for (const declared of declarations(file.path, agents)) {
@@ -118,19 +122,24 @@ export async function readCodexConfig(
   const problems = limitProblems(file, agents);
   return items.length > 0 || problems.length > 0
     ? { items, problems }
-    : { items, problems: [told(file, 'not-an-agent', 'It declares no agent without a file.')] };
+    : {
+        items,
+        problems: [
+          configProblem(file, 'not-an-agent', 'It declares no agent that has no file of its own.'),
+        ],
+      };
 }
 
-function limitProblems(file: AgentFile, agents: Field): readonly AgentProblem[] {
+function limitProblems(file: DefinitionFile, agents: Field): readonly AgentProblem[] {
   if (!isJsonObject(agents.value)) return [];
   const { value } = agents;
   const limits = Object.keys(value).filter((key) => !isJsonObject(value[key]));
   if (limits.length === 0) return [];
-  const message = `Of \`[agents]\` these do nothing: ${limits.join(', ')}. The limits of Muster stand in \`[task_tool]\` of its own configuration.`;
-  return [{ ...told(file, 'inactive-field', message), ...lineOf(agents) }];
+  const message = `These keys of \`[agents]\` have no effect: ${limits.join(', ')}. Muster's own limits are in \`[task_tool]\` of its configuration.`;
+  return [{ ...configProblem(file, 'inactive-field', message), ...lineOf(agents) }];
 }
 
-function told(file: AgentFile, code: string, message: string): AgentProblem {
+function configProblem(file: DefinitionFile, code: string, message: string): AgentProblem {
   return { code, message: shownMessage(message), path: file.path };
 }
 
@@ -140,22 +149,22 @@ function lineOf({ line }: Field): { readonly line?: number } {
 
 type OwnFile =
   | { readonly kind: 'read'; readonly fields: Fields }
-  /** It is found and read where it lies. */
+  /** The search finds and reads it by itself. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'unusable'; readonly reason: string };
 
-/** `seen`: files that have been left to themselves. A second agent of the same file is declared here. */
+/** @param seen files that the search reads by itself; a second agent with the same file is read here */
 async function readOwnFile(
-  file: AgentFile,
+  file: DefinitionFile,
   path: string | undefined,
   seen: Set<string>,
 ): Promise<OwnFile> {
   if (path === undefined) return { kind: 'read', fields: new Map() };
-  const unusable = (why: string): OwnFile => ({
+  const unusable = (reason: string): OwnFile => ({
     kind: 'unusable',
-    reason: shownMessage(`Its \`${OWN_FILE}\` ${path} cannot be used: ${why}`),
+    reason: shownMessage(`Its \`${OWN_FILE}\` ${path} cannot be used: ${reason}`),
   });
-  const other = otherText(file, path);
+  const other = readReferencedText(file, path);
   if (!other.ok) return unusable(other.reason);
   if (isInside(join(dirname(resolve(file.path)), 'agents'), path) && !seen.has(path)) {
     seen.add(path);

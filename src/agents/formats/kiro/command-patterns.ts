@@ -1,14 +1,14 @@
-/** Characters of an entry; a longer one is no command that a person thought of. */
+/** The most characters of an entry: no person writes a longer command. */
 const MAX_LENGTH = 500;
-/** Flags, and characters by their numbers or classes. */
+/** Matches flags, and characters given by number or class. */
 const NOT_READ = /\(\?[A-Za-z-]+[:)]|\\[QUukpPx]/;
-/** Commands that one regular expression may stand for; more are taken together as `*`. */
+/** The most patterns for one regular expression. More than that become `*`. */
 const MAX_PATTERNS = 32;
 
 /**
- * What the brackets of a `Bash(…)` rule must hold to mean at least every command that an anchored
- * regular expression matches; undefined where that is any command. Whatever has no counterpart among
- * such patterns becomes `*`: more is denied, never less.
+ * Translates an anchored regular expression into specifiers of `Bash(…)` rules that match at least the same
+ * commands. Parts without an equivalent become `*`, so that more is denied, never less. Undefined: it matches any
+ * command.
  */
 export function patternsOfRegex(regex: string): readonly string[] | undefined {
   if (regex.length > MAX_LENGTH || NOT_READ.test(regex)) return undefined;
@@ -16,7 +16,7 @@ export function patternsOfRegex(regex: string): readonly string[] | undefined {
   return checked(patterns);
 }
 
-/** The same for a glob, in which `?` and `[…]` stand for one character. */
+/** Translates a glob, in which `?` and `[…]` match one character, in the same way. */
 export function patternsOfGlob(glob: string): readonly string[] | undefined {
   if (glob.length > MAX_LENGTH) return undefined;
   return checked([glob.replaceAll(/\[[^\]]*\]|\?/g, '*')]);
@@ -24,7 +24,7 @@ export function patternsOfGlob(glob: string): readonly string[] | undefined {
 
 function checked(patterns: readonly string[]): readonly string[] | undefined {
   const clean = patterns.map((pattern) =>
-    // What a rule cannot hold as it stands: brackets, backslashes and control characters.
+    // A rule cannot contain parentheses, backslashes and control characters.
     pattern
       .replaceAll(/[()\\]|\p{Cc}/gu, '*')
       .replaceAll(/\*+/g, '*')
@@ -34,7 +34,7 @@ function checked(patterns: readonly string[]): readonly string[] | undefined {
   return clean.every((pattern) => /[^\s:*]/.test(pattern)) ? [...new Set(clean)] : undefined;
 }
 
-/** A regular expression cut at the `|` that stand in no brackets. */
+/** Splits a regular expression at each `|` outside brackets. */
 function alternatives(regex: string): readonly string[] {
   const found: string[] = [];
   let from = 0;
@@ -53,15 +53,15 @@ function sequencePatterns(regex: string): readonly string[] {
     const end = tokenEnd(regex, at);
     const token = regex.slice(at, end);
     const quantifier = /^(?:[*+?]|\{[\d,]*\})[?+]?/.exec(regex.slice(end, end + 16))?.[0] ?? '';
-    const meant = quantified(tokenPatterns(token), quantifier);
-    patterns = patterns.flatMap((before) => meant.map((after) => before + after));
+    const translated = quantified(tokenPatterns(token), quantifier);
+    patterns = patterns.flatMap((before) => translated.map((after) => before + after));
     if (patterns.length > MAX_PATTERNS) return ['*'];
     at = end + quantifier.length;
   }
   return patterns;
 }
 
-/** The end of the character, escape, class or group that begins at `start`. */
+/** Returns the end of the character, escape sequence, class or group that begins at `start`. */
 function tokenEnd(regex: string, start: number): number {
   switch (regex[start]) {
     case '\\':
@@ -78,7 +78,7 @@ function tokenEnd(regex: string, start: number): number {
   }
 }
 
-/** A bracket that stands first is a character of the class. */
+/** A closing bracket at the start is a character of the class. */
 function classEnd(regex: string, start: number): number {
   let at = start + (regex[start + 1] === '^' ? 2 : 1);
   if (regex[at] === ']') at += 1;
@@ -100,7 +100,7 @@ function tokenPatterns(token: string): readonly string[] {
   return token.length === 1 && token !== '.' ? [token] : ['*'];
 }
 
-/** What stands several times or not at all may be anything; blanks count as one. */
+/** A repeated or optional part can be any text. Repeated spaces count as one. */
 function quantified(patterns: readonly string[], quantifier: string): readonly string[] {
   if (quantifier === '' || patterns.every((pattern) => pattern === '')) return patterns;
   const isBlank = patterns.length === 1 && patterns[0] === ' ';

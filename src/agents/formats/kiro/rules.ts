@@ -2,34 +2,34 @@ import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import { expandToolWord } from '../../../protocol/tool-aliases.ts';
 import { CORE_TOOLS } from '../../../protocol/tool-names.ts';
-import type { Field } from '../../front-matter/fields.ts';
-import { shownMessage } from '../fields/clean-text.ts';
+import type { Field } from '../../parsing/fields.ts';
+import { shownMessage } from '../../fields/clean-text.ts';
 import { patternsOfGlob, patternsOfRegex } from './command-patterns.ts';
-import type { FieldReader } from '../fields/field-reader.ts';
-import { text, word } from '../fields/common.ts';
-import { serverTools } from '../fields/mcp-names.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import { fieldText, singleLineOf } from '../../fields/common.ts';
+import { mcpServerTools } from '../../fields/mcp-names.ts';
 
-/** Rules as they are found, each once. */
+/** The rules found so far, without duplicates. */
 interface RuleList {
   readonly ask: Set<string>;
   readonly deny: Set<string>;
-  /** Fields that may refuse something and cannot be read. */
+  /** Fields that may deny something and cannot be read. */
   readonly unread: Set<string>;
 }
 
-export const SETTINGS = 'toolsSettings.';
+export const TOOL_SETTINGS = 'toolsSettings.';
 
 /**
- * What `toolsSettings` and `permissions` refuse or ask for, as rules. What they let run unasked is not
- * taken over, and where they name what may, the rest of it asks. Where they cannot be read, what they
- * refuse is not known, and the agent cannot be started.
+ * Translates what `toolsSettings` and `permissions` deny or ask about into rules. Calls that they allow without
+ * asking are not taken over, and where they list allowed calls, the others ask. If they cannot be read, it is not
+ * known what they deny, and the agent cannot be started.
  */
 export function readKiroRules(
   reader: FieldReader,
 ): Pick<Partial<AgentDefinition>, 'rules' | 'unusable'> {
   const rules: RuleList = { ask: new Set(), deny: new Set(), unread: new Set() };
   for (const [key, field] of reader.untaken()) {
-    if (key.startsWith(SETTINGS)) readSetting(reader, { key, field }, rules);
+    if (key.startsWith(TOOL_SETTINGS)) readSetting(reader, { key, field }, rules);
   }
   const settings = reader.peek('toolsSettings');
   if (settings !== undefined && settings.value !== null) rules.unread.add('toolsSettings');
@@ -48,7 +48,7 @@ function unreadable(
 ): Pick<Partial<AgentDefinition>, 'unusable'> {
   if (names.length === 0) return {};
   const unusable = shownMessage(
-    `What ${names.join(', ')} refuses cannot be read; it is a map of settings for each tool, or a list of rules.`,
+    `${names.join(', ')} cannot be read, so it is not known what it denies. It must be a map with settings for each tool, or a list of rules.`,
   );
   reader.warn('invalid-permissions', `${unusable} It cannot be started.`);
   return { unusable };
@@ -60,28 +60,28 @@ interface Setting {
   readonly field: Field;
 }
 
-/** Tools whose rules hold paths. */
+/** The tools whose rules contain paths. */
 const PATH_TOOLS: ReadonlySet<string> = new Set(['Read', 'Edit', 'Grep', 'Glob', 'LS']);
 
 function readSetting(reader: FieldReader, { key, field }: Setting, rules: RuleList): void {
   const cut = key.lastIndexOf('.');
   if (field.value === null) return;
-  if (cut < SETTINGS.length) {
+  if (cut < TOOL_SETTINGS.length) {
     rules.unread.add(key);
     return;
   }
-  const tool = ruleTool(key.slice(SETTINGS.length, cut));
+  const tool = ruleTool(key.slice(TOOL_SETTINGS.length, cut));
   if (tool === undefined) return;
-  const told = { reader, rules, field, key };
+  const denial = { reader, rules, field, key };
   switch (key.slice(cut + 1)) {
     case 'deniedPaths':
-      return deny(told, tool, PATH_TOOLS.has(tool) ? rulePath : nothing);
+      return deny(denial, tool, PATH_TOOLS.has(tool) ? rulePath : nothing);
     case 'deniedCommands':
-      return deny(told, tool, tool === 'Bash' ? patternsOfRegex : nothing);
+      return deny(denial, tool, tool === 'Bash' ? patternsOfRegex : nothing);
     case 'blocked':
-      return deny(told, tool, nothing);
+      return deny(denial, tool, nothing);
     case 'denyByDefault':
-      if (field.value !== false) deny(told, tool, nothing);
+      if (field.value !== false) deny(denial, tool, nothing);
       return;
     case 'allowedPaths':
       if (tool === 'Edit') rules.ask.add(tool);
@@ -93,22 +93,22 @@ function readSetting(reader: FieldReader, { key, field }: Setting, rules: RuleLi
   }
 }
 
-/** No specifier can say it. */
+/** For settings that no specifier can express. */
 function nothing(): undefined {
   return undefined;
 }
 
-interface Told {
+interface DenialContext {
   readonly reader: FieldReader;
   readonly rules: RuleList;
   readonly field: Field;
-  /** What the file calls it. */
+  /** The name of the setting in the file. */
   readonly key: string;
 }
 
-/** Denies what each entry means, and the whole tool where that cannot be said. */
+/** Denies what each entry means, or the whole tool where no rule can express it. */
 function deny(
-  { reader, rules, field, key }: Told,
+  { reader, rules, field, key }: DenialContext,
   tool: string,
   specifiers: (entry: string) => readonly string[] | undefined,
 ): void {
@@ -117,7 +117,7 @@ function deny(
   for (const entry of entries) {
     const found = entry === '' ? undefined : specifiers(entry);
     if (found === undefined) {
-      const message = `\`${key}\` refuses what no rule can say; all of ${tool} is denied.`;
+      const message = `\`${key}\` denies calls that no rule can express; ${tool} is denied as a whole.`;
       reader.warn('whole-tool-denied', message, field.line);
     }
     for (const rule of rulesFor(tool, found)) rules.deny.add(rule);
@@ -128,7 +128,7 @@ function rulesFor(tool: string, specifiers: readonly string[] | undefined): read
   return specifiers?.map((specifier) => `${tool}(${specifier})`) ?? [tool];
 }
 
-/** A rule about Edit is about every tool that changes files, one about Read about every one that looks. */
+/** Returns the tool for rules: Edit stands for every tool that changes files, and Read for every tool that reads them. */
 function ruleTool(name: string): string | undefined {
   const tools = expandToolWord(name, 'kiro');
   return tools?.includes('Edit') === true ? 'Edit' : tools?.[0];
@@ -136,11 +136,11 @@ function ruleTool(name: string): string | undefined {
 
 function strings(value: JsonValue): readonly string[] | undefined {
   const list: readonly JsonValue[] = Array.isArray(value) ? value : [value];
-  const found = list.map((each) => text(each)).filter((each) => each !== undefined);
+  const found = list.map((each) => fieldText(each)).filter((each) => each !== undefined);
   return found.length === list.length ? found : undefined;
 }
 
-/** A gitignore pattern as rules have it, at any depth where it is relative; undefined: none can be said. */
+/** Translates a gitignore pattern, which matches at any depth if it is relative. Undefined: no rule can express it. */
 function rulePath(pattern: string): readonly string[] | undefined {
   if (/[()\\$]|\p{Cc}|^[!#]|(?:^|\/)\.\.(?:\/|$)/u.test(pattern)) return undefined;
   if (pattern.startsWith('~/')) return [pattern];
@@ -150,7 +150,7 @@ function rulePath(pattern: string): readonly string[] | undefined {
   return /^\.?$/.test(relative) ? undefined : [`//**/${relative}`];
 }
 
-/** What a capability is here, and how what it is about is named in a rule. */
+/** The tools for a capability, and the translation of its patterns into specifiers. */
 interface Capability {
   readonly tools: readonly string[];
   readonly specifiers?: (pattern: string) => readonly string[] | undefined;
@@ -172,26 +172,25 @@ const CAPABILITIES: ReadonlyMap<string, Capability> = new Map([
   ['all', { tools: [...EVERY_TOOL, 'mcp__*'] }],
 ]);
 
-/** A list of `{capability, effect, match, exclude}`; what `exclude` leaves out is refused with the rest. */
+/** Reads a list of `{capability, effect, match, exclude}`. What `exclude` leaves out is denied with the rest. */
 function readPermissions(reader: FieldReader, field: Field, rules: RuleList): void {
   const entries: readonly JsonValue[] = Array.isArray(field.value) ? field.value : [field.value];
-  let isWhole = true;
+  let isKnown = true;
   for (const entry of entries) {
     if (!isJsonObject(entry)) {
       if (entry !== null) rules.unread.add('permissions');
       continue;
     }
-    const effect = word(entry['effect']);
+    const effect = singleLineOf(entry['effect']);
     if (effect === 'allow') continue;
-    const found = capabilityRules(word(entry['capability']) ?? '', entry['match']);
-    if (found === undefined) isWhole = false;
-    // A word that is not known may have been meant to refuse.
+    const found = capabilityRules(singleLineOf(entry['capability']) ?? '', entry['match']);
+    if (found === undefined) isKnown = false;
+    // An unknown effect may have been meant as a denial.
     const list = effect === 'ask' ? rules.ask : rules.deny;
     for (const rule of found ?? []) list.add(rule);
   }
-  if (isWhole) return;
-  const message =
-    '`permissions` names a capability that is not known here; that part has no effect.';
+  if (isKnown) return;
+  const message = '`permissions` has an unknown capability; that entry has no effect.';
   reader.warn('unknown-capability', message, field.line);
 }
 
@@ -209,9 +208,9 @@ function capabilityRules(
   return tools.flatMap(of);
 }
 
-/** `SERVER/TOOL`; a pattern within a name is widened to all. */
+/** Translates `SERVER/TOOL`. A pattern inside a name is widened to all. */
 function serverPattern(pattern: string): string {
   const [server = '', tool = '*'] = pattern.replace(/^@/, '').split('/');
   if (server === '' || server.includes('*')) return 'mcp__*';
-  return serverTools(server, tool.includes('*') ? '*' : tool);
+  return mcpServerTools(server, tool.includes('*') ? '*' : tool);
 }

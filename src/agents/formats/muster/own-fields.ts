@@ -1,10 +1,16 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
-import type { FieldReader } from '../fields/field-reader.ts';
-import { readOutputSchema } from '../fields/output-schema.ts';
-import { readBoolean, takeFlag, text, textList, word } from '../fields/common.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import {
+  readOutputSchemaField,
+  readBoolean,
+  takeBoolean,
+  fieldText,
+  textList,
+  singleLineOf,
+} from '../../fields/common.ts';
 
-/** Muster's own fields, for what other vendors say by modes, permissions, templates or among the tools. */
+/** The fields that only Muster's own format has. */
 export const OWN_FIELDS = [
   'delegates-to',
   'refuses-questions',
@@ -25,40 +31,40 @@ export function readOwnFields(reader: FieldReader, shared: Shared): Partial<Agen
     ...readDelegatesTo(reader, shared),
     ...readRefusal(reader, shared),
     ...readRules(reader),
-    ...(takeFlag(reader, 'unlisted') === true ? { unlisted: true } : {}),
+    ...(takeBoolean(reader, 'unlisted') === true ? { unlisted: true } : {}),
     ...readCache(reader),
-    ...(takeFlag(reader, 'context-files') === false ? { contextFiles: false } : {}),
+    ...(takeBoolean(reader, 'context-files') === false ? { contextFiles: false } : {}),
     ...readCompactAt(reader),
     ...readParameters(reader),
-    ...readOutputSchema(reader, reader.take('output-schema')),
+    ...readOutputSchemaField(reader, reader.take('output-schema')),
   };
 }
 
 function readCache(reader: FieldReader): Pick<AgentDefinition, 'cache'> {
-  const cache = takeFlag(reader, 'cache');
+  const cache = takeBoolean(reader, 'cache');
   return cache === undefined ? {} : { cache };
 }
 
-/** `compact-at: 0.7`, `70%` or tokens, `24000`. */
+/** Reads `compact-at: 0.7`, `70%` or a number of tokens, `24000`. */
 function readCompactAt(reader: FieldReader): Pick<AgentDefinition, 'compactAt'> {
   const field = reader.take('compact-at');
   if (field === undefined || field.value === null) return {};
-  const said = word(field.value) ?? '';
-  const compactAt = said.endsWith('%') ? Number(said.slice(0, -1)) / 100 : Number(said);
+  const text = singleLineOf(field.value) ?? '';
+  const compactAt = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text);
   const isShare = compactAt > 0 && compactAt <= 1;
-  const isTokens = !said.endsWith('%') && compactAt >= LEAST_COMPACT_TOKENS;
+  const isTokens = !text.endsWith('%') && compactAt >= MIN_COMPACT_TOKENS;
   if (isShare || (isTokens && Number.isSafeInteger(compactAt))) return { compactAt };
-  const message = `\`compact-at\` must be a share (0.7, 70%) or at least ${LEAST_COMPACT_TOKENS} tokens; it is ignored.`;
+  const message = `\`compact-at\` must be a share (0.7, 70%) or at least ${MIN_COMPACT_TOKENS} tokens; it is ignored.`;
   reader.warn('invalid-compact-at', message, field.line);
   return {};
 }
 
-/** A smaller context than this would be compacted for ever. */
-const LEAST_COMPACT_TOKENS = 1_000;
+/** A smaller context would be compacted again and again. */
+const MIN_COMPACT_TOKENS = 1_000;
 
 /**
- * The agents that it may delegate to (`delegates-to: a, b`, none where the list is empty): of those that
- * `Task(a, c)` names, too, those that stand in both.
+ * Reads the agents that it may delegate to: `delegates-to: a, b`; an empty list means none. Where `tools` also
+ * limits them, as in `Task(a, c)`, those in both lists count.
  */
 function readDelegatesTo(
   reader: FieldReader,
@@ -72,40 +78,40 @@ function readDelegatesTo(
   return { delegatesTo: names.filter((name) => both.has(name.toLowerCase())) };
 }
 
-/** Whether what would be asked of a person is refused. Whatever is no clear `false` counts as true. */
+/** Reads whether calls that would ask a person are refused. Any value other than a clear `false` counts as true. */
 function readRefusal(
   reader: FieldReader,
   { refusesQuestions = false }: Shared,
 ): Pick<AgentDefinition, 'refusesQuestions'> {
   const field = reader.take('refuses-questions');
-  const said = field === undefined || field.value === null ? false : readBoolean(field.value);
-  if (said === undefined) {
+  const value = field === undefined || field.value === null ? false : readBoolean(field.value);
+  if (value === undefined) {
     const message = '`refuses-questions` must be true or false; it counts as true.';
     reader.warn('invalid-flag', message, field?.line);
   }
-  return refusesQuestions || said !== false ? { refusesQuestions: true } : {};
+  return refusesQuestions || value !== false ? { refusesQuestions: true } : {};
 }
 
-/** Rules that narrow its rights: `deny-rules: [Bash(git push:*)]`, `ask-rules`. */
+/** Reads rules that narrow its rights: `deny-rules: [Bash(git push:*)]`, `ask-rules`. */
 function readRules(reader: FieldReader): Pick<AgentDefinition, 'rules'> {
   const [ask, deny] = [ruleTexts(reader, 'ask-rules'), ruleTexts(reader, 'deny-rules')];
   return ask.length + deny.length === 0 ? {} : { rules: { ask, deny } };
 }
 
-/** A rule may hold commas, so text alone is one rule. What is no text is told. */
+/** A rule may contain commas, so a text is one rule. Other values are reported. */
 function ruleTexts(reader: FieldReader, name: string): readonly string[] {
   const field = reader.take(name);
   if (field === undefined || field.value === null) return [];
   const items = listOf(field.value);
-  const rules = items.map((item) => text(item)).filter((rule) => rule !== undefined);
+  const rules = items.map((item) => fieldText(item)).filter((rule) => rule !== undefined);
   if (rules.length < items.length) {
-    const message = `\`${name}\` must be a list of rules, as in \`[Bash(git push:*)]\`; what is no text has no effect.`;
+    const message = `\`${name}\` must be a list of rules, as in \`[Bash(git push:*)]\`; items that are not texts have no effect.`;
     reader.warn('invalid-rules', message, field.line);
   }
   return rules;
 }
 
-/** `parameters: [{name, description, default}]`: what the prompt leaves open as `{{ name }}`. */
+/** Reads `parameters: [{name, description, default}]`, the placeholders `{{ name }}` of the prompt. */
 function readParameters(reader: FieldReader): Pick<AgentDefinition, 'parameters'> {
   const field = reader.take('parameters');
   if (field === undefined || field.value === null) return {};
@@ -120,12 +126,12 @@ function readParameters(reader: FieldReader): Pick<AgentDefinition, 'parameters'
 
 function parameter(value: JsonValue): AgentParameter | undefined {
   if (!isJsonObject(value)) return undefined;
-  const name = text(value['name']);
+  const name = fieldText(value['name']);
   const preset = value['default'];
   if (name === undefined) return undefined;
   return {
     name,
-    description: text(value['description']) ?? '',
+    description: fieldText(value['description']) ?? '',
     ...(typeof preset === 'string' ? { default: preset } : {}),
   };
 }

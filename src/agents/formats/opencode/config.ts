@@ -1,25 +1,27 @@
+import { dirname } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
-import { withLineFeeds } from '../../front-matter/split.ts';
-import { shownMessage } from '../fields/clean-text.ts';
-import type { AgentFile, LoadedAgents } from '../format.ts';
-import { parseJsonc } from '../parsing/jsonc.ts';
-import { disabledProblem, isOpencodeOwn, opencodeDialect } from './dialect.ts';
-import type { PermissionEntry } from '../permissions/entries.ts';
-import { commonEntries } from '../permissions/fields.ts';
-import { promptFiles, withPromptFiles } from './prompt-files.ts';
-import { readAgent } from '../read-agent.ts';
+import { withLineFeeds } from '../../parsing/split-front-matter.ts';
+import { shownMessage } from '../../fields/clean-text.ts';
+import type { DefinitionFile, FileDefinitions } from '../../loader/format.ts';
+import { parseJsonc } from '../../parsing/jsonc.ts';
+import { disabledProblem, isOpencodeBuiltin, opencodeDialect } from './dialect.ts';
+import type { PermissionEntry } from '../../permissions/entries.ts';
+import { readSharedPermissions } from '../../permissions/permission-fields.ts';
+import { readAgent } from '../../fields/read-agent.ts';
+import { absolutePath } from '../../../sys/paths.ts';
 
-/** Agents of one file that are read, and what its permissions for all may come to for all of them. */
+/** The most agents of a file, and the most entries that its shared permissions may have for all of them together. */
 const MAX_AGENTS = 1_000;
 const MAX_COMMON_ENTRIES = 50_000;
 
-/** Where agents stand in `opencode.json`; those of the last are a person's to choose. */
+/** The sections of `opencode.json` with agents. Only a person can choose those in the last one. */
 const SECTIONS = ['agent', 'agents', 'mode'] as const;
 
 const ENVIRONMENT_KEPT = {
   code: 'environment-reference',
-  message: '`{env:…}` in a prompt stays as it stands: no prompt holds what the environment does.',
+  message:
+    '`{env:…}` in a prompt is not replaced: values of the environment never become part of a prompt.',
 };
 
 interface Entry {
@@ -28,13 +30,13 @@ interface Entry {
   readonly value: JsonValue;
 }
 
-/** The agents of an `opencode.json` or `opencode.jsonc`, each with the file's path. */
-export async function readOpencodeConfig(file: AgentFile): Promise<LoadedAgents> {
+/** Reads the agents of an `opencode.json` or `opencode.jsonc`. */
+export async function readOpencodeConfig(file: DefinitionFile): Promise<FileDefinitions> {
   const { path } = file;
   const parsed = parseJsonc(file.text);
   if (!parsed.ok || !isJsonObject(parsed.value)) {
-    const cause = parsed.ok ? 'it is no object' : parsed.message;
-    const message = shownMessage(`No valid JSON with comments: ${cause}.`);
+    const cause = parsed.ok ? 'it is not an object' : parsed.message;
+    const message = shownMessage(`Not valid JSON with comments: ${cause}.`);
     return { items: [], problems: [{ code: 'invalid-json', message, path }] };
   }
   const config = parsed.value;
@@ -46,7 +48,7 @@ export async function readOpencodeConfig(file: AgentFile): Promise<LoadedAgents>
   const common = commonOf(config);
   const most = Math.min(MAX_AGENTS, Math.floor(MAX_COMMON_ENTRIES / (common.length + 1)));
   const read = entries.slice(0, most).map((entry) => readEntry(entry, common, file));
-  const message = `More than ${most} agents; the rest is left out.`;
+  const message = `More than ${most} agents; the others are left out.`;
   return {
     items: read.filter((each) => 'origin' in each),
     problems: [
@@ -56,25 +58,25 @@ export async function readOpencodeConfig(file: AgentFile): Promise<LoadedAgents>
   };
 }
 
-/** What a configuration, as text, lets all agents do and denies to them. Nothing where it cannot be read. */
-export function commonPermissions(text: string): readonly PermissionEntry[] {
+/** Reads the permissions that the text of a configuration has for all agents. A text that cannot be read has none. */
+export function sharedPermissions(text: string): readonly PermissionEntry[] {
   const parsed = parseJsonc(text);
   return parsed.ok && isJsonObject(parsed.value) ? commonOf(parsed.value) : [];
 }
 
 function commonOf(config: JsonObject): readonly PermissionEntry[] {
   const permission = config['permission'] ?? config['permissions'] ?? null;
-  return commonEntries(permission, config['tools'] ?? null);
+  return readSharedPermissions(permission, config['tools'] ?? null);
 }
 
-/** Paths of the files that the prompts of its agents are in. */
+/** Returns the paths of the files that the prompts of its agents refer to. */
 export function opencodeConfigPrompts(path: string, text: string): readonly string[] {
   const parsed = parseJsonc(text);
   if (!parsed.ok || !isJsonObject(parsed.value)) return [];
   const prompts = entriesOf(parsed.value)
     .slice(0, MAX_AGENTS)
     .map(({ value }) => promptOf(value));
-  return [...new Set(prompts.flatMap((prompt) => promptFiles(prompt, path)))];
+  return [...new Set(prompts.flatMap((prompt) => referencedPromptFiles(prompt, path)))];
 }
 
 function entriesOf(config: JsonObject): readonly Entry[] {
@@ -100,11 +102,13 @@ function isText(value: JsonValue | undefined): value is string {
 function readEntry(
   { name, section, value }: Entry,
   common: readonly PermissionEntry[],
-  file: AgentFile,
+  file: DefinitionFile,
 ): AgentDefinition | AgentProblem {
   const { path } = file;
   if (!isJsonObject(value)) {
-    const message = shownMessage(`\`${section}.${name}\` is no agent: write \`{"prompt": …}\`.`);
+    const message = shownMessage(
+      `\`${section}.${name}\` is not an agent: write \`{"prompt": …}\`.`,
+    );
     return { code: 'invalid-agent', message, path };
   }
   const dialect = opencodeDialect({ name, primary: section === 'mode', common });
@@ -128,10 +132,60 @@ function readEntry(
   const disabled = disabledProblem(agent);
   if (disabled !== undefined) return disabled;
   if (!prompt.ok) return { ...agent, unusable: shownMessage(prompt.reason) };
-  return written === '' && isOpencodeOwn(name) ? changeOfOwn(agent) : agent;
+  return written === '' && isOpencodeBuiltin(name) ? changeOfOwn(agent) : agent;
 }
 
 function changeOfOwn(agent: AgentDefinition): AgentDefinition {
-  const unusable = `It only changes opencode's own agent \`${agent.name}\`, which is not here: it has no prompt.`;
+  const unusable = `It only changes opencode's own agent \`${agent.name}\`, which Muster does not have: it has no prompt.`;
   return { ...agent, changesOnly: true, unusable };
+}
+
+/** Matches opencode's reference to a file whose text becomes part of the prompt. */
+const REFERENCE = /\{file:([^}\n]{1,1000})\}/g;
+/** The most references in a prompt. */
+const MAX_REFERENCES = 20;
+/** The most characters of a prompt, including the texts of files. */
+const MAX_PROMPT = 256 * 1024;
+
+type PromptText =
+  | { readonly ok: true; readonly prompt: string }
+  /** The reason, in sentences, why it has no prompt that can be used. */
+  | { readonly ok: false; readonly reason: string };
+
+/** Returns the absolute paths of the files that a prompt refers to. A relative path starts at the folder of the file. */
+function referencedPromptFiles(prompt: string, path: string): readonly string[] {
+  return [...prompt.matchAll(REFERENCE)]
+    .slice(0, MAX_REFERENCES)
+    .map(([, name = '']) => absolute(name.trim(), path));
+}
+
+function absolute(name: string, path: string): string {
+  return absolutePath(name, dirname(path));
+}
+
+/** Inserts the texts of the files that a prompt refers to. References in those texts stay as they are. */
+function withPromptFiles(prompt: string, file: DefinitionFile): PromptText {
+  const parts = prompt.split(REFERENCE);
+  if ((parts.length - 1) / 2 > MAX_REFERENCES) {
+    return { ok: false, reason: `It refers to more than ${MAX_REFERENCES} files.` };
+  }
+  let text = '';
+  for (const [index, part] of parts.entries()) {
+    if (index % 2 === 0) {
+      text += part;
+      continue;
+    }
+    const read = file.readReferenced?.(absolute(part.trim(), file.path));
+    if (read === undefined) return unread(part, 'It cannot be read here.');
+    if (!read.ok) return unread(part, read.reason);
+    text += read.text.trim();
+    if (text.length > MAX_PROMPT) {
+      return { ok: false, reason: `It is longer than ${MAX_PROMPT} characters.` };
+    }
+  }
+  return { ok: true, prompt: text };
+}
+
+function unread(name: string, reason: string): PromptText {
+  return { ok: false, reason: `Its prompt is in ${name.trim()}. ${reason}` };
 }

@@ -1,35 +1,35 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { EFFORTS, type AgentDefinition, type AgentProblem } from '../../../protocol/agent.ts';
-import type { Field, Fields } from '../../front-matter/fields.ts';
-import { readBoolean, word } from '../fields/common.ts';
-import { CLAUDE_MODES } from '../fields/modes.ts';
-import { switchEntries, type PermissionEntry } from '../permissions/entries.ts';
-import { withPermissionRules, withPermissionsAsTools } from '../permissions/fields.ts';
-import type { Dialect } from '../read-agent.ts';
+import type { Field, Fields } from '../../parsing/fields.ts';
+import { readBoolean, singleLineOf } from '../../fields/common.ts';
+import { readToolSwitches, type PermissionEntry } from '../../permissions/entries.ts';
+import {
+  withPermissionRules,
+  withPermissionsAsTools,
+} from '../../permissions/permission-fields.ts';
+import type { AgentDialect } from '../../fields/read-agent.ts';
 
 const VENDOR = 'opencode';
 
-/** Who chooses an agent: a person (`primary`), the model, or both. */
+/** The values for who can choose an agent: a person (`primary`), the model (`subagent`), or both. */
 const MODES = ['primary', 'subagent', 'all'];
 
-/** Fields that switch an agent off, in older and newer files. */
+/** The fields that disable an agent, in older and newer files. */
 const SWITCHES_OFF = ['disable', 'disabled'];
 
 export interface OpencodeAgent {
-  /** By which its place calls it. */
+  /** The name from its path or its key. */
   readonly name: string;
-  /** Whether only a person chooses it, whatever it says. */
+  /** Whether only a person can choose it, whatever its fields say. */
   readonly primary: boolean;
-  /** Permissions that the file has for all of its agents. */
+  /** The permissions that the configuration has for all agents. */
   readonly common?: readonly PermissionEntry[];
 }
 
-/** How opencode's fields are read, wherever they stand. */
-export function opencodeDialect(about: OpencodeAgent): Dialect {
+/** Returns the dialect of opencode for an agent in a markdown file or in a configuration. */
+export function opencodeDialect(about: OpencodeAgent): AgentDialect {
   return {
     vendor: VENDOR,
-    modes: CLAUDE_MODES,
-    limits: [],
     inactive: [
       'mode',
       'prompt',
@@ -50,11 +50,11 @@ export function opencodeDialect(about: OpencodeAgent): Dialect {
   };
 }
 
-/** Whether it is switched off; told as skipped, with the path of its file. */
+/** Returns the problem of a disabled agent, which is skipped. Undefined: it is enabled. */
 export function disabledProblem(agent: AgentDefinition): AgentProblem | undefined {
   const isOff = SWITCHES_OFF.some((name) => readBoolean(agent.extra[name] ?? null) === true);
   if (!isOff) return undefined;
-  const message = `\`${agent.name}\` is switched off (\`disable: true\`).`;
+  const message = `\`${agent.name}\` is disabled (\`disable: true\`).`;
   return { code: 'disabled', message, path: agent.origin.path };
 }
 
@@ -67,7 +67,7 @@ function translate(fields: Fields, name: string): Fields {
   }
   const { model, variant } = modelOf(fields);
   if (model !== undefined) shared.set('model', model);
-  // Of the models that think, most have variants that are called after how much.
+  // Most models with reasoning have variants that are named after its effort.
   if (variant !== undefined && EFFORTS.some((each) => each === variant.value)) {
     shared.delete('variant');
     shared.set('effort', variant);
@@ -75,7 +75,7 @@ function translate(fields: Fields, name: string): Fields {
   return shared;
 }
 
-/** The model as text; newer files write `{providerID, model, variant}`, too. */
+/** Returns the model as text. Newer files also write `{providerID, model, variant}`. */
 function modelOf(fields: Fields): {
   readonly model: Field | undefined;
   readonly variant: Field | undefined;
@@ -84,7 +84,9 @@ function modelOf(fields: Fields): {
   const variant = fields.get('variant');
   if (!isJsonObject(field?.value)) return { model: field, variant };
   const { providerID, model, modelID = model, variant: own } = field.value;
-  const parts = [word(providerID), word(modelID)].filter((part) => part !== undefined);
+  const parts = [singleLineOf(providerID), singleLineOf(modelID)].filter(
+    (part) => part !== undefined,
+  );
   return {
     model: { value: parts.join('/'), line: field.line },
     variant: own === undefined ? variant : { value: own, line: field.line },
@@ -92,12 +94,12 @@ function modelOf(fields: Fields): {
 }
 
 function modeOf(fields: Fields): string | undefined {
-  const said = word(fields.get('mode')?.value)?.toLowerCase();
-  return MODES.find((mode) => mode === said);
+  const value = singleLineOf(fields.get('mode')?.value)?.toLowerCase();
+  return MODES.find((mode) => mode === value);
 }
 
-/** Whether opencode has an agent of this name built in. */
-export function isOpencodeOwn(name: string): boolean {
+/** Whether opencode has a built-in agent of this name. */
+export function isOpencodeBuiltin(name: string): boolean {
   return BUILT_IN.has(name) || BUILT_IN_PRIMARY.has(name);
 }
 
@@ -107,19 +109,19 @@ function complete(agent: AgentDefinition, fields: Fields, about: OpencodeAgent):
   const ruled = withPermissionRules(agent, fields, { vendor: VENDOR, before });
   const mode = modeOf(fields) ?? (BUILT_IN_PRIMARY.has(agent.name) ? 'primary' : 'all');
   const unlisted = about.primary || mode === 'primary';
-  const message = `opencode has an agent \`${agent.name}\` of its own: what that one may not do, this one may not.`;
+  const message = `opencode has a built-in agent \`${agent.name}\`: what that agent may not do, this one may not do either.`;
   const { path } = agent.origin;
-  const told = own.length === 0 ? [] : [{ code: 'built-in-permissions', message, path }];
+  const problem = own.length === 0 ? [] : [{ code: 'built-in-permissions', message, path }];
   return {
     ...ruled,
     ...(unlisted ? { unlisted } : {}),
-    problems: [...ruled.problems, ...told],
+    problems: [...ruled.problems, ...problem],
   };
 }
 
 /**
- * What opencode's own agents may not do. One that a file defines under the same name keeps that, but
- * for what the file allows.
+ * The permissions of opencode's built-in agents. An agent of the same name in a file keeps them, except for what
+ * the file allows.
  */
 const BUILT_IN: ReadonlyMap<string, readonly PermissionEntry[]> = new Map([
   ['plan', entries({ edit: false })],
@@ -145,5 +147,5 @@ const BUILT_IN_PRIMARY: ReadonlySet<string> = new Set(
 );
 
 function entries(switches: Readonly<Record<string, boolean>>): readonly PermissionEntry[] {
-  return switchEntries(switches) ?? [];
+  return readToolSwitches(switches) ?? [];
 }

@@ -1,24 +1,29 @@
-import { loadConfig } from '../../../config/load.ts';
-import { configEntries, type ConfigEntry } from '../../../config/show.ts';
+import type { ConfigEntry } from '../../../config/show.ts';
 import { jsonText } from '../../../base/json-text.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
-import type { ConfigFlags, DataFlags } from '../command.ts';
-import { configInputs, tellNotices, type CommandContext } from './context.ts';
-import { columns } from './columns.ts';
+import { defineCommand } from '../command.ts';
+import { columns } from '../layout.ts';
+import { CONFIG_FLAGS, configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
-/** `muster config show`. Throws UsageError when something in the configuration is wrong. */
-export async function runConfigShow(
-  command: ConfigFlags & DataFlags & { readonly json: boolean },
-  context: CommandContext,
-): Promise<number> {
-  const loaded = await loadConfig(configInputs(command, context));
-  tellNotices(loaded, context);
-  const entries = configEntries(loaded);
-  context.out(
-    command.json ? `${jsonText({ files: loaded.files, settings: entries }, 2)}\n` : asText(entries),
-  );
-  return 0;
-}
+/** `muster config show`. Throws UsageError if something in the configuration is wrong. */
+export const configShowCommand = defineCommand({
+  words: 'config show',
+  summary: 'every setting, its value and where that came from',
+  operands: [],
+  flags: ['json', ...CONFIG_FLAGS, ...PROJECT_FLAGS, 'data-dir'],
+  examples: ['muster config show', 'muster config show --json --trust-project'],
+  parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
+  run: async (options, context) => {
+    const { loadConfiguration } = await import('../configuration.ts');
+    const { configEntries } = await import('../../../config/show.ts');
+    const loaded = await loadConfiguration(options, context);
+    const settings = configEntries(loaded);
+    context.out(
+      options.json ? `${jsonText({ files: loaded.files, settings }, 2)}\n` : asText(settings),
+    );
+    return 0;
+  },
+});
 
 function asText(entries: readonly ConfigEntry[]): string {
   return columns(

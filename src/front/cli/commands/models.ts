@@ -1,22 +1,27 @@
-import { loadConfig } from '../../../config/load.ts';
 import { jsonText } from '../../../base/json-text.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
-import type { ConfigFlags, DataFlags } from '../command.ts';
-import { columns } from './columns.ts';
-import { configInputs, tellNotices, type ModelContext } from './context.ts';
 import type { ModelsReport } from '../../../api/setup/models-report.ts';
+import { defineCommand } from '../command.ts';
+import { columns } from '../layout.ts';
+import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
 
-/** `muster models`: exit code 1 when the main agent would have no model. */
-export async function runModels(
-  command: ConfigFlags & DataFlags & { readonly json: boolean },
-  context: ModelContext,
-): Promise<number> {
-  const loaded = await loadConfig(configInputs(command, context));
-  tellNotices(loaded, context);
-  const report = await context.models(loaded);
-  context.out(command.json ? `${jsonText(report, 2)}\n` : asText(report));
-  return report.choices.some(({ wish, model }) => wish === 'main' && model === null) ? 1 : 0;
-}
+/** `muster models`: exit code 1 if the main agent would have no model. */
+export const modelsCommand = defineCommand({
+  words: 'models',
+  summary: 'the configured providers and the model of each tier',
+  operands: [],
+  flags: ['json', 'model', 'fallback-model', ...PROJECT_FLAGS, 'data-dir'],
+  examples: ['muster models'],
+  parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
+  run: async (options, context) => {
+    const { loadConfiguration } = await import('../configuration.ts');
+    const { configuredModels } = await import('../../../api/setup/models-report.ts');
+    const loaded = await loadConfiguration(options, context);
+    const report = await configuredModels(loaded, context.environment);
+    context.out(options.json ? `${jsonText(report, 2)}\n` : asText(report));
+    return report.choices.some(({ wish, model }) => wish === 'main' && model === null) ? 1 : 0;
+  },
+});
 
 function asText({ providers, choices, problems }: ModelsReport): string {
   const found =
@@ -37,6 +42,6 @@ function asText({ providers, choices, problems }: ModelsReport): string {
       problem ?? chain.join(' → '),
     ]),
   );
-  const told = problems.length === 0 ? '' : `\n${problems.join('\n')}\n`;
-  return terminalText(`${found}\n${chosen}${told}`, 'exact');
+  const reported = problems.length === 0 ? '' : `\n${problems.join('\n')}\n`;
+  return terminalText(`${found}\n${chosen}${reported}`, 'exact');
 }

@@ -1,145 +1,107 @@
-import { resolve } from 'node:path';
-import { createMuster } from '../../../api/muster.ts';
-import type { AgentDefinition, EventListener, Muster, Run } from '../../../api/index.ts';
-import type { JsonObject } from '../../../base/json.ts';
-import { errorMessage, UsageError } from '../../../base/errors.ts';
-import type { AgentsArgument, RunCommand } from '../command.ts';
-import { readOutputSchema } from '../output-schema.ts';
-import { readMessage, readPrompt } from '../stdin.ts';
-import { stderrNotice } from '../stderr.ts';
-import { withNamedFiles } from './named-files.ts';
+import { UsageError } from '../../../base/errors.ts';
+import { defineCommand, type CommandArguments } from '../command.ts';
+import type { FlagReader } from '../flag-reader.ts';
+import type { FlagName } from '../flags.ts';
+import { SESSION_FLAGS, sessionOptions } from '../run-options.ts';
+import {
+  type TemplateRunOptions,
+  TEMPLATE_FORMATS,
+  type TemplateAction,
+} from './templates/run-options.ts';
 
-const OFFLINE_NOTICE =
-  'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
+/** `muster run`. The exit code is that of the run, as for `muster -p`. */
+export const runCommand = defineCommand<TemplateRunOptions>({
+  words: 'run',
+  summary: 'run a template over items, one task an item; or continue such a run',
+  operands: [
+    {
+      name: '[TEMPLATE|ID]',
+      completes: { found: 'templates' },
+      completesWith: { continue: { found: 'runs of templates' } },
+    },
+  ],
+  flags: [
+    'items',
+    'continue',
+    'retry-failed',
+    'list',
+    'output-format',
+    'json',
+    'out',
+    'force',
+    'no-log',
+    'agent',
+    ...SESSION_FLAGS,
+  ],
+  flagDetails: {
+    continue: { help: 'continue the run ID, or the newest of this directory' },
+    'output-format': {
+      help: 'text (a table), json or csv',
+      completes: { words: TEMPLATE_FORMATS },
+    },
+    force: { group: 'Run', help: 'replace FILE if it exists' },
+    agent: { help: 'the agent that works on each item, instead of the one of the template' },
+    'max-turns': { help: 'turns for each item' },
+  },
+  examples: [
+    'muster run --list',
+    'muster run test-file --items "src/**/*.ts" --permission-mode acceptEdits',
+    'git diff --name-only | muster run refactor-module --items - --out results.csv',
+    'muster run --continue',
+    'muster run --continue 4f2k9x --retry-failed',
+  ],
+  parse: (args) => ({
+    action: parseAction(args),
+    ...outputOf(args.flags),
+    force: args.flags.has('force'),
+    ...sessionOptions(args.flags),
+  }),
+  run: async (options) => {
+    const { listTemplates, runTemplate } = await import('./templates/run-template.ts');
+    const { action } = options;
+    return action.kind === 'list' ? listTemplates(options) : runTemplate(options, action);
+  },
+});
 
-/** Says that no model answers. */
-export function tellOffline({ offlineByDefault }: Muster): void {
-  if (offlineByDefault) stderrNotice(OFFLINE_NOTICE);
-}
-
-/** Of a file of agents for one run. */
-const MOST_AGENTS_BYTES = 16 * 1024 * 1024;
-
-/** `muster -p`: one prompt, run to its end. `given`: it was read already. */
-export async function runPrompt(
-  command: RunCommand,
-  given: Promise<string | null> = promptFor(command),
-): Promise<number> {
-  const cwd = resolve(command.cwd ?? '.');
-  const [muster, { runHeadless }, prompt, outputSchema] = await Promise.all([
-    createMuster({
-      cwd,
-      addDirs: command.addDirs.map((path) => resolve(path)),
-      ...(command.dataDir === null ? {} : { dataDir: resolve(command.dataDir) }),
-      log: command.log,
-      trustProject: command.trustProject,
-      flags: command.flags,
-      agents: command.agents === null ? [] : await sessionAgents(command.agents),
-      ...(command.maxTurns === null ? {} : { maxTurns: command.maxTurns }),
-      onNotice: stderrNotice,
-    }),
-    import('../../headless/headless.ts'),
-    given,
-    command.outputSchema === null ? null : readOutputSchema(command.outputSchema),
-  ]);
-  try {
-    return await runHeadless(
-      muster,
-      (onEvent, signal) => begin(muster, command, { prompt, outputSchema, onEvent, signal }),
-      {
-        format: command.outputFormat,
-        verbose: command.verbose || muster.verbose,
-        dataDir: command.dataDir === null ? null : resolve(command.dataDir),
-        onStarted: () => {
-          if (command.resume === null) tellOffline(muster);
-        },
-      },
+function parseAction({ operands, flags }: CommandArguments): TemplateAction {
+  const [operand = null] = operands;
+  if (flags.has('list')) {
+    refuse(flags, ['items', 'continue', 'retry-failed', 'agent', 'max-turns', 'out'], '--list');
+    if (operand !== null) throw new UsageError('--list lists all templates; leave out the name');
+    return { kind: 'list' };
+  }
+  if (flags.has('continue')) {
+    const unchanged = ['items', 'model', 'agent', 'max-turns', 'no-log'] as const;
+    refuse(flags, unchanged, 'a run that continues as it was started');
+    return { kind: 'continue', id: operand, retryFailed: flags.has('retry-failed') };
+  }
+  refuse(flags, ['retry-failed'], 'a new run; it goes with --continue');
+  const items = flags.text('items');
+  if (operand === null || items === null) {
+    const missing = operand === null ? 'TEMPLATE (muster run --list names them)' : '--items';
+    throw new UsageError(
+      `muster run needs ${missing}: muster run TEMPLATE --items FILE|GLOB|-, or muster run --continue`,
     );
-  } finally {
-    await muster.close();
   }
+  return {
+    kind: 'start',
+    template: operand,
+    items,
+    agent: flags.text('agent'),
+    maxTurns: flags.count('max-turns'),
+  };
 }
 
-/**
- * Null: the conversation that goes on gets no message. That of an agent which may begin by itself is
- * read once that is known.
- */
-async function promptFor(command: RunCommand): Promise<string | null> {
-  const { resume, prompt, readsStdin } = command;
-  if (mayBeginByItself(command)) return null;
-  if (resume === null) return readPrompt(prompt);
-  return readsStdin ? readMessage(prompt) : prompt;
+function refuse(flags: FlagReader, names: readonly FlagName[], reason: string): void {
+  const [wrong] = flags.givenOf(names);
+  if (wrong !== undefined) throw new UsageError(`${wrong} does not go with ${reason}`);
 }
 
-function mayBeginByItself({ agent, prompt, resume }: RunCommand): boolean {
-  return resume === null && agent !== null && prompt === null;
-}
-
-interface Beginning {
-  readonly prompt: string | null;
-  readonly outputSchema: JsonObject | null;
-  readonly onEvent: EventListener;
-  readonly signal: AbortSignal;
-}
-
-async function begin(
-  muster: Muster,
-  command: RunCommand,
-  { prompt, outputSchema, onEvent, signal }: Beginning,
-): Promise<Run> {
-  const { resume, agent } = command;
-  if (resume === null) {
-    const named = agent === null ? {} : { agent };
-    const said = mayBeginByItself(command)
-      ? await promptBeside(muster, agent ?? '', signal)
-      : prompt;
-    const given = said === null ? {} : { prompt: said };
-    const form = outputSchema === null ? {} : { outputSchema };
-    const files = await withNamedFiles(muster, said, { to: null, ...named, signal });
-    return muster.start({ ...given, source: 'cli', ...named, ...form, ...files }, onEvent);
-  }
-  if (resume !== 'newest' && resume.branchAt !== undefined) {
-    const said = prompt === null ? {} : { prompt };
-    const { id, branchAt: at } = resume;
-    return muster.branch({ id, at, ...said, takesFiles: true, signal }, onEvent);
-  }
-  const task = resume === 'newest' ? { id: muster.newestConversation() } : resume;
-  if (task.id === null) throw new UsageError('no conversation of this directory is in the logs');
-  const id = muster.store.resolveId(task.id);
-  const files = await withNamedFiles(muster, prompt, { to: id, signal });
-  return muster.resume({ ...task, id, ...(prompt === null ? {} : { prompt }), ...files }, onEvent);
-}
-
-/** For an agent that begins by itself nobody need say anything; what stdin holds goes with it. */
-async function promptBeside(
-  muster: Muster,
-  agent: string,
-  signal: AbortSignal,
-): Promise<string | null> {
-  return muster.beginsByItself(agent) ? readMessage(null, signal) : readPrompt(null, signal);
-}
-
-export async function sessionAgents(argument: AgentsArgument): Promise<readonly AgentDefinition[]> {
-  const { parseSessionAgents } = await import('../../../api/index.ts');
-  const text = argument.kind === 'json' ? argument.text : await readAgentsFile(argument.path);
-  const { items, problems } = parseSessionAgents(text);
-  const broken = problems.filter(({ code }) => code !== 'unknown-field');
-  if (items.length === 0 && broken.length > 0) {
-    throw new UsageError(broken.map(({ message }) => message).join('; '));
-  }
-  for (const { message } of broken) stderrNotice(message);
-  for (const { name, problems: own } of items) {
-    for (const { message } of own) stderrNotice(`--agents: ${name}: ${message}`);
-  }
-  return items;
-}
-
-async function readAgentsFile(path: string): Promise<string> {
-  const { readNamedFile } = await import('../../../sys/named-file.ts');
-  try {
-    const bytes = await readNamedFile(path, { maxBytes: MOST_AGENTS_BYTES });
-    return bytes.toString('utf8');
-  } catch (thrown) {
-    throw new UsageError(`--agents @${errorMessage(thrown)}`);
-  }
+/** Reads the format and the file of the results. Without a format, the extension of the file decides. */
+function outputOf(flags: FlagReader) {
+  const out = flags.text('out');
+  const extension = /\.(json|csv)$/i.exec(out ?? '')?.[1]?.toLowerCase();
+  const usual = flags.has('json') ? 'json' : extension;
+  const initial = TEMPLATE_FORMATS.find((format) => format === usual) ?? 'text';
+  return { out, format: flags.choice('output-format', TEMPLATE_FORMATS, initial) };
 }

@@ -1,41 +1,72 @@
-import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import { Duplex } from 'node:stream';
-import { loadConfig } from '../../../config/load.ts';
-import { dataDir } from '../../../config/paths.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
-import { answerStartCheck } from '../../../sys/start-check.ts';
-import { commandEnvironment } from '../../../sys/command-environment.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
-import type { SandboxCommand } from '../command.ts';
-import { configInputs, type CommandContext } from './context.ts';
-import { confinementOf } from '../../../api/setup/sandbox.ts';
-import { sandboxOf } from '../../../api/setup/sandbox.ts';
-import { workspaceRoots } from '../../../api/setup/workspace.ts';
+import { defineCommand, type CommandContext } from '../command.ts';
+import type { DataOptions } from '../run-options.ts';
+import { FILES } from '../completion-values.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** What of the terminal a command of the user's own may know. */
+/** The variables about the terminal that a command of the user's own may see. */
 const TERMINAL = ['TERM', 'COLORTERM', 'NO_COLOR'];
 
+interface SandboxOptions extends DataOptions {
+  readonly argv: readonly [string, ...string[]];
+  /** The directory to work in; null for the current one. */
+  readonly cwd: string | null;
+  readonly addDirs: readonly string[];
+  readonly readOnly: boolean;
+  /** Whether the network is allowed; false for the configured value. */
+  readonly network: boolean;
+}
+
+/** `muster sandbox` */
+export const sandboxCommand = defineCommand<SandboxOptions>({
+  words: 'sandbox',
+  summary: "run a command in the sandbox that agents' commands run in",
+  operands: [{ name: 'COMMAND…', completes: FILES }],
+  flags: ['read-only', 'network', 'cwd', 'add-dir', 'data-dir'],
+  examples: [
+    'muster sandbox -- npm test',
+    'muster sandbox --read-only -- git log --oneline -5',
+    'muster sandbox --add-dir ../shared -- make all',
+  ],
+  parse: ({ operands: [program = '', ...rest], flags }) => ({
+    argv: [program, ...rest],
+    cwd: flags.text('cwd'),
+    addDirs: flags.texts('add-dir'),
+    dataDir: flags.text('data-dir'),
+    readOnly: flags.has('read-only'),
+    network: flags.has('network'),
+  }),
+  run: runInSandbox,
+});
+
 /**
- * `muster sandbox`: the command with the stdin, stdout and stderr of this process, in the sandbox that
- * an agent's commands get. Resolves with its exit code, 128 and the number of a signal that ended it; 1
- * where there is no sandbox, and then nothing is run. Throws UsageError.
+ * Runs a command with the stdin, stdout and stderr of this process, in the sandbox that an agent's commands
+ * get. Returns its exit code, or 128 plus the number of the signal that ended it; 1 if there is no sandbox, and
+ * then nothing is run. Throws UsageError.
  */
-export async function sandboxCommand(
-  command: SandboxCommand,
-  context: CommandContext,
-): Promise<number> {
-  const roots = workspaceRoots(resolve(context.cwd, command.cwd ?? '.'), command.addDirs);
+async function runInSandbox(options: SandboxOptions, context: CommandContext): Promise<number> {
+  const [{ loadConfig }, { dataDir }, { confinementOf, sandboxOf }, { workspaceRoots }, inputs] =
+    await Promise.all([
+      import('../../../config/load.ts'),
+      import('../../../config/paths.ts'),
+      import('../../../api/setup/sandbox.ts'),
+      import('../../../api/setup/workspace.ts'),
+      import('../configuration.ts'),
+    ]);
+  const { commandEnvironment } = await import('../../../sys/command-environment.ts');
+  const roots = workspaceRoots(resolve(context.cwd, options.cwd ?? '.'), options.addDirs);
   const [cwd] = roots;
-  // A project has no say in these settings, trusted or not.
-  const inputs = configInputs({ ...command, trustProject: false, flags: [] }, context);
-  const { config } = await loadConfig(inputs);
+  // A project cannot change these settings, whether it is trusted or not.
+  const { config } = await loadConfig(
+    inputs.configInputs({ ...options, trustProject: false, flags: [] }, context),
+  );
   const { kind, caches, network, env: variables } = config.sandbox;
   const place = { environment: context.environment, home: context.home };
-  const chosen = command.dataDir === null ? {} : { dataDir: command.dataDir };
+  const chosen = options.dataDir === null ? {} : { dataDir: options.dataDir };
   const data = dataDir(place, { cwd: context.cwd, ...chosen });
   const sandbox = sandboxOf({ ...place, kind, caches, roots, dataDir: data, keepsRecords: true });
   const state = await sandbox.state();
@@ -46,20 +77,20 @@ export async function sandboxCommand(
     context.err(`muster: to get one: ${terminalText(state.hint, 'exact')}\n`);
     return 1;
   }
-  const access = command.readOnly ? 'read-only' : 'workspace';
+  const access = options.readOnly ? 'read-only' : 'workspace';
   const env = commandEnvironment(context.environment, {
     further: [...TERMINAL, ...variables],
     git: { access, confined: true },
-    network: network || command.network,
+    network: network || options.network,
   });
   const confined = sandbox.confine({
-    argv: command.argv,
+    argv: options.argv,
     cwd,
     env,
-    confinement: confinementOf(command.argv, {
+    confinement: confinementOf(options.argv, {
       access,
       roots,
-      network: network || command.network,
+      network: network || options.network,
     }),
     stderr: 'command',
   });
@@ -67,12 +98,12 @@ export async function sandboxCommand(
     const code = await runToEnd(confined, cwd);
     const { removed } = await confined.settle();
     for (const entry of removed) {
-      const what =
+      const outcome =
         entry.keptAt === null
-          ? `${entry.path} could not be taken away: ${entry.problem}`
+          ? `${entry.path} could not be removed: ${entry.problem}`
           : `${entry.path} was moved to ${entry.keptAt}`;
       context.err(
-        `muster: a command may not make protected files: ${terminalText(what, 'exact')}\n`,
+        `muster: a command may not make protected files: ${terminalText(outcome, 'exact')}\n`,
       );
     }
     return code;
@@ -84,15 +115,18 @@ export async function sandboxCommand(
   }
 }
 
-/** A signal that comes meanwhile ends the command, whose end is waited for. */
+/** Runs a command to its end; a signal to this process ends the command first. */
 async function runToEnd({ file, args, env }: ConfinedCommand, cwd: string): Promise<number> {
+  const { spawn } = await import('node:child_process');
+  const { Duplex } = await import('node:stream');
+  const { answerStartCheck } = await import('../../../sys/start-check.ts');
   const stdio = ['inherit', 'inherit', 'inherit', 'pipe'] as const;
   const child = spawn(file, args, { cwd, env: { ...env }, stdio: [...stdio] });
-  const asking = child.stdio[3];
-  if (asking instanceof Duplex) answerStartCheck(asking);
-  let told: NodeJS.Signals | null = null;
+  const startCheck = child.stdio[3];
+  if (startCheck instanceof Duplex) answerStartCheck(startCheck);
+  let received: NodeJS.Signals | null = null;
   const end = (signal: NodeJS.Signals): void => {
-    told = signal;
+    received = signal;
     child.kill(signal);
   };
   for (const signal of SIGNALS) process.on(signal, end);
@@ -100,7 +134,7 @@ async function runToEnd({ file, args, env }: ConfinedCommand, cwd: string): Prom
     return await new Promise<number>((done, failed) => {
       child.once('error', failed);
       child.once('exit', (code, signal) => {
-        const by = told ?? signal;
+        const by = received ?? signal;
         done(by === null ? (code ?? 1) : 128 + constants.signals[by]);
       });
     });

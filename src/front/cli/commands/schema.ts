@@ -1,22 +1,52 @@
 import { readFileSync } from 'node:fs';
-import { configSchema } from '../../../config/schema.ts';
-import { errorMessage, MusterError } from '../../../base/errors.ts';
+import { errorMessage, MusterError, UsageError } from '../../../base/errors.ts';
 import { printJson, printText } from '../../../sys/print.ts';
-import { SCHEMAS, type SchemaCommand, type SchemaName } from '../schema-command.ts';
-import { factLines } from './facts.ts';
+import { defineCommand } from '../command.ts';
+import { factLines } from '../layout.ts';
+import { quoted } from '../../../config/quote.ts';
 
-/** `muster schema`: what there is a JSON Schema of; with a name, that schema. */
-export function schemaCommand({ name }: SchemaCommand): number {
-  if (name === null) printText(factLines(Object.entries(SCHEMAS)));
-  else printJson(schemaOf(name), 2);
-  return 0;
+/** The kinds of data that have a schema. */
+const SCHEMAS = {
+  agent: 'an agent definition, as `muster agents show --json` prints it',
+  config: 'a config.toml',
+  event: 'a line of `muster tasks log --json`',
+  result: 'the result of a task, as `muster -p --output-format json` prints it',
+  stream: 'a line of `--output-format stream-json` and of `muster tasks watch --json`',
+  task: 'one of the tasks that `muster tasks list --json` prints',
+} as const;
+type SchemaName = keyof typeof SCHEMAS;
+
+/** `muster schema`: lists the schemas; with a name, prints that schema. */
+export const schemaCommand = defineCommand({
+  words: 'schema',
+  summary: 'the JSON Schema of what Muster writes for programs, and of its configuration',
+  operands: [{ name: '[NAME]', completes: { words: Object.keys(SCHEMAS) } }],
+  flags: [],
+  examples: ['muster schema', 'muster schema result', 'muster schema config > muster.schema.json'],
+  parse: ({ operands: [name] }) => {
+    if (name === undefined) return { name: null };
+    if (isSchemaName(name)) return { name };
+    const valid = Object.keys(SCHEMAS).join(', ');
+    throw new UsageError(`no schema of ${quoted(name)}; valid: ${valid}`);
+  },
+  run: async ({ name }) => {
+    if (name === null) printText(factLines(Object.entries(SCHEMAS)));
+    else printJson(await schemaOf(name), 2);
+    return 0;
+  },
+});
+
+function isSchemaName(name: string): name is SchemaName {
+  return Object.hasOwn(SCHEMAS, name);
 }
 
-function schemaOf(name: SchemaName): unknown {
-  return name === 'config' ? configSchema() : JSON.parse(readSchema(name));
+async function schemaOf(name: SchemaName): Promise<unknown> {
+  if (name !== 'config') return JSON.parse(readSchema(name));
+  const { configSchema } = await import('../../../config/schema.ts');
+  return configSchema();
 }
 
-/** The build makes them of the types, and lays them beside the program. */
+/** Reads a schema that the build has made from the types and put beside the program. */
 function readSchema(name: Exclude<SchemaName, 'config'>): string {
   const url = new URL(`./schemas/${name}.json`, import.meta.url);
   try {

@@ -1,37 +1,68 @@
-import { resolve } from 'node:path';
 import type { UsageReport, UsageRow, UsageSum } from '../../../api/index.ts';
-import { openTasks } from '../../../api/tasks/tasks.ts';
 import { plural, truncate } from '../../../base/text.ts';
 import { addUse, knownCost, utcDay, type Use } from '../../../protocol/state/ledger.ts';
 import { costText, countText } from '../../../report/cost-text.ts';
-import type { Since, UsageCommand } from '../command.ts';
-import { stderrNotice } from '../stderr.ts';
-import { columns } from './columns.ts';
-import { printJson, printProse } from './tasks/print.ts';
+import { printProse, printJsonDocument } from './tasks/print.ts';
+import { UsageError } from '../../../base/errors.ts';
+import { defineCommand } from '../command.ts';
+import { columns } from '../layout.ts';
+import { outputOptions } from '../run-options.ts';
+import { TASK_VALUES } from '../completion-values.ts';
+import { withTasks } from './tasks/with-tasks.ts';
+import { USAGE_KEYS } from '../../../api/tasks/usage-keys.ts';
+import { quoted } from '../../../config/quote.ts';
 
-/** What fits into a few screens; `--all` shows the rest. */
+/** As many as fit into a few screens; `--all` shows the rest. */
 const MOST_ROWS = 50;
 /** Code points. */
 const LABEL_LENGTH = 40;
 const SHOWN_MODELS = 5;
 const DAY_MS = 86_400_000;
+const DAYS = /^([1-9]\d{0,4})d$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The first day that counts, `YYYY-MM-DD`, or a number of days up to today; days of UTC. */
+type Since = { readonly day: string } | { readonly days: number };
 
 /** `muster usage`. JSON: all rows. */
-export async function usageCommand(command: UsageCommand): Promise<number> {
-  const { by, task, json, all, dataDir } = command;
-  const tasks = openTasks({
-    ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
-    onNotice: stderrNotice,
-  });
-  try {
-    const since = command.since === null ? null : firstDay(command.since, Date.now());
-    const report = await tasks.usage({ by, since, task });
-    if (json) printJson(reportJson(report));
-    else printReport(report, all ? null : MOST_ROWS);
-    return 0;
-  } finally {
-    await tasks.close();
-  }
+export const usageCommand = defineCommand({
+  words: 'usage',
+  summary: 'tokens and cost: of all tasks, or of one with all below it',
+  operands: [{ name: '[TASK]', completes: TASK_VALUES }],
+  flags: ['by', 'since', 'all', 'json', 'data-dir'],
+  examples: ['muster usage', 'muster usage --by day --since 7d', 'muster usage 4f2k9x --by task'],
+  parse: ({ operands: [task = null], flags }) => ({
+    task,
+    by: flags.choice('by', USAGE_KEYS, 'model'),
+    since: parseSince(flags.text('since')),
+    all: flags.has('all'),
+    ...outputOptions(flags),
+  }),
+  run: ({ all, by, since, task, ...options }) =>
+    withTasks(options, async (tasks) => {
+      const first = since === null ? null : firstDay(since, Date.now());
+      const report = await tasks.usage({ by, since: first, task });
+      if (options.json) printJsonDocument(reportJson(report));
+      else printReport(report, all ? null : MOST_ROWS);
+      return 0;
+    }),
+});
+
+function parseSince(text: string | null): Since | null {
+  if (text === null) return null;
+  const days = DAYS.exec(text)?.[1];
+  if (days !== undefined) return { days: Number(days) };
+  if (isDay(text)) return { day: text };
+  throw new UsageError(
+    `--since must be a day like 2026-03-01, or a number of days like 7d, not ${quoted(text)}`,
+  );
+}
+
+/** Whether the calendar has such a day: `Date` takes 30 February for one of the first days of March. */
+function isDay(text: string): boolean {
+  if (!DAY.test(text)) return false;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
 function firstDay(since: Since, now: number): string {
@@ -64,7 +95,7 @@ function totalLines({ estimated }: UsageSum): number {
   return estimated.answers > 0 ? 2 : 1;
 }
 
-/** One line, or two where something was estimated: that is not in the first. */
+/** Returns one line, and a second one for what was estimated, which the first does not contain. */
 function cells(label: string, { tasks, reported, estimated }: UsageSum): readonly string[][] {
   const line = [label, countText(tasks), ...useCells(reported)];
   if (estimated.answers === 0) return [line];
@@ -114,7 +145,7 @@ function unknownLine({ unknownTasks }: UsageReport): readonly string[] {
   ];
 }
 
-/** Cost null: not all of it is known; `knownCostUsd` is the part that is. */
+/** Describes a report for programs. The cost is null if not all of it is known; `knownCostUsd` is the known part. */
 function reportJson({ rows, total, ...report }: UsageReport) {
   return {
     ...report,

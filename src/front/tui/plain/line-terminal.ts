@@ -1,33 +1,33 @@
 import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline';
 
-/** What is read from and written to: a terminal, or anything that does as one. */
+/** The input and the output: a terminal, or anything like one. */
 export interface LineStreams {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Whether it knows cursor moves: otherwise the system's own line editing has to do. */
+  /** Whether the terminal can move its cursor; otherwise the system edits the line. */
   readonly canMove: boolean;
 }
 
 export interface LineClient {
-  /** Without its end; several lines that came at once, as a paste brings them, are one. */
+  /** Called with a line that was sent. Several lines that arrive at once, as from a paste, are one. */
   onLine(line: string): void;
-  /** Ctrl+C with nothing typed. */
+  /** Called for Ctrl+C on an empty line. */
   onInterrupt(): void;
-  /** What was typed is sent or cleared. */
+  /** Called when the line is empty again. */
   onFree(): void;
-  /** The end of the input. */
+  /** Called at the end of the input. */
   onEnd(): void;
 }
 
 const PROMPT = '> ';
-/** Lines that come closer to each other than a person sends them were pasted. */
+/** Lines that arrive closer together than this were pasted. */
 const PASTE_MS = 20;
-/** Of lines that wait for what is being typed; of more, the oldest ones are counted. */
-const MOST_HELD = 1_000;
+/** The number of lines that may wait while the user types. Beyond it, the oldest are only counted. */
+const MAX_HELD = 1_000;
 
 /**
- * Lines out, lines in. Lines are only ever added, and none while something is typed: what comes meanwhile
- * follows when that is sent or cleared, so that a reader does not read the typed line again and again.
+ * Reads and writes lines. Lines are only ever added, and none while the user types: they follow when the typed line is
+ * sent or cleared, so that a screen reader does not read it again and again.
  */
 export class LineTerminal {
   private readonly streams: LineStreams;
@@ -36,7 +36,7 @@ export class LineTerminal {
   private lost = 0;
   private wasTyping = false;
   private lines: Interface | null = null;
-  /** Sent, and not told of yet: more of a paste may follow. */
+  /** Lines that were sent and not reported yet, because more of a paste may follow. */
   private readonly sent: string[] = [];
   private sending: NodeJS.Timeout | null = null;
 
@@ -45,7 +45,7 @@ export class LineTerminal {
     this.client = client;
   }
 
-  /** Whether lines that are written now are seen now. */
+  /** Whether the typed line is empty, so that lines are written at once. */
   get isFree(): boolean {
     return this.sent.length === 0 && (this.lines?.line ?? '') === '';
   }
@@ -62,29 +62,29 @@ export class LineTerminal {
     lines.on('line', (line) => {
       this.sent.push(line);
       if (this.sending !== null) clearTimeout(this.sending);
-      this.sending = setTimeout(() => this.tellSent(), PASTE_MS);
+      this.sending = setTimeout(() => this.reportSent(), PASTE_MS);
     });
     lines.on('SIGINT', () => {
       if (this.isFree) this.client.onInterrupt();
-      // What was typed is cleared.
+      // Clears the typed line.
       else {
         lines.write(null, { ctrl: true, name: 'e' });
         lines.write(null, { ctrl: true, name: 'u' });
       }
     });
     lines.on('close', () => {
-      this.tellSent();
+      this.reportSent();
       if (this.lines !== null) this.client.onEnd();
     });
     input.on('keypress', this.onKey);
     this.release();
   }
 
-  /** Each without escape sequences, and one line. */
+  /** Writes lines without escape sequences. */
   write(lines: readonly string[]): void {
     if (lines.length === 0) return;
     this.held.push(...lines);
-    const extra = this.held.length - MOST_HELD;
+    const extra = this.held.length - MAX_HELD;
     if (extra > 0 && !this.isFree) {
       this.held.splice(0, extra);
       this.lost += extra;
@@ -99,23 +99,23 @@ export class LineTerminal {
     lines?.close();
   }
 
-  /** As one: a line in the middle of a paste is no answer to a question, and no message of its own. */
-  private tellSent(): void {
+  /** Reports all lines of a paste as one: none of them is an answer to a question, or a message of its own. */
+  private reportSent(): void {
     if (this.sending !== null) clearTimeout(this.sending);
     this.sending = null;
     const lines = this.sent.splice(0);
     if (lines.length === 0 || this.lines === null) return;
     this.client.onLine(lines.join('\n'));
     this.release();
-    this.look();
+    this.checkLine();
   }
 
-  /** After the key has changed the line. */
+  /** Runs after the key has changed the line. */
   private readonly onKey = (): void => {
-    setImmediate(() => this.look());
+    setImmediate(() => this.checkLine());
   };
 
-  private look(): void {
+  private checkLine(): void {
     const { isFree } = this;
     if (isFree && this.wasTyping) {
       if (this.held.length > 0) this.release();

@@ -1,291 +1,204 @@
 import { terminalText } from '../../../base/terminal-text.ts';
-import { errorMessage } from '../../../base/errors.ts';
-import type { TaskEvent } from '../../../protocol/events/event.ts';
-import { Answering } from '../answering.ts';
-import { Conversation } from '../conversation.ts';
-import { interrupt } from '../keys/interrupt.ts';
-import { freshLook } from '../look.ts';
-import { callText, type Caller } from '../notification.ts';
-import { Redraw } from '../redraw.ts';
-import { shortCost, shortCount } from '../render/numbers.ts';
-import { Pen } from '../render/pen.ts';
-import { startScreen } from '../render/start-screen.ts';
-import { PLAIN } from '../render/theme.ts';
-import { startFacts } from '../start-facts.ts';
-import { ownBindings } from '../keys/own-bindings.ts';
-import { Saying } from '../saying.ts';
-import { OwnCommands } from '../shell/own-commands.ts';
-import { Undo } from '../undo.ts';
-import { isOfTask } from '../view/confirmation.ts';
-import { placeTask } from '../view/placed-task.ts';
-import { Submission } from '../submission.ts';
-import type { UiMuster } from '../ui-muster.ts';
-import { callsForAttention } from '../view/attention.ts';
-import { addBlock } from '../view/transcript.ts';
-import { treeUse } from '../view/tree-use.ts';
-import { applySignal, applyToUi, emptyUiState, isCutOff } from '../view/ui-state.ts';
-import { LineTerminal, type LineClient, type LineStreams } from './line-terminal.ts';
-import { readAnswer } from './plain-answer.ts';
+import { isTaskQuestion, type PendingQuestion } from '../model/pending-question.ts';
+import { treeTotals } from '../model/tree-rows.ts';
+import { attentionSequence, type AttentionMethod } from '../terminal/notification.ts';
+import { Redraw } from '../terminal/redraw.ts';
+import { UiSession, type SessionOptions } from '../terminal/session.ts';
+import type { UiMessage } from '../update/message.ts';
+import { LineCache } from '../view/line-cache.ts';
+import { shortCost, shortTokens } from '../view/numbers.ts';
+import { Pen } from '../view/pen.ts';
+import { startScreen } from '../view/start-screen.ts';
+import { PLAIN } from '../view/theme.ts';
+import { LineTerminal, type LineStreams } from './line-terminal.ts';
 import { PlainConversation } from './plain-conversation.ts';
-import { questionText } from './plain-question.ts';
+import { questionText, parseAnswer } from './plain-question.ts';
 import { PlainTasks } from './plain-tasks.ts';
-import { foldEvents } from '../../../protocol/state/fold.ts';
-import type { TaskState } from '../../../protocol/state/task-state.ts';
 
-export interface PlainAppOptions {
-  readonly muster: UiMuster;
+export interface PlainAppOptions extends Omit<SessionOptions, 'watched'> {
   readonly streams: LineStreams;
-  readonly caller: Caller;
-  /** The definition that the conversation runs as; null: the main agent. */
-  readonly agent: string | null;
-  /** What the start had to say, a line each. */
-  readonly notices: readonly string[];
-  /** Milliseconds on the monotonic clock. */
-  readonly now: () => number;
-  /** The person wants to go. */
+  /** How a user who looks elsewhere is called. */
+  readonly attention: AttentionMethod;
+  /** Called when the user wants to leave. */
   readonly onLeave: () => void;
 }
 
-/** Nothing is cut to it: whoever reads lines aloud has no columns. */
+/** Lines are not cut: a screen reader has no columns. */
 const ANY_WIDTH = 10_000;
-/** Lines of what a command of the person's own has printed. */
-const MOST_SHOWN = 40;
+/** The number of lines of a shell command's output that are written. */
+const MAX_SHELL_LINES = 40;
 
-/** The terminal UI for a screen reader: the same fold, told in lines that are only ever added. */
-export class PlainApp implements LineClient {
+/** The terminal UI for a screen reader: the same state and updates, told in lines that are only ever added. */
+export class PlainApp {
   private readonly options: PlainAppOptions;
-  private readonly ui = emptyUiState();
-  private readonly look = freshLook();
   private readonly pen = new Pen(PLAIN);
-  private readonly told = new PlainConversation(this.pen);
-  private readonly tasks = new PlainTasks(this.pen);
+  private readonly session: UiSession;
+  private readonly lines: PlainConversation;
+  private readonly tasks: PlainTasks;
   private readonly terminal: LineTerminal;
-  private readonly conversation: Conversation;
-  private readonly submission: Submission;
-  private readonly commands: OwnCommands;
-  private readonly undo: Undo;
-  /** Whether the next line says whether something is done. */
-  private isConfirming = false;
-  private readonly news: Redraw;
-  private readonly forgetSignals: () => void;
-  /** The question that was told of last. */
-  private asked: string | null = null;
+  private readonly redraw: Redraw;
+  /** The question that was written last, which the next line may answer. */
+  private asked: PendingQuestion | null = null;
   private isLeaving = false;
+  /** The hint that was written last. */
+  private shownHint: string | null = null;
 
   constructor(options: PlainAppOptions) {
-    const { muster, streams, agent, now, onLeave } = options;
-    const { ui, look } = this;
+    const { streams, attention, onLeave } = options;
+    const { pen } = this;
     this.options = options;
-    this.terminal = new LineTerminal(streams, this);
-    this.news = new Redraw({ draw: () => this.tell(), isAtWork: () => false });
-    this.conversation = new Conversation(muster, {
-      agent,
-      // No key chooses one: it is the one of the start, or that of an approved plan.
-      chosenMode: () => null,
-      onModeTaken: () => {},
-      onEvent: (event, state) => this.onEvent(event, state),
-      onNote: (level, text) => this.note(level, text),
-      onIdle: () => this.onIdle(),
+    this.lines = new PlainConversation(pen);
+    this.tasks = new PlainTasks(pen);
+    this.terminal = new LineTerminal(streams, {
+      onLine: (line) => this.handleLine(line),
+      onInterrupt: () => this.onInterrupt(),
+      onFree: () => this.report(),
+      onEnd: onLeave,
     });
-    const editor = { addToHistory: () => {}, setText: () => {}, getText: () => '' };
-    this.commands = new OwnCommands({
-      cwd: muster.cwd,
-      transcript: ui.main,
-      changed: () => {},
-      hint: (text) => this.note('info', text),
-      onEnded: ({ outcome, text }) => {
-        const shown = text.trimEnd().split('\n').slice(-MOST_SHOWN);
-        this.terminal.write([...shown.map((line) => this.pen.exact('text', line)), outcome]);
+    this.redraw = new Redraw({ draw: () => this.report(), isAtWork: () => false });
+    this.session = new UiSession(
+      options,
+      {
+        setEditorText: () => {},
+        insertIntoEditor: () => {},
+        addToHistory: () => {},
+        redraw: () => {},
+        suspend: () => {},
+        callAttention: (text) => void streams.output.write(attentionSequence(attention, text)),
+        leave: onLeave,
+        changed: (message) => this.onChanged(message),
+        shellEnded: ({ outcome, text }) => {
+          const shown = text.trimEnd().split('\n').slice(-MAX_SHELL_LINES);
+          this.terminal.write([...shown.map((line) => pen.exact('text', line)), outcome]);
+        },
       },
-    });
-    this.undo = new Undo({
-      muster,
-      conversation: () => this.conversation,
-      ask: ({ title, lines }) => {
-        this.isConfirming = true;
-        const shown = [title, ...lines].map((line) => this.pen.exact('text', line));
-        this.terminal.write([...shown, 'y does it; anything else leaves it']);
-      },
-      hint: (text) => this.note('info', text),
-      note: (level, text) => this.note(level, text),
-      done: (words, isWhole) => {
-        if (isWhole) this.conversation.continue(null);
-        if (words !== null) this.note('info', `taken back: ${words}`);
-      },
-    });
-    const { commands } = this;
-    const note = (level: 'warning', text: string) => this.note(level, text);
-    const saying = new Saying({ muster, agent, commands, images: { in: () => [] }, note });
-    this.submission = new Submission({
-      muster,
-      bindings: ownBindings(muster.keyBindings),
-      saying,
-      commands,
-      undo: this.undo,
-      showFrom: () => {},
-      changed: () => this.news.changed(),
-      ui,
-      look,
-      editor,
-      conversation: this.conversation,
-      open: (id) => this.continue(id),
-      answering: new Answering({
-        muster,
-        ui,
-        look,
-        editor,
-        onConfirmed: () => {},
-        height: () => 0,
-      }),
-      actions: { closeTask: () => {} },
-      note: (level, text) => this.note(level, text),
-      now,
-      leave: onLeave,
-    });
-    this.forgetSignals = muster.watchSignals((signal) => {
-      applySignal(ui, signal);
-      this.news.changed();
-    });
+      { tools: { pen, cache: new LineCache() }, kind: 'lines' },
+    );
   }
 
   start(): void {
-    const { muster, notices } = this.options;
-    const facts = startFacts(muster, { sandbox: null, notices });
-    const known = { ...facts, sandbox: 'see muster doctor' };
-    this.terminal.write(startScreen(known, ANY_WIDTH, this.pen).filter((line) => line !== ''));
-    this.tell();
+    const { library, notices } = this.options;
+    const start = startScreen(
+      { library, notices, sandbox: 'see muster doctor' },
+      ANY_WIDTH,
+      this.pen,
+    );
+    this.terminal.write(start.filter((line) => line !== ''));
+    this.report();
     this.terminal.start();
   }
 
+  /** The id of the conversation; null before the first message. */
   get id(): string | null {
-    return this.conversation.id;
+    return this.session.conversation.id;
   }
 
-  /** Goes on with an earlier conversation, by its whole id. */
-  continue(id: string): void {
-    const events: TaskEvent[] = [];
-    this.options.muster.store.scan(id, (event) => events.push(event));
-    const state = foldEvents(events);
-    for (const event of events) applyToUi(this.ui, event, state);
-    if (state.end === null && state.status !== 'parked') state.status = 'interrupted';
-    placeTask(this.ui, state, { isAsking: false });
-    this.conversation.continue(id);
-    if (isCutOff(this.ui)) this.note('info', 'It was cut off at work: an empty line goes on.');
+  /** Shows an earlier conversation, by its full id. The next message continues it. */
+  open(id: string): void {
+    this.session.open(id);
   }
 
   async stop(): Promise<void> {
-    await this.commands.stop();
+    await this.session.stop();
     this.stopNow();
   }
 
   stopNow(): void {
-    this.commands.kill();
-    this.forgetSignals();
-    this.news.stop();
+    this.session.stopNow();
+    this.redraw.stop();
     this.terminal.stop();
   }
 
   note(level: 'info' | 'warning' | 'error', text: string): void {
-    addBlock(this.ui.main, { kind: 'note', level, text });
-    this.news.changed();
+    this.session.dispatch({ type: 'note', level, text });
   }
 
-  onLine(line: string): void {
-    this.isLeaving = false;
-    if (line.trim() === '') {
-      this.submission.submit('');
-      return;
-    }
-    if (this.isConfirming) {
-      this.isConfirming = false;
-      void this.undo.answered(line.trim().toLowerCase() === 'y');
-    } else if (!this.answer(line)) {
-      const text = terminalText(line, 'prose');
-      this.told.heard(text);
-      this.submission.submit(text);
-    }
-    this.tellHint();
-    this.tell();
-  }
-
-  /** Once stops the turn, twice leaves. */
+  /** Ctrl+C: stops the turn, and leaves when it is pressed again. */
   onInterrupt(): void {
-    const { muster, onLeave } = this.options;
+    const { session } = this;
     if (this.isLeaving) {
-      onLeave();
+      this.options.onLeave();
       return;
     }
-    if (this.commands.isRunning) {
-      void this.commands.stop();
-      return;
-    }
-    this.isLeaving = true;
-    const { interrupts } = interrupt(this.ui, { openTask: null, isArmed: false });
-    try {
-      if (interrupts !== null) muster.interrupt(interrupts);
-    } catch (thrown) {
-      this.note('error', errorMessage(thrown));
-    }
-    const stopping = interrupts === null ? '' : 'Stopping the turn. ';
+    const { isShellRunning } = session.state;
+    this.isLeaving = !isShellRunning;
+    session.dispatch({ type: 'key-pressed', meaning: 'interrupt' });
+    if (isShellRunning) return;
+    this.shownHint = session.state.hint;
+    const stopping = session.state.armed === 'stop-tree' ? 'Stopping the turn. ' : '';
     this.terminal.write([`${stopping}Press Ctrl+C again to leave; everything can be resumed.`]);
   }
 
-  onFree(): void {
-    this.tell();
-  }
-
-  onEnd(): void {
-    this.options.onLeave();
-  }
-
-  private onEvent(event: TaskEvent, state: TaskState): void {
-    applyToUi(this.ui, event, state);
-    const call = callsForAttention(this.ui, event);
-    if (call !== null) this.options.streams.output.write(callText(this.options.caller, call));
-    // In the order in which it happened; what streams in between comes some at a time.
-    this.tell();
-  }
-
-  private onIdle(): void {
-    this.tell();
-    const { turns, tokens, costUsd } = treeUse(this.ui);
-    const used = turns === 0 ? '' : ` ${shortCount(tokens)} tokens, ${shortCost(costUsd)}.`;
-    this.terminal.write([`Ready.${used}`]);
-  }
-
-  /** Only to a question that was told of: who has begun to type before it did not mean it. */
-  private answer(line: string): boolean {
-    const question = this.asked === null ? undefined : this.ui.questions.get(this.asked);
-    const answer = isOfTask(question) ? readAnswer(question, line) : null;
-    if (question === undefined || answer === null) return false;
-    this.asked = null;
-    try {
-      this.options.muster.answer({ question: question.id, ...answer });
-    } catch (thrown) {
-      this.look.hint = errorMessage(thrown);
+  private handleLine(line: string): void {
+    const { session } = this;
+    this.isLeaving = false;
+    if (line.trim() === '') {
+      session.dispatch({ type: 'submitted', text: '' });
+      return;
     }
+    session.dispatch({ type: 'key-pressed', meaning: 'nothing' });
+    if (!this.answer(line)) {
+      const text = terminalText(line, 'prose');
+      this.lines.noteTyped(text);
+      session.dispatch({ type: 'submitted', text });
+    }
+    this.report();
+  }
+
+  /** Answers the question that was written last, if the line is an answer to it. */
+  private answer(line: string): boolean {
+    const { asked, session } = this;
+    if (asked === null || !session.state.tree.questions.has(asked.id)) return false;
+    if (!isTaskQuestion(asked)) {
+      this.asked = null;
+      const isYes = line.trim().toLowerCase() === 'y';
+      session.dispatch({ type: 'confirmed', isYes });
+      return true;
+    }
+    const answer = parseAnswer(asked, line);
+    if (answer === null) return false;
+    this.asked = null;
+    session.dispatch({ type: 'answer', answer: { question: asked.id, ...answer } });
     return true;
   }
 
-  private tellHint(): void {
-    const { hint } = this.look;
-    this.look.hint = null;
-    if (hint !== null) this.terminal.write([this.pen.prose('text', hint)]);
+  private onChanged({ type }: UiMessage): void {
+    // Events are reported in the order in which they happened; streamed text is reported now and then.
+    if (type === 'task-event') this.report();
+    else if (type === 'conversation-idle') this.reportIdle();
+    else this.redraw.changed();
   }
 
-  /** All that is new; a question when it will be seen. */
-  private tell(): void {
-    const { ui, terminal, pen } = this;
-    terminal.write(this.told.news(ui.main));
-    terminal.write(this.tasks.news(ui, this.options.now()));
+  private reportIdle(): void {
+    this.report();
+    const { turns, tokens, costUsd } = treeTotals(this.session.state.tree);
+    const used = turns === 0 ? '' : ` ${shortTokens(tokens)} tokens, ${shortCost(costUsd)}.`;
+    this.terminal.write([`Ready.${used}`]);
+  }
+
+  /** Writes everything that is new. A question follows once the user is not typing. */
+  private report(): void {
+    const { session, terminal, pen } = this;
+    const { tree, hint } = session.state;
+    terminal.write(this.lines.newLines(tree.main));
+    terminal.write(this.tasks.newLines(tree, this.options.now()));
+    if (hint !== null && hint !== this.shownHint) terminal.write([pen.prose('text', hint)]);
+    this.shownHint = hint;
     if (!terminal.isFree) return;
-    if (this.asked !== null && !ui.questions.has(this.asked)) {
-      terminal.write(['That question is settled.']);
+    if (this.asked !== null && !tree.questions.has(this.asked.id)) {
+      terminal.write(['This question is settled.']);
       this.asked = null;
     }
-    const [first] = ui.questions.values();
-    if (!isOfTask(first) || first.id === this.asked) return;
-    this.asked = first.id;
-    terminal.write(questionText(first, { waiting: ui.questions.size, pen }));
+    const [first] = tree.questions.values();
+    if (first === undefined || first.id === this.asked?.id) return;
+    this.asked = first;
+    terminal.write(
+      isTaskQuestion(first)
+        ? questionText(first, { waiting: tree.questions.size, pen })
+        : [
+            ...[first.title, ...first.lines].map((line) => pen.exact('text', line)),
+            'Type y to do it, or anything else to leave it.',
+          ],
+    );
   }
 }

@@ -1,9 +1,8 @@
-import type { ProposedEdit, Question } from '../../../protocol/question.ts';
-import { plainLines, type Pen } from '../render/pen.ts';
-import { wishOf } from '../render/question-title.ts';
-import { answerHelp } from './plain-answer.ts';
+import type { ProposedEdit, Question, PermissionQuestion } from '../../../protocol/question.ts';
+import { plainLines, type Pen } from '../view/pen.ts';
+import { requestText } from '../view/question-box.ts';
 
-/** A question in lines, whole: who asks, for exactly what, and which letters answer. */
+/** Writes a question in full: who asks, for exactly what, and the letters that answer. */
 export function questionText(
   question: Question,
   { waiting, pen }: { readonly waiting: number; readonly pen: Pen },
@@ -11,7 +10,7 @@ export function questionText(
   const who = question.chain.join(' > ');
   const more = waiting > 1 ? ` ${waiting - 1} more after this one.` : '';
   return [
-    pen.prose('text', `Question: ${who} ${wishOf(question)}.${more}`),
+    pen.prose('text', `Question: ${who} ${requestText(question)}.${more}`),
     ...bodyText(question, pen).map((line) => `  ${line}`),
     pen.exact('text', answerHelp(question)),
   ];
@@ -40,4 +39,64 @@ function editText({ before, after, everywhere }: ProposedEdit, pen: Pen): readon
 
 function exactLines(texts: readonly string[], pen: Pen): readonly string[] {
   return texts.flatMap((text) => text.split('\n')).map((line) => pen.exact('text', line));
+}
+
+/** An answer that was typed as a line. */
+export type TypedAnswer = {
+  readonly text: string;
+  readonly reason?: string;
+  readonly scope?: 'task' | 'user';
+};
+
+/**
+ * Reads a line as an answer: `y`, `a` and `n` for a call or a plan, `n` and a reason, `m` and `u` for the mode that
+ * an agent lacks, a number or `t` and a text for a question of the main agent. Returns null if the line is a message.
+ */
+export function parseAnswer(question: Question, line: string): TypedAnswer | null {
+  const [, letter = '', rest = ''] = /^(\S+)(?:\s+([^]*))?$/.exec(line.trim()) ?? [];
+  const words = rest.trim();
+  if (question.kind === 'input') {
+    if (letter === 't' && words !== '') return { text: words };
+    const isOption = /^[1-9]$/.test(letter) && Number(letter) <= question.options.length;
+    return isOption && words === '' ? { text: letter } : null;
+  }
+  if (letter === 'n') return words === '' ? { text: 'no' } : { text: 'no', reason: words };
+  if (words !== '') return null;
+  if (letter === 'y') return { text: 'yes' };
+  const scope = MODE_LETTERS.get(letter);
+  if (scope !== undefined && modeScopes(question).includes(scope)) return { text: 'mode', scope };
+  return letter === 'a' && offersAlways(question) ? { text: 'always' } : null;
+}
+
+const MODE_LETTERS: ReadonlyMap<string, 'task' | 'user'> = new Map([
+  ['m', 'task'],
+  ['u', 'user'],
+]);
+
+function modeScopes(question: Exclude<Question, { kind: 'input' }>): readonly string[] {
+  return question.kind === 'permission' ? (question.modeToGrant?.scopes ?? []) : [];
+}
+
+/** Names the letters that answer a question. */
+function answerHelp(question: Question): string {
+  if (question.kind === 'input') {
+    const numbers = question.options.length === 0 ? '' : 'the number of one of these, or ';
+    return `Type ${numbers}t and your answer.`;
+  }
+  if (question.kind === 'plan') {
+    return 'Type y to approve it, a to approve it and allow edits without asking, n for no, or n and the reason.';
+  }
+  const always = offersAlways(question) ? `a for always (${question.rule ?? ''}), ` : '';
+  return `Type y for once, ${always}${modeHelp(question)}n for no, or n and the reason.`;
+}
+
+function modeHelp({ modeToGrant }: PermissionQuestion): string {
+  if (modeToGrant === undefined) return '';
+  const { agent, mode, scopes } = modeToGrant;
+  const user = scopes.includes('user') ? 'u for the same in every conversation, ' : '';
+  return `m to let ${agent} run in its mode, ${mode}, in this conversation, ${user}`;
+}
+
+function offersAlways(question: Exclude<Question, { kind: 'input' }>): boolean {
+  return question.kind === 'plan' || (question.rule !== null && question.scopes.length > 0);
 }

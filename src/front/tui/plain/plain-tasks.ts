@@ -1,43 +1,43 @@
 import { plural } from '../../../base/text.ts';
-import { shortTime } from '../render/numbers.ts';
-import type { Pen } from '../render/pen.ts';
-import { hasEnded, type TaskRow } from '../view/task-row.ts';
-import type { UiState } from '../view/ui-state.ts';
+import { shortTime } from '../view/numbers.ts';
+import type { Pen } from '../view/pen.ts';
+import { hasEnded, type TaskRow } from '../model/task-row.ts';
+import type { TaskTree } from '../model/task-tree.ts';
 
-/** A task that waits no longer than this for its turn begins at once, for a person. */
+/** A task that is queued for a shorter time is reported as if it started at once. */
 const SHORT_WAIT_MS = 1_000;
 
-/** Of this many, those that are not in view any more are forgotten. */
-const MOST_KNOWN = 2_000;
+/** Beyond this number, tasks that have left the tree are forgotten. */
+const MAX_KNOWN = 2_000;
 
-/** Changes of the tree, a line each: a task begins, waits, goes on, ends. */
+/** Writes a line for each change of the tree: a task starts, waits, continues, ends. */
 export class PlainTasks {
   private readonly pen: Pen;
-  private readonly told = new Map<string, string>();
+  private readonly reported = new Map<string, string>();
 
   constructor(pen: Pen) {
     this.pen = pen;
   }
 
-  /** What there is to tell since the last time. */
-  news(ui: UiState, now: number): readonly string[] {
+  /** Returns the lines that are new since the last call. */
+  newLines(ui: TaskTree, now: number): readonly string[] {
     const lines: string[] = [];
     for (const row of ui.rows.values()) {
       if (row.id === ui.root) continue;
-      const told = this.told.get(row.id);
+      const reported = this.reported.get(row.id);
       const state = stateOf(row);
-      if (told === state || (state === 'queued' && now - row.since < SHORT_WAIT_MS)) continue;
-      this.told.set(row.id, state);
-      const what = told === undefined ? beginText(row, ui) : changeText(row, told, now);
+      if (reported === state || (state === 'queued' && now - row.since < SHORT_WAIT_MS)) continue;
+      this.reported.set(row.id, state);
+      const what = reported === undefined ? beginText(row, ui) : changeText(row, reported, now);
       lines.push(this.pen.prose('text', `Task ${row.id.slice(0, 6)} ${row.agent} ${what}`));
     }
     this.forgetGone(ui);
     return lines;
   }
 
-  private forgetGone({ rows }: UiState): void {
-    if (this.told.size <= MOST_KNOWN) return;
-    for (const id of this.told.keys()) if (!rows.has(id)) this.told.delete(id);
+  private forgetGone({ rows }: TaskTree): void {
+    if (this.reported.size <= MAX_KNOWN) return;
+    for (const id of this.reported.keys()) if (!rows.has(id)) this.reported.delete(id);
   }
 }
 
@@ -45,7 +45,7 @@ function stateOf({ status, activity }: TaskRow): string {
   return status === 'running' && activity.kind === 'held' ? 'held' : status;
 }
 
-function beginText(row: TaskRow, ui: UiState): string {
+function beginText(row: TaskRow, ui: TaskTree): string {
   const where = ui.background.has(row.id) ? ' in the background' : '';
   const below = row.depth > 1 ? ` below ${row.parent?.slice(0, 6) ?? ''}` : '';
   const how = row.status === 'queued' ? 'waits for its turn' : 'begins';
@@ -53,16 +53,16 @@ function beginText(row: TaskRow, ui: UiState): string {
   return hasEnded(row) ? `${begun}. It ${endText(row, row.since)}` : begun;
 }
 
-function changeText(row: TaskRow, told: string, now: number): string {
+function changeText(row: TaskRow, reported: string, now: number): string {
   if (hasEnded(row)) return endText(row, now);
   if (row.activity.kind === 'held') return `waits for ${row.activity.because}`;
   if (row.status === 'parked') return 'waits for an answer';
-  return told === 'queued' ? 'begins' : 'goes on';
+  return reported === 'queued' ? 'begins' : 'goes on';
 }
 
 function endText(row: TaskRow, now: number): string {
-  const why = row.because === null ? '' : `: ${row.because}`;
-  const said = row.lastLine === '' || row.because !== null ? '' : `: ${row.lastLine}`;
+  const why = row.endReason === null ? '' : `: ${row.endReason}`;
+  const said = row.lastLine === '' || row.endReason !== null ? '' : `: ${row.lastLine}`;
   const took = shortTime((row.endedAt ?? now) - row.since);
   return `${row.status} after ${took}, ${plural(row.turns, 'turn')}${why}${said}`;
 }

@@ -1,16 +1,20 @@
 import type { Muster } from '../../../api/index.ts';
 import { readEnvironment } from '../../../sys/env.ts';
-import { callerOf } from '../notification.ts';
-import { runFace, type TuiRequest } from '../tui.ts';
+import { attentionMethodOf } from '../terminal/notification.ts';
+import { runInterface, type TuiRequest } from '../tui.ts';
 import { PlainApp } from './plain-app.ts';
 
-/** Opens the UI for a screen reader and resolves, to the exit code, when the person has left it. */
+/** Opens the UI for a screen reader. Resolves to the exit code when the user has left it. */
 export async function runPlain(muster: Muster, request: TuiRequest): Promise<number> {
   const environment = readEnvironment();
   const { stdin, stdout } = process;
-  return runFace(muster, request, (options) => {
-    const caller = callerOf(muster.notify, environment);
+  return runInterface(muster, request, (options) => {
+    const attention = attentionMethodOf(muster.notify, environment);
     const canMove = environment['TERM'] !== 'dumb';
-    return new PlainApp({ ...options, caller, streams: { input: stdin, output: stdout, canMove } });
+    return new PlainApp({
+      ...options,
+      attention,
+      streams: { input: stdin, output: stdout, canMove },
+    });
   });
 }

@@ -1,57 +1,55 @@
-import { systemClock } from '../../../base/clock.ts';
 import { ProcessTerminal } from '@earendil-works/pi-tui';
-import type { Muster, Tasks } from '../../../api/index.ts';
+import type { Muster, Tasks, TreeListener } from '../../../api/index.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { App } from '../app.ts';
-import { callerOf } from '../notification.ts';
-import { themeFor } from '../render/theme.ts';
-import { EXIT_CODES, shown } from '../tui.ts';
-import { WatchedConversation } from './watched-conversation.ts';
-import { watchedMuster, type Tell } from './watched-muster.ts';
+import { attentionMethodOf } from '../terminal/notification.ts';
+import { EXIT_CODES, holdTerminal } from '../tui.ts';
+import { themeFor } from '../view/theme.ts';
+import { WatchedConversation, watchedLibrary } from './watched-library.ts';
 
 export interface WatchRequest {
-  /** The task at the top, by its whole id. */
+  /** The full id of the top task. */
   readonly id: string;
-  /** For the pages and the logs; nothing is set to work in it. */
+  /** The library that pages and logs are read from. It runs nothing. */
   readonly muster: Muster;
   readonly tasks: Tasks;
 }
 
 /**
- * Shows a task and all below it, whoever runs them, until the person leaves; resolves to the exit code.
- * Nothing that is watched ends with it.
+ * Shows a task and all tasks below it, whichever process runs them, until the user leaves. Resolves to the exit
+ * code. Leaving ends nothing of what is watched.
  */
 export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<number> {
   const environment = readEnvironment();
   const left = Promise.withResolvers<number>();
-  const tell: Tell = (text) => app.tell(text);
-  const doors = watchedMuster(muster, tasks, tell);
+  const reportFailure = (text: string): void => app.dispatch({ type: 'request-failed', text });
+  const library = watchedLibrary(muster, tasks, reportFailure);
   const app = new App({
-    muster: doors,
+    library,
     terminal: new ProcessTerminal(),
     theme: themeFor(environment),
-    caller: callerOf(muster.notify, environment),
+    attention: attentionMethodOf(muster.notify, environment),
     agent: null,
-    watched: new WatchedConversation(id, doors, tell),
+    watched: new WatchedConversation(id, library, reportFailure),
     notices: [],
     now: systemClock.monotonic,
     onLeave: () => left.resolve(0),
   });
-  app.watch(id);
+  app.open(id);
   const following = new AbortController();
+  const { placeTask, dispatch } = app;
+  const listener: TreeListener = {
+    found: placeTask,
+    left: placeTask,
+    event: (event, task) => dispatch({ type: 'task-event', event, task }),
+    passedOver: (count) => dispatch({ type: 'tasks-passed-over', count }),
+  };
   const followed = tasks
-    .follow(id, {
-      listener: {
-        found: app.place,
-        left: app.place,
-        event: app.onEvent,
-        passedOver: app.passOver,
-      },
-      signal: following.signal,
-    })
-    .catch((thrown: unknown) => tell(`not followed any more: ${errorMessage(thrown)}`));
-  const code = await shown(app, left.promise, (signal) => left.resolve(EXIT_CODES[signal]));
+    .follow(id, { listener, signal: following.signal })
+    .catch((thrown: unknown) => reportFailure(`no longer following: ${errorMessage(thrown)}`));
+  const code = await holdTerminal(app, left.promise, (signal) => left.resolve(EXIT_CODES[signal]));
   following.abort();
   await followed;
   return code;

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { foldLog } from '../../../../src/engine/task/fold-log.ts';
 import { toolsByName } from '../../../../src/replay/idle-deps.ts';
 import { rerunTree } from '../../../../src/replay/rerun-tree.ts';
-import { openStore } from '../../../../src/store/file-store.ts';
+import { openFileStore } from '../../../../src/store/file-store.ts';
 import type { TaskStore } from '../../../../src/store/task-store.ts';
 import { tempDirectory } from '../../../sys/temp.ts';
 import { call, calls, eventsOfType } from '../../play.ts';
@@ -12,7 +12,7 @@ import { SETTINGS, testEngine, waitTool, type TestEngine } from '../../support.t
 import { byPrompt } from './support.ts';
 
 function storeIn(directory: string): TaskStore {
-  const store = openStore({ dataDir: directory, durability: 'fast' });
+  const store = openFileStore({ dataDir: directory, durability: 'fast' });
   onTestFinished(() => store.close());
   return store;
 }
@@ -42,7 +42,7 @@ it('a large conversation that siblings inherit is kept once, and comes back as i
   const created = eventsOfType(test, 'task.created');
   const again = storeIn(directory);
   for (const id of heirs) {
-    expect(statSync(again.log(id) ?? '').size).toBeLessThan(64 * 1024);
+    expect(statSync(again.logPath(id) ?? '').size).toBeLessThan(64 * 1024);
     const spec = created.find(({ task }) => task === id)?.spec;
     expect(foldLog(again, id).spec).toEqual(spec);
     expect(spec?.inherited?.messages).toHaveLength(27);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { foldLog } from '../../../../src/engine/task/fold-log.ts';
 import { makeBranch } from '../../../../src/replay/branch.ts';
-import { openStore } from '../../../../src/store/file-store.ts';
+import { openFileStore } from '../../../../src/store/file-store.ts';
 import type { TaskStore } from '../../../../src/store/task-store.ts';
 import { tempDirectory } from '../../../sys/temp.ts';
 import { isSummaryRequest } from '../../compaction/support.ts';
@@ -12,7 +12,7 @@ import { testEngine, waitTool, type TestEngine } from '../../support.ts';
 import { byPrompt } from './support.ts';
 
 function storeIn(directory: string): TaskStore {
-  const store = openStore({ dataDir: directory, durability: 'fast' });
+  const store = openFileStore({ dataDir: directory, durability: 'fast' });
   onTestFinished(() => store.close());
   return store;
 }
@@ -56,7 +56,7 @@ it('a large conversation that several are told of is kept once, and comes back a
   const again = storeIn(directory);
   const created = eventsOfType(test, 'task.created');
   for (const id of [one, two]) {
-    expect(statSync(again.log(id) ?? '').size).toBeLessThan(64 * 1024);
+    expect(statSync(again.logPath(id) ?? '').size).toBeLessThan(64 * 1024);
     const spec = created.find(({ task }) => task === id)?.spec;
     expect(spec?.summarised?.messages).toHaveLength(19);
     expect(foldLog(again, id).spec).toEqual(spec);

@@ -1,36 +1,57 @@
-import { checkAgents, type CheckReport } from '../../../../api/agents/check.ts';
+import type { CheckReport } from '../../../../api/agents/check.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
-import type { AgentsCommand } from '../../command.ts';
-import type { CommandContext } from '../context.ts';
-import { agentsPlace, agentWords, dirOption } from './place.ts';
-import { pathGroup, shownPath } from './words.ts';
+import { defineCommand, type CommandContext } from '../../command.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import { pathGroup, shownPath } from './format.ts';
+import {
+  resolveAgentFiles,
+  agentsLocation,
+  agentsOptions,
+  directoryOption,
+  TRUST_DATA_DIR,
+} from './location.ts';
 
-type AgentsCheck = Extract<AgentsCommand, { kind: 'agents-check' }>;
 const WIDEST = 'warning'.length;
 
 type Finding = CheckReport['findings'][number];
 
-/** `muster agents check`: exit code 1 where there is an error; with `--strict` for a warning, too. */
-export async function checkAgentsCommand(
-  command: AgentsCheck,
-  context: CommandContext,
-): Promise<number> {
-  const report = await checkAgents({
-    ...agentsPlace(command, context),
-    ...dirOption(command.dir, context),
-    names: agentWords(command.names, context),
-  });
-  const failing = report.findings.filter(
-    ({ severity }) => severity === 'error' || (command.strict && severity === 'warning'),
-  );
-  const ok = failing.length === 0;
-  context.out(command.json ? `${jsonText({ ok, ...report }, 2)}\n` : asText(report, context));
-  return ok ? 0 : 1;
-}
+/** `muster agents check`: exit code 1 for an error; with `--strict` for a warning, too. */
+export const agentsCheckCommand = defineCommand({
+  words: 'agents check',
+  summary: 'what is wrong, or worth knowing, with agents and their files',
+  operands: [{ name: '[NAME|FILE…]', completes: { found: 'agents', paths: 'files' } }],
+  flags: ['strict', 'json', 'dir', ...PROJECT_FLAGS, 'data-dir'],
+  flagDetails: { 'data-dir': TRUST_DATA_DIR },
+  examples: [
+    'muster agents check',
+    'muster agents check reviewer .claude/agents/tester.md --strict',
+    'muster agents check --dir ../collection --json',
+  ],
+  parse: ({ operands, flags }) => ({
+    ...agentsOptions(flags),
+    names: operands,
+    strict: flags.has('strict'),
+    dir: flags.text('dir'),
+  }),
+  run: async (options, context) => {
+    const { checkAgents } = await import('../../../../api/agents/check.ts');
+    const { json, strict } = options;
+    const report = await checkAgents({
+      ...agentsLocation(options, context),
+      ...directoryOption(options.dir, context),
+      names: await resolveAgentFiles(options.names, context),
+    });
+    const ok = !report.findings.some(
+      ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
+    );
+    context.out(json ? `${jsonText({ ok, ...report }, 2)}\n` : asText(report, context));
+    return ok ? 0 : 1;
+  },
+});
 
-/** By file, and in it by agent where there are several; what holds for many files stands once, below. */
+/** Lists findings by file, and in a file by agent if it has several; what is true of many files comes once, at the end. */
 function asText(report: CheckReport, { cwd, home }: CommandContext): string {
   const [untrusted, others] = [true, false].map((is) =>
     report.findings.filter(({ code }) => (code === 'untrusted') === is),

@@ -1,35 +1,58 @@
 import { resolve } from 'node:path';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
-import type { AgentsCommand } from '../../command.ts';
-import type { CommandContext } from '../context.ts';
-import { factLines, type Fact } from '../facts.ts';
-import { agentsPlace } from './place.ts';
-import { shownOrigin, shownPath } from './words.ts';
-import { explainAgent } from '../../../../api/explain/explain-agent.ts';
-import type { AgentExplanation } from '../../../../api/explain/explain-agent.ts';
-import type { ExplainedLimit } from '../../../../api/explain/explain-agent.ts';
+import type { AgentExplanation, ExplainedLimit } from '../../../../api/explain/explain-agent.ts';
+import { defineCommand, type CommandContext } from '../../command.ts';
+import { factLines, type Fact } from '../../layout.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import { AGENT_VALUES } from '../../completion-values.ts';
+import { shownOrigin, shownPath } from './format.ts';
+import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
-type AgentsExplain = Extract<AgentsCommand, { kind: 'agents-explain' }>;
+/** The flags that set the configuration of the agent that delegates. */
+const PARENT_FLAGS = [
+  'model',
+  'fallback-model',
+  'parent-mode',
+  'agent-mode',
+  'allow',
+  'ask',
+  'deny',
+] as const;
 
 /**
- * `muster agents explain`: what a Task call for the agent would make, and why. Exit code 1 where the call
- * would be refused.
+ * `muster agents explain`: shows the task that a Task call for the agent would create, and why. Exit code 1
+ * if the call would be refused.
  */
-export async function explainAgentCommand(
-  command: AgentsExplain,
-  context: CommandContext,
-): Promise<number> {
-  const { name, flags, addDirs } = command;
-  const explained = await explainAgent({
-    ...agentsPlace(command, context),
+export const agentsExplainCommand = defineCommand({
+  words: 'agents explain',
+  summary: 'what an agent becomes when it is delegated to, and why',
+  operands: [{ name: 'NAME', completes: AGENT_VALUES }],
+  flags: ['json', ...PARENT_FLAGS, ...PROJECT_FLAGS, 'add-dir', 'data-dir'],
+  flagDetails: {
+    model: { help: "the main agent's: provider/model, a model id, a tier, auto or offline" },
+    'data-dir': TRUST_DATA_DIR,
+  },
+  examples: ['muster agents explain Review', 'muster agents explain Bash --parent-mode plan'],
+  parse: ({ operands: [name = ''], flags }) => ({
+    ...agentsOptions(flags),
     name,
-    flags,
-    addDirs: addDirs.map((path) => resolve(context.cwd, path)),
-  });
-  context.out(command.json ? `${jsonText(explained, 2)}\n` : asText(explained, context));
-  return explained.call.verdict === 'deny' ? 1 : 0;
-}
+    flags: flags.configValues(PARENT_FLAGS),
+    addDirs: flags.texts('add-dir'),
+  }),
+  run: async (options, context) => {
+    const { explainAgent } = await import('../../../../api/explain/explain-agent.ts');
+    const { name, flags, addDirs, json } = options;
+    const explained = await explainAgent({
+      ...agentsLocation(options, context),
+      name,
+      flags,
+      addDirs: addDirs.map((path) => resolve(context.cwd, path)),
+    });
+    context.out(json ? `${jsonText(explained, 2)}\n` : asText(explained, context));
+    return explained.call.verdict === 'deny' ? 1 : 0;
+  },
+});
 
 function asText(explained: AgentExplanation, { cwd, home }: CommandContext): string {
   const { name, origin, background, inactive } = explained;
@@ -37,16 +60,16 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
     ['agent', exactLine(name)],
     ['file', `${shownPath(origin.path, cwd, home)} (${shownOrigin(origin)})`],
     ...callFacts(explained),
-    ...(explained.unlisted ? [['chosen', 'by people alone: no model is told of it'] as const] : []),
+    ...(explained.unlisted ? [['chosen', 'by people only: no model sees it'] as const] : []),
     ...toolFacts(explained),
     ...rightsFacts(explained),
     ...modelFacts(explained),
     ...limitFacts(explained),
     ...memoryFacts(explained),
-    ['background', background ? 'unless the call says otherwise' : 'only where the call says so'],
+    ['background', background ? 'unless the call says otherwise' : 'only if the call says so'],
     ['reuse', reuseText(explained)],
     ...contextFacts(explained),
-    ...explained.warnings.map((message): Fact => ['worth knowing', exactLine(message)]),
+    ...explained.warnings.map((message): Fact => ['note', exactLine(message)]),
     ...inactive.map(({ field, consequence }): Fact => {
       const what = consequence ?? 'Muster does not use it.';
       return ['no effect', `${exactLine(field)}: ${exactLine(what)}`];
@@ -56,7 +79,7 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
 
 function reuseText({ reuse: { on, from } }: AgentExplanation): string {
   const by = from === 'definition' ? '`cache` of its definition' : 'task_tool.cache';
-  return on ? `results, while all that they read is the same (${by})` : `none (${by} is false)`;
+  return on ? `results, while everything they read is unchanged (${by})` : `none (${by} is false)`;
 }
 
 function memoryFacts({ memory }: AgentExplanation): readonly Fact[] {
@@ -73,10 +96,10 @@ function toolFacts({ tools, delegatesTo }: AgentExplanation): readonly Fact[] {
   return [
     ['tools', exactLine(tools.names.join(', ')) || 'none'],
     ...tools.dropped.map(({ name, reason }): Fact => [
-      'not given',
+      'not available',
       `${exactLine(name)}: ${exactLine(reason)}`,
     ]),
-    ...tools.unknown.map((message): Fact => ['not known', exactLine(message)]),
+    ...tools.unknown.map((message): Fact => ['unknown', exactLine(message)]),
     ['delegates to', exactLine(delegatesTo.join(', ')) || 'nobody'],
   ];
 }
@@ -88,10 +111,11 @@ function grantedText({ grantedBy }: AgentExplanation['rights']): string {
 function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
   const { asked, mode, parentMode, refusesQuestions, disallowedTools, rules, roots } = rights;
   const { callLimits } = rights;
-  const wish = asked === null ? 'its file asks for none' : `its file asks for ${exactLine(asked)}`;
+  const request =
+    asked === null ? 'its file requests none' : `its file requests ${exactLine(asked)}`;
   return [
-    ['mode', `${mode} (${wish}; its parent has ${parentMode}${grantedText(rights)})`],
-    ...(refusesQuestions ? [['asks', 'nobody: what would be asked is refused'] as const] : []),
+    ['mode', `${mode} (${request}; its parent has ${parentMode}${grantedText(rights)})`],
+    ...(refusesQuestions ? [['asks', 'nobody: calls that would ask are refused'] as const] : []),
     ...(disallowedTools.length === 0
       ? []
       : [['denied', exactLine(disallowedTools.join(', '))] as const]),
@@ -106,7 +130,7 @@ function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
       ]),
     ),
     ...roots.map((root): Fact => ['works in', exactLine(root)]),
-    ['network', rights.network ? 'commands reach it' : 'not for commands'],
+    ['network', rights.network ? 'available to commands' : 'not available to commands'],
     ['depth', `${rights.depth} of at most ${rights.maxDepth}`],
   ];
 }
@@ -128,15 +152,15 @@ function limitFacts({ limits }: AgentExplanation): readonly Fact[] {
   const seconds = { ...wallMs, value: wallMs.value === null ? null : wallMs.value / 1000 };
   return [
     ['limits', shownLimit('turns', maxTurns)],
-    ['limits', shownLimit('tokens, with all below it', maxTokens)],
-    ...setLimit('US dollars, with all below it', maxCostUsd),
-    ...setLimit('bytes of tool results, with all below it', maxToolBytes),
+    ['limits', shownLimit('tokens, including its subagents', maxTokens)],
+    ...setLimit('US dollars, including its subagents', maxCostUsd),
+    ...setLimit('bytes of tool results, including its subagents', maxToolBytes),
     ['limits', shownLimit('seconds', seconds)],
-    ['limits', shownLimit('tokens of its answer reach its parent', resultMaxTokens)],
+    ['limits', shownLimit('tokens of its answer for its parent', resultMaxTokens)],
   ];
 }
 
-/** Of those that are rarely set, nothing is said where they are not. */
+/** Describes a limit that is rarely set; nothing if it is not. */
 function setLimit(what: string, limit: ExplainedLimit | undefined): readonly Fact[] {
   return limit === undefined ? [] : [['limits', shownLimit(what, limit)]];
 }

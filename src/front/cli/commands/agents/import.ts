@@ -1,31 +1,55 @@
-import { importAgents, type ImportedAgent } from '../../../../api/agents/import.ts';
+import type { ImportedAgent } from '../../../../api/agents/import.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
-import type { AgentsCommand } from '../../command.ts';
-import type { CommandContext } from '../context.ts';
-import { agentsPlace, agentWords, dirOption } from './place.ts';
-import { shownPath } from './words.ts';
-import { nextStep } from './next-step.ts';
+import { defineCommand, type CommandContext } from '../../command.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import { FILES } from '../../completion-values.ts';
+import { shownPath } from './format.ts';
+import {
+  AGENT_DIRECTORIES,
+  resolveAgentFiles,
+  agentsLocation,
+  agentsOptions,
+  directoryOption,
+  nextSteps,
+  REPLACE_FILES,
+  targetOptions,
+  TRUST_DATA_DIR,
+} from './location.ts';
 
-type AgentsImport = Extract<AgentsCommand, { kind: 'agents-import' }>;
-
-/** `muster agents import`: says what was written, and what did not come along. */
-export async function importAgentsCommand(
-  command: AgentsImport,
-  context: CommandContext,
-): Promise<number> {
-  const { to, name, force } = command;
-  const imported = await importAgents({
-    ...agentsPlace(command, context),
-    ...dirOption(command.dir, context),
-    names: agentWords(command.names, context),
-    to,
-    name,
-    force,
-  });
-  context.out(command.json ? `${jsonText({ imported }, 2)}\n` : asText(imported, context));
-  return 0;
-}
+/** `muster agents import`: reports what was written, and what was left out. */
+export const agentsImportCommand = defineCommand({
+  words: 'agents import',
+  summary: "write agents of another product's files in Muster's own format",
+  operands: [{ name: '[FILE|NAME…]', completes: FILES }],
+  flags: ['to', 'name', 'force', 'json', 'dir', ...PROJECT_FLAGS, 'data-dir'],
+  flagDetails: { to: AGENT_DIRECTORIES, force: REPLACE_FILES, 'data-dir': TRUST_DATA_DIR },
+  examples: [
+    'muster agents import .github/agents/planner.agent.md',
+    'muster agents import --dir ~/.claude/agents --to user',
+  ],
+  parse: ({ operands, flags }) => ({
+    ...agentsOptions(flags),
+    names: operands,
+    dir: flags.text('dir'),
+    name: flags.text('name'),
+    ...targetOptions(flags),
+  }),
+  run: async (options, context) => {
+    const { importAgents } = await import('../../../../api/agents/import.ts');
+    const { to, name, force, json } = options;
+    const imported = await importAgents({
+      ...agentsLocation(options, context),
+      ...directoryOption(options.dir, context),
+      names: await resolveAgentFiles(options.names, context),
+      to,
+      name,
+      force,
+    });
+    context.out(json ? `${jsonText({ imported }, 2)}\n` : asText(imported, context));
+    return 0;
+  },
+});
 
 function asText(imported: readonly ImportedAgent[], context: CommandContext): string {
   const { cwd, home } = context;
@@ -33,10 +57,10 @@ function asText(imported: readonly ImportedAgent[], context: CommandContext): st
     `${exactLine(name)}: ${shownPath(path, cwd, home)} (from ${shownPath(from, cwd, home)}, ${vendor})`,
     ...(leftOut.length === 0
       ? []
-      : [`  left out, for it does nothing in Muster: ${exactLine(leftOut.join(', '))}`]),
+      : [`  left out, because it does nothing in Muster: ${exactLine(leftOut.join(', '))}`]),
     ...warnings
       .filter(({ code }) => code !== 'inactive-field' && code !== 'unknown-field')
       .map(({ message }) => `  ! ${exactLine(message)}`),
   ]);
-  return [...lines, ...nextStep(imported, context)].map((line) => `${line}\n`).join('');
+  return [...lines, ...nextSteps(imported, context)].map((line) => `${line}\n`).join('');
 }

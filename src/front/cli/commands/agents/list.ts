@@ -1,50 +1,67 @@
-import { listAgentsBelow, listAgentsIn } from '../../../../api/index.ts';
+import type { listAgentsIn } from '../../../../api/index.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine, plural } from '../../../../base/text.ts';
-import type { AgentsCommand } from '../../command.ts';
-import type { CommandContext } from '../context.ts';
-import { agentsPlace, dirOption } from './place.ts';
-import { cutLine, pathGroup, shownMode, shownOrigin, shownPath, shownTools } from './words.ts';
+import { defineCommand } from '../../command.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import { cutLine, pathGroup, shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
+import { agentsLocation, agentsOptions, directoryOption, TRUST_DATA_DIR } from './location.ts';
 
 type Listings = Awaited<ReturnType<typeof listAgentsIn>>;
 type Listing = Listings['agents'][number];
-type AgentsList = Extract<AgentsCommand, { kind: 'agents-list' }>;
 
 /** Code points of a description on its line, which has four blanks before it. */
 const SHOWN_DESCRIPTION = 76;
-/** Longer names push the rest of their line to the right, and not all the others. */
+/** Longer names push the rest of their own line to the right, and not all lines. */
 const WIDEST_NAME = 24;
 
-/** `muster agents list`: what can be chosen, where it came from, and what it gets. */
-export async function listAgentsCommand(
-  command: AgentsList,
-  context: CommandContext,
-): Promise<number> {
-  const { dir } = dirOption(command.dir, context);
-  const listings =
-    dir === undefined
-      ? await listAgentsIn(agentsPlace(command, context))
-      : await listAgentsBelow(dir);
-  if (command.json) {
-    context.out(`${jsonText(listings, 2)}\n`);
+/** `muster agents list` */
+export const agentsListCommand = defineCommand({
+  words: 'agents list',
+  summary: 'which agents there are, where each comes from and what it may do',
+  operands: [],
+  flags: ['verbose', 'json', 'dir', ...PROJECT_FLAGS, 'data-dir'],
+  flagDetails: {
+    verbose: {
+      group: 'General',
+      help: 'everything known of each, and agents that another one of the same name hides',
+    },
+    'data-dir': TRUST_DATA_DIR,
+  },
+  examples: ['muster agents list', 'muster agents list --json --dir ~/.claude'],
+  parse: ({ flags }) => ({
+    ...agentsOptions(flags),
+    verbose: flags.has('verbose'),
+    dir: flags.text('dir'),
+  }),
+  run: async (options, context) => {
+    const { listAgentsBelow, listAgentsIn } = await import('../../../../api/index.ts');
+    const { json, verbose } = options;
+    const { dir } = directoryOption(options.dir, context);
+    const listings =
+      dir === undefined
+        ? await listAgentsIn(agentsLocation(options, context))
+        : await listAgentsBelow(dir);
+    if (json) {
+      context.out(`${jsonText(listings, 2)}\n`);
+      return 0;
+    }
+    const from = { cwd: dir ?? context.cwd, home: context.home, byPath: dir !== undefined };
+    context.out(verbose ? longList(listings, from) : shortList(listings, from));
+    context.out(skippedLines(listings, from) + summaryLine(listings, { verbose }));
     return 0;
-  }
-  const from = { cwd: dir ?? context.cwd, home: context.home, byPath: dir !== undefined };
-  context.out(command.verbose ? inFull(listings, from) : inShort(listings, from));
-  context.out(skippedLines(listings, from) + summary(listings, command));
-  return 0;
-}
+  },
+});
 
 interface From {
   readonly cwd: string;
   readonly home: string;
-  /** Whether each is told by its path: in a collection, scopes mean nothing. */
+  /** Whether each agent is shown with its path: in a collection, scopes mean nothing. */
   readonly byPath: boolean;
 }
 
-/** Two lines each, of those that count, as wide as the narrowest terminal in use. */
-function inShort({ agents }: Listings, from: From): string {
+/** Two lines for each agent that can be used, as wide as the narrowest terminal in use. */
+function shortList({ agents }: Listings, from: From): string {
   const used = agents.filter(({ shadowedBy }) => shadowedBy === null);
   const names = used.map(shownName);
   const widths = names.map((name) => name.length).filter((width) => width <= WIDEST_NAME);
@@ -53,13 +70,13 @@ function inShort({ agents }: Listings, from: From): string {
     .map((agent, index) => {
       const line = cutLine(agent.description, SHOWN_DESCRIPTION) || '(no description)';
       const name = (names[index] ?? '').padEnd(width);
-      return `${name}  ${factsOf(agent, from).join(' · ')}\n    ${line}\n`;
+      return `${name}  ${traits(agent, from).join(' · ')}\n    ${line}\n`;
     })
     .join('');
 }
 
-/** What is not as it is unless said otherwise, behind where it comes from and what it may do. */
-function factsOf(agent: Listing, from: From): readonly string[] {
+/** Lists where an agent comes from, its mode, and whatever differs from the defaults. */
+function traits(agent: Listing, from: From): readonly string[] {
   const { model, shadows, warnings } = agent;
   return [
     origin(agent, from),
@@ -70,7 +87,7 @@ function factsOf(agent: Listing, from: From): readonly string[] {
   ];
 }
 
-/** With the word that is typed for it, where that is another one. */
+/** The name, and the id where that differs. */
 function shownName({ id, name }: Listing): string {
   return exactLine(id === name ? name : `${name} (${id})`);
 }
@@ -86,8 +103,8 @@ function shadowed(paths: readonly string[], { cwd, home }: From): string {
   return paths.length === 1 ? shown : `${shown} and ${plural(paths.length - 1, 'other')}`;
 }
 
-/** All that the listing knows, of those that are not used, too. */
-function inFull({ agents }: Listings, { cwd, home }: From): string {
+/** Everything that the listing knows, also of agents that are not used. */
+function longList({ agents }: Listings, { cwd, home }: From): string {
   return agents
     .map((agent) => {
       const { shadowedBy, warnings, shadows, aliases, description, maxTurns, disallowedTools } =
@@ -116,7 +133,7 @@ function inFull({ agents }: Listings, { cwd, home }: From): string {
     .join('\n');
 }
 
-/** A line for each reason. */
+/** Lists the skipped files, one line for each reason. */
 function skippedLines({ skipped }: Listings, { cwd, home }: From): string {
   return [...Map.groupBy(skipped, ({ code }) => code).values()]
     .map((files) => {
@@ -126,7 +143,7 @@ function skippedLines({ skipped }: Listings, { cwd, home }: From): string {
     .join('');
 }
 
-function summary({ agents }: Listings, { verbose }: AgentsList): string {
+function summaryLine({ agents }: Listings, { verbose }: { readonly verbose: boolean }): string {
   const unused = agents.filter(({ shadowedBy }) => shadowedBy !== null).length;
   const warned = agents.filter(({ warnings }) => warnings.length > 0).length;
   const parts = [

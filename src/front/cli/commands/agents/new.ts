@@ -1,70 +1,137 @@
 import { resolve } from 'node:path';
-import { createAgent, type AgentRequest } from '../../../../api/agents/create.ts';
-import { readPromptFile } from '../../../../api/agents/prompt-file.ts';
+import type { AgentRequest } from '../../../../api/agents/create.ts';
+import { EXAMPLE_AGENTS } from '../../../../api/agents/examples.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
-import type { AgentsCommand } from '../../command.ts';
-import type { Questions } from '../../questions.ts';
-import type { CommandContext } from '../context.ts';
-import { nextStep } from './next-step.ts';
-import { agentsPlace } from './place.ts';
-import { shownPath } from './words.ts';
+import { TIERS } from '../../../../protocol/model.ts';
+import { defineCommand, type CommandArguments, type CommandContext } from '../../command.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import type { Questions } from '../../terminal.ts';
+import { MODEL_VALUES } from '../../completion-values.ts';
+import { shownPath } from './format.ts';
+import {
+  AGENT_DIRECTORIES,
+  agentsLocation,
+  agentsOptions,
+  nextSteps,
+  REPLACE_FILES,
+  targetOptions,
+  TRUST_DATA_DIR,
+} from './location.ts';
 
-export interface NewAgentContext extends CommandContext {
-  /** Begins to ask a person; null: there is no terminal to ask on. */
-  readonly questions: (() => Questions) | null;
-}
+type NewAgentOptions = ReturnType<typeof parseNewAgent>;
 
-type AgentsNew = Extract<AgentsCommand, { kind: 'agents-new' }>;
-
-/** `muster agents new`: writes a file that `muster agents check` has nothing against. */
-export async function newAgentCommand(
-  command: AgentsNew,
-  context: NewAgentContext,
-): Promise<number> {
-  const { to, force } = command;
-  const wish = await wishOf(command, context);
-  const created = await createAgent({ ...agentsPlace(command, context), wish, to, force });
-  if (command.json) {
-    context.out(`${jsonText(created, 2)}\n`);
+/** `muster agents new`: writes a file that passes `muster agents check`. */
+export const agentsNewCommand = defineCommand({
+  words: 'agents new',
+  summary: 'write a new agent; what no flag says is asked at the terminal',
+  operands: [{ name: '[NAME]' }],
+  flags: [
+    'description',
+    'tools',
+    'model',
+    'mode',
+    'prompt',
+    'prompt-file',
+    'from',
+    'to',
+    'force',
+    'json',
+    ...PROJECT_FLAGS,
+    'data-dir',
+  ],
+  flagDetails: {
+    model: {
+      help: 'what its file asks for: a tier (fast, balanced, powerful), provider/model, a model id, auto, or inherit (the default)',
+      completes: { ...MODEL_VALUES, words: ['inherit', ...TIERS] },
+    },
+    from: {
+      value: 'NAME',
+      group: 'Agents and models',
+      help: 'the agent, or example (deepresearch, code), that it is copied from; other flags override the copy',
+      completes: { words: EXAMPLE_AGENTS, found: 'agents' },
+    },
+    to: AGENT_DIRECTORIES,
+    force: REPLACE_FILES,
+    'data-dir': TRUST_DATA_DIR,
+  },
+  examples: [
+    'muster agents new',
+    'muster agents new migrations --description "Reviews database migrations. Use after a change to the schema." --tools "Read, Grep, Glob" --prompt-file prompt.md',
+    'muster agents new my-explore --from Explore --model balanced --to user',
+    'muster agents new research --from deepresearch',
+  ],
+  parse: parseNewAgent,
+  run: async (options, context) => {
+    const { createAgent } = await import('../../../../api/agents/create.ts');
+    const { to, force, json } = options;
+    const wish = await requestedAgent(options, context);
+    const created = await createAgent({ ...agentsLocation(options, context), wish, to, force });
+    if (json) {
+      context.out(`${jsonText(created, 2)}\n`);
+      return 0;
+    }
+    const lines = [
+      `${exactLine(created.name)}: ${shownPath(created.path, context.cwd, context.home)}`,
+      ...created.findings.map(({ message }) => `  ! ${exactLine(message)}`),
+      ...nextSteps([created], context),
+    ];
+    context.out(lines.map((line) => `${line}\n`).join(''));
     return 0;
+  },
+});
+
+function parseNewAgent({ operands, flags }: CommandArguments) {
+  const [name = null] = operands;
+  const [prompt, promptFile] = [flags.text('prompt'), flags.text('prompt-file')];
+  if (prompt !== null && promptFile !== null) {
+    throw new UsageError('--prompt and --prompt-file are two prompts; give one of them');
   }
-  const lines = [
-    `${exactLine(created.name)}: ${shownPath(created.path, context.cwd, context.home)}`,
-    ...created.findings.map(({ message }) => `  ! ${exactLine(message)}`),
-    ...nextStep([created], context),
-  ];
-  context.out(lines.map((line) => `${line}\n`).join(''));
-  return 0;
+  return {
+    ...agentsOptions(flags),
+    name,
+    description: flags.text('description'),
+    tools: flags.text('tools'),
+    model: flags.text('model'),
+    mode: flags.text('mode'),
+    prompt,
+    promptFile,
+    from: flags.text('from'),
+    ...targetOptions(flags),
+  };
 }
 
-async function wishOf(command: AgentsNew, context: NewAgentContext): Promise<AgentRequest> {
-  const { description, tools, model, mode, from, promptFile } = command;
+async function requestedAgent(
+  options: NewAgentOptions,
+  { cwd, questions: start }: CommandContext,
+): Promise<AgentRequest> {
+  const { description, tools, model, mode, from, promptFile } = options;
+  const { readPromptFile } = await import('../../../../api/agents/prompt-file.ts');
   const prompt =
-    promptFile === null ? command.prompt : await readPromptFile(resolve(context.cwd, promptFile));
-  const said = { name: command.name, description, tools, model, mode, prompt, from };
-  const missing = missingFlags(said);
-  if (missing.length === 0) return { ...said, name: command.name ?? '' };
-  if (context.questions === null || command.json) {
+    promptFile === null ? options.prompt : await readPromptFile(resolve(cwd, promptFile));
+  const given = { name: options.name, description, tools, model, mode, prompt, from };
+  const missing = missingParts(given);
+  if (missing.length === 0) return { ...given, name: options.name ?? '' };
+  if (start === null || options.json) {
     throw new UsageError(
-      `a new agent needs ${missing.join(', ')}${context.questions === null ? '; there is no terminal to ask on' : ''}: muster agents new NAME --description TEXT --prompt TEXT`,
+      `a new agent needs ${missing.join(', ')}${start === null ? '; there is no terminal to ask on' : ''}: muster agents new NAME --description TEXT --prompt TEXT`,
     );
   }
-  const questions = context.questions();
+  const questions = await start();
   try {
-    return await askFor(said, questions);
+    return await askForMissing(given, questions);
   } finally {
     questions.close();
   }
 }
 
-interface Said extends Omit<AgentRequest, 'name'> {
+interface GivenParts extends Omit<AgentRequest, 'name'> {
   readonly name: string | null;
 }
 
-/** What it is made from brings the rest. */
-function missingFlags({ name, description, prompt, from }: Said): readonly string[] {
+/** Lists what is needed and not given; an agent that is copied brings everything but the name. */
+function missingParts({ name, description, prompt, from }: GivenParts): readonly string[] {
   return [
     ...(name === null ? ['NAME'] : []),
     ...(description === null && from === null ? ['--description'] : []),
@@ -72,24 +139,23 @@ function missingFlags({ name, description, prompt, from }: Said): readonly strin
   ];
 }
 
-/** Only what no flag has said. */
-async function askFor(said: Said, questions: Questions): Promise<AgentRequest> {
-  const name = said.name ?? (await required(questions, 'Name (as in: migrations): '));
-  if (said.from !== null) return { ...said, name };
+async function askForMissing(given: GivenParts, questions: Questions): Promise<AgentRequest> {
+  const name = given.name ?? (await required(questions, 'Name (as in: migrations): '));
+  if (given.from !== null) return { ...given, name };
   return {
-    ...said,
+    ...given,
     name,
     description:
-      said.description ??
+      given.description ??
       (await required(questions, 'What it does and when to use it, in a sentence or two: ')),
     tools:
-      said.tools ??
+      given.tools ??
       ((await questions.ask('Tools, as in Read, Grep, Glob (nothing: the core set): ')) || null),
     model:
-      said.model ??
+      given.model ??
       ((await questions.ask("Model: fast, balanced, powerful (nothing: its parent's): ")) || null),
     prompt:
-      said.prompt ??
+      given.prompt ??
       (await required(questions, 'What it is told to do (write more into the file later): ')),
   };
 }

@@ -1,26 +1,35 @@
-import { showAgent, type AgentDetails } from '../../../../api/agents/show.ts';
+import type { AgentDetails } from '../../../../api/agents/show.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
-import type { AgentsCommand } from '../../command.ts';
-import { factLines, type Fact } from '../facts.ts';
-import type { CommandContext } from '../context.ts';
-import { agentsPlace } from './place.ts';
-import { shownMode, shownOrigin, shownPath, shownTools } from './words.ts';
+import { defineCommand, type CommandContext } from '../../command.ts';
+import { factLines, type Fact } from '../../layout.ts';
+import { PROJECT_FLAGS } from '../../run-options.ts';
+import { AGENT_VALUES } from '../../completion-values.ts';
+import { shownMode, shownOrigin, shownPath, shownTools } from './format.ts';
+import { agentsLocation, agentsOptions, TRUST_DATA_DIR } from './location.ts';
 
-type AgentsShow = Extract<AgentsCommand, { kind: 'agents-show' }>;
+/** `muster agents show` */
+export const agentsShowCommand = defineCommand({
+  words: 'agents show',
+  summary: 'one agent with all that its file says, its prompt too',
+  operands: [{ name: 'NAME', completes: AGENT_VALUES }],
+  flags: ['json', ...PROJECT_FLAGS, 'data-dir'],
+  flagDetails: { 'data-dir': TRUST_DATA_DIR },
+  examples: ['muster agents show Explore'],
+  parse: ({ operands: [name = ''], flags }) => ({
+    ...agentsOptions(flags),
+    name,
+  }),
+  run: async (options, context) => {
+    const { showAgent } = await import('../../../../api/agents/show.ts');
+    const agent = await showAgent(options.name, agentsLocation(options, context));
+    context.out(options.json ? `${jsonText(agent, 2)}\n` : asText(agent, context));
+    return 0;
+  },
+});
 
-/** `muster agents show`: one definition with all that its file says. */
-export async function showAgentCommand(
-  command: AgentsShow,
-  context: CommandContext,
-): Promise<number> {
-  const agent = await showAgent(command.name, agentsPlace(command, context));
-  context.out(command.json ? `${jsonText(agent, 2)}\n` : inFull(agent, context));
-  return 0;
-}
-
-function inFull(agent: AgentDetails, context: CommandContext): string {
+function asText(agent: AgentDetails, context: CommandContext): string {
   const { description, prompt, initialPrompt } = agent;
   return [
     factLines(factsOf(agent, context)),

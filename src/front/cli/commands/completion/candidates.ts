@@ -1,41 +1,44 @@
 import { resolve } from 'node:path';
-import { COMMAND_KINDS, commandSpec, type CommandKind } from '../../command-table.ts';
+import { absolutePath } from '../../../../sys/paths.ts';
+import { commandsUnder, type Command } from '../../command.ts';
 import { flagSpec, type FlagName } from '../../flags.ts';
 import type { Scan } from '../../scan.ts';
-import type { Paths } from './sources.ts';
-import { foundValues, type Candidate, type CompletionPlace } from './values.ts';
+import type { Paths } from '../../completion-values.ts';
+import type { Candidate, CompletionPlace } from './values.ts';
 import { wordAtCursor, type WordAtCursor } from './word-at-cursor.ts';
-import { absolutePath } from '../../../../sys/paths.ts';
 
-/** What could stand for the word at the cursor. */
+/** The texts that could replace the word at the cursor. */
 export interface Offer {
-  /** What the word begins with whatever follows, as `--model=`. */
+  /** The part of the word that stays, such as `--model=`. */
   readonly prefix: string;
   readonly candidates: readonly Candidate[];
-  /** Which paths of this machine could, too; a shell knows them best. */
+  /** The kind of paths that are possible, too; the shell lists them itself. */
   readonly paths: Paths | null;
 }
 
-/** More than anybody reads; what is looked for among more of them is typed further. */
+/** More than anybody reads: with more candidates, people type on. */
 const MOST_CANDIDATES = 200;
 
-/**
- * `words` are those behind the program's name up to the cursor; the last one may be empty. `matching`:
- * candidates begin with what is typed, or, where there are not too many of them, the shell chooses.
- */
-export async function offerFor(
+interface OfferOptions {
+  readonly commands: readonly Command[];
+  /** `by shell`: the shell filters the candidates itself, unless there are too many. */
+  readonly matching: 'prefix' | 'by shell';
+}
+
+/** `words` are those behind the program's name up to the cursor; the last one may be empty. */
+export async function completionOffer(
   words: readonly string[],
-  { matching }: { readonly matching: 'prefix' | 'by shell' },
+  { commands, matching }: OfferOptions,
 ): Promise<Offer> {
-  const word = wordAtCursor(words);
+  const word = wordAtCursor(words, commands);
   const { wanted, prefix, typed } = word;
-  const all = plainAndOnce(await allCandidates(word));
-  const beginsAlike =
+  const all = plainAndUnique(await allCandidates(word, commands));
+  const isMatch =
     matching === 'prefix'
       ? (text: string) => text.startsWith(typed)
       : (text: string) => text.toLowerCase().startsWith(typed.toLowerCase());
-  const isShellsChoice = matching === 'by shell' && all.length <= MOST_CANDIDATES;
-  const candidates = isShellsChoice ? all : all.filter(({ text }) => beginsAlike(text));
+  const isFilteredByShell = matching === 'by shell' && all.length <= MOST_CANDIDATES;
+  const candidates = isFilteredByShell ? all : all.filter(({ text }) => isMatch(text));
   return {
     prefix,
     candidates: candidates.slice(0, MOST_CANDIDATES),
@@ -43,16 +46,20 @@ export async function offerFor(
   };
 }
 
-async function allCandidates({ wanted, scan }: WordAtCursor): Promise<readonly Candidate[]> {
+async function allCandidates(
+  { wanted, scan }: WordAtCursor,
+  commands: readonly Command[],
+): Promise<readonly Candidate[]> {
   switch (wanted.kind) {
     case 'command word':
-      return commandWords(wanted.after);
+      return commandWords(wanted.after, commands);
     case 'flag':
       return wanted.flags.map((name) => flagCandidate(name, wanted.command));
     case 'value': {
       const { words = [], found } = wanted.source;
       const listed = words.map((text) => ({ text, about: '' }));
       if (found === undefined) return listed;
+      const { foundValues } = await import('./values.ts');
       return [...listed, ...(await foundValues(found, placeOf(scan)))];
     }
     default:
@@ -60,22 +67,24 @@ async function allCandidates({ wanted, scan }: WordAtCursor): Promise<readonly C
   }
 }
 
-/** A word that begins several commands tells what may follow. */
-function commandWords(after: readonly string[]): readonly Candidate[] {
-  const commands = COMMAND_KINDS.map((kind) => commandSpec(kind))
-    .map(({ words, summary }) => ({ words: words.split(' '), summary }))
-    .filter(({ words }) => words.length > after.length)
-    .filter(({ words }) => after.every((word, index) => words[index] === word));
-  const byNext = Map.groupBy(commands, ({ words }) => words[after.length] ?? '');
+/** Returns the words that may follow; one that begins several commands is explained by their next words. */
+function commandWords(
+  after: readonly string[],
+  commands: readonly Command[],
+): readonly Candidate[] {
+  const following = commandsUnder(commands, after).map(({ words, summary }) => ({
+    words: words.split(' '),
+    summary,
+  }));
+  const byNext = Map.groupBy(following, ({ words }) => words[after.length] ?? '');
   return [...byNext].map(([text, found]) => ({
     text,
     about: found.map(({ words, summary }) => words[after.length + 1] ?? summary).join(', '),
   }));
 }
 
-function flagCandidate(name: FlagName, command: CommandKind | null): Candidate {
-  const own = command === null ? undefined : commandSpec(command).flagHelp?.[name];
-  return { text: `--${name}`, about: own?.help ?? flagSpec(name).help };
+function flagCandidate(name: FlagName, { flagDetails }: Command): Candidate {
+  return { text: `--${name}`, about: flagDetails?.[name]?.help ?? flagSpec(name).help };
 }
 
 function placeOf({ flags }: Scan): CompletionPlace {
@@ -91,12 +100,12 @@ function placeOf({ flags }: Scan): CompletionPlace {
   };
 }
 
-function plainAndOnce(candidates: readonly Candidate[]): readonly Candidate[] {
+function plainAndUnique(candidates: readonly Candidate[]): readonly Candidate[] {
   const plain = candidates.filter(({ text }) => isPlainWord(text));
   return [...new Map(plain.toReversed().map((each) => [each.text, each])).values()].toReversed();
 }
 
-/** What means itself in every shell: a name out of somebody's file is never put where a shell would act on it. */
+/** Whether a text means itself in every shell: a name from somebody's file must not be evaluated. */
 export function isPlainWord(text: string): boolean {
   return /^(?:--)?[\p{L}\p{N}_][\p{L}\p{N}_%+=:,./-]*$/u.test(text);
 }

@@ -1,16 +1,16 @@
 import { oneLine } from '../../../../base/text.ts';
-import type { CompletedShell } from '../../completion-command.ts';
 import type { Offer } from './candidates.ts';
+import type { CompletedShell } from './shell-names.ts';
 
 /**
- * What a shell runs at its start. Each script asks `muster completion SHELL -- WORDS…` with the words as they
- * are typed: nothing of a line that is not finished yet is evaluated.
+ * Returns the script that a shell runs at its start. It calls `muster completion SHELL -- WORDS…` with the words
+ * as they are typed: nothing of an unfinished line is evaluated.
  */
 export function completionScript(shell: CompletedShell): string {
   return SCRIPTS[shell];
 }
 
-/** An offer as the script of the shell reads it: which paths belong to it (or `words`: none), then a candidate a line. */
+/** Writes an offer for the script of a shell: the kind of paths (or `words` for none), then one candidate a line. */
 export function offerText(shell: CompletedShell, { paths, prefix, candidates }: Offer): string {
   const lines = candidates.map(({ text, about }) => {
     switch (shell) {
@@ -28,8 +28,8 @@ export function offerText(shell: CompletedShell, { paths, prefix, candidates }: 
 }
 
 /**
- * Bash takes words apart at the characters of COMP_WORDBREAKS, and has a reply take the place of the last piece
- * alone: pieces without a blank between them are one word again, and `kept` characters of it stay.
+ * Bash splits words at the characters of COMP_WORDBREAKS, and a reply replaces only the last piece. The script
+ * joins pieces without a blank between them to one word again, and leaves out its first `kept` characters.
  */
 const BASH = `# Completion of muster for bash: eval "$(muster completion bash)" in ~/.bashrc
 _muster() {
@@ -63,7 +63,7 @@ complete -F _muster muster
 `;
 
 const ZSH = `#compdef muster
-# Completion of muster for zsh: eval "$(muster completion zsh)" in ~/.zshrc, behind compinit;
+# Completion of muster for zsh: eval "$(muster completion zsh)" in ~/.zshrc, after compinit;
 # or, as a file named _muster, in a directory of $fpath
 _muster() {
     local -a lines

@@ -1,6 +1,6 @@
-import type { CompletedShell } from '../../completion-command.ts';
+import type { CompletedShell } from './shell-names.ts';
 
-/** Words as a shell hands them on, without the quotes that it left: bash leaves all, fish those of the last word. */
+/** Removes the quotes that a shell leaves in the words: bash leaves all, fish those of the last word. */
 export function typedWords(shell: CompletedShell, words: readonly string[]): readonly string[] {
   switch (shell) {
     case 'bash':
@@ -14,7 +14,7 @@ export function typedWords(shell: CompletedShell, words: readonly string[]): rea
   }
 }
 
-/** As a POSIX shell takes a word out of its quotes, of which the last may be open. Nothing in it is evaluated. */
+/** Removes quotes as a POSIX shell does; the last one may be open. Nothing is evaluated. */
 export function unquoted(word: string): string {
   let text = '';
   let quote: '"' | "'" | null = null;

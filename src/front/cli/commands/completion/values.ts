@@ -3,24 +3,24 @@ import { agentsHere } from '../../../../api/agents/find-agents.ts';
 import { openTasks } from '../../../../api/tasks/tasks.ts';
 import { listTemplatesIn } from '../../../../api/templates/list.ts';
 import { agentModesOf } from '../../../../trust/mode-grants.ts';
-import { isAtWork, taskTitle } from '../tasks/rows.ts';
-import type { FoundSource } from './sources.ts';
+import { isTaskAtWork, taskLabel } from '../tasks/rows.ts';
+import type { FoundSource } from '../../completion-values.ts';
 
-/** Something that could be typed, and what it is. */
+/** A text that could be typed, and its meaning. */
 export interface Candidate {
   readonly text: string;
   readonly about: string;
 }
 
-/** Where the command line that is completed would look. Absolute paths. */
+/** The places where the completed command line would look; absolute paths. */
 export interface CompletionPlace {
   readonly cwd: string;
   readonly dataDir?: string;
-  /** Whether files of the project count that nobody has trusted for good. */
+  /** Whether project files that are not trusted are used, too. */
   readonly trustProject: boolean;
 }
 
-/** All values of a source, in the order in which they are listed elsewhere. Reads files; asks nobody. */
+/** Returns the values of a source in the order of the other lists. Reads files; calls no server. */
 export async function foundValues(
   source: FoundSource,
   place: CompletionPlace,
@@ -29,7 +29,7 @@ export async function foundValues(
     case 'tasks':
       return tasks(place, () => true);
     case 'tasks at work':
-      return tasks(place, isAtWork);
+      return tasks(place, isTaskAtWork);
     case 'ended tasks':
       return tasks(place, ({ ended }) => ended !== null);
     case 'runs of templates':
@@ -56,13 +56,13 @@ async function tasks(
   const listed = await listedTasks(place);
   return listed
     .filter(fits)
-    .map((task) => ({ text: task.id, about: `${task.status}  ${taskTitle(task)}` }));
+    .map((task) => ({ text: task.id, about: `${task.status}  ${taskLabel(task)}` }));
 }
 
 async function questions(place: CompletionPlace): Promise<readonly Candidate[]> {
   const listed = await listedTasks(place);
   return listed.flatMap((task) =>
-    (task.questions ?? []).map(({ id }) => ({ text: id, about: taskTitle(task) })),
+    (task.questions ?? []).map(({ id }) => ({ text: id, about: taskLabel(task) })),
   );
 }
 
@@ -82,15 +82,15 @@ async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
     .map(({ id, description }) => ({ text: id, about: description }));
 }
 
-/** Values of `--agent-mode`. */
+/** Returns values of `--agent-mode`. */
 async function agentModes(place: CompletionPlace): Promise<readonly Candidate[]> {
   const { found } = await agentsHere(place);
-  return found.agents.flatMap((agent) =>
+  return found.items.flatMap((agent) =>
     agentModesOf(agent).map((text) => ({ text, about: agent.description })),
   );
 }
 
-/** Those that the configuration names. */
+/** Returns the models that the configuration names. */
 async function configuredModels(place: CompletionPlace): Promise<readonly Candidate[]> {
   const { models } = (await agentsHere(place)).loaded.config;
   const { catalogue, providers: _, ...chosen } = models;

@@ -1,19 +1,15 @@
-import {
-  commandSpec,
-  commandsUnder,
-  findCommand,
-  RUN,
-  type CommandKind,
-} from '../../command-table.ts';
-import { FLAG_NAMES, flagSpec, type FlagName } from '../../flags.ts';
-import { scanArguments, type Scan } from '../../scan.ts';
-import { ANYTHING, flagSource, operandSource, type ValueSource } from './sources.ts';
+import { commandFlags, commandsUnder, findCommand, type Command } from '../../command.ts';
+import { promptCommand } from '../prompt.ts';
+import { flagSpec, flagValues, type FlagName } from '../../flags.ts';
+import { takesPrompt } from '../../parse.ts';
+import { findFlag, scanArguments, type Scan } from '../../scan.ts';
+import type { CompletionValues } from '../../completion-values.ts';
 
 /** The last word of a command line that is still being typed. */
 export interface WordAtCursor {
-  /** What it begins with whatever follows, as `--model=`. */
+  /** The part that stays, such as `--model=`. */
   readonly prefix: string;
-  /** What is there of the rest. */
+  /** The part that is completed. */
   readonly typed: string;
   readonly wanted: Wanted;
   /** The words before it. */
@@ -21,68 +17,61 @@ export interface WordAtCursor {
 }
 
 type Wanted =
-  | { readonly kind: 'value'; readonly source: ValueSource }
+  | { readonly kind: 'value'; readonly source: CompletionValues }
   /** The next word of a command that begins with these. */
   | { readonly kind: 'command word'; readonly after: readonly string[] }
-  | {
-      readonly kind: 'flag';
-      readonly command: CommandKind | null;
-      readonly flags: readonly FlagName[];
-    };
+  | { readonly kind: 'flag'; readonly command: Command; readonly flags: readonly FlagName[] };
 
 /** `words` are those behind the program's name up to the cursor; the last one may be empty. */
-export function wordAtCursor(words: readonly string[]): WordAtCursor {
+export function wordAtCursor(words: readonly string[], commands: readonly Command[]): WordAtCursor {
   const typed = words.at(-1) ?? '';
   const scan = scanArguments(words.slice(0, -1));
-  const whole = (wanted: Wanted): WordAtCursor => ({ prefix: '', typed, wanted, scan });
-  if (scan.unknown !== undefined) return whole(value(ANYTHING));
-  const found = scan.flags.has('print') ? undefined : findCommand(scan.words);
-  const command = found?.kind ?? null;
-  if (scan.incomplete !== undefined) return whole(flagValue(flagOf(scan.incomplete), command));
+  const complete = (wanted: Wanted): WordAtCursor => ({ prefix: '', typed, wanted, scan });
+  if (scan.unknown !== undefined) return complete(value({}));
+  const found = scan.flags.has('print') ? undefined : findCommand(commands, scan.words);
+  const command = found?.command ?? promptCommand;
+  if (scan.incomplete !== undefined) return complete(flagValue(scan.incomplete, command));
   if (typed.startsWith('-') && scan.flagsEnded !== true) {
     const equals = typed.startsWith('--') ? typed.indexOf('=') : -1;
-    if (equals === -1) return whole({ kind: 'flag', command, flags: flagsHere(scan, command) });
+    if (equals === -1) {
+      // After `tasks` there is no command yet, and no prompt either.
+      const isPart =
+        found === undefined && !scan.flags.has('print') && isCommandPart(scan, commands);
+      return complete({ kind: 'flag', command, flags: isPart ? ['help'] : commandFlags(command) });
+    }
     const prefix = typed.slice(0, equals + 1);
-    const wanted = flagValue(flagOf(typed.slice(0, equals)), command);
+    const wanted = flagValue(typed.slice(0, equals), command);
     return { prefix, typed: typed.slice(equals + 1), wanted, scan };
   }
-  return whole(operand(scan, found));
-}
-
-function operand(scan: Scan, found: ReturnType<typeof findCommand>): Wanted {
   if (found === undefined) {
-    return takesPrompt(scan) ? value(ANYTHING) : { kind: 'command word', after: scan.words };
+    const isPrompt = takesPrompt(scan);
+    return complete(isPrompt ? value({}) : { kind: 'command word', after: scan.words });
   }
-  if (found.kind === 'help') return { kind: 'command word', after: found.operands };
-  if (found.kind === 'run-template' && scan.flags.has('continue')) {
-    return value({ found: 'runs of templates' });
-  }
-  return value(operandSource(found.kind, found.operands.length));
+  const { operands } = found;
+  if (command.words === 'help') return complete({ kind: 'command word', after: operands });
+  return complete(value(operandValues(command, operands.length, scan)));
 }
 
-/** Words that begin no command are what a run is told. */
-function takesPrompt({ flags }: Scan): boolean {
-  return flags.has('print') || flags.has('continue') || flags.has('resume');
+function isCommandPart({ words }: Scan, commands: readonly Command[]): boolean {
+  return words.length > 0 && commandsUnder(commands, words).length > 0;
 }
 
-function value(source: ValueSource): Wanted {
+function value(source: CompletionValues): Wanted {
   return { kind: 'value', source };
 }
 
-function flagValue(name: FlagName | undefined, command: CommandKind | null): Wanted {
-  return value((name === undefined ? undefined : flagSource(name, command)) ?? ANYTHING);
+function flagValue(spelling: string, command: Command): Wanted {
+  const name = findFlag(spelling);
+  if (name === undefined) return value({});
+  return value(flagValues({ ...flagSpec(name), ...command.flagDetails?.[name] }) ?? {});
 }
 
-function flagOf(spelling: string): FlagName | undefined {
-  return FLAG_NAMES.find((name) => {
-    const { short } = flagSpec(name);
-    return spelling === `--${name}` || (short !== undefined && spelling === `-${short}`);
-  });
-}
-
-function flagsHere({ words, flags }: Scan, command: CommandKind | null): readonly FlagName[] {
-  if (command !== null) return commandSpec(command).flags;
-  // `tasks`: no command yet, and no run.
-  const isPartOfOne = words.length > 0 && !flags.has('print') && commandsUnder(words).length > 0;
-  return isPartOfOne ? ['help'] : RUN.flags;
+/** Returns the values of an operand, counted from 0; the last operand may be repeated. */
+function operandValues({ operands }: Command, index: number, { flags }: Scan): CompletionValues {
+  const last = operands.at(-1);
+  const operand = operands[index] ?? (last?.name.includes('…') === true ? last : undefined);
+  const special = Object.entries(operand?.completesWith ?? {}).find(([name]) =>
+    [...flags.keys()].some((given) => given === name),
+  );
+  return special?.[1] ?? operand?.completes ?? {};
 }

@@ -1,17 +1,27 @@
-import type { Tasks } from '../../../../api/index.ts';
-import { contextLines } from '../../../../api/tasks/context-lines.ts';
-import { printJson, printLines } from './print.ts';
+import { printLines, printJsonDocument } from './print.ts';
+import { defineCommand } from '../../command.ts';
+import { outputOptions } from '../../run-options.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
+import { withTasks } from './with-tasks.ts';
 
-interface ContextShow {
-  readonly id: string;
-  readonly turn: number | null;
-  readonly json: boolean;
-}
-
-/** `muster tasks context`. */
-export async function showContext(tasks: Tasks, { id, turn, json }: ContextShow): Promise<number> {
-  const context = await tasks.context(id, turn);
-  if (json) printJson(context);
-  else printLines(...contextLines(context));
-  return 0;
-}
+/** `muster tasks context` */
+export const tasksContextCommand = defineCommand({
+  words: 'tasks context',
+  summary: 'what a request of a task contained, by part, in tokens',
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
+  flags: ['turn', 'json', 'data-dir'],
+  examples: ['muster tasks context 4f2k9x', 'muster tasks context 4f2k9x --turn 3'],
+  parse: ({ operands: [id = ''], flags }) => ({
+    id,
+    turn: flags.count('turn'),
+    ...outputOptions(flags),
+  }),
+  run: ({ id, turn, ...options }) =>
+    withTasks(options, async (tasks) => {
+      const context = await tasks.context(id, turn);
+      const { contextLines } = await import('../../../../api/tasks/context-lines.ts');
+      if (options.json) printJsonDocument(context);
+      else printLines(...contextLines(context));
+      return 0;
+    }),
+});

@@ -1,54 +1,37 @@
-import { homedir } from 'node:os';
-import type { Deleted, Tasks } from '../../../../api/index.ts';
-import { loadConfig } from '../../../../config/load.ts';
-import { UsageError } from '../../../../base/errors.ts';
+import type { Deleted } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
-import { readEnvironment } from '../../../../sys/env.ts';
-import { TRUST_NOTHING } from '../../../../sys/project-file.ts';
-import { printJson, printLines } from './print.ts';
-import { taskTitle } from './rows.ts';
+import { defineCommand } from '../../command.ts';
+import { outputOptions } from '../../run-options.ts';
+import { printJsonDocument, printLines } from './print.ts';
+import { taskLabel } from './rows.ts';
+import { withTasks } from './with-tasks.ts';
 
-const DAY_MS = 86_400_000;
+/** `muster tasks delete`: does not ask, and lists what was deleted. */
+export const tasksDeleteCommand = defineCommand({
+  words: 'tasks delete',
+  summary: 'delete ended tasks with all below them, for good',
+  operands: [{ name: 'ID…', completes: { found: 'ended tasks' } }],
+  flags: ['json', 'data-dir'],
+  examples: ['muster tasks delete 4f2k9x 7hm01c'],
+  parse: ({ operands, flags }) => ({ ids: operands, ...outputOptions(flags) }),
+  run: ({ ids, ...options }) =>
+    withTasks(options, async (tasks) => {
+      printDeleted(await tasks.delete(ids), options);
+      return 0;
+    }),
+});
 
-/** `muster tasks delete`: asks nothing, says what went. */
-export async function deleteTasks(
-  tasks: Tasks,
-  { ids, json }: { readonly ids: readonly string[]; readonly json: boolean },
-): Promise<number> {
-  tell(await tasks.delete(ids), { json });
-  return 0;
-}
-
-/** `muster tasks prune`: whole trees only, as the sweep at each start does. */
-export async function pruneTasks(
-  tasks: Tasks,
-  { days, json }: { readonly days: number | null; readonly json: boolean },
-): Promise<number> {
-  const kept = days ?? (await retentionDays());
-  tell(await tasks.prune(Date.now() - kept * DAY_MS), { json });
-  return 0;
-}
-
-async function retentionDays(): Promise<number> {
-  const environment = readEnvironment();
-  const home = environment['HOME'] || homedir();
-  const cwd = process.cwd();
-  const trust = TRUST_NOTHING;
-  const loaded = await loadConfig({ environment, home, cwd, trust, flags: [] });
-  const { retentionDays: days } = loaded.config.store;
-  if (days > 0) return days;
-  throw new UsageError(
-    'store.retention_days = 0 keeps tasks for ever: say with --days how old is old enough',
-  );
-}
-
-function tell(deleted: readonly Deleted[], { json }: { readonly json: boolean }): void {
+/** Lists the tasks that were deleted. */
+export function printDeleted(
+  deleted: readonly Deleted[],
+  { json }: { readonly json: boolean },
+): void {
   if (json) {
-    printJson({ deleted: deleted.map(({ id }) => id) });
+    printJsonDocument({ deleted: deleted.map(({ id }) => id) });
     return;
   }
   for (const { id, was } of deleted) {
-    printLines(was === null ? id : `${id}  ${taskTitle(was)}`);
+    printLines(was === null ? id : `${id}  ${taskLabel(was)}`);
   }
   printLines(
     deleted.length === 0 ? 'Nothing to delete.' : `${plural(deleted.length, 'task')} deleted`,

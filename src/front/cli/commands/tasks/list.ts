@@ -1,44 +1,64 @@
-import { systemClock } from '../../../../base/clock.ts';
 import { steadyNow } from '../../../../protocol/state/steady-time.ts';
 import { realpathSync } from 'node:fs';
-import { activityText, type Tasks, type TaskSummary } from '../../../../api/index.ts';
+import type { Tasks, TaskSummary } from '../../../../api/index.ts';
+import { systemClock } from '../../../../base/clock.ts';
 import { MusterError } from '../../../../base/errors.ts';
-import { oneLine, plural } from '../../../../base/text.ts';
-import type { TasksQuery } from '../../command.ts';
-import { printJsonRows, printLines, printProse } from './print.ts';
-import { listedRows, taskTitle } from './rows.ts';
 import { clockTime, localMinute } from '../../../../base/local-time.ts';
+import { oneLine, plural } from '../../../../base/text.ts';
+import { TASK_STATUSES } from '../../../../protocol/result.ts';
+import { defineCommand } from '../../command.ts';
+import { outputOptions } from '../../run-options.ts';
+import { printJsonRows, printLines, printProse } from './print.ts';
+import { listedRows, taskLabel } from './rows.ts';
+import { withTasks } from './with-tasks.ts';
 
-/** What fits into a few screens; `--all` shows the rest. */
+/** As many as fit into a few screens; `--all` shows the rest. */
 const MOST = { trees: 50, rows: 200 };
 
-type TasksList = Extract<TasksQuery, { kind: 'tasks-list' }>;
+/** `muster tasks list`. JSON: all that match, without the detailed usage, which `muster usage` shows. */
+export const tasksListCommand = defineCommand({
+  words: 'tasks list',
+  summary: 'the tasks of this data directory, newest first',
+  operands: [],
+  flags: ['all', 'status', 'here', 'json', 'data-dir'],
+  examples: ['muster tasks list', 'muster tasks list --status running --status queued --json'],
+  parse: ({ flags }) => ({
+    all: flags.has('all'),
+    status: flags.choices('status', TASK_STATUSES),
+    here: flags.has('here'),
+    ...outputOptions(flags),
+  }),
+  run: ({ all, status, here, ...options }, { cwd: current }) =>
+    withTasks(options, async (tasks) => {
+      const cwd = here ? realpathSync(current) : null;
+      const matching = tasks
+        .list()
+        .filter((task) => status.length === 0 || status.includes(task.status))
+        .filter((task) => cwd === null || task.cwd === cwd);
+      if (options.json) printJsonRows(matching.map(withoutLedger));
+      else if (matching.length > 0) await printTasks(tasks, matching, all ? null : MOST);
+      else printLines(status.length > 0 || here ? 'No such tasks.' : 'No tasks yet.');
+      return 0;
+    }),
+});
 
-/** `muster tasks list`. JSON: all that match; what each has used in detail, `muster usage` tells. */
-export function listTasks(tasks: Tasks, { json, all, status, here }: TasksList): number {
-  const cwd = here ? realpathSync(process.cwd()) : null;
-  const found = tasks
-    .list()
-    .filter((task) => status.length === 0 || status.includes(task.status))
-    .filter((task) => cwd === null || task.cwd === cwd);
-  if (json) {
-    printJsonRows(found.map(withoutLedger));
-    return 0;
-  }
-  if (found.length === 0) {
-    printLines(status.length > 0 || here ? 'No such tasks.' : 'No tasks yet.');
-    return 0;
-  }
-  const { rows, left } = listedRows(found, all ? null : MOST);
-  printProse(...rows.map(({ task, level }) => listLine(task, level) + doing(tasks, task)));
+async function printTasks(
+  tasks: Tasks,
+  listed: readonly TaskSummary[],
+  most: typeof MOST | null,
+): Promise<void> {
+  const { rows, left } = listedRows(listed, most);
+  const lines = rows.map(
+    async ({ task, level }) => listLine(task, level) + (await activityNote(tasks, task)),
+  );
+  printProse(...(await Promise.all(lines)));
   if (left.tasks > 0) {
     const trees = plural(left.trees, 'older conversation');
     printLines(`… and ${trees} of ${plural(left.tasks, 'task')}: --all lists them`);
   }
-  return 0;
 }
 
-/** One of `muster tasks list --json`. */
+/** A task in `muster tasks list --json`. */
 export type ListedTask = Omit<TaskSummary, 'ledger'>;
 
 function withoutLedger(task: TaskSummary): ListedTask {
@@ -51,18 +71,19 @@ function listLine(task: TaskSummary, level: number): string {
   const indent = '  '.repeat(level);
   const asks = task.questions === undefined ? '' : `  [asks: ${questionIds(task.questions)}]`;
   const reused = task.reused === undefined ? '' : `  [reused from ${task.reused}]`;
-  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}${reused}${waits(task)}${asks}`;
+  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskLabel(task)}${reused}${waits(task)}${asks}`;
 }
 
-/** Of one at work in any process, which its log tells. */
-function doing(tasks: Tasks, { id, status, heldBy }: TaskSummary): string {
+/** Describes what a task does in whichever process works on it; empty for any other task. */
+async function activityNote(tasks: Tasks, { id, status, heldBy }: TaskSummary): Promise<string> {
   if (status !== 'running' || heldBy !== undefined) return '';
+  const { activityText } = await import('../../../../api/index.ts');
   try {
     const state = tasks.state(id);
     const text = activityText(state, steadyNow(state.lifetime, systemClock));
     return text === null ? '' : `  [${text}]`;
   } catch (thrown) {
-    // A log that is damaged, or deleted this moment: `tasks show` says so.
+    // The log is damaged, or was deleted this moment: `tasks show` reports it.
     if (thrown instanceof MusterError) return '';
     throw thrown;
   }

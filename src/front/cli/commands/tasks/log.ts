@@ -1,23 +1,34 @@
-import type { TaskEvent, Tasks } from '../../../../api/index.ts';
+import type { TaskEvent } from '../../../../api/index.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { terminalText } from '../../../../base/terminal-text.ts';
 import { truncate } from '../../../../base/text.ts';
+import { defineCommand } from '../../command.ts';
+import { outputOptions } from '../../run-options.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
 import { printPieces } from './print.ts';
-import { localTime } from './time.ts';
+import { withTasks } from './with-tasks.ts';
 
 const SHOWN_DETAIL = 200;
 
-interface TaskLogQuery {
-  readonly id: string;
-  readonly from: number;
-  readonly json: boolean;
-}
-
-/** `muster tasks log`. JSON: the events as they stand in the log, a line each. */
-export async function showLog(tasks: Tasks, { id, from, json }: TaskLogQuery): Promise<number> {
-  await printPieces(lines(tasks.events(id, from), json ? jsonLine : textLine));
-  return 0;
-}
+/** `muster tasks log`. JSON: the events as they are in the log, one a line. */
+export const tasksLogCommand = defineCommand({
+  words: 'tasks log',
+  summary: 'the events of one task',
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
+  flags: ['from', 'json', 'data-dir'],
+  flagDetails: { from: { value: 'N', help: 'the number of the first event' } },
+  examples: ['muster tasks log 4f2k9x --json', 'muster tasks log 4f2k9x --from 120'],
+  parse: ({ operands: [id = ''], flags }) => ({
+    id,
+    from: flags.count('from', 0) ?? 0,
+    ...outputOptions(flags),
+  }),
+  run: ({ id, from, ...options }) =>
+    withTasks(options, async (tasks) => {
+      await printPieces(lines(tasks.events(id, from), options.json ? jsonText : textLine));
+      return 0;
+    }),
+});
 
 async function* lines(
   events: AsyncIterable<TaskEvent>,
@@ -26,15 +37,11 @@ async function* lines(
   for await (const event of events) yield `${toLine(event)}\n`;
 }
 
-function jsonLine(event: TaskEvent): string {
-  return jsonText(event);
-}
-
 function textLine(event: TaskEvent): string {
   const { v: _, task: _task, epoch: _epoch, seq, ts, type, ...rest } = event;
   const detail = JSON.stringify(rest);
   const shown = truncate(detail, SHOWN_DETAIL);
-  // Behind the message of an answer they would be cut off.
+  // The repairs stand at the end of an answer, where they would be cut off.
   const cut = shown.length < detail.length ? `…${repairsText(event)}` : '';
   return terminalText(
     `${String(seq).padStart(4)} ${localTime(ts)} ${type.padEnd(14)} ${shown}${cut}`,
@@ -46,4 +53,14 @@ function repairsText(event: TaskEvent): string {
   const repairs = 'repairs' in event ? Object.entries(event.repairs ?? {}) : [];
   if (repairs.length === 0) return '';
   return ` repaired: ${repairs.map(([repair, count]) => `${repair} × ${count}`).join(', ')}`;
+}
+
+/** Writes `17:05:09.120` in the local time zone; a number that is no time gets a text of the same width. */
+export function localTime(ms: number): string {
+  const at = new Date(ms);
+  if (Number.isNaN(at.getTime())) return 'no date'.padEnd(12);
+  const [hours, minutes, seconds] = [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) =>
+    String(part).padStart(2, '0'),
+  );
+  return `${hours}:${minutes}:${seconds}.${String(at.getMilliseconds()).padStart(3, '0')}`;
 }

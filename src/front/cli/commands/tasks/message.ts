@@ -1,78 +1,140 @@
-import { resolve } from 'node:path';
-import type { Tasks } from '../../../../api/index.ts';
-import { openTasks } from '../../../../api/tasks/tasks.ts';
 import { UsageError } from '../../../../base/errors.ts';
-import type { DataFlags, RunCommand, TaskMessage } from '../../command.ts';
-import { readMessage, readPrompt } from '../../stdin.ts';
-import { stderrNotice } from '../../stderr.ts';
-import { runPrompt } from '../run.ts';
-import { printJson, printLines } from './print.ts';
+import type { Tasks } from '../../../../api/index.ts';
+import type { CommandArguments, Operand } from '../../command.ts';
+import type { FlagReader } from '../../flag-reader.ts';
+import type { FlagName } from '../../flags.ts';
+import { runOptions, SESSION_FLAGS, type RunOptions } from '../../run-options.ts';
+import { readMessage } from '../../stdin.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
+import { printProcessReport } from './print.ts';
+import { withTasks } from './with-tasks.ts';
+import { quoted } from '../../../../config/quote.ts';
+
+/** The flags of commands that continue a task from the logs. */
+export const MESSAGE_FLAGS: readonly FlagName[] = ['output-format', 'json', ...SESSION_FLAGS];
+
+export const MESSAGE_OPERANDS: readonly Operand[] = [
+  { name: 'ID', completes: TASK_VALUES },
+  { name: '[TEXT]' },
+];
+
+/** The flags that a run in this process obeys, and a process that already has the task cannot. */
+const FLAGS_OF_RUN = [
+  'agents',
+  'permission-mode',
+  'agent-mode',
+  'allow',
+  'ask',
+  'deny',
+  'on-ask',
+  'max-tokens',
+  'max-cost-usd',
+  'max-wall-seconds',
+  'max-tasks',
+  'trust-project',
+  'cwd',
+  'add-dir',
+] as const satisfies readonly FlagName[];
+
+export interface MessageOptions {
+  readonly dataDir: string | null;
+  /** An id or the beginning of one. */
+  readonly id: string;
+  /** The run that continues the task if no process has it; its `prompt` is the message. */
+  readonly run: RunOptions;
+  /** The given flags that a process which already has the task cannot obey. */
+  readonly flagsOfRun: readonly string[];
+}
+
+export function parseMessage({ operands, flags }: CommandArguments): MessageOptions {
+  const [id = '', text = null] = operands;
+  return {
+    dataDir: flags.text('data-dir'),
+    id,
+    run: continuedRun(id, text, flags),
+    flagsOfRun: flagsOfRun(flags),
+  };
+}
+
+export function flagsOfRun(flags: FlagReader): readonly string[] {
+  return flags.givenOf(FLAGS_OF_RUN);
+}
+
+/** Returns the options of `muster --resume ID -p TEXT`; `--json` is short for `--output-format json`. */
+export function continuedRun(id: string, text: string | null, flags: FlagReader): RunOptions {
+  if (text?.trim() === '') throw new UsageError('the message is empty');
+  const run = runOptions(flags);
+  const { outputFormat } = run;
+  if (flags.has('json') && flags.has('output-format') && outputFormat !== 'json') {
+    throw new UsageError(`--json does not go with --output-format ${quoted(outputFormat)}`);
+  }
+  return {
+    prompt: text,
+    resume: { id },
+    readsStdin: true,
+    ...run,
+    outputFormat: flags.has('json') ? 'json' : outputFormat,
+  };
+}
 
 /**
- * `muster tasks send|resume`: where a process has the task, or one above it, it goes on there and this
- * is done at once; otherwise it goes on here, as `muster --resume ID -p` has it.
+ * Sends a message to the process that has the task, or one above it, and returns at once. If no process has
+ * it, the task continues here, as with `muster --resume ID -p`.
  */
-export async function messageCommand(command: DataFlags & TaskMessage): Promise<number> {
-  const { dataDir, kind, run } = command;
-  const tasks = openTasks({
-    ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
-    onNotice: stderrNotice,
+export async function sendMessage(
+  options: MessageOptions,
+  readText: () => Promise<string | null> = () => readMessage(options.run.prompt),
+): Promise<number> {
+  const { run } = options;
+  const { isSent, text } = await withTasks(options, async (tasks) => {
+    // Before stdin is read: nobody should type a message to a task that does not exist.
+    await refuseFlags(tasks, options);
+    const text = await readText();
+    return { text, isSent: await sendToProcess(tasks, options, text) };
   });
-  let text: string | null;
-  try {
-    // Before stdin is waited for: nobody types a message to a task that is not there.
-    await refuseFlags(tasks, command);
-    text = await (kind === 'tasks-send' ? readText(command) : readMessage(run.prompt));
-    if (await tellIt(tasks, command, text)) return 0;
-  } finally {
-    await tasks.close();
-  }
+  if (isSent) return 0;
+  const { runPrompt } = await import('../../run-prompt.ts');
   return runPrompt(run, Promise.resolve(text));
 }
 
-function readText({ id, run }: TaskMessage): Promise<string> {
-  if (run.prompt === null && process.stdin.isTTY === true) {
-    throw new UsageError(`no text: muster tasks send ${id} TEXT, or pipe one in`);
-  }
-  return readPrompt(run.prompt);
-}
-
-/** A process at work has its rules and limits; silence would let a `--deny` seem to act. */
-async function refuseFlags(tasks: Tasks, { id, run, flagsOfRun }: TaskMessage): Promise<void> {
+/** A process at work has its own rules and limits: ignoring `--deny` would make it seem to act. */
+async function refuseFlags(
+  tasks: Tasks,
+  { id, run, flagsOfRun: given }: MessageOptions,
+): Promise<void> {
   const state = tasks.state(id);
   const owner = await tasks.processFor(id);
   if (owner === null) return;
   const { model, maxTurns } = termsOf(run);
   const flags = [
-    ...flagsOfRun,
+    ...given,
     ...(state.end === null && model !== null ? ['--model'] : []),
     ...(state.end === null && maxTurns !== null ? ['--max-turns'] : []),
   ];
   if (flags.length === 0) return;
   throw new UsageError(
-    `task ${state.spec.id} goes on in process ${owner.pid}, where ${flags.join(', ')} can't act: leave it out, or stop the task first`,
+    `task ${state.spec.id} is in process ${owner.pid}, where ${flags.join(', ')} can't act: leave it out, or stop the task first`,
   );
 }
 
-/** Whether a process took it. */
-async function tellIt(
+/** Returns whether a process took the message. */
+async function sendToProcess(
   tasks: Tasks,
-  { id, run }: TaskMessage,
+  { id, run }: MessageOptions,
   text: string | null,
 ): Promise<boolean> {
   const { model, maxTurns } = termsOf(run);
-  const told = await tasks.tell(id, {
+  const report = await tasks.tell(id, {
     text,
     ...(model === null ? {} : { model }),
     ...(maxTurns === null ? {} : { maxTurns }),
   });
-  if (told === null) return false;
-  if (run.outputFormat === 'text') printLines(told.text);
-  else printJson({ task_id: told.id, pid: told.pid, text: told.text });
+  if (report === null) return false;
+  printProcessReport(report, { json: run.outputFormat !== 'text' });
   return true;
 }
 
-function termsOf({ flags, maxTurns }: RunCommand) {
+function termsOf({ flags, maxTurns }: RunOptions) {
   const model = flags.findLast(({ key }) => key === 'models.default')?.text ?? null;
   return { model, maxTurns };
 }

@@ -1,33 +1,43 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { jsonText } from '../../../../base/json-text.ts';
-import { printJson as printJsonLine, printText } from '../../../../sys/print.ts';
+import { printJson, printText } from '../../../../sys/print.ts';
 
-/** Lines for a person, safe to print whatever they quote. */
+/** Prints lines for a person, safe whatever they quote. */
 export function printLines(...lines: readonly string[]): void {
   printText(lines.map((line) => `${line}\n`).join(''));
 }
 
-/** The same for lines that hold a model's words and no paths: scripts and emoji stay as they are. */
+/** Prints lines that hold a model's words and no paths: scripts and emoji stay as they are. */
 export function printProse(...lines: readonly string[]): void {
   printText(lines.map((line) => `${line}\n`).join(''), 'prose');
 }
 
-export function printJson(value: unknown): void {
-  printJsonLine(value, 2);
+/** Prints indented JSON. */
+export function printJsonDocument(value: unknown): void {
+  printJson(value, 2);
 }
 
-/** A list, one row a line: of thousands, indenting alone would take its time. */
+/** Prints a list with one row a line: indenting thousands of rows takes too long. */
 export function printJsonRows(rows: readonly unknown[]): void {
   const lines = rows.map((row) => jsonText(row)).join(',\n');
   printText(lines === '' ? '[]\n' : `[\n${lines}\n]\n`);
 }
 
+/** Prints what another process reports about its task. */
+export function printProcessReport(
+  { id, pid, text }: { readonly id: string; readonly pid: number; readonly text: string },
+  { json }: { readonly json: boolean },
+): void {
+  if (json) printJsonDocument({ task_id: id, pid, text });
+  else printLines(text);
+}
+
 /**
- * As fast as stdout takes them, and no faster. That it takes no more ends it, and is told by whoever watches the
- * output (`watchOutput`).
+ * Writes pieces to stdout as fast as it takes them, and no faster. If stdout is lost, this ends, and
+ * `watchOutput` reports the loss.
  */
 export async function printPieces(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  const { Readable } = await import('node:stream');
+  const { pipeline } = await import('node:stream/promises');
   let lost: unknown = null;
   const note = (error: Error): void => void (lost = error);
   process.stdout.once('error', note);

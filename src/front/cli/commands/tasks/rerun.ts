@@ -1,21 +1,35 @@
 import type { Tasks } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
-import { printJson, printLines } from './print.ts';
+import { defineCommand } from '../../command.ts';
+import { outputOptions } from '../../run-options.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
+import { printJsonDocument, printLines } from './print.ts';
+import { withTasks } from './with-tasks.ts';
 
-interface RerunQuery {
-  readonly id: string;
-  readonly json: boolean;
-}
+/** `muster tasks rerun`: exit code 1 if a task differs from its log, or a log cannot be read. */
+export const tasksRerunCommand = defineCommand({
+  words: 'tasks rerun',
+  summary: 'run a task again from its log, asking nobody, and compare',
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
+  flags: ['json', 'data-dir'],
+  examples: ['muster tasks rerun 4f2k9x'],
+  parse: ({ operands: [id = ''], flags }) => ({ id, ...outputOptions(flags) }),
+  run: ({ id, ...options }) =>
+    withTasks(options, async (tasks) => {
+      const outcome = await tasks.rerun(id);
+      const isSame =
+        outcome.lost.length === 0 && outcome.tasks.every(({ difference }) => difference === null);
+      if (options.json) {
+        printJsonDocument({ identical: isSame, tasks: outcome.tasks, lost: outcome.lost });
+      } else {
+        printOutcome(outcome);
+      }
+      return isSame ? 0 : 1;
+    }),
+});
 
-/** `muster tasks rerun`. 1: it would go another way somewhere, or some log can't be read. */
-export async function rerunTask(tasks: Tasks, { id, json }: RerunQuery): Promise<number> {
-  const { tasks: reruns, lost } = await tasks.rerun(id);
-  const isSame = lost.length === 0 && reruns.every(({ difference }) => difference === null);
-  if (json) {
-    printJson({ identical: isSame, tasks: reruns, lost });
-    return isSame ? 0 : 1;
-  }
-  for (const { task, agent, events, difference } of reruns) {
+function printOutcome({ tasks, lost }: Awaited<ReturnType<Tasks['rerun']>>): void {
+  for (const { task, agent, events, difference } of tasks) {
     if (difference === null) {
       printLines(`${task}  ${agent}: ${plural(events, 'event')}, identical`);
       continue;
@@ -25,5 +39,4 @@ export async function rerunTask(tasks: Tasks, { id, json }: RerunQuery): Promise
     printLines(...lines.map((line) => `    ${line}`));
   }
   for (const { task, because } of lost) printLines(`${task}  not rerun: ${because}`);
-  return isSame ? 0 : 1;
 }

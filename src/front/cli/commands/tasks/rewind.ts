@@ -1,13 +1,16 @@
 import type { RewindOutcome, RewindPlan, RewindRequest, Tasks } from '../../../../api/index.ts';
-import { rewindLines } from '../../../../report/rewind-lines.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import { displayPath } from '../../../../sys/paths.ts';
-import { terminalConfirm } from '../../confirm.ts';
-import { printJson, printLines } from './print.ts';
+import { defineCommand, type CommandContext } from '../../command.ts';
+import type { FlagReader } from '../../flag-reader.ts';
+import { outputOptions, type DataOptions } from '../../run-options.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
+import { printJsonDocument, printLines } from './print.ts';
+import { withTasks } from './with-tasks.ts';
 
-interface RewindCommand {
+interface RewindOptions extends DataOptions {
   readonly id: string;
   readonly wish: RewindRequest;
   readonly yes: boolean;
@@ -15,32 +18,72 @@ interface RewindCommand {
 }
 
 /**
- * `muster tasks rewind`: shows what it would do, asks, and does it. 1: something stands against it, the
- * person said no, or a file was left since somebody changed it meanwhile.
+ * `muster tasks rewind`: shows what it would do, asks, and does it. Exit code 1: something forbids it, the
+ * person said no, or a file was kept because somebody has changed it since.
  */
-export async function rewindTask(tasks: Tasks, command: RewindCommand): Promise<number> {
-  const { id, wish, yes, json } = command;
+export const tasksRewindCommand = defineCommand<RewindOptions>({
+  words: 'tasks rewind',
+  summary: 'put files and conversation of a task back to one of its events',
+  operands: [{ name: 'ID', completes: TASK_VALUES }],
+  flags: ['to', 'undo', 'yes', 'json', 'data-dir'],
+  flagDetails: {
+    to: {
+      value: 'N',
+      group: 'Tasks',
+      help: 'the number of the event (`muster tasks log`)',
+      completes: {},
+    },
+    undo: { help: 'undo its last rewind, if it has not continued since' },
+  },
+  examples: ['muster tasks rewind 4f2k9x --to 17', 'muster tasks rewind 4f2k9x --undo --yes'],
+  parse: ({ operands: [id = ''], flags }) => ({
+    id,
+    wish: targetOf(id, flags),
+    yes: flags.has('yes'),
+    ...outputOptions(flags),
+  }),
+  run: (options, context) => withTasks(options, (tasks) => rewind(tasks, options, context)),
+});
+
+function targetOf(id: string, flags: FlagReader): RewindRequest {
+  const to = flags.count('to', 0);
+  if (flags.has('undo')) {
+    if (to !== null) throw new UsageError('--undo takes back the last rewind: leave out --to');
+    return 'undo';
+  }
+  if (to !== null) return { to };
+  throw new UsageError(
+    `to which event? muster tasks rewind ${id} --to N; muster tasks log ${id} shows them`,
+  );
+}
+
+async function rewind(
+  tasks: Tasks,
+  options: RewindOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { id, wish, yes, json } = options;
+  const { rewindLines } = await import('../../../../report/rewind-lines.ts');
   const plan = await tasks.planRewind(id, wish);
   const { refused, isThere } = plan;
   if (!json) printLines(...rewindLines(plan, process.cwd()));
   if (refused.length > 0 || isThere) {
-    if (json) printJson(asJson(plan, null));
+    if (json) printJsonDocument(asJson(plan, null));
     return refused.length > 0 ? 1 : 0;
   }
   if (!yes) {
-    if (json) printJson(asJson(plan, null));
-    if (json || !(await isAgreed())) return notDone({ json });
+    if (json) printJsonDocument(asJson(plan, null));
+    if (json || !(await isConfirmed(context))) return notDone({ json });
   }
   const outcome = await tasks.rewind(plan);
-  // What was cut short is done; now what was asked for.
-  if (plan.ends !== null) return rewindTask(tasks, command);
-  if (json) printJson(asJson(plan, outcome));
+  // This finished a rewind that was cut short; the one that was asked for comes now.
+  if (plan.ends !== null) return rewind(tasks, options, context);
+  if (json) printJsonDocument(asJson(plan, outcome));
   else printLines(...outcomeLines(outcome));
   return outcome.left.length === 0 ? 0 : 1;
 }
 
-async function isAgreed(): Promise<boolean> {
-  const confirm = terminalConfirm();
+async function isConfirmed({ confirm }: CommandContext): Promise<boolean> {
   if (confirm === null) {
     throw new UsageError('there is no terminal to ask on; to do what is shown, add --yes');
   }
@@ -60,11 +103,11 @@ function asJson(plan: RewindPlan, outcome: RewindOutcome | null) {
 
 function outcomeLines({ plan, left }: RewindOutcome): readonly string[] {
   const { task, to, undoes, files } = plan;
-  const back = undoes === null ? `; back again: muster tasks rewind ${task} --undo` : '';
+  const back = undoes === null ? `; to undo this: muster tasks rewind ${task} --undo` : '';
   return [
     `task ${task} is at event ${to}: ${plural(files.length - left.length, 'file')} put back`,
     ...left.map(({ path, because }) => `  not ${shownPath(path)}: ${exactLine(because)}`),
-    `  on from there: muster tasks resume ${task}${back}`,
+    `  to continue from there: muster tasks resume ${task}${back}`,
   ];
 }
 

@@ -1,10 +1,10 @@
 import type { TaskSummary } from '../../../../api/index.ts';
 import type { TaskStatus } from '../../../../protocol/result.ts';
 
-/** A line of a listing. */
+/** A line of a listing of tasks. */
 export interface Row {
   readonly task: TaskSummary;
-  /** How many of those above it are listed, too. */
+  /** The number of tasks above it that are listed, too. */
   readonly level: number;
 }
 
@@ -13,38 +13,39 @@ export interface Rows {
   readonly left: { readonly trees: number; readonly tasks: number };
 }
 
-/** Trees listed: as many as are begun within these. One that is at work is listed in any case. */
-export interface MostRows {
+/** Limits of a listing: a tree is listed if it begins within them, or if it is at work. */
+export interface RowLimits {
   readonly trees: number;
   readonly rows: number;
 }
 
-/** Which agent does what, on one line whatever the description holds. */
-export function taskTitle({ agent, description }: TaskSummary): string {
+/** Names the agent and its work on one line. */
+export function taskLabel({ agent, description }: TaskSummary): string {
   return `${agent}: ${description}`.replaceAll(/\s+/g, ' ');
 }
 
 const AT_WORK: ReadonlySet<TaskStatus> = new Set(['queued', 'running', 'parked']);
 
-export function isAtWork({ status }: TaskSummary): boolean {
+/** Whether a task may still do something, by itself or after an answer. */
+export function isTaskAtWork({ status }: { readonly status: TaskStatus }): boolean {
   return AT_WORK.has(status);
 }
 
-/** Tasks (newest first) by tree, the newest tree first; in a tree each below its parent, oldest first. */
-export function listedRows(tasks: readonly TaskSummary[], most: MostRows | null): Rows {
+/** Orders tasks (given newest first) by tree, the newest tree first; in a tree each is below its parent, oldest first. */
+export function listedRows(tasks: readonly TaskSummary[], most: RowLimits | null): Rows {
   const known = new Set(tasks.map(({ id }) => id));
   const children = Map.groupBy(tasks.toReversed(), ({ parent }) => parent);
   const rows: Row[] = [];
-  const reached = new Set<string>();
+  const seen = new Set<string>();
   const left = { trees: 0, tasks: 0 };
   let trees = 0;
   const isTop = ({ parent }: TaskSummary) => parent === null || !known.has(parent);
-  // Tasks that say they are above each other are below none: each of them is listed, too.
+  // Damaged logs may name each other as parents: such tasks have no top, and are listed, too.
   for (const top of [...tasks.filter(isTop), ...tasks.filter((task) => !isTop(task))]) {
-    if (reached.has(top.id)) continue;
-    const tree = rowsOf(top, children, reached);
+    if (seen.has(top.id)) continue;
+    const tree = rowsOf(top, children, seen);
     const isOver = most !== null && (trees >= most.trees || rows.length >= most.rows);
-    if (isOver && !tree.some(({ task }) => isAtWork(task))) {
+    if (isOver && !tree.some(({ task }) => isTaskAtWork(task))) {
       left.trees += 1;
       left.tasks += tree.length;
       continue;
@@ -58,13 +59,13 @@ export function listedRows(tasks: readonly TaskSummary[], most: MostRows | null)
 function rowsOf(
   top: TaskSummary,
   children: ReadonlyMap<string | null, readonly TaskSummary[]>,
-  reached: Set<string>,
+  seen: Set<string>,
 ): readonly Row[] {
   const rows: Row[] = [];
   const stack: Row[] = [{ task: top, level: 0 }];
   for (let row = stack.pop(); row !== undefined; row = stack.pop()) {
-    if (reached.has(row.task.id)) continue;
-    reached.add(row.task.id);
+    if (seen.has(row.task.id)) continue;
+    seen.add(row.task.id);
     rows.push(row);
     const level = row.level + 1;
     const below = children.get(row.task.id) ?? [];

@@ -8,16 +8,12 @@ import { openQuestions } from '../../../../protocol/state/questions.ts';
 import { totalUse, type Use } from '../../../../protocol/state/ledger.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state/task-state.ts';
+import { isTaskAtWork } from './rows.ts';
 
-/** Whether it may still do something by itself, or by an answer. */
-export function isAtWork({ status }: TaskState): boolean {
-  return status === 'running' || status === 'queued' || status === 'parked';
-}
+type Fact = readonly [name: string, value: string];
 
-export type Fact = readonly [string, string];
-
-/** What is to be known of a task first, a name and a value a line. */
-export function factsOf(
+/** Lists what a person wants to know of a task first, in the order of the lines. */
+export function summaryFacts(
   { data, stats, error }: ResultEnvelope,
   state: TaskState,
   tree: TreeReport,
@@ -42,14 +38,14 @@ export function factsOf(
     ...treeFacts(tree),
     [
       'time',
-      formatDuration(isAtWork(state) ? existedMs(state.lifetime, systemClock) : stats.time_ms),
+      formatDuration(isTaskAtWork(state) ? existedMs(state.lifetime, systemClock) : stats.time_ms),
     ],
     ['log', data.transcript ?? 'not kept'],
     ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
   ];
 }
 
-/** The modes that the user granted: to the task itself when it was made, and to agents in it. */
+/** Lists the modes that the user granted: to the task when it was made, and to agents in it. */
 function modeFacts(state: TaskState): readonly Fact[] {
   const { modeGrants, modeWithoutGrant, spec } = state;
   const own: readonly Fact[] =
@@ -63,7 +59,7 @@ function modeFacts(state: TaskState): readonly Fact[] {
   return [...own, ...given];
 }
 
-/** Where it was put back to last. */
+/** Describes the last rewind. */
 function rewindFacts({ rows: [top] }: TreeReport): readonly Fact[] {
   const last = top?.report?.rewinds.at(-1);
   if (last === undefined) return [];
@@ -71,7 +67,7 @@ function rewindFacts({ rows: [top] }: TreeReport): readonly Fact[] {
   return [['rewound', `to event ${to}, with ${plural(files, 'file')} (event ${seq})`]];
 }
 
-/** What it has used with all below it; nothing where nothing is. */
+/** Describes what a task has used together with the tasks below it, if there are any. */
 function treeFacts({ rows, reported, estimated }: TreeReport): readonly Fact[] {
   if (rows.length === 1) return [];
   const about = estimated.answers === 0 ? '' : `; and about ${useText(estimated)}`;
@@ -87,17 +83,17 @@ function tokensText({ usage }: Use): string {
   return `${usage.input} in, ${usage.output} out, ${usage.cacheRead} cached`;
 }
 
-/** Of what no provider told. */
+/** Describes usage that no provider reported. */
 function useText(use: Use): string {
   const answers = plural(use.answers, 'answer');
   return `${tokensText(use)}, ${costText(use)} (estimated: ${answers} without usage)`;
 }
 
-/** How far it has come: what it is doing, or how it ended and who ended it. */
+/** Describes what a task is doing, or how it ended and who ended it. */
 function progress(state: TaskState): readonly Fact[] {
   const { status, end } = state;
   if (end === null) {
-    const doing = isAtWork(state)
+    const doing = isTaskAtWork(state)
       ? activityText(state, steadyNow(state.lifetime, systemClock))
       : null;
     const asks = openQuestions(state).map(({ id }) => id);

@@ -9,15 +9,15 @@ import {
 import type { TaskReport } from '../../../../report/task-report.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
 import { formatDuration } from '../../../../base/text.ts';
-import { fit } from './fit.ts';
+import { fitColumns } from './fit.ts';
 import { leftOut, SHOWN_TASKS } from './show-tree.ts';
 
 const ID_WIDTH = 12;
-/** Cells of a task's bar: with its id and two borders a line of 79 columns. */
+/** The cells of a task's bar; with its id and two borders they make a line of 79 columns. */
 const CELLS = 64;
 const SCREEN = 79;
 
-/** What stands in the bar: letters, so that it can be read without colour. */
+/** The letters of the bar, which can be read without colour. */
 const SIGNS: Readonly<Record<SpanKind, string>> = {
   slot: 's',
   model: 'M',
@@ -29,11 +29,11 @@ const SIGNS: Readonly<Record<SpanKind, string>> = {
   away: '-',
 };
 
-/** Who ran when, waiting for what: a bar for each task, all on one scale. */
+/** Draws when each task ran, and what it waited for: a bar for each, all on one scale. */
 export function timelineLines({ rows, from, to }: TreeReport): readonly string[] {
   const shown = rows.slice(0, SHOWN_TASKS);
   const bars = shown.flatMap(({ id, report }) =>
-    report === null ? [] : [`${fit(id, ID_WIDTH)} |${bar(report.spans, { from, to })}|`],
+    report === null ? [] : [`${fitColumns(id, ID_WIDTH)} |${bar(report.spans, { from, to })}|`],
   );
   const spans = rows.flatMap(({ report }) => report?.spans ?? []);
   const kinds = new Set(spans.map(({ kind }) => kind));
@@ -46,13 +46,13 @@ export function timelineLines({ rows, from, to }: TreeReport): readonly string[]
   return [`from ${scale}`, ...bars, ...leftOut(rows.length), ...legend];
 }
 
-/** One task's time by what it went to. */
+/** Lists what the time of one task was spent on. */
 export function timeLines({ id, spans }: TaskReport): readonly string[] {
   const sums = timeByKind(spans).map(({ kind, ms }) => `${SPAN_NAMES[kind]} ${shortDuration(ms)}`);
   return inLines([`time of ${id}: ${sums[0] ?? 'none'}`, ...sums.slice(1)], ', ');
 }
 
-/** Words one after another, as many a line as a screen has room for. */
+/** Joins words into lines that fit on the screen. */
 function inLines(words: readonly string[], between: string): readonly string[] {
   const lines: string[] = [];
   for (const word of words) {
@@ -63,7 +63,7 @@ function inLines(words: readonly string[], between: string): readonly string[] {
   return lines;
 }
 
-/** In each cell the kind that took most of it; however short, what happened leaves a mark. */
+/** Fills each cell with the kind that took most of its time, so that even a short span leaves a mark. */
 function bar(
   spans: readonly Span[],
   { from, to }: { readonly from: number; readonly to: number },

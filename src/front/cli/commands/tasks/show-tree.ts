@@ -1,13 +1,14 @@
 import { figures, shortDuration } from '../../../../report/figures.ts';
+import { flagText } from '../../../../report/receipt-facts.ts';
 import type { TreeReport, TreeRow } from '../../../../report/tree-report.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine } from '../../../../base/text.ts';
-import { fit } from './fit.ts';
+import { fitColumns } from './fit.ts';
 
-/** Rows that are printed; the others are counted. */
+/** The limit of printed rows; the others are counted. */
 export const SHOWN_TASKS = 50;
 
-const SHOWN_CLAIMS = 10;
+const SHOWN_FLAGS = 10;
 
 const ID_WIDTH = 12;
 const TITLE_WIDTH = 19;
@@ -21,19 +22,17 @@ export function treeLines({ rows }: TreeReport): readonly string[] {
   return [head, ...shown.map(rowLine), ...leftOut(rows.length), ...flagged(rows)];
 }
 
-/** What answers claim and receipts don't bear out, of the whole tree. */
+/** Lists the claims of answers that the log does not support, of the whole tree. */
 function flagged(rows: readonly TreeRow[]): readonly string[] {
   const lines = rows.flatMap(({ id, report }) =>
-    (report?.receipt.claims ?? []).map(
-      ({ claim, why }) => `! ${id}: not borne out: ${JSON.stringify(oneLine(claim))}: ${why}`,
-    ),
+    (report?.receipt.claims ?? []).map((flag) => `! ${id}: ${flagText(flag)}`),
   );
-  const more = lines.length - SHOWN_CLAIMS;
-  const shown = lines.slice(0, SHOWN_CLAIMS).map(exactLine);
-  return more > 0 ? [...shown, `! … and ${more} more claims: --json shows them all`] : shown;
+  const more = lines.length - SHOWN_FLAGS;
+  const shown = lines.slice(0, SHOWN_FLAGS).map(exactLine);
+  return more > 0 ? [...shown, `! … and ${more} more flags: --json shows them all`] : shown;
 }
 
-/** How many a list leaves out, and where they are. */
+/** Tells how many tasks a list leaves out, and how to see them. */
 export function leftOut(tasks: number): readonly string[] {
   if (tasks <= SHOWN_TASKS) return [];
   return [`… and ${tasks - SHOWN_TASKS} more: --json and --html FILE show them all`];
@@ -53,7 +52,11 @@ function line(
   [id, title, status]: readonly [string, string, string],
   numbers: readonly string[],
 ): string {
-  const words = [fit(id, ID_WIDTH), fit(title, TITLE_WIDTH), fit(status, STATUS_WIDTH)];
+  const words = [
+    fitColumns(id, ID_WIDTH),
+    fitColumns(title, TITLE_WIDTH),
+    fitColumns(status, STATUS_WIDTH),
+  ];
   const aligned = numbers.map((cell, at) => cell.padStart(FIGURE_WIDTHS[at] ?? 0));
   return [...words, ...aligned].join(' ').trimEnd();
 }

@@ -1,38 +1,40 @@
-import type { Tasks } from '../../../../api/index.ts';
-import { printJson, printLines } from './print.ts';
+import { defineCommand } from '../../command.ts';
+import { outputOptions } from '../../run-options.ts';
+import { TASKS_AT_WORK } from '../../completion-values.ts';
+import { printJsonDocument, printLines } from './print.ts';
+import { withTasks } from './with-tasks.ts';
 
-interface TaskStop {
-  readonly id: string;
-  readonly because: string | null;
-  readonly json: boolean;
-}
-
-/** `muster tasks stop`: ends when the task has. One that had ended before is no error. */
-export async function stopTask(tasks: Tasks, { id, because, json }: TaskStop): Promise<number> {
-  const outcome = await tasks.stop(id, because ?? 'the user stopped it');
-  const { status, end } = outcome.state;
-  if (json) {
-    printJson({
-      task_id: outcome.id,
-      had_ended: outcome.hadEnded,
-      status,
-      ended_by: end?.by ?? null,
-      because: end?.because ?? null,
-    });
-    return 0;
-  }
-  const had = outcome.hadEnded ? ' had ended before' : '';
-  printLines(`task ${outcome.id}${had}: ${status}: ${end?.because ?? ''}`);
-  return 0;
-}
-
-/** `muster tasks background`. */
-export async function sendToBackground(
-  tasks: Tasks,
-  { id, json }: { readonly id: string; readonly json: boolean },
-): Promise<number> {
-  const told = await tasks.detach(id);
-  if (json) printJson({ task_id: told.id, pid: told.pid, text: told.text });
-  else printLines(told.text);
-  return 0;
-}
+/** `muster tasks stop`: waits until the task has ended. A task that had ended before is no error. */
+export const tasksStopCommand = defineCommand({
+  words: 'tasks stop',
+  summary: 'stop a task and all below it; what it found is kept',
+  operands: [{ name: 'ID', completes: TASKS_AT_WORK }],
+  flags: ['because', 'json', 'data-dir'],
+  examples: ['muster tasks stop 4f2k9x --because "it looks in the wrong place"'],
+  parse: ({ operands: [id = ''], flags }) => ({
+    id,
+    because: flags.text('because'),
+    ...outputOptions(flags),
+  }),
+  run: (options) =>
+    withTasks(options, async (tasks) => {
+      const { id, because, json } = options;
+      const { hadEnded, id: found, state } = await tasks.stop(id, because ?? 'the user stopped it');
+      const { status, end } = state;
+      const reason = end?.because ?? null;
+      if (json) {
+        const endedBy = end?.by ?? null;
+        printJsonDocument({
+          task_id: found,
+          had_ended: hadEnded,
+          status,
+          ended_by: endedBy,
+          because: reason,
+        });
+      } else {
+        const had = hadEnded ? ' had ended before' : '';
+        printLines(`task ${found}${had}: ${status}: ${reason ?? ''}`);
+      }
+      return 0;
+    }),
+});

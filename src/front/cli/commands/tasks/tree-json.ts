@@ -3,7 +3,7 @@ import type { TaskReport } from '../../../../report/task-report.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
 import type { TurnRow } from '../../../../report/turns.ts';
 
-/** For programs: times are milliseconds since the epoch, receipts those of each task alone. */
+/** Describes a tree for programs: times are milliseconds since the epoch, and each receipt covers one task. */
 export function treeJson({ rows, from, to, reported, estimated }: TreeReport): object {
   return {
     from,

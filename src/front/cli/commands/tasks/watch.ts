@@ -1,32 +1,96 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { systemClock } from '../../../../base/clock.ts';
 import { steadyNow } from '../../../../protocol/state/steady-time.ts';
-import { activityText, type TaskEvent, type Tasks } from '../../../../api/index.ts';
+import type { TaskEvent, Tasks } from '../../../../api/index.ts';
 import { systemErrorCode } from '../../../../base/errors.ts';
 import { resultLine } from '../../../../protocol/stream-line.ts';
-import { stderrNotice } from '../../stderr.ts';
+import { TASK_VARIABLE } from '../../../../sys/command-environment.ts';
+import type { Environment } from '../../../../sys/env.ts';
 import { printJson } from '../../../../sys/print.ts';
+import { defineCommand } from '../../command.ts';
+import { printNotice } from '../../output.ts';
+import { outputOptions } from '../../run-options.ts';
+import { TASK_VALUES } from '../../completion-values.ts';
 import { printLines, printProse } from './print.ts';
 import type { TaskState } from '../../../../protocol/state/task-state.ts';
+import { withTasks } from './with-tasks.ts';
 
-interface TaskWatch {
-  /** Null: all tasks. */
-  readonly id: string | null;
-  readonly json: boolean;
-}
-
-/** 128 + the signal's number, as shells report it. */
+/** 128 plus the number of the signal, as shells report it. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * `muster tasks watch`. JSON: the events as they come, a line each; the result of a task that is over, or has
- * lost its process.
+ * `muster tasks watch`. JSON: the events as they come, one a line, and the result of a task that has ended or
+ * has lost its process.
  */
-export async function watchTasks(tasks: Tasks, { id, json }: TaskWatch): Promise<number> {
-  // Looked for before the first line, so that an unknown one is an error and no end.
+export const tasksWatchCommand = defineCommand({
+  words: 'tasks watch',
+  summary: 'what a task and all below it do, as they do it; without ID all tasks',
+  operands: [{ name: '[ID]', completes: TASK_VALUES }],
+  flags: ['json', 'data-dir'],
+  examples: ['muster tasks watch', 'muster tasks watch 4f2k9x --json'],
+  parse: ({ operands: [id = null], flags }) => ({ id, ...outputOptions(flags) }),
+  run: ({ id, json, dataDir }, { environment }) => {
+    // Even the first task of all is to be seen; but a named directory that is missing is a typing error.
+    const create = id === null && (dataDir === null || existsSync(dataDir));
+    return withTasks({ dataDir, create }, async (tasks) => {
+      const showsScreen = id !== null && !json && hasScreen(environment);
+      return showsScreen
+        ? watchOnScreen(tasks, { id, dataDir })
+        : watchInLines(tasks, { id, json });
+    });
+  },
+});
+
+/** Whether there is a screen to show a task on; an agent, which may have one, gets lines. */
+function hasScreen(environment: Environment): boolean {
+  if (environment['TERM'] === 'dumb' || environment[TASK_VARIABLE] !== undefined) return false;
+  return process.stdin.isTTY === true && process.stdout.isTTY === true;
+}
+
+/** Shows the same screen as the process that runs the task. */
+async function watchOnScreen(
+  tasks: Tasks,
+  { id, dataDir }: { readonly id: string; readonly dataDir: string | null },
+): Promise<number> {
+  const { spec } = tasks.state(id);
+  const [{ createMuster }, { runWatch }] = await Promise.all([
+    import('../../../../api/muster.ts'),
+    import('../../../tui/watch/run-watch.ts'),
+  ]);
+  const muster = await createMuster({
+    cwd: isDirectory(spec.cwd) ? spec.cwd : resolve('.'),
+    ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
+    questions: 'wait',
+    // No task is started in it, so its notices are of no use here.
+    preload: false,
+  });
+  try {
+    return await runWatch({ id: spec.id, muster, tasks });
+  } finally {
+    await muster.close();
+  }
+}
+
+/** The task may have worked on another machine, or its directory may be gone. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return false;
+  }
+}
+
+async function watchInLines(
+  tasks: Tasks,
+  { id, json }: { readonly id: string | null; readonly json: boolean },
+): Promise<number> {
+  // Looked up before the first line, so that an unknown id is an error.
   const top = id === null ? null : tasks.state(id).spec.id;
   const interrupt = onInterrupt();
   if (top === null && process.stderr.isTTY === true) {
-    stderrNotice('watching all tasks; Ctrl-C ends it');
+    printNotice('watching all tasks; Ctrl-C ends it');
   }
   try {
     const listener = json ? jsonListener(tasks) : await textListener();
@@ -47,8 +111,9 @@ function jsonListener(tasks: Tasks) {
 }
 
 async function textListener() {
+  const { activityText } = await import('../../../../api/index.ts');
   const { LiveLines } = await import('../../../headless/live-lines.ts');
-  const live = new LiveLines((line) => printProse(line), { detail: 'calls', roots: 'told' });
+  const live = new LiveLines((line) => printProse(line), { detail: 'calls', roots: 'shown' });
   return {
     atWork: (state: TaskState) =>
       live.showAtWork(state, activityText(state, steadyNow(state.lifetime, systemClock))),
@@ -73,7 +138,7 @@ function showEnd(
   }
   printLines(
     isLeft
-      ? `task ${id}: ${status}: no process works on it any more; muster tasks resume ${id} makes it go on`
+      ? `task ${id}: ${status}: no process works on it any more; muster tasks resume ${id} continues it`
       : `task ${id}: ${status}: ${end?.because ?? ''}`,
   );
 }
@@ -95,7 +160,7 @@ function onInterrupt() {
     return { signal, handler };
   });
   const onError = (error: Error) => {
-    // Any other one is told, and decides the exit code, elsewhere.
+    // `watchOutput` reports the error and sets the exit code.
     if (systemErrorCode(error) !== undefined) controller.abort();
   };
   process.stdout.once('error', onError);

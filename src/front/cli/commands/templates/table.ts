@@ -3,17 +3,17 @@ import { countText } from '../../../../report/cost-text.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine, terminalText } from '../../../../base/terminal-text.ts';
 import { formatDuration, oneLine, truncate } from '../../../../base/text.ts';
-import type { TemplateFormat } from '../../command.ts';
-import { columns } from '../columns.ts';
+import { columns } from '../../layout.ts';
+import type { TemplateFormat } from './run-options.ts';
 
-/** Code points of an item, and of what came of it, in the table for people. */
+/** Code points of an item and of its outcome in the table for people. */
 const SHOWN_ITEM = 40;
 const SHOWN_OUTCOME = 100;
 const SHOWN_WARNING = 500;
-/** Of the first line of a result, in data. */
+/** Code points of the first line of a result, in JSON and CSV. */
 const MOST_SUMMARY = 500;
 
-/** What came of each item, as one text that ends with a line end. Pure. */
+/** Writes the outcome of each item as one text that ends with a line end. */
 export function reportText(report: TemplateReport, format: TemplateFormat): string {
   switch (format) {
     case 'text':
@@ -39,7 +39,7 @@ function tableText(rows: readonly ItemRow[]): string {
       countText(row.tokens),
       row.costUsd === null ? '?' : `$${row.costUsd.toFixed(4)}`,
       formatDuration(row.durationMs),
-      shown(itemWords(row), SHOWN_ITEM),
+      shown(itemText(row), SHOWN_ITEM),
       shown(outcome(row), SHOWN_OUTCOME),
     ]),
   ]);
@@ -54,12 +54,12 @@ function shown(text: string, most: number): string {
   return line.length <= most ? line : `${truncate(line, most - 1)}…`;
 }
 
-/** Its text, or an object as JSON. */
-function itemWords({ item }: ItemRow): string {
+/** Writes an item: its text, or an object as JSON. */
+function itemText({ item }: ItemRow): string {
   return typeof item === 'string' ? item : jsonText(item);
 }
 
-/** The error, or the first line of the result. */
+/** Writes the error, or the first line of the result. */
 function outcome({ error, result }: ItemRow): string {
   return error === null ? firstLine(result) : `${error.code}: ${error.message}`;
 }
@@ -109,7 +109,7 @@ const CSV_HEAD = [
 function csvText(rows: readonly ItemRow[]): string {
   const records = rows.map((row) => [
     row.index,
-    textCell(itemWords(row)),
+    textCell(itemText(row)),
     row.status,
     row.taskId ?? '',
     row.turns,
@@ -123,10 +123,10 @@ function csvText(rows: readonly ItemRow[]): string {
   return [CSV_HEAD, ...records].map((record) => `${record.map(csvCell).join(',')}\r\n`).join('');
 }
 
-/** What a spreadsheet would run as a formula. */
+/** Text that a spreadsheet would evaluate as a formula. */
 const FORMULA = /^[\s\u00a0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/;
 
-/** Text from outside: no controls, and never a formula. */
+/** Makes text from outside harmless: no control characters, and never a formula. */
 function textCell(text: string): string {
   const plain = terminalText(text, 'plain');
   return FORMULA.test(plain) ? `'${plain}` : plain;

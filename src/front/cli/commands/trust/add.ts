@@ -1,41 +1,48 @@
-import type { Approvals, Proposal } from '../../../../trust/approvals.ts';
+import type { Proposal } from '../../../../trust/approvals.ts';
 import { oneLine } from '../../../../config/quote.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
-import { refuseAgents } from '../../refuse-agents.ts';
-import { pathIn, plainJson } from './shown.ts';
-import type { TrustContext } from '../context.ts';
+import { refuseAgents } from '../../agent-guard.ts';
+import { defineCommand, type CommandContext } from '../../command.ts';
+import { outputOptions } from '../../run-options.ts';
+import { FILES } from '../../completion-values.ts';
+import { openApprovals, projectPath, plainJson } from './approvals.ts';
 
-interface AddRequest {
-  readonly paths: readonly string[];
-  readonly yes: boolean;
-  readonly json: boolean;
-}
+/** `muster trust add`: exit code 1 if some of it is not trusted in the end. */
+export const trustAddCommand = defineCommand({
+  words: 'trust add',
+  summary: 'show what files of this project would do, and trust exactly this content',
+  operands: [{ name: '[PATH…]', completes: FILES }],
+  flags: ['yes', 'json', 'cwd', 'data-dir'],
+  examples: ['muster trust add', 'muster trust add .claude/agents --yes'],
+  parse: ({ operands, flags }) => ({
+    ...outputOptions(flags),
+    cwd: flags.text('cwd'),
+    paths: operands,
+    yes: flags.has('yes'),
+  }),
+  run: async (options, context) => {
+    const { json, paths, yes } = options;
+    const approvals = await openApprovals(options, context);
+    refuseAgents(context.environment, 'trust a project');
+    if (json && !yes) throw new UsageError('--json asks nothing; look at it first, then add --yes');
+    const proposals = await approvals.propose(paths);
+    const usable = proposals.filter(({ grants }) => grants.problems.length === 0);
+    if (!json) context.out(proposals.map(shown).join(''));
+    const isAgreed = usable.length > 0 && (yes || (await ask(usable.length, context)));
+    if (isAgreed) approvals.approve(usable);
+    const trusted = isAgreed ? usable : [];
+    const refused = proposals.filter((each) => !trusted.includes(each));
+    context.out(
+      json
+        ? plainJson({ trusted: trusted.map(asJson), refused: refused.map(asJson) })
+        : outcome({ proposed: proposals.length, trusted: trusted.length }),
+    );
+    return refused.length === 0 ? 0 : 1;
+  },
+});
 
-/** `muster trust add`: exit code 1 when not all of it is trusted in the end. */
-export async function addTrust(
-  approvals: Approvals,
-  { paths, yes, json }: AddRequest,
-  context: TrustContext,
-): Promise<number> {
-  refuseAgents(context.environment, 'trust a project');
-  if (json && !yes) throw new UsageError('--json asks nothing; look at it first, then add --yes');
-  const proposals = await approvals.propose(paths);
-  const usable = proposals.filter(({ grants }) => grants.problems.length === 0);
-  if (!json) context.out(proposals.map(shown).join(''));
-  const agreed = usable.length > 0 && (yes || (await ask(usable.length, context)));
-  if (agreed) approvals.approve(usable);
-  const trusted = agreed ? usable : [];
-  const refused = proposals.filter((each) => !trusted.includes(each));
-  context.out(
-    json
-      ? plainJson({ trusted: trusted.map(told), refused: refused.map(told) })
-      : outcome({ proposed: proposals.length, trusted: trusted.length }),
-  );
-  return refused.length === 0 ? 0 : 1;
-}
-
-function ask(count: number, { confirm }: TrustContext): Promise<boolean> {
+function ask(count: number, { confirm }: CommandContext): Promise<boolean> {
   if (confirm === null) {
     throw new UsageError('there is no terminal to ask on; to trust what is shown, add --yes');
   }
@@ -43,14 +50,14 @@ function ask(count: number, { confirm }: TrustContext): Promise<boolean> {
   return confirm(`Trust ${what}, with just this content? [y/N] `);
 }
 
-function told({ entry, state, grants }: Proposal) {
+function asJson({ entry, state, grants }: Proposal) {
   const { kind, path, sha256 } = entry;
   return { kind, path, sha256, was: state, grants: grants.lines, problems: grants.problems };
 }
 
 function shown({ entry, state, grants }: Proposal): string {
   const what = state === 'new' ? 'new' : 'changed since you trusted it';
-  const head = `${pathIn(entry.project, entry.path)} (${entry.kind}, ${what}, sha256 ${entry.sha256.slice(0, 12)})`;
+  const head = `${projectPath(entry.project, entry.path)} (${entry.kind}, ${what}, sha256 ${entry.sha256.slice(0, 12)})`;
   const lines = [
     ...grants.lines.map((line) => `  ${oneLine(line)}`),
     ...grants.problems.map((problem) => `  cannot be trusted as it stands: ${oneLine(problem)}`),

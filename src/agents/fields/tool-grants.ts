@@ -1,0 +1,186 @@
+import type { LimitedTools, ToolLimit } from '../../protocol/agent.ts';
+import { specifierKind } from '../../protocol/specifier-kind.ts';
+import {
+  denyingRules,
+  expandToolWord,
+  grantedTools,
+  type ToolGrant,
+} from '../../protocol/tool-aliases.ts';
+import type { FieldReader } from './field-reader.ts';
+import { mcpToolName } from './mcp-names.ts';
+import { splitSpecifier } from './tool-lists.ts';
+
+/** The tools that a list grants. */
+export interface GrantedTools {
+  /** Canonical names, each once. */
+  readonly names: readonly string[];
+  /** Absent: none of them is limited to certain calls. */
+  readonly limited?: LimitedTools;
+}
+
+interface UnknownTool {
+  readonly unknown: string;
+}
+
+/**
+ * Reads the tools that a list grants: tools under the name of any vendor, and `Tool(specifier)` for the calls
+ * that such a rule covers. A tool that the same list also names without a specifier is not limited. Reports each
+ * name that grants nothing.
+ */
+export function readToolGrants(
+  reader: FieldReader,
+  words: readonly string[],
+  line: number | undefined,
+): GrantedTools {
+  const found = [...new Set(words)].flatMap((word) => grantsOfName(reader, word, line));
+  for (const each of found) {
+    if (!('unknown' in each)) continue;
+    const { unknown } = each;
+    reader.warn('unknown-tool', `Unknown tool \`${unknown}\`; it is left out.`, line, unknown);
+  }
+  const grants = found.flatMap((each) => ('unknown' in each ? [] : [each]));
+  const { tooWide, ...granted } = mergeToolGrants(grants);
+  for (const { word, tool } of tooWide) {
+    reader.warn('too-wide-alias', tooWideMessage(word, tool), line, word);
+  }
+  return granted;
+}
+
+export function tooWideMessage(word: string, tool: string): string {
+  return `\`${word}\` is left out: ${tool}, the nearest tool of Muster, does more than that. To grant it, write \`${tool}\`.`;
+}
+
+interface JoinedGrants extends GrantedTools {
+  /** Names that grant nothing, where no other name grants the tool. */
+  readonly tooWide: readonly { readonly word: string; readonly tool: string }[];
+}
+
+/** Merges the grants of several names. */
+export function mergeToolGrants(grants: readonly ToolGrant[]): JoinedGrants {
+  const granted = grants.filter((each) => !('isTooWide' in each));
+  const names = [...new Set(granted.map(({ tool }) => tool))];
+  const whole = new Set(granted.filter((each) => !('limit' in each)).map(({ tool }) => tool));
+  const tooWide = grants.flatMap((each) =>
+    'isTooWide' in each && !whole.has(each.tool) ? [each] : [],
+  );
+  const limits = mergedLimits(
+    granted.flatMap((each) => ('limit' in each && !whole.has(each.tool) ? [each.limit] : [])),
+  );
+  return limits.length === 0
+    ? { names, tooWide }
+    : { names, tooWide, limited: { limits, unlimited: names.filter((name) => whole.has(name)) } };
+}
+
+function grantsOfName(
+  reader: FieldReader,
+  word: string,
+  line: number | undefined,
+): readonly (ToolGrant | UnknownTool)[] {
+  const parts = knownParts(reader, word);
+  if (parts !== null) return parts.flatMap((part) => grantsOfName(reader, part, line));
+  const call = splitSpecifier(word);
+  const grants = unlimitedGrants(reader, call?.name ?? word);
+  if (grants.length === 0) return [{ unknown: word }];
+  if (call === undefined || ALL_CALLS.has(call.inside.trim())) return grants;
+  return grants.flatMap((grant) => {
+    const isWhole = !('limit' in grant) && !('isTooWide' in grant);
+    const takesRules = specifierKind(grant.tool) !== undefined && call.inside.trim() !== '';
+    if (isWhole && takesRules) {
+      const { tool } = grant;
+      const rules = specifiersIn(call.inside).map((each) => `${tool}(${each})`);
+      return [{ tool, limit: { tool, rules } }];
+    }
+    const message = `\`${word}\` limits ${grant.tool} in a way that no rule can express; the tool is left out.`;
+    reader.warn('tool-pattern', message, line, word);
+    return [];
+  });
+}
+
+/** Specifiers that every call of a tool matches. */
+const ALL_CALLS: ReadonlySet<string> = new Set(['*', ':*']);
+
+/** Returns the specifiers in parentheses. Each of several with commas between them, `git log:*, git diff:*`, is a rule. */
+function specifiersIn(inside: string): readonly string[] {
+  if (/["'`{}]/.test(inside)) return [inside.trim()];
+  return inside
+    .split(/,\s+/)
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+/** Returns the tools in one item of a list that are separated by spaces, if there are several and all of them are known. */
+function knownParts(reader: FieldReader, word: string): readonly string[] | null {
+  const parts = word.match(/[^\s()]+(?:\([^()]*\))?/g) ?? [];
+  if (parts.length < 2 || parts.join(' ') !== word.trim().replaceAll(/\s+/g, ' ')) return null;
+  const isKnown = (part: string) =>
+    unlimitedGrants(reader, splitSpecifier(part)?.name ?? part).length > 0;
+  return unlimitedGrants(reader, word).length === 0 && parts.every(isKnown) ? parts : null;
+}
+
+/** A name that a vendor knows has precedence over one that only looks like the name of a server's tool. */
+function unlimitedGrants(reader: FieldReader, word: string): readonly ToolGrant[] {
+  if (!word.startsWith('mcp__')) {
+    const grants = grantedTools(word, reader.vendor);
+    if (grants !== undefined) return grants;
+  }
+  const tool = mcpToolName(word);
+  return tool === undefined ? [] : [{ tool }];
+}
+
+/** Merges the limits of each tool: a call may run if any of them allows it. */
+function mergedLimits(limits: readonly ToolLimit[]): readonly ToolLimit[] {
+  const byTool = Map.groupBy(limits, ({ tool }) => tool);
+  return [...byTool].map(([tool, several]) => {
+    const rules = [...new Set(several.flatMap((each) => each.rules))];
+    return several.some(({ newFiles }) => newFiles)
+      ? { tool, rules, newFiles: true }
+      : { tool, rules };
+  });
+}
+
+/** The tools and calls that a list denies. */
+export interface DeniedTools {
+  /** Canonical names, each once. */
+  readonly names: readonly string[];
+  /** The texts of deny rules, for names that mean only a part of a tool of Muster. */
+  readonly rules: readonly string[];
+}
+
+/**
+ * Reads the tools that a list denies. `Tool(specifier)` denies the whole tool, which is the narrower meaning and
+ * the one that Claude Code documents for `disallowedTools`.
+ */
+export function readToolDenials(
+  reader: FieldReader,
+  words: readonly string[],
+  line: number | undefined,
+): DeniedTools {
+  const names = new Set<string>();
+  const rules = new Set<string>();
+  const unknown = new Set<string>();
+  for (const word of words) {
+    const pattern = splitSpecifier(word);
+    if (pattern !== undefined) {
+      const message = `\`${word}\` denies a pattern, which this field does not support; the whole tool is denied.`;
+      reader.warn('tool-pattern', message, line);
+    }
+    const partial = pattern === undefined ? denyingRules(word) : undefined;
+    const denied = partial ?? toolNames(reader, pattern?.name ?? word);
+    if (denied.length === 0) unknown.add(pattern?.name ?? word);
+    for (const each of denied) (partial === undefined ? names : rules).add(each);
+  }
+  for (const word of unknown) {
+    const message = `Unknown tool \`${word}\`; it denies nothing.`;
+    reader.warn('unknown-denied-tool', message, line, word);
+  }
+  return { names: [...names], rules: [...rules] };
+}
+
+function toolNames(reader: FieldReader, word: string): readonly string[] {
+  if (!word.startsWith('mcp__')) {
+    const names = expandToolWord(word, reader.vendor);
+    if (names !== undefined) return names;
+  }
+  const name = mcpToolName(word);
+  return name === undefined ? [] : [name];
+}

@@ -1,0 +1,57 @@
+import type { AgentDefinition } from '../../../protocol/agent.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import { takeBoolean, textList } from '../../fields/common.ts';
+import type { FormatReader } from '../../loader/format.ts';
+import {
+  readMarkdownAgent,
+  type AgentDialect,
+  type SharedFields,
+} from '../../fields/read-agent.ts';
+
+const COPILOT: AgentDialect = {
+  vendor: 'copilot',
+  inactive:
+    'argument-hint handoffs hooks mcp-servers metadata target user-invocable user-invokable'.split(
+      ' ',
+    ),
+  own: {
+    names: ['agents', 'disable-model-invocation', 'infer', 'hidden'],
+    read: (reader, shared) => ({ ...readInvocation(reader), ...readDelegates(reader, shared) }),
+  },
+};
+
+/** Reads the `*.agent.md` files of GitHub Copilot and VS Code, and `*.chatmode.md`, their former name. */
+export const copilotReader: FormatReader = {
+  read: (file) =>
+    readMarkdownAgent(file, { ...COPILOT, loadsBareText: AGENT_PATH.test(file.path) }),
+};
+
+/** Matches files that need no front matter. Other files in `.github` are documents. */
+const AGENT_PATH = /\.(?:agent|chatmode)\.md$|\/(?:agents|chatmodes)\/[^/]*$/i;
+
+/** `disable-model-invocation` has precedence over `infer`, which it replaced. */
+function readInvocation(reader: FieldReader): Pick<AgentDefinition, 'unlisted'> {
+  const disabled = takeBoolean(reader, 'disable-model-invocation');
+  const infer = takeBoolean(reader, 'infer');
+  const hidden = takeBoolean(reader, 'hidden');
+  const unlisted = disabled ?? (infer === undefined ? hidden : !infer);
+  return unlisted === true ? { unlisted } : {};
+}
+
+type Delegates = Pick<Partial<AgentDefinition>, 'delegatesTo' | 'disallowedTools'>;
+
+/** Reads `agents`, the agents that it may delegate to: `*` means all, and an empty list means none. */
+function readDelegates(reader: FieldReader, shared: SharedFields): Delegates {
+  const field = reader.take('agents');
+  if (field === undefined || field.value === null) return {};
+  const names = textList(field.value);
+  if (names.includes('*')) return {};
+  if (names.length === 0) return { disallowedTools: [...shared.disallowedTools, 'Task'] };
+  if (!shared.tools.names.includes('Task')) {
+    const message =
+      '`agents` says which agents it may delegate to, but `tools` does not list `agent`, which delegation needs.';
+    reader.warn('agents-without-task', message, field.line);
+  }
+  const { delegatesTo } = shared;
+  return { delegatesTo: names.filter((name) => delegatesTo?.includes(name) ?? true) };
+}

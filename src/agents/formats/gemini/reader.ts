@@ -1,0 +1,88 @@
+import { basename } from 'node:path';
+import { isJsonObject } from '../../../base/json.ts';
+import type { AgentDefinition } from '../../../protocol/agent.ts';
+import type { Field, Fields } from '../../parsing/fields.ts';
+import { splitFrontMatter } from '../../parsing/split-front-matter.ts';
+import { parseStrict } from '../../parsing/strict-yaml.ts';
+import { shownMessage } from '../../fields/clean-text.ts';
+import { singleLineOf } from '../../fields/common.ts';
+import type { DefinitionFile, FormatReader, FileDefinitions } from '../../loader/format.ts';
+import {
+  nameFromPath,
+  readAgent,
+  readMarkdownAgent,
+  type AgentDialect,
+} from '../../fields/read-agent.ts';
+
+/** The fields that only remote agents have. */
+const REMOTE_FIELDS = ['agent_card_url', 'agent_card_json', 'auth'];
+
+const GEMINI: AgentDialect = {
+  vendor: 'gemini',
+  inactive: ['display_name', 'mcp_servers', 'temperature', 'kind', ...REMOTE_FIELDS],
+  translate: withoutLocal,
+  complete: asRemote,
+};
+
+/** Reads Gemini CLI's `*.md` agents, local and remote. */
+export const geminiReader: FormatReader = { read: readGemini };
+
+async function readGemini(file: DefinitionFile): Promise<FileDefinitions> {
+  const { path } = file;
+  if (basename(path).startsWith('_')) {
+    const message = 'Gemini CLI does not read files whose names begin with `_`.';
+    return { items: [], problems: [{ code: 'not-an-agent', message, path }] };
+  }
+  return (await readList(file)) ?? readMarkdownAgent(file, GEMINI);
+}
+
+/** Removes `kind: local`, which is the default. */
+function withoutLocal(fields: Fields): Fields {
+  return singleLineOf(fields.get('kind')?.value)?.toLowerCase() === 'local'
+    ? new Map([...fields].filter(([key]) => key !== 'kind'))
+    : fields;
+}
+
+/** A remote agent is kept and cannot be started, even if it does not say `kind: remote`. */
+function asRemote(agent: AgentDefinition, fields: Fields): AgentDefinition {
+  const isRemote =
+    singleLineOf(fields.get('kind')?.value)?.toLowerCase() === 'remote' ||
+    REMOTE_FIELDS.some((name) => fields.has(name));
+  return isRemote ? { ...agent, unusable: 'Remote agents cannot be run yet.' } : agent;
+}
+
+/** Reads a file with several remote agents, whose front matter is a list. Undefined: it is not a list. */
+async function readList(file: DefinitionFile): Promise<FileDefinitions | undefined> {
+  const split = splitFrontMatter(file.text);
+  if (split.kind !== 'found' || !/^\s*- /.test(split.yaml)) return undefined;
+  const { path } = file;
+  const read = await parseStrict(`agents:\n${split.yaml}`, split.yamlLine - 1);
+  const entries = read.ok ? read.fields.get('agents')?.value : undefined;
+  if (!Array.isArray(entries)) {
+    const cause = read.ok ? 'not a list of agents' : read.message;
+    const message = shownMessage(`The front matter is not valid YAML (${cause}).`);
+    const line = read.ok ? split.yamlLine : read.line;
+    return { items: [], problems: [{ code: 'invalid-yaml', message, path, line }] };
+  }
+  const agents = entries.map((entry: unknown, index) => {
+    if (isJsonObject(entry)) return readEntry(Object.entries(entry), index, file);
+    const message = `Item ${index + 1} of the front matter is not an agent: write \`key: value\` lines.`;
+    return { code: 'invalid-agent', message, path, line: split.yamlLine };
+  });
+  return {
+    items: agents.filter((each) => 'prompt' in each),
+    problems: agents.filter((each) => 'code' in each),
+  };
+}
+
+function readEntry(
+  entries: readonly (readonly [string, Field['value'] | undefined])[],
+  index: number,
+  file: DefinitionFile,
+): AgentDefinition {
+  const fields = new Map(
+    entries.map(([key, value]) => [key, { value: value ?? null, line: undefined }]),
+  );
+  const name = `${nameFromPath(file.path)}-${index + 1}`;
+  return readAgent({ fields, name, prompt: '', problems: [] }, file, GEMINI);
+}

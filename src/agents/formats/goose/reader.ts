@@ -1,0 +1,201 @@
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import type { AgentDefinition } from '../../../protocol/agent.ts';
+import {
+  failedFile,
+  normalizeText,
+  flattenField,
+  unreadableFile,
+  type Field,
+  type Fields,
+  type FileFields,
+} from '../../parsing/fields.ts';
+import { readYaml } from '../../parsing/yaml.ts';
+import type { FieldReader } from '../../fields/field-reader.ts';
+import { promptTextOf, readOutputSchemaField, fieldText } from '../../fields/common.ts';
+import {
+  isJson,
+  type DefinitionFile,
+  type FormatReader,
+  type FileDefinitions,
+} from '../../loader/format.ts';
+import { readParameters } from './parameters.ts';
+import { parseJsonFields } from '../../parsing/json-fields.ts';
+import {
+  createFieldTest,
+  nameFromPath,
+  readAgent,
+  type AgentDialect,
+} from '../../fields/read-agent.ts';
+import { mcpServerTools } from '../../fields/mcp-names.ts';
+
+const INACTIVE = [
+  'activities',
+  'author',
+  'context',
+  'extensions',
+  'retry',
+  'settings',
+  'sub_recipes',
+  'version',
+  // Fields around the recipe in files of the desktop application.
+  'id',
+  'isArchived',
+  'isGlobal',
+  'lastModified',
+  'profile',
+  'scheduledJobId',
+];
+
+/** Reads goose's recipes: `*.yaml` and `*.json`. */
+export const gooseReader: FormatReader = { read: readRecipe };
+
+async function readRecipe(file: DefinitionFile): Promise<FileDefinitions> {
+  const dialect = dialectFor(file);
+  const read = isJson(file.path)
+    ? await parseJsonFields(file.text)
+    : await parseYamlFields(file.text, () => createFieldTest(dialect));
+  if (!read.ok) return failedFile(file, read.problem);
+  const fields = unwrapped(read.fields);
+  if (!['title', 'instructions', 'prompt'].some((name) => fields.has(name))) {
+    return failedFile(file, { code: 'not-an-agent', message: 'It holds no recipe.' });
+  }
+  const content = { fields, problems: read.problems, name: nameFromPath(file.path), prompt: '' };
+  return { items: [readAgent(content, file, dialect)], problems: [] };
+}
+
+async function parseYamlFields(
+  text: string,
+  fieldTest: () => (key: string) => boolean,
+): Promise<FileFields> {
+  const read = await readYaml({
+    yaml: normalizeText(text),
+    line: 1,
+    subject: 'The recipe',
+    fieldTest,
+  });
+  return read.ok ? read : unreadableFile(read.code, read.message, read.line);
+}
+
+/** Unwraps a file of the desktop application. The recipe's own fields have precedence over those around it, such as a second `name`. */
+function unwrapped(fields: Fields): Fields {
+  const recipe = fields.get('recipe');
+  if (recipe === undefined || !isJsonObject(recipe.value)) return fields;
+  const inner = Object.entries(recipe.value).map(([key, value]): [string, Field] => [
+    key,
+    { value: value ?? null, line: recipe.line },
+  ]);
+  const outer = [...fields].filter(([key]) => key !== 'recipe' && key !== 'name');
+  return new Map([...outer, ...inner]);
+}
+
+function dialectFor(file: DefinitionFile): AgentDialect {
+  return {
+    vendor: 'goose',
+    inactive: INACTIVE,
+    translate: (fields) => withExtensions(withSharedNames(fields)),
+    own: {
+      names: ['title', 'instructions', 'prompt', 'parameters', 'recipe', 'response'],
+      read: (reader) => readTexts(reader, file),
+    },
+  };
+}
+
+/** The fields whose shared names differ. A field under the shared name does not belong to a recipe, and is removed. */
+const SHARED_NAMES: ReadonlyMap<string, string> = new Map([
+  ['title', 'name'],
+  ['settings.goose_model', 'model'],
+  ['settings.max_turns', 'max_turns'],
+]);
+
+function withSharedNames(fields: Fields): Fields {
+  const renamed = new Map<string, Field>();
+  for (const [key, field] of flattenField(fields, 'settings')) {
+    const name = SHARED_NAMES.get(key);
+    if (name !== undefined) renamed.set(name, field);
+    else if (!renamed.has(key)) renamed.set(key, field);
+  }
+  return renamed;
+}
+
+/**
+ * Reads `instructions`, which are the agent's part of the system prompt, and `prompt`, the first message of a
+ * conversation with it. A `prompt` alone is both.
+ */
+function readTexts(reader: FieldReader, file: DefinitionFile): Partial<AgentDefinition> {
+  const instructions = promptTextOf(reader.take('instructions')?.value);
+  const message = promptTextOf(reader.take('prompt')?.value);
+  const prompt = instructions ?? message;
+  if (prompt === undefined) {
+    reader.warn(
+      'missing-prompt',
+      'There are neither `instructions` nor a `prompt`: the agent has no prompt.',
+    );
+  }
+  return {
+    prompt: prompt ?? '',
+    ...(message === undefined || instructions === undefined ? {} : { initialPrompt: message }),
+    ...readResponse(reader),
+    ...readParameters(reader, { texts: [prompt ?? '', message ?? ''], path: file.path }),
+  };
+}
+
+/** Reads `response: {json_schema: …}`, the schema of the agent's answer. */
+function readResponse(reader: FieldReader): Partial<AgentDefinition> {
+  const field = reader.take('response');
+  if (field === undefined || !isJsonObject(field.value)) return {};
+  const schema = field.value['json_schema'] ?? null;
+  return readOutputSchemaField(reader, { ...field, value: schema });
+}
+
+/**
+ * Translates `extensions` into `tools`: only the listed ones can be used. Without the field, goose gives an agent
+ * everything that the user has enabled, so all tools stay.
+ */
+export function withExtensions(fields: Fields): Fields {
+  const extensions = fields.get('extensions');
+  if (extensions === undefined) return fields;
+  const { value, line } = extensions;
+  const others = [...fields].filter(([key]) => key !== 'extensions');
+  if (value === null) return new Map(others);
+  const tools = Array.isArray(value) ? value.flatMap(extensionTools) : value;
+  return new Map([...others, ['tools', { value: tools, line }]]);
+}
+
+/** The types of extensions with tools of their own, which are tools of an MCP server here. */
+const SERVERS: ReadonlySet<string> = new Set([
+  'stdio',
+  'sse',
+  'streamable_http',
+  'frontend',
+  'inline_python',
+]);
+
+/** The tools of Muster that correspond to extensions of goose. */
+const OWN: ReadonlyMap<string, string> = new Map([
+  ['summon', 'Task'],
+  ['skills', 'Skill'],
+]);
+
+/** The tools of Muster that correspond to single tools of goose's own extensions, which `available_tools` lists. */
+const OWN_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['text_editor', ['Read', 'Write', 'Edit']],
+  ['tree', ['LS']],
+  ['load', ['Skill']],
+]);
+
+/** Returns names of tools. An item that is not an extension stays as it is, so that a warning names it. */
+function extensionTools(extension: JsonValue): readonly string[] {
+  const name = fieldText(isJsonObject(extension) ? extension['name'] : extension);
+  if (name === undefined) return ['?'];
+  const available = isJsonObject(extension) ? extension['available_tools'] : undefined;
+  const some = Array.isArray(available) ? available.map((each) => fieldText(each) ?? '?') : [];
+  const isServer = isJsonObject(extension) && SERVERS.has(fieldText(extension['type']) ?? '');
+  if (isServer) {
+    return some.length === 0
+      ? [mcpServerTools(name)]
+      : some.map((tool) => mcpServerTools(name, tool));
+  }
+  const word = OWN.get(name) ?? name;
+  if (some.length === 0) return [word];
+  return some.flatMap((tool) => OWN_TOOLS.get(tool) ?? [tool]);
+}

@@ -1,0 +1,142 @@
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import type { AgentDefinition } from '../../../protocol/agent.ts';
+import type { Field, Fields } from '../../parsing/fields.ts';
+import { readBoolean, fieldText, singleLineOf } from '../../fields/common.ts';
+import type { FormatReader } from '../../loader/format.ts';
+import { parseJsonc } from '../../parsing/jsonc.ts';
+import {
+  withPermissionRules,
+  withPermissionsAsTools,
+} from '../../permissions/permission-fields.ts';
+import { readMarkdownAgent, type AgentDialect } from '../../fields/read-agent.ts';
+import { splitToolList } from '../../fields/tool-lists.ts';
+
+const VENDOR = 'pi';
+const PROJECT_CONTEXT = 'inheritProjectContext';
+
+const PI: AgentDialect = {
+  vendor: VENDOR,
+  inactive: (
+    'acceptance acceptanceRole completionGuard defaultContext defaultProgress defaultReads extensions ' +
+    'fallbackModels inheritProjectContext inheritSkills interactive maxSubagentDepth memory output ' +
+    'outputMode package permission permissions runner skillPath subagentOnlyExtensions systemPromptMode ' +
+    'timeoutMs toolBudget toolTimeoutMs turnBudget async alias skill'
+  ).split(' '),
+  translate,
+  complete,
+};
+
+/** Reads pi's `*.md` agents, with the fields of its own example and of the pi-subagents extension. */
+export const piReader: FormatReader = { read: (file) => readMarkdownAgent(file, PI) };
+
+/** An agent that is meant for another program must not run here as if it were the same agent. */
+function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {
+  const ruled = withPermissionRules(agent, fields, { vendor: VENDOR });
+  const completed = {
+    ...ruled,
+    ...(forbidsDelegation(fields)
+      ? { disallowedTools: [...new Set([...ruled.disallowedTools, 'Task'])] }
+      : {}),
+    ...(isWithoutContext(fields) ? { contextFiles: false } : {}),
+  };
+  const runner = fields.get('runner')?.value ?? null;
+  const type = isJsonObject(runner) ? singleLineOf(runner['type']) : singleLineOf(runner);
+  if (runner === null || type === 'pi') return completed;
+  return {
+    ...completed,
+    unusable: 'It runs in another program (`runner`), which Muster cannot do yet.',
+  };
+}
+
+function forbidsDelegation(fields: Fields): boolean {
+  return singleLineOf(fields.get('maxSubagentDepth')?.value) === '0';
+}
+
+function isWithoutContext(fields: Fields): boolean {
+  return readBoolean(fields.get(PROJECT_CONTEXT)?.value ?? null) === false;
+}
+
+function translate(fields: Fields): Fields {
+  const shared = new Map(withPermissionsAsTools(withServerTools(fields), VENDOR));
+  rename(shared, 'alias', 'aliases');
+  rename(shared, 'skill', 'skills');
+  rename(shared, 'async', 'background');
+  const packageName = fieldText(fields.get('package')?.value);
+  const name = fields.get('name');
+  const localName = fieldText(name?.value);
+  if (packageName !== undefined && localName !== undefined) {
+    shared.set('name', { value: `${packageName}.${localName}`, line: name?.line });
+    shared.delete('package');
+  }
+  setThinking(shared);
+  setModels(shared);
+  setLimits(shared);
+  if (forbidsDelegation(fields)) shared.delete('maxSubagentDepth');
+  if (isWithoutContext(fields)) shared.delete(PROJECT_CONTEXT);
+  return shared;
+}
+
+function rename(fields: Map<string, Field>, from: string, to: string): void {
+  const field = fields.get(from);
+  if (field === undefined || fields.has(to)) return;
+  fields.delete(from);
+  fields.set(to, field);
+}
+
+/** Translates `mcp:SERVER` and `mcp:SERVER/TOOL` into the shared names. */
+function withServerTools(fields: Fields): Fields {
+  const tools = fields.get('tools');
+  const words = splitToolList(tools?.value ?? null);
+  if (tools === undefined || words?.some((each) => each.startsWith('mcp:')) !== true) return fields;
+  const value = words.map((each) => {
+    const [, server, tool] = /^mcp:([^/]+)(?:\/(.+))?$/.exec(each) ?? [];
+    return server === undefined ? each : `mcp__${server}__${tool ?? '*'}`;
+  });
+  return new Map([...fields, ['tools', { ...tools, value }]]);
+}
+
+/** Translates `thinking: false`, and a level after the name of the model: `some-model:high`. */
+function setThinking(fields: Map<string, Field>): void {
+  const thinking = fields.get('thinking');
+  if (thinking !== undefined && readBoolean(thinking.value) === false) {
+    fields.set('thinking', { ...thinking, value: 'off' });
+  }
+  const model = fields.get('model');
+  const [, name, level] = LEVEL.exec(singleLineOf(model?.value) ?? '') ?? [];
+  if (model === undefined || name === undefined || level === undefined) return;
+  fields.set('model', { ...model, value: name });
+  fields.set('thinking', { ...model, value: level });
+}
+
+const LEVEL = /^(.+):(off|minimal|low|medium|high|xhigh|max)$/;
+
+/** Joins the model and its fallbacks into a list, of which the first available model counts. */
+function setModels(fields: Map<string, Field>): void {
+  const model = fields.get('model');
+  const first = singleLineOf(model?.value);
+  const others = splitToolList(fields.get('fallbackModels')?.value ?? null) ?? [];
+  if (model === undefined || first === undefined || others.length === 0) return;
+  fields.set('model', { ...model, value: [first, ...others] });
+  fields.delete('fallbackModels');
+}
+
+/** Translates `timeoutMs` into minutes, and `turnBudget`, an object or the JSON text of one. */
+function setLimits(fields: Map<string, Field>): void {
+  const timeout = fields.get('timeoutMs');
+  const ms = Number(singleLineOf(timeout?.value));
+  if (timeout !== undefined && ms > 0) {
+    fields.delete('timeoutMs');
+    fields.set('timeout-mins', { ...timeout, value: ms / 60_000 });
+  }
+  const budget = fields.get('turnBudget');
+  const turns = turnsOf(budget?.value ?? null);
+  if (budget === undefined || turns === undefined) return;
+  fields.delete('turnBudget');
+  fields.set('max-turns', { ...budget, value: turns });
+}
+
+function turnsOf(value: JsonValue): JsonValue | undefined {
+  if (isJsonObject(value)) return value['maxTurns'];
+  const parsed = typeof value === 'string' ? parseJsonc(value) : undefined;
+  return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value['maxTurns'] : undefined;
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import type {
+  AgentDefinition,
+  AgentProblem,
+  AgentScope,
+  LimitedTools,
+  ToolSelection,
+} from '../protocol/agent.ts';
+import type { MemoryScope } from '../protocol/memory.ts';
+import type { PermissionMode } from '../protocol/permission.ts';
+import { agentId, idClashes } from './agent-id.ts';
+import {
+  listDefinitions,
+  type DiscoveryResult,
+  type ListingState,
+} from './loader/discovery-result.ts';
+import { withLineFeeds } from './parsing/split-front-matter.ts';
+import type { SkippedPath } from './loader/walk.ts';
+
+/** An agent as `agents list --json` prints it. */
+interface AgentListing extends ListingState {
+  readonly path: string;
+  readonly name: string;
+  /** The name that people and models type for it, unless a warning says that it means another agent. */
+  readonly id: string;
+  readonly aliases: readonly string[];
+  readonly description: string;
+  readonly tools: ToolSelection;
+  /** Tools of which it gets only the calls that these rules cover. Absent: none. */
+  readonly limitedTools?: readonly LimitedTools[];
+  readonly disallowedTools: readonly string[];
+  readonly model: string | null;
+  /** The mode that the file requests. */
+  readonly permissionMode: string | null;
+  /** The mode that it gets. */
+  readonly effectiveMode: PermissionMode;
+  readonly maxTurns: number | null;
+  /** The scope of its directory of notes. Absent: it has none. */
+  readonly memory?: MemoryScope;
+  /** The hexadecimal hash of the prompt, with `\n` line ends, trimmed. */
+  readonly promptSha256: string;
+  readonly warnings: readonly AgentProblem[];
+  readonly scope: AgentScope;
+  readonly vendor: string;
+}
+
+export interface AgentListings {
+  /** All agents, the shadowed ones last. */
+  readonly agents: readonly AgentListing[];
+  readonly skipped: readonly SkippedPath[];
+  readonly problems: readonly AgentProblem[];
+}
+
+export interface AgentListingOptions {
+  /** Returns the mode that an agent gets when the main agent delegates to it. */
+  readonly effectiveMode: (agent: AgentDefinition) => PermissionMode;
+}
+
+export function listAgents(
+  found: DiscoveryResult<AgentDefinition>,
+  options: AgentListingOptions,
+): AgentListings {
+  const clashes = idClashes(found.items);
+  const describeItem = (agent: AgentDefinition) =>
+    describe(withProblem(agent, clashes.get(agent)), options);
+  return {
+    agents: listDefinitions(found, ({ origin }) => origin.path, describeItem),
+    skipped: found.skipped,
+    problems: found.problems,
+  };
+}
+
+function withProblem(agent: AgentDefinition, problem: AgentProblem | undefined): AgentDefinition {
+  return problem === undefined ? agent : { ...agent, problems: [...agent.problems, problem] };
+}
+
+function describe(
+  agent: AgentDefinition,
+  options: AgentListingOptions,
+): Omit<AgentListing, keyof ListingState> {
+  return {
+    path: agent.origin.path,
+    name: agent.name,
+    id: agentId(agent),
+    aliases: agent.aliases,
+    description: agent.description,
+    tools: { mode: agent.tools.mode, names: listedNames(agent.tools.names) },
+    ...(agent.limitedTools === undefined ? {} : { limitedTools: agent.limitedTools }),
+    disallowedTools: listedNames(agent.disallowedTools),
+    model: agent.model ?? null,
+    permissionMode: agent.permissionMode,
+    effectiveMode: options.effectiveMode(agent),
+    maxTurns: agent.limits.maxTurns ?? null,
+    ...(agent.memory === undefined ? {} : { memory: agent.memory }),
+    promptSha256: promptSha256(agent.prompt),
+    warnings: agent.problems,
+    scope: agent.origin.scope,
+    vendor: agent.origin.vendor,
+  };
+}
+
+/** The names in listings of some tools: those of the file format in which most agents are written. */
+const LISTED_NAMES: ReadonlyMap<string, string> = new Map([
+  ['MultiEdit', 'Edit'],
+  ['AskUser', 'AskUserQuestion'],
+  ['TaskOutput', 'BashOutput'],
+  ['TaskStop', 'KillShell'],
+]);
+
+function listedNames(names: readonly string[]): readonly string[] {
+  return [...new Set(names.map((name) => LISTED_NAMES.get(name) ?? name))];
+}
+
+function promptSha256(prompt: string): string {
+  const text = withLineFeeds(prompt).trim();
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,64 @@
+import { realpathSync } from 'node:fs';
+import { systemErrorCode } from '../../base/errors.ts';
+import type { DefinitionKind, SearchPath } from './kind.ts';
+import { searchPaths } from './search-paths.ts';
+import type { SearchContext } from './search-context.ts';
+import { walkFiles, type FoundFile, type SkippedPath } from './walk.ts';
+
+/** The most directory entries that one search looks at. */
+const MAX_ENTRIES = 10_000;
+
+/** The files that a search path holds. */
+export interface ListedFiles<T> {
+  readonly searchPath: SearchPath<T>;
+  /** The real path of the directory that no link may lead out of. */
+  readonly boundary: string;
+  readonly files: readonly FoundFile[];
+  readonly skipped: readonly SkippedPath[];
+}
+
+/**
+ * Lists the files that may hold definitions of a kind, in order of precedence, without opening any of them.
+ * @param scope only search paths of this scope. Default: all of them
+ */
+export function listDefinitionFiles<T extends { readonly name: string }>(
+  kind: DefinitionKind<T>,
+  context: SearchContext,
+  scope?: SearchPath<T>['scope'],
+): readonly ListedFiles<T>[] {
+  const budget = { entries: MAX_ENTRIES };
+  return searchPaths(kind, context)
+    .filter((each) => scope === undefined || each.scope === scope)
+    .flatMap((searchPath) => {
+      const { path, format } = searchPath;
+      const boundary = context.paths.mayExist(path) ? realPath(searchPath.boundary) : undefined;
+      if (boundary === undefined) return [];
+      const accepts = (fileName: string): boolean => format.accepts(fileName);
+      const { ownsFolder } = kind;
+      const walk = walkFiles(path, { accepts, ownsFolder, boundary, budget });
+      return [{ searchPath, boundary, ...checkFiles(walk, kind, searchPath) }];
+    });
+}
+
+function checkFiles<T extends { readonly name: string }>(
+  walk: Pick<ListedFiles<T>, 'files' | 'skipped'>,
+  { checkFile }: DefinitionKind<T>,
+  searchPath: SearchPath<T>,
+): Pick<ListedFiles<T>, 'files' | 'skipped'> {
+  if (checkFile === undefined) return walk;
+  const checked = walk.files.map((file) => checkFile(file, searchPath));
+  return {
+    files: checked.filter((each) => 'realPath' in each),
+    skipped: [...walk.skipped, ...checked.filter((each) => 'reason' in each)],
+  };
+}
+
+/** Returns undefined for a directory that does not exist. */
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import { realpathSync } from 'node:fs';
+import { relative } from 'node:path';
+import { DefinitionCollector, type DiscoveryResult } from './discovery-result.ts';
+import type { DefinitionKind } from './kind.ts';
+import { MAX_DEFINITION_BYTES, readTextFile, type TextReading } from './read-text.ts';
+import { readReferencedFile } from './referenced-files.ts';
+import { walkFiles } from './walk.ts';
+
+/** The most directory entries and levels that are looked at. */
+const MAX_ENTRIES = 200_000;
+const MAX_DEPTH = 24;
+/** The most bytes that are read. */
+const MAX_BYTES = 1024 * 1024 * 1024;
+
+/**
+ * Finds every definition of a kind below a directory, wherever it lies, to look at it and not to use it: so
+ * nothing needs to be trusted. `directory` is absolute. Throws when it cannot be read.
+ */
+export async function scanSubtree<T extends { readonly name: string }>(
+  kind: DefinitionKind<T>,
+  directory: string,
+): Promise<DiscoveryResult<T>> {
+  const formats = kind.searchOrder.flat();
+  const boundary = realpathSync.native(directory);
+  const collector = new DefinitionCollector(kind);
+  const walk = walkFiles(directory, {
+    accepts: (fileName) => formats.some((format) => format.accepts(fileName)),
+    ownsFolder: kind.ownsFolder,
+    boundary,
+    budget: { entries: MAX_ENTRIES },
+    maxDepth: MAX_DEPTH,
+  });
+  collector.skip(...walk.skipped);
+  let remainingBytes = MAX_BYTES;
+  for (const { path, realPath } of walk.files) {
+    const text = remainingBytes < MAX_DEFINITION_BYTES ? TOO_MANY_BYTES : readTextFile(realPath);
+    const fileText = text.ok ? text.text : '';
+    const identified = await kind.scan.identify(relative(directory, path), fileText, directory);
+    if (identified.kind === 'ignored') continue;
+    if (!text.ok) {
+      const problem = { code: text.code, message: text.reason, path };
+      collector.add(path, { items: [], problems: [problem] });
+      continue;
+    }
+    remainingBytes -= text.bytes;
+    if (identified.kind === 'skipped') {
+      collector.skip({ path, code: identified.code, reason: identified.reason });
+      continue;
+    }
+    const definitions = await identified.format.read({
+      path,
+      scope: 'project',
+      text: text.text,
+      readReferenced: (referenced) => readReferencedFile(referenced, boundary),
+    });
+    collector.add(path, definitions);
+  }
+  return kind.scan.shadows ? collector.result() : collector.resultWithoutShadowing();
+}
+
+const TOO_MANY_BYTES: TextReading = {
+  ok: false,
+  code: 'too-many-bytes',
+  reason: `Not read: the files before it already hold ${MAX_BYTES / 1024 / 1024} MB.`,
+};

@@ -1,0 +1,88 @@
+import { dirname } from 'node:path';
+import { toJson } from './to-json.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { withLineFeeds } from './split-front-matter.ts';
+import { shownMessage } from '../fields/clean-text.ts';
+import type { DefinitionFile, FileDefinitions, ReferencedText } from '../loader/format.ts';
+import { absolutePath } from '../../sys/paths.ts';
+
+/** A top-level field of a front matter or of a data file. */
+export interface Field {
+  readonly value: JsonValue;
+  /** The line of its key in the file, from 1. Undefined: it does not come from a file. */
+  readonly line: number | undefined;
+}
+
+/** The fields by their keys as written. It is a map, so that a key such as `__proto__` has no special meaning. */
+export type Fields = ReadonlyMap<string, Field>;
+
+/** A problem in fields that could be read. */
+export interface FieldProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly line?: number;
+}
+
+/** The top-level fields of a JSON, YAML or TOML file, or the reason why it cannot be read. */
+export type FileFields =
+  | { readonly ok: true; readonly fields: Fields; readonly problems: readonly FieldProblem[] }
+  | { readonly ok: false; readonly problem: FieldProblem };
+
+export function unreadableFile(code: string, message: string, line?: number): FileFields {
+  return { ok: false, problem: { code, message, ...(line === undefined ? {} : { line }) } };
+}
+
+/** The line of a top-level key. */
+export interface LocatedKey {
+  readonly key: string;
+  readonly line: number;
+}
+
+/** Collects the fields of keys in order. For a key that occurs twice, the last one counts, and a problem is reported. */
+export function collectFields(
+  keys: readonly LocatedKey[],
+  valueOf: (key: string) => unknown,
+): { readonly fields: Fields; readonly problems: readonly FieldProblem[] } {
+  const fields = new Map<string, Field>();
+  const problems: FieldProblem[] = [];
+  for (const { key, line } of keys) {
+    if (fields.has(key)) {
+      const message = `\`${key}\` occurs twice; the last one counts.`;
+      problems.push({ code: 'duplicate-key', message, line });
+    }
+    fields.set(key, { value: toJson(valueOf(key)), line });
+  }
+  return { fields, problems };
+}
+
+/** Removes a byte order mark, and makes every line end `\n`. */
+export function normalizeText(text: string): string {
+  return withLineFeeds(text.startsWith('\uFEFF') ? text.slice(1) : text);
+}
+
+/** Returns the result for a file that holds no agent. */
+export function failedFile(
+  file: Pick<DefinitionFile, 'path'>,
+  problem: FieldProblem,
+): FileDefinitions<never> {
+  const { code, message, line } = problem;
+  const shown = { code, message: shownMessage(message), path: file.path };
+  return { items: [], problems: [line === undefined ? shown : { ...shown, line }] };
+}
+
+/** Replaces a field that is an object by the fields in it, under names such as `settings.max_turns`. */
+export function flattenField(fields: Fields, name: string): Fields {
+  const field = fields.get(name);
+  if (field === undefined || !isJsonObject(field.value)) return fields;
+  const inner = Object.entries(field.value).map(
+    ([key, value]) => [`${name}.${key}`, { value: value ?? null, line: field.line }] as const,
+  );
+  return new Map([...fields, ...inner].filter(([key]) => key !== name));
+}
+
+/** Returns the text of another file that an agent file refers to. A relative path starts at the folder of the agent file. */
+export function readReferencedText(file: DefinitionFile, path: string): ReferencedText {
+  if (file.readReferenced !== undefined)
+    return file.readReferenced(absolutePath(path, dirname(file.path)));
+  return { ok: false, reason: 'Only the agent file itself can be read here.' };
+}

@@ -1,0 +1,44 @@
+import { nearNames } from '../../base/near-names.ts';
+import { terminalText } from '../../base/terminal-text.ts';
+import { truncate } from '../../base/text.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
+
+/** The most names in a message. */
+const MAX_NAMES = 20;
+/** The most characters of a name: a model can give one of any length. */
+const MAX_SHOWN = 80;
+
+export type FoundSkill =
+  | { readonly ok: true; readonly skill: SkillDefinition }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * Finds a skill by its name. Case, and a slash before the name, are ignored. For an unknown name, the message lists
+ * similar names and skills whose descriptions contain the name. No other skill is ever used instead.
+ */
+export function findSkill(name: string, skills: readonly SkillDefinition[]): FoundSkill {
+  const wanted = truncate(name.trim().replace(/^\//, ''), MAX_SHOWN).toLowerCase();
+  const skill = skills.find((each) => each.name.toLowerCase() === wanted);
+  if (skill !== undefined) return { ok: true, skill };
+  const shown = terminalText(truncate(name.trim(), MAX_SHOWN), 'exact');
+  return { ok: false, message: `There is no skill \`${shown}\`.${hint(wanted, skills)}` };
+}
+
+function hint(wanted: string, skills: readonly SkillDefinition[]): string {
+  const names = skills.map(({ name }) => name);
+  if (names.length === 0) return ' There are none.';
+  const near = nearNames(wanted, names);
+  const about = wanted === '' ? [] : skills.filter((skill) => mentions(skill, wanted));
+  const fitting = [...new Set([...near, ...about.map(({ name }) => name)])];
+  if (fitting.length > 0) return ` Similar: ${listed(fitting)}.`;
+  return ` Valid: ${listed(names)}.`;
+}
+
+function mentions({ name, description }: SkillDefinition, word: string): boolean {
+  return name.toLowerCase().includes(word) || description.toLowerCase().includes(word);
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+}

@@ -1,0 +1,73 @@
+import type { AgentProblem, Effort } from '../../protocol/agent.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
+import type { SkippedPath } from '../loader/walk.ts';
+import {
+  listDefinitions,
+  type DiscoveryResult,
+  type ListingState,
+} from '../loader/discovery-result.ts';
+
+/** A skill as `skills list --json` prints it. */
+interface SkillListing extends ListingState {
+  readonly name: string;
+  readonly description: string;
+  readonly path: string;
+  readonly scope: SkillDefinition['scope'];
+  /** `fork`: it runs as a task of its own. */
+  readonly context: 'fork' | null;
+  /** The agent type of that task. Null: it does not run as a task. */
+  readonly agent: string | null;
+  readonly model: string | null;
+  readonly effort: Effort | null;
+  readonly allowedTools: readonly string[] | null;
+  readonly disallowedTools: readonly string[];
+  readonly modelInvocable: boolean;
+  readonly argumentHint: string | null;
+  /** The number of characters of its instructions. */
+  readonly length: number;
+  readonly warnings: readonly AgentProblem[];
+}
+
+export interface SkillListings {
+  /** All skills, the shadowed ones last. */
+  readonly skills: readonly SkillListing[];
+  readonly skipped: readonly SkippedPath[];
+  readonly problems: readonly AgentProblem[];
+}
+
+/** @param defaultAgent the agent type of a skill that runs as a task and names none */
+export function listSkills(
+  found: DiscoveryResult<SkillDefinition>,
+  defaultAgent: string,
+): SkillListings {
+  const { skipped, problems } = found;
+  const skills = listDefinitions(
+    found,
+    ({ path }) => path,
+    (skill) => describe(skill, defaultAgent),
+  );
+  return { skills, skipped, problems };
+}
+
+function describe(
+  skill: SkillDefinition,
+  defaultAgent: string,
+): Omit<SkillListing, keyof ListingState> {
+  const isTask = skill.context === 'fork';
+  return {
+    name: skill.name,
+    description: skill.description,
+    path: skill.path,
+    scope: skill.scope,
+    context: skill.context ?? null,
+    agent: isTask ? (skill.agent ?? defaultAgent) : null,
+    model: skill.model ?? null,
+    effort: skill.effort ?? null,
+    allowedTools: skill.allowedTools ?? null,
+    disallowedTools: skill.disallowedTools,
+    modelInvocable: skill.modelInvocable,
+    argumentHint: skill.argumentHint ?? null,
+    length: skill.body.length,
+    warnings: skill.problems,
+  };
+}

@@ -1,0 +1,152 @@
+import { basename, dirname } from 'node:path';
+import type { JsonObject } from '../../base/json.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
+import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
+import { readEffort, readModel } from '../fields/common.ts';
+import { parseFrontMatter } from '../parsing/front-matter.ts';
+import { failedFile, type FieldProblem, type Fields } from '../parsing/fields.ts';
+import { withLineFeeds } from '../parsing/split-front-matter.ts';
+import {
+  compareNames,
+  readArgumentNames,
+  readContext,
+  readSkillDescription,
+  readFlag,
+  readHint,
+} from './fields.ts';
+import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
+import { holdsCommands } from './text.ts';
+import { readAllowedTools, readDisallowedTools } from './tool-list.ts';
+import { lazy } from '../../base/lazy.ts';
+
+/** The fields that have an effect. */
+const ACTIVE = [
+  'name',
+  'description',
+  'when_to_use',
+  'allowed-tools',
+  'disallowed-tools',
+  'context',
+  'agent',
+  'model',
+  'effort',
+  'disable-model-invocation',
+  'argument-hint',
+  'arguments',
+];
+/** Documented fields that are only for people, and need no effect. */
+const FOR_PEOPLE = ['license', 'compatibility', 'metadata', 'version', 'author', 'user-invocable'];
+/** Fields that some product documents, and that have no effect here. */
+const INACTIVE = ['hooks', 'paths', 'shell', 'background'];
+
+/** Matches characters that could end a line of a list, control a terminal, or have a meaning in a rule about the skill. */
+const UNSAFE_NAME = lazy(() => /[\p{C}\p{Zl}\p{Zp}*()\\]/u);
+
+/**
+ * Reads a file as one skill, which has the name of its folder. Never throws because of the content of the file.
+ * @param plugin the name of the plugin that the skill belongs to, which goes before its name
+ */
+export async function readSkill(
+  file: DefinitionFile,
+  plugin?: string,
+): Promise<FileDefinitions<SkillDefinition>> {
+  const { path, text } = file;
+  const folder = basename(dirname(path));
+  const name = plugin === undefined ? folder : `${plugin}:${folder}`;
+  if (UNSAFE_NAME().test(name)) {
+    const message = `The name of its ${UNSAFE_NAME().test(folder) ? 'folder' : 'plugin'} contains unprintable characters, parentheses, \`*\` or \`\\\`. Rename it.`;
+    return failedFile(file, { code: 'invalid-name', message });
+  }
+  const front = await parseFrontMatter(text, { fieldTest: () => knownFieldTest() });
+  switch (front.kind) {
+    case 'unreadable':
+      return failedFile(file, front);
+    case 'none':
+      return { items: [makeSkill(file, name, withoutFrontMatter(text))], problems: [] };
+    case 'fields':
+      return { items: [makeSkill(file, name, front)], problems: [] };
+  }
+}
+
+function knownFieldTest(): (key: string) => boolean {
+  const known = new Set([...ACTIVE, ...FOR_PEOPLE, ...INACTIVE].map(normalizeFieldName));
+  return (key) => known.has(normalizeFieldName(key));
+}
+
+interface Content {
+  readonly fields: Fields;
+  readonly body: string;
+  readonly problems: readonly FieldProblem[];
+}
+
+function withoutFrontMatter(text: string): Content {
+  const message =
+    'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
+  const body = withLineFeeds(text.replace(/^\uFEFF/, '')).trim();
+  return { fields: new Map(), body, problems: [{ code: 'frontmatter-missing', message }] };
+}
+
+function makeSkill(file: DefinitionFile, name: string, content: Content): SkillDefinition {
+  const { path, directory = dirname(path), scope } = file;
+  const { fields, body, problems } = content;
+  const reader = createFieldReader({ path, vendor: 'claude', fields, problems });
+  compareNames(reader, basename(dirname(path)));
+  const allowed = readAllowedTools(reader);
+  const argumentHint = readHint(reader);
+  const acting = {
+    name,
+    description: readSkillDescription(reader, body),
+    body,
+    directory,
+    path,
+    scope,
+    ...(allowed === undefined ? {} : { allowedTools: allowed.names }),
+    ...(allowed?.limited === undefined ? {} : { limitedTools: allowed.limited }),
+    disallowedTools: readDisallowedTools(reader),
+    ...readContext(reader),
+    ...readModel(reader),
+    ...readEffort(reader),
+    modelInvocable: !readFlag(reader, 'disable-model-invocation', { unclear: true }),
+    ...(argumentHint === undefined ? {} : { argumentHint }),
+    argumentNames: readArgumentNames(reader),
+  };
+  warnAboutBody(reader, body);
+  return { ...acting, extra: readExtra(reader), problems: reader.problems() };
+}
+
+/** Matches a variable that some products replace before the model gets the text. */
+const UNKNOWN_VARIABLE = /\$\{CLAUDE_(?!SKILL_DIR\})[A-Z_]+\}/;
+
+function warnAboutBody(reader: FieldReader, body: string): void {
+  if (body === '')
+    reader.warn('no-instructions', 'There are no instructions after the front matter.');
+  if (holdsCommands(body)) {
+    const message =
+      'Commands written as !`…` are not run when a skill is loaded; the model gets them as text. Tell it instead what to run.';
+    reader.warn('command-in-text', message);
+  }
+  const [variable] = UNKNOWN_VARIABLE.exec(body) ?? [];
+  if (variable !== undefined) {
+    reader.warn('unknown-variable', `\`${variable}\` is unknown and is not replaced.`);
+  }
+}
+
+/** Returns the fields that were not taken, and reports those that would have an effect in another product. */
+function readExtra(reader: FieldReader): JsonObject {
+  const untaken = [...reader.untaken()].filter(([key]) => key !== '__proto__');
+  const folded = (names: readonly string[]): ReadonlySet<string> =>
+    new Set(names.map(normalizeFieldName));
+  const [people, inactive] = [folded(FOR_PEOPLE), folded(INACTIVE)];
+  const names = untaken.map(([key]) => key).filter((key) => !people.has(normalizeFieldName(key)));
+  const documented = names.filter((key) => inactive.has(normalizeFieldName(key)));
+  const unknown = names.filter((key) => !inactive.has(normalizeFieldName(key)));
+  if (documented.length > 0) {
+    const message = `These fields have no effect here: ${documented.join(', ')}.`;
+    reader.warn('inactive-field', message, reader.untaken().get(documented[0] ?? '')?.line);
+  }
+  if (unknown.length > 0) {
+    const message = `Unknown fields: ${unknown.join(', ')}.`;
+    reader.warn('unknown-field', message, reader.untaken().get(unknown[0] ?? '')?.line);
+  }
+  return Object.fromEntries(untaken.map(([key, field]) => [key, field.value]));
+}

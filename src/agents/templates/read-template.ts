@@ -1,0 +1,87 @@
+import { basename } from 'node:path';
+import type { DefinitionFile, FileDefinitions } from '../loader/format.ts';
+import type { TemplateDefinition } from '../../protocol/template.ts';
+import { visibleNameOf, takeFirstField, fieldText, singleLineOf } from '../fields/common.ts';
+import { createFieldReader, normalizeFieldName, type FieldReader } from '../fields/field-reader.ts';
+import { parseFrontMatter } from '../parsing/front-matter.ts';
+import { failedFile } from '../parsing/fields.ts';
+import { parseBody } from './render.ts';
+
+const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns'];
+
+/** Reads a file as one template. Never throws because of the content of the file. */
+export async function readTemplate(
+  file: DefinitionFile,
+): Promise<FileDefinitions<TemplateDefinition>> {
+  const { path, scope, text } = file;
+  const front = await parseFrontMatter(text, {
+    fieldTest: () => {
+      const known = new Set(FIELDS.map(normalizeFieldName));
+      return (key) => known.has(normalizeFieldName(key));
+    },
+  });
+  if (front.kind === 'unreadable') return failedFile(file, front);
+  if (front.kind === 'none') {
+    const message =
+      'There is no front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
+    return failedFile(file, { code: 'frontmatter-missing', message });
+  }
+  const { fields, body, problems } = front;
+  const { parts, unknown } = parseBody(body);
+  if (unknown.length > 0) {
+    const message = `Unknown placeholders: ${[...new Set(unknown)].join(', ')}. The placeholders are {{item}}, {{item.FIELD}}, {{index}} and {{count}}; \\{{ means two braces.`;
+    return failedFile(file, { code: 'unknown-placeholder', message });
+  }
+  if (!parts.some(({ kind }) => kind === 'item')) {
+    const message = 'Its text has no {{item}}: every task would be the same.';
+    return failedFile(file, { code: 'no-item', message });
+  }
+  const reader = createFieldReader({ path, vendor: 'muster', fields, problems });
+  const read = readFields(reader, path);
+  warnAboutUnknownFields(reader);
+  const template = { ...read, body, path, scope, problems: reader.problems() };
+  return { items: [template], problems: [] };
+}
+
+function readFields(
+  reader: FieldReader,
+  path: string,
+): Omit<TemplateDefinition, 'body' | 'path' | 'scope' | 'problems'> {
+  const fallback = basename(path)
+    .replace(/\.md$/i, '')
+    .replace(/^builtin:/, '');
+  const name = visibleNameOf(reader.take('name')?.value) ?? fallback;
+  const agent = visibleNameOf(takeFirstField(reader, ['agent', 'subagent_type'])?.value);
+  const model = singleLineOf(reader.take('model')?.value);
+  return {
+    name,
+    description: fieldText(reader.take('description')?.value) ?? '',
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    ...readMaxTurns(reader),
+  };
+}
+
+function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'> {
+  const field = reader.take('max_turns');
+  if (field === undefined || field.value === null) return {};
+  const turns = Number(singleLineOf(field.value));
+  if (Number.isSafeInteger(turns) && turns > 0) return { maxTurns: turns };
+  reader.warn(
+    'invalid-max-turns',
+    '`max_turns` must be a whole number above 0; it is ignored.',
+    field.line,
+  );
+  return {};
+}
+
+function warnAboutUnknownFields(reader: FieldReader): void {
+  const names = [...reader.untaken().keys()];
+  if (names.length === 0) return;
+  const line = reader.untaken().get(names[0] ?? '')?.line;
+  reader.warn(
+    'unknown-field',
+    `Unknown fields: ${names.join(', ')}. The fields of a template are ${FIELDS.join(', ')}.`,
+    line,
+  );
+}

@@ -1,0 +1,145 @@
+import { fileKind, isProse, type FileKind } from '../code/file-kind.ts';
+import { isFirm, type Query } from './query.ts';
+import {
+  scoreOpened,
+  scoreUnopened,
+  typedFile,
+  weightsFor,
+  type SearchedFile,
+  type UnopenedScore,
+} from './score-file.ts';
+import { scoreSections, type BestSection, type WeighedTerm } from './sections.ts';
+import type { TermFinder } from './term-finder.ts';
+
+/** The files of one search. */
+export interface Corpus {
+  readonly files: readonly SearchedFile[];
+  /** Returns the text of a file, or null when it cannot be read. Called for the best files only. */
+  readText(path: string): string | null;
+}
+
+/** A place in a file that answers a query. */
+export interface RankedPlace {
+  readonly path: string;
+  readonly kind: FileKind;
+  /** The line that answers best, counted from 1; null when only the path matched. */
+  readonly line: number | null;
+  /** The text of that line. */
+  readonly text: string;
+  /** The symbol that the line defines or stands in. */
+  readonly name: string | null;
+  readonly isDefinition: boolean;
+  /** The share of the query, by worth, that the file's text or path has: 0 to 1. */
+  readonly coverage: number;
+  /** Words of the query in that place, the most telling first. */
+  readonly matched: readonly string[];
+  /** Words of the query in the path. */
+  readonly inPath: readonly string[];
+}
+
+export interface Ranking {
+  /** At most `MAX_OPENED`, the best first. */
+  readonly places: readonly RankedPlace[];
+  /** Words of the query that no file and no path has. */
+  readonly absent: readonly string[];
+}
+
+/** Files that are opened and split into sections. */
+const MAX_OPENED = 50;
+
+/** The part of a text or data file that says what it is about, in characters. */
+const SAMPLE_CHARS = 16_384;
+
+/** Counts the terms of a query in a file: in all of a source, and in the beginning of other files. */
+export function countTerms(path: string, text: string, finder: TermFinder): SearchedFile {
+  const part = fileKind(path) === 'source' ? text : text.slice(0, SAMPLE_CHARS);
+  return { path, size: part.length, counts: finder.count(part) };
+}
+
+/** Ranks the places of a corpus for a query. */
+export function rankPlaces(query: Query, finder: TermFinder, corpus: Corpus): Ranking {
+  const files = corpus.files.map(typedFile);
+  const sources = files.filter(({ kind }) => kind === 'source');
+  const measured = sources.length === 0 ? files : sources;
+  const terms = weighTerms(query, measured);
+  const weights = weightsFor(query);
+  const average = Math.max(1, sum(measured.map(({ size }) => size)) / Math.max(1, measured.length));
+  const seen = files.map((file) => scoreUnopened(file, { query, terms, average, weights }));
+  const present = new Set(seen.flatMap(({ inText, inPath }) => [...inText, ...inPath]));
+  const places = seen
+    .filter(({ inText, inPath, isNamed }) => isNamed || inText.length + inPath.length > 0)
+    .toSorted((a, b) => b.firstScore - a.firstScore || compareText(a.file.path, b.file.path))
+    .slice(0, MAX_OPENED)
+    .map((unopened) => {
+      const text = corpus.readText(unopened.file.path);
+      const best = text === null ? null : scoreSections(text, terms, finder);
+      return { unopened, best, score: scoreOpened(unopened, { text, best, weights }) };
+    })
+    .filter(({ score }) => score > 0)
+    .toSorted(
+      (a, b) => b.score - a.score || compareText(a.unopened.file.path, b.unopened.file.path),
+    )
+    .map(({ unopened, best }) => placeOf(unopened, best, terms));
+  const absent = terms.filter((term) => isFirm(term) && !present.has(term));
+  return { places, absent: absent.map(({ label }) => label) };
+}
+
+/**
+ * Weighs each term by its rarity: the square root of BM25's inverse document frequency, which alone would
+ * let one rare word outweigh the rest of a question.
+ */
+function weighTerms(query: Query, measured: readonly SearchedFile[]): readonly WeighedTerm[] {
+  return query.terms.map((term, index) => {
+    let held = 0;
+    for (const { counts } of measured) if ((counts?.[index] ?? 0) > 0) held += 1;
+    const rarity = Math.log(1 + (measured.length - held + 0.5) / (held + 0.5));
+    const { kind, label, stems, weight } = term;
+    return { kind, label, stems, weight, index, worth: weight * Math.sqrt(rarity) };
+  });
+}
+
+/** The least coverage of a file that has a name from the question: whoever writes a name means it. */
+const NAME_COVERAGE = 0.5;
+
+function placeOf(
+  { file, inPath, inText, isNamed }: UnopenedScore,
+  best: BestSection | null,
+  terms: readonly WeighedTerm[],
+): RankedPlace {
+  const firm = terms.filter(isFirm);
+  const all = sum(firm.map(shareOf));
+  const present = firm.filter((term) => inPath.includes(term) || inText.includes(term));
+  const share = all === 0 ? 0 : sum(present.map(shareOf)) / all;
+  const least = present.some(({ kind }) => kind === 'name') ? NAME_COVERAGE : 0;
+  const isText = isProse(file.path);
+  return {
+    path: file.path,
+    kind: file.kind,
+    line: best?.line ?? null,
+    text: best?.text ?? '',
+    name: isText ? null : (best?.name ?? null),
+    isDefinition: !isText && (best?.isDefinition ?? false),
+    coverage: isNamed ? 1 : Math.max(share, least),
+    matched: labelsOf(best?.matched ?? []),
+    inPath: labelsOf(inPath),
+  };
+}
+
+/** A term's share of the question. A name has no larger one than a word. */
+function shareOf({ worth, weight }: WeighedTerm): number {
+  return worth / Math.max(weight, 1);
+}
+
+function labelsOf(terms: readonly WeighedTerm[]): readonly string[] {
+  const sorted = terms.filter(isFirm).toSorted((a, b) => b.worth - a.worth);
+  return [...new Set(sorted.map(({ label }) => label))];
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,65 @@
+import { homedir } from 'node:os';
+import { relative } from 'node:path';
+import { exactLine } from '../../../../base/terminal-text.ts';
+import { oneLine, plural, truncate } from '../../../../base/text.ts';
+import { listedTools, type AgentDefinition, type AgentScope } from '../../../../protocol/agent.ts';
+import type { PermissionMode } from '../../../../protocol/permission.ts';
+import { isInside } from '../../../../sys/paths.ts';
+
+/** Shortens a path for a person, on one line: relative to the project or the home directory. */
+export function shownPath(path: string, cwd: string, home = homedir()): string {
+  if (isInside(cwd, path)) return exactLine(relative(cwd, path) || '.');
+  if (home !== '/' && isInside(home, path)) return exactLine(`~/${relative(home, path)}`);
+  return exactLine(path);
+}
+
+/** Describes where an agent comes from, in two or three words. */
+export function shownOrigin({ scope, vendor }: { scope: AgentScope; vendor: string }): string {
+  const origin = SCOPES[scope];
+  return scope === 'builtin' || vendor === 'muster' ? origin : `${origin}, ${vendor}`;
+}
+
+const SCOPES: Readonly<Record<AgentScope, string>> = {
+  session: 'this run',
+  project: 'project',
+  user: 'user',
+  plugin: 'plugin',
+  builtin: 'built in',
+};
+
+interface Modes {
+  readonly permissionMode: string | null;
+  readonly effectiveMode: PermissionMode;
+}
+
+/** Shows the mode that an agent gets, and the one it asks for if that differs. */
+export function shownMode({ permissionMode, effectiveMode }: Modes): string {
+  return permissionMode === null || permissionMode === effectiveMode
+    ? effectiveMode
+    : `${effectiveMode} (asks for ${exactLine(permissionMode)})`;
+}
+
+export function shownTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools'>): string {
+  const { mode, names } = agent.tools;
+  const list = exactLine(listedTools(agent).join(', '));
+  if (mode === 'all') return 'the core set';
+  if (mode === 'deny') return `the core set without ${list}`;
+  return names.length === 0 ? 'none' : list;
+}
+
+/** Cuts a text to one line of at most so many code points. */
+export function cutLine(text: string, most: number): string {
+  const line = exactLine(oneLine(text));
+  const cut = truncate(line, most);
+  return cut.length < line.length ? `${truncate(line, most - 1).trimEnd()}…` : line;
+}
+
+/** The number of paths that are named in a group. */
+const SHOWN_PATHS = 3;
+
+/** Writes `5 files (a.md, b.md, c.md and 2 more)`. */
+export function pathGroup(paths: readonly string[]): string {
+  const left = paths.length - SHOWN_PATHS;
+  const more = left > 0 ? ` and ${left} more` : '';
+  return `${plural(paths.length, 'file')} (${paths.slice(0, SHOWN_PATHS).join(', ')}${more})`;
+}

@@ -1,0 +1,92 @@
+import { resolve } from 'node:path';
+import type { AgentsPlace } from '../../../../api/agents/find-agents.ts';
+import type { AgentScope } from '../../../../protocol/agent.ts';
+import { absolutePath } from '../../../../sys/paths.ts';
+import type { CommandContext } from '../../command.ts';
+import type { FlagReader } from '../../flag-reader.ts';
+import type { FlagSpec } from '../../flags.ts';
+import {
+  outputOptions,
+  projectOptions,
+  type DataOptions,
+  type ProjectOptions,
+} from '../../run-options.ts';
+import { shownPath } from './format.ts';
+
+/** These commands use the data directory only to find out which files are trusted. */
+export const TRUST_DATA_DIR: Partial<FlagSpec> = { help: 'where the trusted files are recorded' };
+export const REPLACE_FILES: Partial<FlagSpec> = {
+  group: 'Places',
+  help: 'replace files that exist',
+};
+export const AGENT_DIRECTORIES: Partial<FlagSpec> = {
+  completes: { words: ['project', 'user'], paths: 'directories' },
+};
+
+/** Reads the flags that all these commands have. */
+export function agentsOptions(flags: FlagReader) {
+  return { ...outputOptions(flags), ...projectOptions(flags) };
+}
+
+/** Returns where a command looks for agents. */
+export function agentsLocation(
+  { cwd, dataDir, trustProject }: ProjectOptions & DataOptions,
+  context: CommandContext,
+): AgentsPlace {
+  return {
+    cwd: resolve(context.cwd, cwd ?? '.'),
+    trustProject,
+    environment: context.environment,
+    onNotice: (line) => context.err(`muster: ${line}\n`),
+    ...(dataDir === null ? {} : { dataDir: resolve(context.cwd, dataDir) }),
+  };
+}
+
+/** Makes the paths of files among these operands absolute; the other operands are names. */
+export async function resolveAgentFiles(
+  operands: readonly string[],
+  { cwd }: CommandContext,
+): Promise<readonly string[]> {
+  const { isAgentFile } = await import('../../../../api/agents/choose-agents.ts');
+  return operands.map((each) => (isAgentFile(each) ? absolutePath(each, cwd) : each));
+}
+
+/** Returns the directory of `--dir` as an absolute path. */
+export function directoryOption(
+  dir: string | null,
+  { cwd }: CommandContext,
+): { readonly dir?: string } {
+  return dir === null ? {} : { dir: resolve(cwd, dir) };
+}
+
+/** Reads where new files go, and whether they replace others. */
+export function targetOptions(flags: FlagReader) {
+  return { to: flags.text('to') ?? 'project', force: flags.has('force') };
+}
+
+interface WrittenFile {
+  readonly path: string;
+  /** The scope in which the file is found; null: Muster does not look there. */
+  readonly scope: AgentScope | null;
+}
+
+/** Returns what a person has to do before new files take effect; nothing for the user's own. */
+export function nextSteps(
+  files: readonly WrittenFile[],
+  { cwd, home }: CommandContext,
+): readonly string[] {
+  const inProject = files.filter(({ scope }) => scope === 'project');
+  const paths = inProject.map(({ path }) => quoteForShell(shownPath(path, cwd, home)));
+  return [
+    ...(inProject.length === 0
+      ? []
+      : [`Files of a project act once they are trusted: muster trust add ${paths.join(' ')}`]),
+    ...(files.every(({ scope }) => scope !== null)
+      ? []
+      : ['No agents are looked for there: see "Search order" in docs/agents.md.']),
+  ];
+}
+
+function quoteForShell(path: string): string {
+  return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}

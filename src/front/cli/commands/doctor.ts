@@ -1,0 +1,16 @@
+import { defineCommand } from '../command.ts';
+import { configOptions, PROJECT_FLAGS } from '../run-options.ts';
+
+/** `muster doctor`: makes every check, even if one fails; exit code 1 if one does. */
+export const doctorCommand = defineCommand({
+  words: 'doctor',
+  summary: 'check that everything a run needs is there',
+  operands: [],
+  flags: ['json', 'model', 'fallback-model', 'sandbox', ...PROJECT_FLAGS, 'data-dir'],
+  examples: ['muster doctor', 'muster doctor --sandbox container'],
+  parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
+  run: async (options, context) => {
+    const { checkMachine, processProbes } = await import('./doctor/checks.ts');
+    return checkMachine(options, context, processProbes(context));
+  },
+});

@@ -1,0 +1,268 @@
+import { resolve } from 'node:path';
+import { listAgentsIn } from '../../../../api/index.ts';
+import { MusterError } from '../../../../base/errors.ts';
+import { jsonText } from '../../../../base/json-text.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
+import { plural } from '../../../../base/text.ts';
+import type { AgentProblem } from '../../../../protocol/agent.ts';
+import { REPAIRS } from '../../../../protocol/repair.ts';
+import type { Sandbox } from '../../../../sys/sandbox/sandbox.ts';
+import type { CommandContext } from '../../command.ts';
+import { configInputs } from '../../configuration.ts';
+import { columns } from '../../layout.ts';
+import type { ConfigOptions } from '../../run-options.ts';
+import {
+  dataDirCheck,
+  fail,
+  gitCheck,
+  nodeCheck,
+  ok,
+  ripgrepCheck,
+  sandboxCheck,
+  warn,
+  type Check,
+} from './machine-checks.ts';
+import type { ConfigFile } from '../../../../config/files.ts';
+import { readConfig, type ConfigReading } from '../../../../config/load.ts';
+import { configuredModels, type ModelsReport } from '../../../../api/setup/models-report.ts';
+import { dataDir } from '../../../../config/paths.ts';
+import { describeProblem } from '../../../../config/source.ts';
+import type { RepairsByModel } from '../../../../report/repairs.ts';
+import { sandboxOf, type SandboxPlace } from '../../../../api/setup/sandbox.ts';
+import { untrustedSummary, type Unused } from '../../../../trust/notice.ts';
+
+/** The facts about this process and machine that the checks look at. */
+export interface DoctorProbes {
+  /** `process.versions.node`. */
+  readonly nodeVersion: string;
+  /** The user of this process; undefined on systems without user ids. */
+  readonly uid: number | undefined;
+  /** The path of the ripgrep that Grep runs; rejects if there is none. */
+  readonly ripgrep: () => Promise<string>;
+  /** The models that this configuration gives, local servers included. May throw UsageError. */
+  readonly models: (loaded: ConfigReading) => Promise<ModelsReport>;
+  readonly agents: (location: AgentsLocation) => Promise<AgentsReport>;
+  /** Repairs in the answers of the newest tasks. */
+  readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
+  /** May leave nothing behind. */
+  readonly sandbox: (location: Omit<SandboxPlace, 'keepsRecords'>) => Pick<Sandbox, 'state'>;
+}
+
+interface AgentsLocation {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly trustProject: boolean;
+  /** Absolute. */
+  readonly dataDir: string;
+}
+
+/** The result of loading the agent definitions. */
+export interface AgentsReport {
+  /** The number of agents that can be used. */
+  readonly loaded: number;
+  /** Files that could not be loaded. */
+  readonly problems: readonly AgentProblem[];
+  /** Files without an agent. */
+  readonly skipped: readonly {
+    readonly path: string;
+    readonly code: string;
+    readonly reason: string;
+  }[];
+}
+
+/** Returns the probes of this process. */
+export function processProbes({ environment }: CommandContext): DoctorProbes {
+  return {
+    nodeVersion: process.versions.node,
+    uid: process.getuid?.(),
+    ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
+    models: (loaded) => configuredModels(loaded, environment),
+    repairs: async (data) =>
+      (await import('../../../../api/tasks/recent-repairs.ts')).recentRepairs(data, environment),
+    sandbox: (location) => sandboxOf({ ...location, keepsRecords: false }),
+    agents: async (location) => {
+      const { agents, problems, skipped } = await listAgentsIn({ ...location, environment });
+      const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;
+      return { loaded, problems, skipped };
+    },
+  };
+}
+
+/** Makes all checks and prints them. Returns the exit code: 1 if one fails. */
+export async function checkMachine(
+  options: ConfigOptions & { readonly json: boolean },
+  context: CommandContext,
+  probes: DoctorProbes,
+): Promise<number> {
+  const checks = await allChecks(options, context, probes);
+  const ok = checks.every(({ status }) => status !== 'fail');
+  const rows = checks.map(({ status, name, detail, fix }) => [
+    status,
+    name,
+    fix === null ? detail : `${detail} → ${fix}`,
+  ]);
+  context.out(options.json ? `${jsonText({ ok, checks }, 2)}\n` : columns(rows));
+  return ok ? 0 : 1;
+}
+
+async function allChecks(
+  options: ConfigOptions,
+  context: CommandContext,
+  probes: DoctorProbes,
+): Promise<readonly Check[]> {
+  const reading = await readConfig(configInputs(options, context));
+  const cwd = resolve(context.cwd, options.cwd ?? '.');
+  const data = dataDir(context, {
+    cwd: context.cwd,
+    ...(options.dataDir === null ? {} : { dataDir: options.dataDir }),
+  });
+  const location = { cwd, trustProject: options.trustProject, dataDir: data };
+  const agents = await loadAgents(location, probes);
+  const { kind, caches } = reading.config.sandbox;
+  const { environment, home } = context;
+  const sandbox = probes.sandbox({ environment, home, kind, caches, roots: [cwd], dataDir: data });
+  return [
+    nodeCheck(probes.nodeVersion),
+    ...configChecks(reading),
+    dataDirCheck(data, probes.uid),
+    ...(await checkModels(reading, probes)),
+    ...(await checkAnswers(data, probes)),
+    ...agents.checks,
+    ...trustChecks({ files: reading.files, skipped: agents.skipped }),
+    await ripgrepCheck(probes.ripgrep),
+    gitCheck(environment),
+    sandboxCheck(await sandbox.state()),
+  ];
+}
+
+/** Lists the configuration files, and everything wrong in them or in variables and flags. */
+function configChecks(reading: ConfigReading): readonly Check[] {
+  return [
+    ...reading.files.flatMap(fileCheck),
+    ...reading.problems.map((problem) => fail('config', describeProblem(problem), 'correct it')),
+    ...reading.notices.map((notice) => warn('config', describeProblem(notice), null)),
+  ];
+}
+
+function fileCheck(file: ConfigFile): readonly Check[] {
+  const path = terminalText(file.path, 'exact');
+  switch (file.state) {
+    case 'absent':
+      return [ok('config', `no ${file.scope} file (${path}); the defaults hold`)];
+    case 'read':
+      return [ok('config', `${file.scope} file ${path}`)];
+    case 'broken':
+    case 'untrusted':
+    case 'changed':
+      // A problem, a notice or the check of trust reports it.
+      return [];
+  }
+}
+
+async function checkModels(
+  reading: ConfigReading,
+  { models }: DoctorProbes,
+): Promise<readonly Check[]> {
+  try {
+    return modelChecks(await models(reading));
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return [fail('model', terminalText(error.message, 'exact'), null)];
+  }
+}
+
+/** Reports the repairs in recent answers. A data directory that cannot be read has a check of its own. */
+async function checkAnswers(data: string, { repairs }: DoctorProbes): Promise<readonly Check[]> {
+  try {
+    return answersChecks(await repairs(data));
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return [warn('answers', terminalText(error.message, 'exact'), null)];
+  }
+}
+
+const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see "muster models"';
+
+/** Lists the providers with the variables of their keys, never a key, and the model of the main agent. */
+function modelChecks({ providers, choices, problems }: ModelsReport): readonly Check[] {
+  const main = choices.find(({ wish }) => wish === 'main');
+  return [
+    ...providers.map(providerCheck),
+    ...problems.map((problem) => warn('provider', terminalText(problem, 'exact'), null)),
+    mainCheck(main),
+    ...choices.flatMap(({ wish, model, problem }) =>
+      wish === 'fallback' && model === null
+        ? [fail('model', terminalText(problem ?? 'a fallback is unusable', 'exact'), CONFIGURE)]
+        : [],
+    ),
+  ];
+}
+
+function providerCheck(provider: ModelsReport['providers'][number]): Check {
+  const { name, baseUrl, source, missingKey, keyProblem } = provider;
+  if (keyProblem !== null)
+    return warn('provider', terminalText(`${name}: ${keyProblem}`, 'exact'), null);
+  if (missingKey === null) {
+    return ok('provider', terminalText(`${name} at ${baseUrl}, from ${source}`, 'exact'));
+  }
+  const remedy = terminalText(`set ${missingKey}`, 'exact');
+  return warn('provider', terminalText(`${name} has no key`, 'exact'), remedy);
+}
+
+function mainCheck(main: ModelsReport['choices'][number] | undefined): Check {
+  if (main === undefined || main.model === null) {
+    return fail('model', terminalText(main?.problem ?? 'none can be chosen', 'exact'), CONFIGURE);
+  }
+  if (main.offline) {
+    return warn('model', `${main.model}: it searches the workspace and writes no code`, CONFIGURE);
+  }
+  if (main.problem !== null)
+    return warn('model', terminalText(`${main.model}: ${main.problem}`, 'exact'), null);
+  return ok('model', terminalText(main.model, 'exact'));
+}
+
+/** Reports the repairs in the answers of each model. They need no action. */
+function answersChecks(repairs: RepairsByModel): readonly Check[] {
+  return Array.from(repairs, ([model, counts]) => {
+    const list = Array.from(counts, ([repair, count]) => `${REPAIRS[repair]} × ${count}`);
+    return ok('answers', terminalText(`${model}: repaired: ${list.join('; ')}`, 'exact'));
+  });
+}
+
+async function loadAgents(
+  location: AgentsLocation,
+  { agents }: DoctorProbes,
+): Promise<{ readonly checks: readonly Check[]; readonly skipped: AgentsReport['skipped'] }> {
+  try {
+    const report = await agents(location);
+    return { checks: agentChecks(report), skipped: report.skipped };
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    // Agents depend on the configuration, and another check reports what is wrong in it.
+    const check = warn('agents', 'not looked at, because the configuration is wrong', null);
+    return { checks: [check], skipped: [] };
+  }
+}
+
+function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
+  return [
+    loaded === 0
+      ? fail(
+          'agents',
+          'none can be loaded, not even the built-in ones',
+          'install the package again',
+        )
+      : ok('agents', `${plural(loaded, 'agent')} loaded`),
+    ...problems.map(({ path, line, message }) => {
+      const where = line === undefined ? path : `${path}:${line}`;
+      return warn('agents', terminalText(`${where}: ${message}`, 'exact'), null);
+    }),
+  ];
+}
+
+/** Reports files of the project that are not used because nobody has trusted them. */
+function trustChecks(unused: Unused): readonly Check[] {
+  const summary = untrustedSummary(unused);
+  if (summary === null) return [];
+  return [warn('trust', summary, 'look with "muster trust list", then "muster trust add"')];
+}

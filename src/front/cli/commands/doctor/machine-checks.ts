@@ -1,0 +1,149 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { errorMessage, systemErrorCode } from '../../../../base/errors.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
+import type { Environment } from '../../../../sys/env.ts';
+import type { SandboxState } from '../../../../sys/sandbox/sandbox.ts';
+
+/** One line of `muster doctor`. */
+export interface Check {
+  readonly name: string;
+  /** `fail`: runs will not work; `warn`: something is missing or worth knowing. */
+  readonly status: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  /** What the user can do about it; null for nothing. */
+  readonly fix: string | null;
+}
+
+export function ok(name: string, detail: string): Check {
+  return { name, status: 'ok', detail, fix: null };
+}
+
+export function warn(name: string, detail: string, fix: string | null): Check {
+  return { name, status: 'warn', detail, fix };
+}
+
+export function fail(name: string, detail: string, fix: string | null): Check {
+  return { name, status: 'fail', detail, fix };
+}
+
+const DATA_DIR = 'data directory';
+const WRITABLE_BY_OTHERS = 0o022;
+const OPEN_TO_OTHERS = 0o077;
+
+/** Checks that logs can be written there, and by nobody else. Changes nothing. */
+export function dataDirCheck(path: string, uid: number | undefined): Check {
+  const shown = terminalText(path, 'exact');
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return absentCheck(path);
+    if (!stats.isDirectory())
+      return fail(DATA_DIR, `${shown} is not a directory`, 'choose another: --data-dir');
+    if (uid !== undefined && stats.uid !== uid) {
+      return fail(
+        DATA_DIR,
+        `${shown} belongs to another user (${stats.uid})`,
+        'choose another: --data-dir',
+      );
+    }
+    accessSync(path, constants.W_OK | constants.X_OK);
+    const mode = stats.mode & 0o777;
+    const shownMode = `mode ${mode.toString(8).padStart(4, '0')}`;
+    const fix = `chmod 700 ${JSON.stringify(path)}`;
+    if ((mode & WRITABLE_BY_OTHERS) !== 0) {
+      return fail(DATA_DIR, `${shown} can be written by others (${shownMode})`, fix);
+    }
+    if ((mode & OPEN_TO_OTHERS) !== 0) {
+      return warn(DATA_DIR, `${shown} can be read by others (${shownMode})`, fix);
+    }
+    return ok(DATA_DIR, `${shown}, writable, ${shownMode}`);
+  } catch (error) {
+    return fail(
+      DATA_DIR,
+      `${shown}: ${systemErrorCode(error) ?? errorMessage(error)}`,
+      'choose another: --data-dir',
+    );
+  }
+}
+
+/** Checks that the first run can make the directory: the nearest existing parent must be writable. */
+function absentCheck(path: string): Check {
+  let parent = dirname(path);
+  while (statSync(parent, { throwIfNoEntry: false }) === undefined && parent !== dirname(parent)) {
+    parent = dirname(parent);
+  }
+  accessSync(parent, constants.W_OK | constants.X_OK);
+  return ok(DATA_DIR, `${terminalText(path, 'exact')}, made on the first run`);
+}
+
+const NEEDED_NODE = { major: 22, minor: 19 };
+
+export function nodeCheck(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const needed = `${NEEDED_NODE.major}.${NEEDED_NODE.minor}`;
+  const enough =
+    major > NEEDED_NODE.major || (major === NEEDED_NODE.major && minor >= NEEDED_NODE.minor);
+  return enough
+    ? ok('node', `${version} (${needed} or newer is needed)`)
+    : fail('node', `${version} is too old`, `install Node ${needed} or newer`);
+}
+
+export function gitCheck(environment: Environment): Check {
+  const path = findProgram('git', environment);
+  return path === undefined
+    ? warn('git', 'not found: prompts will hold no git status', 'install git')
+    : ok('git', terminalText(path, 'exact'));
+}
+
+const SANDBOX_NAMES = { bwrap: 'bubblewrap', seatbelt: 'seatbelt' } as const;
+
+/** Reports whether the sandbox worked when it was tried out. */
+export function sandboxCheck(state: SandboxState): Check {
+  if (!state.on && state.instead === 'container') {
+    return ok('sandbox', 'this machine is the sandbox, as you said: commands run in it directly');
+  }
+  return state.on
+    ? ok('sandbox', `${SANDBOX_NAMES[state.kind]}: tried out, and it holds`)
+    : warn(
+        'sandbox',
+        terminalText(
+          `none, nothing confines shell commands but the permission rules: ${state.because}`,
+          'exact',
+        ),
+        terminalText(state.hint, 'exact'),
+      );
+}
+
+/** Checks that ripgrep can be run. `locate` resolves to its path, or rejects where the package is missing. */
+export async function ripgrepCheck(locate: () => Promise<string>): Promise<Check> {
+  try {
+    const path = await locate();
+    accessSync(path, constants.X_OK);
+    return ok('ripgrep', terminalText(path, 'exact'));
+  } catch (error) {
+    return fail(
+      'ripgrep',
+      `not usable (${terminalText(errorMessage(error), 'exact')}): Grep, Glob and file lists do not work`,
+      'install Muster again with its optional dependencies',
+    );
+  }
+}
+
+/** Finds a program in the absolute entries of PATH, where commands are looked up, too. */
+export function findProgram(name: string, environment: Environment): string | undefined {
+  return (environment['PATH'] ?? '')
+    .split(delimiter)
+    .filter((directory) => isAbsolute(directory))
+    .map((directory) => join(directory, name))
+    .find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    // It does not exist or may not be run: the next directory may have it.
+    return false;
+  }
+}

@@ -1,0 +1,93 @@
+import { UsageError } from '../../../base/errors.ts';
+import { defineCommand, type CommandArguments } from '../command.ts';
+import type { FlagReader } from '../flag-reader.ts';
+import {
+  runOptions,
+  SESSION_FLAGS,
+  type RunOptions,
+  type PromptOptions,
+  NO_PROMPT,
+} from '../run-options.ts';
+import { quoted } from '../../../config/quote.ts';
+
+/** The program without the words of a command: the terminal UI, or a run of one prompt (`muster -p`). */
+export const promptCommand = defineCommand<PromptOptions>({
+  words: '',
+  summary: 'A terminal coding agent that delegates to subagents.',
+  operands: [{ name: '[PROMPT]' }],
+  flags: [
+    'print',
+    'output-format',
+    'output-schema',
+    'continue',
+    'resume',
+    'screen-reader',
+    'no-log',
+    'agent',
+    ...SESSION_FLAGS,
+    'version',
+  ],
+  examples: [
+    'muster',
+    'muster -p "Where is the retry limit decided?"',
+    'git diff | muster -p "Review this change" --output-format json',
+    'muster -p "Fix the failing test" --permission-mode acceptEdits --allow "Bash(npm test)"',
+    'muster --continue -p "Now run the tests"',
+    'muster -p -- "- a prompt that begins with a dash"',
+  ],
+  parse: parsePrompt,
+  run: async (options, context) => {
+    if (options.isInteractive) {
+      const { runInteractive } = await import('../interactive.ts');
+      return runInteractive(options, context);
+    }
+    const { runPrompt } = await import('../run-prompt.ts');
+    return runPrompt(options.run);
+  },
+});
+
+function parsePrompt({ operands, flags }: CommandArguments): PromptOptions {
+  const resume = resumedConversation(flags);
+  const readsStdin = flags.has('print');
+  // A message on the command line, or a form for its answer, is for a run without a screen.
+  const isHeadless = (['output-format', 'output-schema', 'verbose'] as const).some((name) =>
+    flags.has(name),
+  );
+  const isInteractive = !readsStdin && operands.length === 0 && !(isHeadless && resume !== null);
+  if (isInteractive && isHeadless) throw new UsageError(NO_PROMPT);
+  const prompt = onlyPrompt([...flags.optionalTexts('print'), ...operands]);
+  const run = { prompt, resume, readsStdin, ...runOptions(flags) };
+  return { isInteractive, hasFlags: flags.hasAny, run };
+}
+
+function resumedConversation(flags: FlagReader): RunOptions['resume'] {
+  const id = flags.text('resume');
+  const isNewest = flags.has('continue');
+  if (id === null && !isNewest) return null;
+  if (id !== null && isNewest) {
+    throw new UsageError('--continue and --resume name two conversations; give one of them');
+  }
+  if (flags.has('agent')) {
+    throw new UsageError('--agent does not go with a conversation that has its agent already');
+  }
+  if (flags.has('output-schema')) {
+    throw new UsageError(
+      '--output-schema does not go with a conversation that was started without it',
+    );
+  }
+  if (flags.has('no-log')) {
+    throw new UsageError('--no-log does not go with a conversation that is in the logs');
+  }
+  return id === null || id === 'last' ? 'newest' : { id };
+}
+
+function onlyPrompt([prompt, second]: readonly string[]): string | null {
+  if (prompt === undefined) return null;
+  if (second !== undefined) {
+    throw new UsageError(
+      `more than one prompt (${quoted(prompt)} and ${quoted(second)}); put quotes around the whole prompt`,
+    );
+  }
+  if (prompt.trim() === '') throw new UsageError('the prompt is empty');
+  return prompt;
+}

@@ -1,0 +1,79 @@
+import type { ListSkillsOptions, listSkillsIn } from '../../../../api/index.ts';
+import { oneLine, truncate } from '../../../../base/text.ts';
+import { printJson, printText } from '../../../../sys/print.ts';
+import { defineCommand, type CommandArguments } from '../../command.ts';
+import { printNotice } from '../../output.ts';
+import { outputOptions, PROJECT_FLAGS, projectOptions } from '../../run-options.ts';
+import { resolve } from 'node:path';
+
+/** Characters of a description in a list for people. */
+const SHOWN_DESCRIPTION = 160;
+
+/** `muster skills list` */
+export const skillsListCommand = defineCommand({
+  words: 'skills list',
+  summary: 'which skills there are, where each comes from and how it runs',
+  operands: [],
+  flags: ['json', 'dir', ...PROJECT_FLAGS, 'data-dir'],
+  examples: ['muster skills list --json'],
+  parse: parseSkills,
+  run: async (options) => {
+    const { listSkillsIn } = await import('../../../../api/index.ts');
+    const listings = await listSkillsIn(skillsLocation(options));
+    if (options.json) printJson(listings, 2);
+    else printText(asText(listings));
+    return 0;
+  },
+});
+
+/** Parses the arguments of `muster skills …`. */
+export function parseSkills({ flags }: CommandArguments) {
+  return { ...outputOptions(flags), ...projectOptions(flags), dir: flags.text('dir') };
+}
+
+/** Returns where `muster skills …` looks: in every directory below `dir`, or where a run looks. */
+export function skillsLocation(options: ReturnType<typeof parseSkills>): ListSkillsOptions {
+  const { cwd, dataDir, dir, trustProject } = options;
+  return {
+    cwd: resolve(cwd ?? '.'),
+    ...(dir === null ? {} : { below: resolve(dir) }),
+    trustProject,
+    ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
+    onNotice: printNotice,
+  };
+}
+
+type Listings = Awaited<ReturnType<typeof listSkillsIn>>;
+
+function asText({ skills, skipped }: Listings): string {
+  if (skills.length === 0 && skipped.length === 0) return 'There are no skills here.\n';
+  const lines = skills.flatMap((skill) => {
+    const state = skill.shadowedBy === null ? '' : `  [shadowed by ${skill.shadowedBy}]`;
+    const description = oneLine(skill.description);
+    const short = truncate(description, SHOWN_DESCRIPTION);
+    return [
+      `${skill.name}${state}`,
+      `  ${short}${short.length < description.length ? '…' : ''}`,
+      `  ${[skill.path, ...traits(skill)].join(' · ')}`,
+      ...skill.shadows.map((path) => `  in the place of ${path}`),
+      ...skill.warnings.map(({ message }) => `  ! ${message}`),
+    ];
+  });
+  const skippedLines = skipped.map(({ path, reason }) => `skipped ${path}: ${reason}`);
+  return [...lines, ...skippedLines].map((line) => `${line}\n`).join('');
+}
+
+/** Lists how a skill differs from instructions that a model loads and follows itself. */
+function traits({
+  agent,
+  model,
+  allowedTools,
+  modelInvocable,
+}: Listings['skills'][number]): readonly string[] {
+  return [
+    ...(modelInvocable ? [] : ['not for the model']),
+    ...(agent === null ? [] : [`a task of type ${agent}`]),
+    ...(agent === null || allowedTools === null ? [] : [`tools: ${allowedTools.join(', ')}`]),
+    ...(agent === null || model === null ? [] : [model]),
+  ];
+}

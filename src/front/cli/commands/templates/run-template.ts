@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+import { createMuster } from '../../../../api/muster.ts';
+import type { EventListener, Muster, Run } from '../../../../api/index.ts';
+import { errorMessage, UsageError } from '../../../../base/errors.ts';
+import { oneLine, plural } from '../../../../base/text.ts';
+import { printJson, printText } from '../../../../sys/print.ts';
+import { checkNewFile, SHARED, writeNewFile, type OutputFile } from '../../new-file.ts';
+import { printNotice } from '../../output.ts';
+import { musterOptions, reportOffline } from '../../run-prompt.ts';
+import { readAll } from '../../stdin.ts';
+import { reportText } from './table.ts';
+import type { TemplateAction, TemplateRunOptions } from './run-options.ts';
+
+type Start = Extract<TemplateAction, { readonly kind: 'start' }>;
+type Continue = Extract<TemplateAction, { readonly kind: 'continue' }>;
+
+/** Starts or continues the run of a template, and prints its results. Returns the exit code. */
+export async function runTemplate(
+  options: TemplateRunOptions,
+  action: Start | Continue,
+): Promise<number> {
+  const out = outFile(options);
+  const muster = await createMuster(await musterOptions(options));
+  try {
+    const { runItems } = await import('../../../headless/run-items.ts');
+    const begin = (onEvent: EventListener, signal: AbortSignal) =>
+      action.kind === 'start'
+        ? startRun(muster, action, { onEvent, signal })
+        : continueRun(muster, action, onEvent);
+    const { dataDir, format, verbose } = options;
+    const { id, code } = await runItems(muster, begin, {
+      verbose: verbose || muster.verbose,
+      dataDir: dataDir === null ? null : resolve(dataDir),
+    });
+    if (id === null) return code;
+    const text = reportText(muster.templateReport(id), format);
+    if (out !== null) await writeNewFile(out, [text]);
+    else printText(text, format === 'text' ? 'exact' : 'plain');
+    return code;
+  } finally {
+    await muster.close();
+  }
+}
+
+/** Checks the file for the results before anything is paid for. */
+function outFile({ out, force }: TemplateRunOptions): OutputFile | null {
+  if (out === null) return null;
+  const file = { path: resolve(out), force, mode: SHARED };
+  try {
+    checkNewFile(file);
+  } catch (thrown) {
+    throw new UsageError(`--out ${errorMessage(thrown)}`, { cause: thrown });
+  }
+  return file;
+}
+
+async function startRun(
+  muster: Muster,
+  action: Start,
+  { onEvent, signal }: { readonly onEvent: EventListener; readonly signal: AbortSignal },
+): Promise<Run> {
+  const { itemSource, parseItems, readItems } = await import('../../../../api/templates/items.ts');
+  const source = itemSource(action.items, resolve(action.items));
+  const { cwd } = muster;
+  const items =
+    source.kind === 'stdin'
+      ? parseItems(await readAll(signal), 'stdin')
+      : await readItems(source, cwd, { signal });
+  noticeUnfinished(muster, action.template);
+  reportOffline(muster);
+  return muster.startTemplate(
+    {
+      template: action.template,
+      items,
+      source,
+      ...(action.agent === null ? {} : { agent: action.agent }),
+      ...(action.maxTurns === null ? {} : { maxTurns: action.maxTurns }),
+    },
+    onEvent,
+  );
+}
+
+/** The same command starts a new run: a user who meant the old one should learn how to continue it. */
+function noticeUnfinished(muster: Muster, template: string): void {
+  const newest = muster.newestTemplateRun();
+  if (newest === null) return;
+  const { id, agent: before, status } = newest;
+  const isUnfinished = status === 'interrupted' || status === 'stopped' || status === 'killed';
+  if (!isUnfinished || before.toLowerCase() !== template.toLowerCase()) return;
+  printNotice(
+    `the run ${id} of ${before} was not finished, and this is a new one; to continue the old one: muster run --continue ${id}`,
+  );
+}
+
+async function continueRun(muster: Muster, action: Continue, onEvent: EventListener): Promise<Run> {
+  const prefix = action.id ?? muster.newestTemplateRun()?.id ?? null;
+  if (prefix === null) {
+    throw new UsageError('no run of a template of this directory is in the logs');
+  }
+  const { id, failed, changed } = await muster.templateRunLeft(prefix);
+  if (changed !== null) printNotice(changed);
+  if (failed > 0 && !action.retryFailed) {
+    printNotice(
+      `${plural(failed, 'item')} failed or ended at a limit; --retry-failed runs them again`,
+    );
+  }
+  return muster.resume({ id, retryFailed: action.retryFailed }, onEvent);
+}
+
+/** Lists the templates (`muster run --list`), and those that could not be loaded, with the reason. */
+export async function listTemplates(options: TemplateRunOptions): Promise<number> {
+  const { listTemplatesIn } = await import('../../../../api/templates/list.ts');
+  const found = await listTemplatesIn({
+    cwd: resolve(options.cwd ?? '.'),
+    trustProject: options.trustProject,
+    ...(options.dataDir === null ? {} : { dataDir: resolve(options.dataDir) }),
+    onNotice: printNotice,
+  });
+  if (options.format === 'json') {
+    printJson(found, 2);
+    return 0;
+  }
+  for (const { name, description, path, agent, model, problems } of found.templates) {
+    const traits = [
+      path,
+      ...(agent === undefined ? [] : [agent]),
+      ...(model === undefined ? [] : [model]),
+    ];
+    const lines = [
+      name,
+      `  ${oneLine(description)}`,
+      `  ${traits.join(' · ')}`,
+      ...found.shadowed
+        .filter(({ by }) => by === path)
+        .map(({ template }) => `  in the place of ${template.path}`),
+      ...problems.map(({ message }) => `  ! ${message}`),
+    ];
+    printText(`${lines.join('\n')}\n`);
+  }
+  for (const { path, reason } of found.skipped) printText(`skipped ${path}: ${reason}\n`);
+  return 0;
+}

@@ -1,0 +1,37 @@
+import { PERMISSION_MODES } from '../../protocol/permission.ts';
+import { TIERS } from '../../protocol/model.ts';
+import { TOOL_NAMES } from '../../protocol/tool-names.ts';
+
+/** The values that completion offers for a flag or an argument: all of these together. */
+export interface CompletionValues {
+  readonly words?: readonly string[];
+  /** Values that are read from files of this machine. */
+  readonly found?: FoundSource;
+  /** Paths, which the shell completes. */
+  readonly paths?: Paths;
+}
+
+/** A kind of value that only the files of this machine list. */
+export type FoundSource =
+  | 'agents'
+  | 'agent modes'
+  | 'configured models'
+  | 'ended tasks'
+  | 'open questions'
+  | 'runs of templates'
+  | 'tasks'
+  | 'tasks at work'
+  | 'templates';
+
+export type Paths = 'files' | 'directories';
+
+export const AGENT_VALUES: CompletionValues = { found: 'agents' };
+export const TASK_VALUES: CompletionValues = { found: 'tasks' };
+export const TASKS_AT_WORK: CompletionValues = { found: 'tasks at work' };
+export const FILES: CompletionValues = { paths: 'files' };
+export const MODES: CompletionValues = { words: PERMISSION_MODES };
+export const TOOLS: CompletionValues = { words: TOOL_NAMES };
+export const MODEL_VALUES: CompletionValues = {
+  words: [...TIERS, 'auto', 'offline'],
+  found: 'configured models',
+};

@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import type { CommandContext } from './command.ts';
+import type { ConfigOptions, DataOptions } from './run-options.ts';
+import { loadConfig, type ConfigInputs, type LoadedConfig } from '../../config/load.ts';
+import { describeProblem } from '../../config/source.ts';
+import type { StateWish } from '../../trust/state-place.ts';
+import { untrustedNotice } from '../../trust/notice.ts';
+import { projectTrust } from '../../trust/project-trust.ts';
+import { workspaceRoots } from '../../api/setup/workspace.ts';
+
+/**
+ * Loads the configuration for a command and reports its notices on stderr. Throws UsageError for a wrong
+ * configuration, and for a `--cwd` that is no directory.
+ */
+export async function loadConfiguration(
+  options: ConfigOptions,
+  context: CommandContext,
+): Promise<LoadedConfig> {
+  const loaded = await loadConfig(configInputs(options, context));
+  for (const notice of loaded.notices) report(describeProblem(notice), context);
+  const unused = untrustedNotice(loaded);
+  if (unused !== null) report(unused, context);
+  return loaded;
+}
+
+/** Returns what the configuration is read from. Throws UsageError for a `--cwd` that is no directory. */
+export function configInputs(options: ConfigOptions, context: CommandContext): ConfigInputs {
+  const state = stateLocation(options, context);
+  const trust = projectTrust({
+    ...state,
+    decision: options.trustProject,
+    onProblem: (message) => report(message, context),
+  });
+  const { environment, home, cwd } = state;
+  return { environment, home, cwd, trust, flags: options.flags };
+}
+
+/** Returns where a command works and keeps its state. Throws UsageError for a `--cwd` that is no directory. */
+export function stateLocation(
+  { cwd: given, dataDir }: { readonly cwd: string | null } & DataOptions,
+  { environment, home, cwd: current }: CommandContext,
+): StateWish {
+  const [cwd] = workspaceRoots(resolve(current, given ?? '.'), []);
+  return {
+    environment,
+    home,
+    cwd,
+    ...(dataDir === null ? {} : { dataDir: resolve(current, dataDir) }),
+  };
+}
+
+function report(message: string, context: CommandContext): void {
+  context.err(`muster: ${message}\n`);
+}

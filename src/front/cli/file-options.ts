@@ -1,0 +1,63 @@
+import { errorMessage, UsageError } from '../../base/errors.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { AgentDefinition } from '../../api/index.ts';
+import { printNotice } from './output.ts';
+import type { AgentsArgument } from './run-options.ts';
+
+/** Limits for files that are read into memory as a whole. */
+const MAX_SCHEMA_BYTES = 1024 * 1024;
+const MAX_AGENTS_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads the schema of `--output-schema`, which is JSON text or the path of a file. Rejects with UsageError
+ * for anything else, before a model is asked.
+ */
+export async function loadOutputSchema(given: string): Promise<JsonObject> {
+  const isText = given.trimStart().startsWith('{');
+  const wrong = (why: string) =>
+    new UsageError(`--output-schema${isText ? '' : ` ${given}`}: ${why}`);
+  const text = isText ? given : await readFile('--output-schema ', given, MAX_SCHEMA_BYTES);
+  let schema: unknown;
+  try {
+    schema = JSON.parse(text);
+  } catch (thrown) {
+    throw wrong(errorMessage(thrown));
+  }
+  if (!isJsonObject(schema)) throw wrong('must be a JSON Schema, an object');
+  const { outputSchemaProblem } = await import('../../api/agents/output-schema.ts');
+  const problem = await outputSchemaProblem({ outputSchema: schema });
+  if (problem !== null) throw wrong(problem);
+  return schema;
+}
+
+/** Reads the agent definitions of `--agents`; what is wrong with single ones is reported on stderr. */
+export async function readSessionAgents(
+  argument: AgentsArgument | null,
+): Promise<readonly AgentDefinition[]> {
+  if (argument === null) return [];
+  const { parseSessionAgents } = await import('../../api/index.ts');
+  const text =
+    argument.kind === 'json'
+      ? argument.text
+      : await readFile('--agents @', argument.path, MAX_AGENTS_BYTES);
+  const { items, problems } = parseSessionAgents(text);
+  const broken = problems.filter(({ code }) => code !== 'unknown-field');
+  if (items.length === 0 && broken.length > 0) {
+    throw new UsageError(broken.map(({ message }) => message).join('; '));
+  }
+  for (const { message } of broken) printNotice(message);
+  for (const { name, problems: own } of items) {
+    for (const { message } of own) printNotice(`--agents: ${name}: ${message}`);
+  }
+  return items;
+}
+
+async function readFile(flag: string, path: string, maxBytes: number): Promise<string> {
+  const { readNamedFile } = await import('../../sys/named-file.ts');
+  try {
+    const bytes = await readNamedFile(path, { maxBytes });
+    return bytes.toString('utf8');
+  } catch (thrown) {
+    throw new UsageError(`${flag}${errorMessage(thrown)}`);
+  }
+}

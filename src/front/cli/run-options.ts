@@ -1,0 +1,153 @@
+import { errorMessage, UsageError } from '../../base/errors.ts';
+import { OUTPUT_FORMATS, type OutputFormat } from '../../protocol/output-format.ts';
+import type { QuestionAnswer } from '../../api/index.ts';
+import type { FlagReader } from './flag-reader.ts';
+import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
+import type { FlagValue } from '../../config/text-layer.ts';
+import { oneLine, quoted } from '../../config/quote.ts';
+
+/** The flags that set configuration keys; `--parent-mode` sets the mode of an agent that does not run here. */
+export const CONFIG_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
+  (name) => flagSpec(name).configKey !== undefined && name !== 'parent-mode',
+);
+
+export const PROJECT_FLAGS: readonly FlagName[] = ['trust-project', 'cwd'];
+
+/** The flags of everything that starts or continues a task in this process. */
+export const SESSION_FLAGS: readonly FlagName[] = [
+  'verbose',
+  'agents',
+  ...CONFIG_FLAGS,
+  'max-turns',
+  ...PROJECT_FLAGS,
+  'add-dir',
+  'data-dir',
+];
+
+export interface ProjectOptions {
+  /** The directory to work in; null for the current one. */
+  readonly cwd: string | null;
+  readonly trustProject: boolean;
+}
+
+export interface DataOptions {
+  /** The data directory; null for the user's own. */
+  readonly dataDir: string | null;
+}
+
+export interface ConfigOptions extends ProjectOptions, DataOptions {
+  /** The last layer of the configuration. */
+  readonly flags: readonly FlagValue[];
+}
+
+/** The options of everything that starts or continues a task in this process. */
+export interface SessionOptions extends ConfigOptions {
+  readonly verbose: boolean;
+  /** False: nothing is kept after exit. */
+  readonly log: boolean;
+  /** Agent definitions of this session. */
+  readonly agents: AgentsArgument | null;
+  readonly addDirs: readonly string[];
+}
+
+export interface RunOptions extends SessionOptions {
+  /** The prompt; null if stdin holds it. Otherwise the text from stdin is context. */
+  readonly prompt: string | null;
+  /** The task to continue; `newest` is the newest conversation of the directory, null a new one. */
+  readonly resume: ResumedTask | 'newest' | null;
+  /** Whether stdin may hold the prompt or a part of it. */
+  readonly readsStdin: boolean;
+  readonly outputFormat: OutputFormat;
+  /** The JSON text of a schema, or the path of a file that holds it; null: any answer will do. */
+  readonly outputSchema: string | null;
+  /** Whether the terminal UI is shown in plain lines. */
+  readonly screenReader: boolean;
+  /** The name of the main agent; null: the default one. */
+  readonly agent: string | null;
+  /** Turns of the main agent; null: no limit. */
+  readonly maxTurns: number | null;
+}
+
+export interface ResumedTask {
+  /** An id or the beginning of one. */
+  readonly id: string;
+  /** The answer to a question of the task or of a task below it. */
+  readonly answer?: QuestionAnswer;
+  /** Set: the task stays as it is, and a new task continues from this event of it. */
+  readonly branchAt?: number;
+}
+
+/** `json` is the text of a JSON object or array; `file` has not been read yet. */
+export type AgentsArgument =
+  | { readonly kind: 'json'; readonly text: string }
+  | { readonly kind: 'file'; readonly path: string };
+
+/** Reads `--json` and `--data-dir`. */
+export function outputOptions(flags: FlagReader) {
+  return { json: flags.has('json'), dataDir: flags.text('data-dir') };
+}
+
+export function projectOptions(flags: FlagReader): ProjectOptions {
+  return { cwd: flags.text('cwd'), trustProject: flags.has('trust-project') };
+}
+
+export function configOptions(flags: FlagReader): ConfigOptions {
+  return {
+    ...projectOptions(flags),
+    dataDir: flags.text('data-dir'),
+    flags: flags.configValues(CONFIG_FLAGS),
+  };
+}
+
+export function sessionOptions(flags: FlagReader): SessionOptions {
+  return {
+    verbose: flags.has('verbose'),
+    log: !flags.has('no-log'),
+    agents: agentsArgument(flags.text('agents')),
+    addDirs: flags.texts('add-dir'),
+    ...configOptions(flags),
+  };
+}
+
+export function runOptions(
+  flags: FlagReader,
+): Omit<RunOptions, 'prompt' | 'resume' | 'readsStdin'> {
+  return {
+    ...sessionOptions(flags),
+    outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
+    outputSchema: flags.text('output-schema'),
+    screenReader: flags.has('screen-reader'),
+    agent: flags.text('agent'),
+    maxTurns: flags.count('max-turns'),
+  };
+}
+
+function agentsArgument(text: string | null): AgentsArgument | null {
+  if (text === null) return null;
+  if (text.startsWith('@')) {
+    if (text.length === 1) throw new UsageError('--agents @ needs a file: --agents @FILE');
+    return { kind: 'file', path: text.slice(1) };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `--agents is not JSON (${oneLine(errorMessage(error))}); a file is named as @FILE`,
+    );
+  }
+  if (typeof value !== 'object' || value === null) {
+    throw new UsageError(`--agents must be a JSON object or array, not ${quoted(value)}`);
+  }
+  return { kind: 'json', text };
+}
+
+/** The arguments of the program without a command. */
+export interface PromptOptions {
+  /** Whether the terminal UI is wanted; without a terminal, the same arguments mean something else. */
+  readonly isInteractive: boolean;
+  readonly hasFlags: boolean;
+  readonly run: RunOptions;
+}
+
+export const NO_PROMPT = 'a run needs -p and a prompt: muster -p "…"';

@@ -1,0 +1,137 @@
+import { resolve } from 'node:path';
+import { createMuster } from '../../api/muster.ts';
+import type { EventListener, Muster, MusterOptions, Run } from '../../api/index.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { UsageError } from '../../base/errors.ts';
+import { loadOutputSchema, readSessionAgents } from './file-options.ts';
+import { printNotice } from './output.ts';
+import type { RunOptions, SessionOptions } from './run-options.ts';
+import { readMessage, readPrompt } from './stdin.ts';
+import type { MessageQuoteRequest } from '../../api/session/contract.ts';
+import type { QuotedItems } from '../../api/session/contract.ts';
+
+const OFFLINE_NOTICE =
+  'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
+
+/** Reports on stderr that no model answers. */
+export function reportOffline({ offlineByDefault }: Muster): void {
+  if (offlineByDefault) printNotice(OFFLINE_NOTICE);
+}
+
+/** Returns what the options of a command mean to the library, with absolute paths. */
+export async function musterOptions(options: SessionOptions): Promise<MusterOptions> {
+  const { addDirs, agents, cwd, dataDir, flags, log, trustProject } = options;
+  return {
+    cwd: resolve(cwd ?? '.'),
+    addDirs: addDirs.map((path) => resolve(path)),
+    ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
+    log,
+    trustProject,
+    flags,
+    agents: await readSessionAgents(agents),
+    onNotice: printNotice,
+  };
+}
+
+/** Runs one prompt to its end without a person (`muster -p`). `prompt`: set if it has been read already. */
+export async function runPrompt(
+  options: RunOptions,
+  prompt: Promise<string | null> = readPromptOf(options),
+): Promise<number> {
+  const { dataDir, maxTurns, outputFormat, outputSchema, resume, verbose } = options;
+  const [muster, { runHeadless }, said, schema] = await Promise.all([
+    musterOptions(options).then((session) =>
+      createMuster({ ...session, ...(maxTurns === null ? {} : { maxTurns }) }),
+    ),
+    import('../headless/headless.ts'),
+    prompt,
+    outputSchema === null ? null : loadOutputSchema(outputSchema),
+  ]);
+  try {
+    return await runHeadless(
+      muster,
+      (onEvent, signal) => start(muster, options, { prompt: said, schema, onEvent, signal }),
+      {
+        format: outputFormat,
+        verbose: verbose || muster.verbose,
+        dataDir: dataDir === null ? null : resolve(dataDir),
+        onStarted: () => {
+          if (resume === null) reportOffline(muster);
+        },
+      },
+    );
+  } finally {
+    await muster.close();
+  }
+}
+
+/** Returns null if a conversation continues without a message, or if the agent may start by itself. */
+async function readPromptOf(options: RunOptions): Promise<string | null> {
+  const { resume, prompt, readsStdin } = options;
+  if (mayStartByItself(options)) return null;
+  if (resume === null) return readPrompt(prompt);
+  return readsStdin ? readMessage(prompt) : prompt;
+}
+
+function mayStartByItself({ agent, prompt, resume }: RunOptions): boolean {
+  return resume === null && agent !== null && prompt === null;
+}
+
+interface Start {
+  readonly prompt: string | null;
+  readonly schema: JsonObject | null;
+  readonly onEvent: EventListener;
+  readonly signal: AbortSignal;
+}
+
+async function start(
+  muster: Muster,
+  options: RunOptions,
+  { prompt, schema, onEvent, signal }: Start,
+): Promise<Run> {
+  const { resume, agent } = options;
+  if (resume === null) {
+    const named = agent === null ? {} : { agent };
+    const said = mayStartByItself(options)
+      ? await promptBesideAgent(muster, agent ?? '', signal)
+      : prompt;
+    const given = said === null ? {} : { prompt: said };
+    const form = schema === null ? {} : { outputSchema: schema };
+    const files = await attachedFiles(muster, said, { to: null, ...named, signal });
+    return muster.start({ ...given, source: 'cli', ...named, ...form, ...files }, onEvent);
+  }
+  const message = prompt === null ? {} : { prompt };
+  if (resume !== 'newest' && resume.branchAt !== undefined) {
+    const { id, branchAt: at } = resume;
+    return muster.branch({ id, at, ...message, takesFiles: true, signal }, onEvent);
+  }
+  const task = resume === 'newest' ? { id: muster.newestConversation() } : resume;
+  if (task.id === null) throw new UsageError('no conversation of this directory is in the logs');
+  const id = muster.store.resolveId(task.id);
+  const files = await attachedFiles(muster, prompt, { to: id, signal });
+  return muster.resume({ ...task, id, ...message, ...files }, onEvent);
+}
+
+/** Reads the prompt for an agent; one that starts by itself needs none, and gets what stdin holds. */
+async function promptBesideAgent(
+  muster: Muster,
+  agent: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  return muster.beginsByItself(agent) ? readMessage(null, signal) : readPrompt(null, signal);
+}
+
+/**
+ * Reads the files that a prompt names with `@`, as in the terminal UI. A file that cannot be read is reported
+ * on stderr, and the prompt is used without it.
+ */
+async function attachedFiles(
+  muster: Pick<Muster, 'enclose'>,
+  prompt: string | null,
+  recipient: Pick<MessageQuoteRequest, 'to' | 'agent' | 'signal'>,
+): Promise<{ readonly enclosed?: QuotedItems }> {
+  if (prompt === null || !prompt.includes('@')) return {};
+  const enclosed = await muster.enclose({ ...recipient, words: prompt, outputs: [], images: [] });
+  for (const problem of enclosed.problems) printNotice(problem);
+  return enclosed.enclosures.length === 0 ? {} : { enclosed };
+}

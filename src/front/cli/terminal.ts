@@ -1,0 +1,69 @@
+import type { Interface } from 'node:readline';
+import { terminalText } from '../../base/terminal-text.ts';
+import { printError } from '../../sys/print.ts';
+
+/** A person at the terminal who is asked several questions, one after the other. */
+export interface Questions {
+  /** Returns the typed text without blanks around it; null after Ctrl+D. Ctrl+C ends the process. */
+  ask(question: string): Promise<string | null>;
+  close(): void;
+}
+
+/** Returns a function that asks a person yes or no; null if there is no terminal. Anything but yes is no. */
+export function terminalConfirm(): ((question: string) => Promise<boolean>) | null {
+  if (!hasTerminal()) return null;
+  return async (question) => {
+    const { createInterface } = await import('node:readline/promises');
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      // The end of the input is an answer, too: no.
+      const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+      const answer = await Promise.race([lines.question(terminalText(question, 'exact')), closed]);
+      return /^y(es)?$/i.test(answer.trim());
+    } finally {
+      lines.close();
+    }
+  };
+}
+
+/** Returns a function that starts a series of questions; null if there is no terminal. */
+export function terminalQuestions(): (() => Promise<Questions>) | null {
+  if (!hasTerminal()) return null;
+  return async () => {
+    const { createInterface } = await import('node:readline');
+    return questionsOn(createInterface({ input: process.stdin, output: process.stderr }));
+  };
+}
+
+function questionsOn(lines: Interface): Questions {
+  let isOver = false;
+  lines.once('close', () => {
+    isOver = true;
+  });
+  lines.on('SIGINT', () => {
+    // Closed first, because that restores the terminal.
+    lines.close();
+    printError('\n');
+    process.kill(process.pid, 'SIGINT');
+  });
+  // If several lines are pasted at once, each answers one question.
+  const answers = lines[Symbol.asyncIterator]();
+  return {
+    async ask(question) {
+      // After text that was typed ahead, the input may have ended already; the answers before its end count.
+      if (!isOver) {
+        lines.setPrompt(terminalText(question, 'exact'));
+        lines.prompt();
+      }
+      const answer = await answers.next();
+      if (answer.done !== true) return answer.value.trim();
+      printError('\n');
+      return null;
+    },
+    close: () => lines.close(),
+  };
+}
+
+function hasTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}

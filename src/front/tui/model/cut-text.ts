@@ -1,0 +1,35 @@
+/** Cuts a text to its first `most` UTF-16 units, without half a character. Returns a copy, so that the full text can be freed. */
+export function textStart(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = isHighHalf(text.charCodeAt(most - 1)) ? most - 1 : most;
+  return copied(text.slice(0, end));
+}
+
+/** Cuts a text to its last `most` UTF-16 units, as `textStart` does. */
+export function textEnd(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const start = text.length - most;
+  return copied(text.slice(isHighHalf(text.charCodeAt(start - 1)) ? start + 1 : start));
+}
+
+export function linesIn(text: string): number {
+  if (text === '') return 0;
+  let lines = 1;
+  for (
+    let at = text.indexOf('\n');
+    at !== -1 && at < text.length - 1;
+    at = text.indexOf('\n', at + 1)
+  ) {
+    lines += 1;
+  }
+  return lines;
+}
+
+/** Copies a slice, which would keep the full text in memory. */
+export function copied(slice: string): string {
+  return Buffer.from(slice, 'utf16le').toString('utf16le');
+}
+
+function isHighHalf(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}

@@ -1,0 +1,64 @@
+import type { Entry } from './entry.ts';
+import { applyToTranscript, emptyTranscript, type Earlier, type Transcript } from './transcript.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
+
+/** Visits the events of a log in order. */
+export type ScanLog = (visit: (event: TaskEvent) => void) => void;
+
+/** The number of entries that are read on each side of the view. */
+const MAX_BESIDE = 500;
+
+/** Visits the entries of a transcript that are only in the log, in order, and with bounded memory. */
+export function visitDropped(
+  transcript: Transcript,
+  scan: ScanLog,
+  visit: (entry: Entry) => void,
+): void {
+  const { task, keyBase } = transcript;
+  const end = firstKept(transcript);
+  const visitAll = (entries: readonly Entry[]) => {
+    for (const entry of entries) if (entry.key < end) visit(entry);
+  };
+  const again = emptyTranscript(task, { keyBase, onDropped: visitAll });
+  scan((event) => applyToTranscript(again, event));
+  visitAll(again.entries);
+}
+
+/** Reads the entries around a key from the log, which takes as long as reading the log. */
+export function readEarlier(transcript: Transcript, scan: ScanLog, key: number): Earlier {
+  const before: Entry[] = [];
+  const after: Entry[] = [];
+  let [older, newer] = [0, 0];
+  visitDropped(transcript, scan, (entry) => {
+    if (entry.key >= key) {
+      if (after.length < MAX_BESIDE) after.push(entry);
+      else newer += 1;
+      return;
+    }
+    before.push(entry);
+    if (before.length < MAX_BESIDE * 2) return;
+    older += MAX_BESIDE;
+    before.splice(0, MAX_BESIDE);
+  });
+  const extra = Math.max(0, before.length - MAX_BESIDE);
+  return {
+    entries: [...before.slice(extra), ...after],
+    older: older + extra,
+    newer,
+    dropped: transcript.dropped,
+  };
+}
+
+/** The number of entries between those read back and those in memory. */
+export function gapCount({ earlier, dropped }: Transcript): number {
+  return earlier === null ? 0 : earlier.newer + dropped - earlier.dropped;
+}
+
+/** The number of entries of the log before the first loaded one. */
+export function olderCount({ earlier, dropped }: Transcript): number {
+  return earlier === null ? dropped : earlier.older;
+}
+
+function firstKept({ entries, keyBase }: Transcript): number {
+  return entries.find(({ key }) => key >= keyBase)?.key ?? Infinity;
+}

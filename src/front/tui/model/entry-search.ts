@@ -1,0 +1,80 @@
+import { terminalText } from '../../../base/terminal-text.ts';
+import type { Entry } from './entry.ts';
+import { visitDropped, type ScanLog } from './earlier-entries.ts';
+import type { Transcript } from './transcript.ts';
+
+/** An entry that matches a search, and the number of matches in it. */
+export interface SearchMatch {
+  readonly key: number;
+  readonly count: number;
+}
+
+/** The longest search text, in UTF-16 units. */
+const MAX_SEARCH_LENGTH = 200;
+
+/** Searches the entries in memory, the oldest first. */
+export function searchLoaded(
+  { earlier, entries }: Transcript,
+  pattern: RegExp,
+): readonly SearchMatch[] {
+  return [...(earlier?.entries ?? []), ...entries].flatMap((entry) => matchIn(entry, pattern));
+}
+
+/** Searches all entries. Those that are not in memory are read from the log, which takes as long as reading it. */
+export function searchLog(
+  transcript: Transcript,
+  scan: ScanLog,
+  pattern: RegExp,
+): readonly SearchMatch[] {
+  const matches: SearchMatch[] = [];
+  visitDropped(transcript, scan, (entry) => matches.push(...matchIn(entry, pattern)));
+  return [...matches, ...transcript.entries.flatMap((entry) => matchIn(entry, pattern))];
+}
+
+/**
+ * The pattern that finds a text. It ignores case, and any white space, including the end of a line, matches white
+ * space in the text. Null if there is nothing to search for.
+ */
+export function searchPattern(typed: string): RegExp | null {
+  const words = typed
+    .trim()
+    .slice(0, MAX_SEARCH_LENGTH)
+    .split(/\s+/u)
+    .filter((word) => word !== '');
+  if (words.length === 0) return null;
+  return new RegExp(words.map(escaped).join(String.raw`\s+`), 'giu');
+}
+
+function escaped(word: string): string {
+  return word.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
+}
+
+function matchIn(entry: Entry, pattern: RegExp): readonly SearchMatch[] {
+  const count = [...terminalText(rawText(entry), 'prose').matchAll(pattern)].length;
+  return count === 0 ? [] : [{ key: entry.key, count }];
+}
+
+/** The text of an unfolded entry. */
+function rawText(entry: Entry): string {
+  switch (entry.kind) {
+    case 'message':
+    case 'answer':
+    case 'thinking':
+    case 'note':
+      return entry.text;
+    case 'ended':
+      return `${entry.status}: ${entry.reason ?? ''}`;
+    case 'page':
+      return [entry.title, ...entry.lines].join('\n');
+    case 'call': {
+      const changed = entry.edits.flatMap(({ lines }) =>
+        lines.map((line) => (line.sign === '…' ? '' : line.text)),
+      );
+      return [`${entry.tool} ${entry.subject}`, ...changed, entry.output].join('\n');
+    }
+    case 'shell':
+      return `!${entry.command}\n${entry.output}`;
+    default:
+      return entry satisfies never;
+  }
+}

@@ -1,0 +1,61 @@
+import type { NoticeLevel } from '../../../protocol/events/event.ts';
+import type { EndStatus } from '../../../protocol/result.ts';
+import type { TextDiff } from './text-diff.ts';
+
+/** An entry of a conversation, with what a view needs of it. It never changes: another block replaces it. */
+export type Entry = { readonly key: number } & EntryBody;
+
+export type EntryBody =
+  | MessageEntry
+  | { readonly kind: 'answer'; readonly text: string }
+  | { readonly kind: 'thinking'; readonly text: string }
+  | CallEntry
+  | ShellEntry
+  | { readonly kind: 'note'; readonly level: NoticeLevel; readonly text: string }
+  /** `reason` is null if the entry above says it. */
+  | { readonly kind: 'ended'; readonly status: EndStatus; readonly reason: string | null }
+  /** The output of a slash command. */
+  | { readonly kind: 'page'; readonly title: string; readonly lines: readonly string[] };
+
+/** A message of the user or of the parent task. `unread` is true until a request holds it. */
+export interface MessageEntry {
+  readonly kind: 'message';
+  readonly id: string;
+  readonly text: string;
+  readonly unread: boolean;
+  /** Attachments, one line each. Absent if there are none. */
+  readonly attachments?: readonly string[];
+}
+
+export type CallState = 'made' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
+
+export interface CallEntry {
+  readonly kind: 'call';
+  readonly callId: string;
+  readonly tool: string;
+  /** The argument that says what the call is about. */
+  readonly subject: string;
+  readonly state: CallState;
+  readonly startedAt: number | null;
+  readonly ms: number | null;
+  /** The text changes that its arguments request. */
+  readonly edits: readonly TextDiff[];
+  /** The beginning of its result. */
+  readonly output: string;
+  /** The number of lines of the full result. */
+  readonly outputLines: number;
+}
+
+/** A shell command that the user ran. */
+export interface ShellEntry {
+  readonly kind: 'shell';
+  readonly command: string;
+  /** Whether the output goes with the next message. */
+  readonly isShared: boolean;
+  /** The end of its output. */
+  readonly output: string;
+  /** The number of lines of the full output. */
+  readonly outputLines: number;
+  /** The outcome; null while it runs. */
+  readonly outcome: string | null;
+}

@@ -1,0 +1,193 @@
+/** The part of the screen that must have the focus for a key to have its meaning. */
+export type KeyScope =
+  | 'anywhere'
+  | 'editor'
+  | 'completion'
+  | 'question'
+  | 'tasks'
+  | 'entries'
+  | 'search';
+
+/** The keys of one action. */
+export interface ActionBinding {
+  /** Names as the terminal library has them: `ctrl+b`, `shift+tab`, `escape`. */
+  readonly keys: readonly string[];
+  readonly scope: KeyScope;
+  /** Set if the key works only while nothing is typed, so that it is not taken from a text. */
+  readonly needsEmptyEditor?: true;
+  /** Set if the editor itself handles the key. */
+  readonly isEditors?: true;
+  /** The line of the help; `{ACTION}` stands for the keys of another action. Absent if the key is not listed. */
+  readonly help?: string;
+}
+
+/** A key that the editor handles while a text is typed. */
+function editing(...keys: readonly string[]): ActionBinding {
+  return { keys, scope: 'editor', isEditors: true };
+}
+
+/** A key that the editor handles while it offers completions. */
+function completing(...keys: readonly string[]): ActionBinding {
+  return { keys, scope: 'completion', isEditors: true };
+}
+
+/** Keys that edit the text, as in a shell, without those that the screen uses itself. */
+const EDITING_BINDINGS = {
+  'cursor-up': editing('up'),
+  'cursor-down': editing('down'),
+  'cursor-left': editing('left'),
+  'cursor-right': editing('right'),
+  'word-left': editing('alt+left', 'ctrl+left', 'alt+b'),
+  'word-right': editing('alt+right', 'ctrl+right', 'alt+f'),
+  'line-start': editing('home', 'ctrl+home', 'ctrl+a'),
+  'line-end': editing('end', 'ctrl+e'),
+  'jump-forward': editing('ctrl+]'),
+  'jump-backward': editing('ctrl+alt+]'),
+  'delete-back': editing('backspace'),
+  'delete-forward': editing('delete', 'ctrl+d'),
+  'delete-word-back': editing('ctrl+w', 'alt+backspace'),
+  'delete-word-forward': editing('alt+d', 'alt+delete'),
+  'delete-to-start': editing('ctrl+u'),
+  'delete-to-end': editing('ctrl+k'),
+  yank: editing('ctrl+y'),
+  'yank-pop': editing('alt+y'),
+  'undo-typing': editing('ctrl+-'),
+  'history-previous': editing(),
+  'history-next': editing(),
+  complete: editing('tab'),
+  'completion-up': completing('up'),
+  'completion-down': completing('down'),
+  'completion-take': completing('enter'),
+  'completion-close': completing('escape', 'ctrl+c'),
+} satisfies Readonly<Record<string, ActionBinding>>;
+
+/** The keys of the UI. A key is one row here and one handler in `update/`. */
+const OWN_BINDINGS = {
+  send: {
+    keys: ['enter'],
+    scope: 'editor',
+    isEditors: true,
+    help: 'send; while it works, the message steers its next turn',
+  },
+  'new-line': {
+    keys: ['shift+enter', 'ctrl+j'],
+    scope: 'editor',
+    isEditors: true,
+    help: 'a new line',
+  },
+  'paste-image': {
+    keys: ['ctrl+v'],
+    scope: 'editor',
+    help: 'attach the image of the clipboard (or drop an image file)',
+  },
+  interrupt: {
+    keys: ['escape'],
+    scope: 'anywhere',
+    help: 'stop the task in view and all tasks below it; twice: the complete tree',
+  },
+  leave: {
+    keys: ['ctrl+c'],
+    scope: 'anywhere',
+    help: 'clear the editor; twice: stop everything and leave (it can be resumed)',
+  },
+  'leave-empty': { keys: ['ctrl+d'], scope: 'anywhere', needsEmptyEditor: true },
+  background: {
+    // tmux uses the first one itself.
+    keys: ['ctrl+b', 'ctrl+g'],
+    scope: 'anywhere',
+    help: 'send the running tasks to the background',
+  },
+  'cycle-mode': {
+    keys: ['shift+tab'],
+    scope: 'anywhere',
+    help: 'next permission mode: plan, default, acceptEdits, autonomous',
+  },
+  'focus-question': {
+    keys: ['tab'],
+    scope: 'editor',
+    needsEmptyEditor: true,
+    help: 'answer the pending question (with an empty editor)',
+  },
+  'focus-tasks': {
+    keys: ['ctrl+t'],
+    scope: 'anywhere',
+    help: 'choose a task: {choose-up} {choose-down}, {open-task} opens, {stop-task} stops, {background-task} to the background, {resume-task} resumes',
+  },
+  back: {
+    keys: ['left'],
+    scope: 'editor',
+    needsEmptyEditor: true,
+    help: 'return from a task to the conversation (with an empty editor)',
+  },
+  expand: { keys: ['ctrl+o'], scope: 'anywhere', help: 'fold and unfold results and thoughts' },
+  'focus-entries': {
+    keys: ['ctrl+r'],
+    scope: 'anywhere',
+    help: 'unfold one of them: {entry-up} {entry-down} choose, {unfold-entry} unfolds',
+  },
+  'entry-up': { keys: ['up'], scope: 'entries' },
+  'entry-down': { keys: ['down'], scope: 'entries' },
+  'unfold-entry': { keys: ['enter'], scope: 'entries' },
+  search: {
+    keys: ['ctrl+f'],
+    scope: 'anywhere',
+    help: 'search: {search-next} next, {search-previous} previous',
+  },
+  'search-here': { keys: ['/'], scope: 'entries' },
+  'search-next': { keys: ['enter', 'ctrl+n', 'down'], scope: 'search' },
+  'search-previous': { keys: ['ctrl+p', 'up'], scope: 'search' },
+  'page-up': {
+    keys: ['pageUp'],
+    scope: 'anywhere',
+    help: 'scroll up; {page-down} down; {line-up} {line-down} by a line',
+  },
+  'page-down': { keys: ['pageDown'], scope: 'anywhere' },
+  'line-up': { keys: ['shift+up'], scope: 'anywhere' },
+  'line-down': { keys: ['shift+down'], scope: 'anywhere' },
+  'to-end': { keys: ['ctrl+end'], scope: 'anywhere', help: 'go to the end and follow it' },
+  redraw: { keys: ['ctrl+l'], scope: 'anywhere', help: 'redraw the screen' },
+  suspend: {
+    keys: ['ctrl+z'],
+    scope: 'anywhere',
+    help: 'suspend Muster and all its tasks; type `fg` to continue',
+  },
+  'choose-up': { keys: ['up'], scope: 'tasks' },
+  'choose-down': { keys: ['down'], scope: 'tasks' },
+  'open-task': { keys: ['enter'], scope: 'tasks' },
+  'stop-task': { keys: ['s'], scope: 'tasks' },
+  'background-task': { keys: ['b'], scope: 'tasks' },
+  'resume-task': { keys: ['r'], scope: 'tasks' },
+  'ask-up': { keys: ['up'], scope: 'question' },
+  'ask-down': { keys: ['down'], scope: 'question' },
+  'answer-once': { keys: ['y'], scope: 'question' },
+  'answer-always': { keys: ['a'], scope: 'question' },
+  'answer-mode': { keys: ['m'], scope: 'question' },
+  'answer-mode-user': { keys: ['u'], scope: 'question' },
+  'answer-no': { keys: ['n'], scope: 'question' },
+  'answer-reason': { keys: ['r'], scope: 'question' },
+  'answer-text': { keys: ['t'], scope: 'question' },
+  'answer-edit': { keys: ['e'], scope: 'question' },
+  'option-1': { keys: ['1'], scope: 'question' },
+  'option-2': { keys: ['2'], scope: 'question' },
+  'option-3': { keys: ['3'], scope: 'question' },
+  'option-4': { keys: ['4'], scope: 'question' },
+} satisfies Readonly<Record<string, ActionBinding>>;
+
+/** An action of the UI, as opposed to the editor. */
+export type OwnAction = keyof typeof OWN_BINDINGS;
+export type Action = OwnAction | keyof typeof EDITING_BINDINGS;
+export type Bindings = Readonly<Record<Action, ActionBinding>>;
+
+export const DEFAULT_BINDINGS: Bindings = { ...OWN_BINDINGS, ...EDITING_BINDINGS };
+
+/** All actions. A key that belongs to none of them goes to the editor. */
+export const ACTIONS: readonly Action[] = Object.keys(DEFAULT_BINDINGS).filter(isAction);
+
+function isAction(name: string): name is Action {
+  return Object.hasOwn(DEFAULT_BINDINGS, name);
+}
+
+/** Whether the editor itself does it. Its keys give way to those that the user configures for other actions. */
+export function isEditingAction(action: string): action is keyof typeof EDITING_BINDINGS {
+  return Object.hasOwn(EDITING_BINDINGS, action);
+}

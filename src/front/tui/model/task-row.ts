@@ -1,0 +1,79 @@
+import { laterActivity, type Activity } from '../../../protocol/state/activity.ts';
+import { openQuestions } from '../../../protocol/state/questions.ts';
+import { paidTokens } from '../../../protocol/model.ts';
+import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { TaskStatus } from '../../../protocol/result.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
+import { textEnd } from './cut-text.ts';
+
+/** A task as the tree shows it. */
+export interface TaskRow {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly depth: number;
+  /** The name of its agent definition. */
+  readonly agent: string;
+  readonly description: string;
+  readonly status: TaskStatus;
+  readonly activity: Activity;
+  /** The children that have not ended. */
+  readonly openChildren: { readonly size: number };
+  readonly parkedOn: readonly string[];
+  /** The number of its questions that wait for an answer. */
+  readonly asks: number;
+  /** The reason of its end; null if it is at work or completed. */
+  readonly endReason: string | null;
+  /** The last line of its last answer. */
+  readonly lastLine: string;
+  /** `provider/id` of the last answer, or of its definition before the first one. */
+  readonly model: string;
+  readonly mode: PermissionMode;
+  readonly turns: number;
+  readonly tokens: number;
+  readonly costUsd: number | null;
+  /** The start of its current work, by the monotonic clock of this process. */
+  readonly since: number;
+  /** The time of its end, by the same clock. */
+  readonly endedAt: number | null;
+}
+
+const MAX_LAST_LINE = 200;
+
+/**
+ * Makes the row of a task from the fold of its log. `clockShift` is that of this process, which need not have written
+ * the log.
+ */
+export function taskRow(state: TaskState, clockShift: number): TaskRow {
+  const { spec } = state;
+  const behindMs = state.lifetime.newest.clockShift - clockShift;
+  return {
+    id: spec.id,
+    parent: spec.parent,
+    depth: spec.depth,
+    agent: spec.agent.name,
+    description: spec.description,
+    status: state.status,
+    activity: laterActivity(state.activity, behindMs),
+    openChildren: { size: state.openChildren.size },
+    parkedOn: state.parkedOn,
+    asks: state.questions.size === 0 ? 0 : openQuestions(state).length,
+    endReason: state.end === null || state.end.status === 'completed' ? null : state.end.because,
+    lastLine: lastLine(state.lastText),
+    model: state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`,
+    mode: spec.rights.mode,
+    turns: state.turns,
+    tokens: paidTokens(state.usage),
+    costUsd: state.costUsd,
+    since: state.activation.since + behindMs,
+    endedAt: state.endedAt === null ? null : state.endedAt - clockShift,
+  };
+}
+
+export function hasEnded({ endedAt }: Pick<TaskRow, 'endedAt'>): boolean {
+  return endedAt !== null;
+}
+
+function lastLine(text: string): string {
+  const end = textEnd(text, MAX_LAST_LINE).trimEnd();
+  return end.slice(end.lastIndexOf('\n') + 1).trim();
+}

@@ -1,0 +1,220 @@
+import { clockShift, systemClock, type Clock } from '../../../base/clock.ts';
+import type { TaskSignal } from '../../../protocol/signal.ts';
+import type { PendingQuestion } from './pending-question.ts';
+import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
+import {
+  addStreamed,
+  applyToTranscript,
+  beginTask,
+  copyTranscript,
+  emptyTranscript,
+  type Transcript,
+} from './transcript.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
+import { openQuestions } from '../../../protocol/state/questions.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
+
+/** The number of tasks kept in the tree. Beyond it, the tasks that ended first are only counted. */
+const MAX_ROWS = 600;
+
+/**
+ * A tree of tasks: the fold of their events and of the text that streams in. The functions of this file change a
+ * tree in place, since a log can hold very many events; `update` gives them a copy.
+ */
+export interface TaskTree {
+  /** The clock of this process. */
+  readonly clock: Clock;
+  /** The main task; null before the conversation has started. */
+  root: string | null;
+  /** By id, in the order in which the tasks were created. */
+  readonly rows: Map<string, TaskRow>;
+  /** The number of ended tasks that are only counted. */
+  droppedRows: number;
+  /** Ids of the tasks that nobody waits for. */
+  readonly background: Set<string>;
+  /** Questions that wait for the user, by id, the oldest first. */
+  readonly questions: Map<string, PendingQuestion>;
+  /** The conversation of the main task; before it has started, the notes of the start. */
+  main: Transcript;
+  /** The conversation of another task that is open. */
+  opened: Transcript | null;
+}
+
+export function emptyTaskTree(clock: Clock = systemClock): TaskTree {
+  return {
+    clock,
+    root: null,
+    rows: new Map(),
+    droppedRows: 0,
+    background: new Set(),
+    questions: new Map(),
+    main: emptyTranscript(null),
+    opened: null,
+  };
+}
+
+/**
+ * A copy that can be changed without an effect on the original. For a change of one task, only the transcript of that
+ * task is copied: events arrive by the thousand.
+ */
+export function copyTree(tree: TaskTree, task: string | null = null): TaskTree {
+  const copy = (transcript: Transcript): Transcript =>
+    task === null || transcript.task === null || transcript.task === task
+      ? copyTranscript(transcript)
+      : transcript;
+  return {
+    ...tree,
+    rows: new Map(tree.rows),
+    background: new Set(tree.background),
+    questions: new Map(tree.questions),
+    main: copy(tree.main),
+    opened: tree.opened === null ? null : copy(tree.opened),
+  };
+}
+
+/** Adds one event. `state` is the fold of the task's log, this event included. */
+export function applyToTree(tree: TaskTree, event: TaskEvent, state: TaskState): void {
+  const { id } = state.spec;
+  if (tree.root === null) beginTree(tree, id);
+  tree.rows.set(id, taskRow(state, clockShift(tree.clock)));
+  const transcript = transcriptOf(tree, id);
+  if (transcript !== null) applyToTranscript(transcript, event);
+  switch (event.type) {
+    case 'task.created':
+      dropOldRows(tree);
+      return;
+    case 'child.created':
+    case 'child.resumed':
+      if (event.background) tree.background.add(event.child);
+      else tree.background.delete(event.child);
+      return;
+    case 'child.detached':
+      tree.background.add(event.child);
+      return;
+    case 'question.asked':
+    case 'question.answered':
+    case 'call.ended':
+    case 'call.refused':
+    case 'task.ended':
+    case 'task.claimed':
+      updateQuestions(tree, state);
+      return;
+    default:
+  }
+}
+
+/** Adds a piece of an answer that is being written. */
+export function applySignalToTree(tree: TaskTree, signal: TaskSignal): void {
+  const transcript = transcriptOf(tree, signal.task);
+  if (transcript === null) return;
+  if (signal.type === 'text_delta') addStreamed(transcript, 'text', signal.text);
+  if (signal.type === 'reasoning_delta') addStreamed(transcript, 'thinking', signal.text);
+}
+
+/**
+ * Adds a task by its log, where no event reports it: a task of an earlier run, or one that its process has left.
+ * `isAsking` says whether its open questions can be answered.
+ */
+export function placeTask(
+  tree: TaskTree,
+  state: TaskState,
+  { isAsking }: { readonly isAsking: boolean },
+): void {
+  const shift = clockShift(tree.clock);
+  const row = taskRow(state, shift);
+  const { id, status } = row;
+  const wasLeft = row.endedAt === null && (status === 'interrupted' || status === 'parked');
+  tree.rows.set(id, wasLeft ? { ...row, endedAt: state.lifetime.newest.ts - shift } : row);
+  for (const [child, { background }] of state.children) {
+    if (background) tree.background.add(child);
+    else tree.background.delete(child);
+  }
+  if (isAsking) updateQuestions(tree, state);
+}
+
+/** Removes all tasks, for another conversation. The transcript stays in view. */
+export function forgetTree(tree: TaskTree): void {
+  tree.root = null;
+  tree.rows.clear();
+  tree.droppedRows = 0;
+  tree.background.clear();
+  tree.questions.clear();
+  tree.opened = null;
+  beginTask(tree.main);
+}
+
+/** Removes all entries of the main transcript, before another conversation is shown in full. */
+export function emptyMain({ main }: TaskTree): void {
+  main.entries.length = 0;
+  main.waiting.length = 0;
+  main.dropped = 0;
+  main.stream.text = '';
+  main.stream.thinking = '';
+}
+
+/** Makes this task the main task: its events and its log are shown from now on. */
+export function beginTree(tree: TaskTree, root: string): void {
+  tree.root = root;
+  tree.main.task = root;
+}
+
+/** The transcript in view: that of the open task, or the conversation. */
+export function shownTranscript({ main, opened }: TaskTree, openTask: string | null): Transcript {
+  return openTask === null || opened === null ? main : opened;
+}
+
+function transcriptOf({ main, opened }: TaskTree, task: string): Transcript | null {
+  if (main.task === task) return main;
+  return opened?.task === task ? opened : null;
+}
+
+/** Replaces the questions of one task by those that are open now. */
+function updateQuestions(tree: TaskTree, state: TaskState): void {
+  const open = openQuestions(state);
+  for (const [id, { task }] of tree.questions) {
+    if (task === state.spec.id && !open.some((each) => each.id === id)) tree.questions.delete(id);
+  }
+  for (const question of open) {
+    if (!tree.questions.has(question.id)) tree.questions.set(question.id, question);
+  }
+}
+
+function dropOldRows(tree: TaskTree): void {
+  if (tree.rows.size < MAX_ROWS * 1.25) return;
+  const parents = new Set([...tree.rows.values()].map(({ parent }) => parent));
+  for (const [id, row] of tree.rows) {
+    if (tree.rows.size <= MAX_ROWS) return;
+    if (!hasEnded(row) || parents.has(id) || id === tree.root) continue;
+    tree.rows.delete(id);
+    tree.background.delete(id);
+    tree.droppedRows += 1;
+  }
+}
+
+/** The row of the main task. */
+export function rootRow({ root, rows }: TaskTree): TaskRow | undefined {
+  return root === null ? undefined : rows.get(root);
+}
+
+/** Whether the conversation's process ended while it was at work, or while it waited for an answer. */
+export function isCutOff(tree: TaskTree): boolean {
+  const status = rootRow(tree)?.status;
+  return status === 'interrupted' || status === 'parked';
+}
+
+/**
+ * The text that calls a user who looks elsewhere: a task asks something, or a background task has ended. Null for
+ * every other event.
+ */
+export function attentionText(
+  tree: Pick<TaskTree, 'background' | 'rows'>,
+  event: TaskEvent,
+): string | null {
+  if (event.type === 'question.asked') {
+    const { chain, kind, tool } = event.question;
+    return `${chain.at(-1) ?? ''} asks${kind === 'permission' ? ` to run ${tool}` : ''}`;
+  }
+  if (event.type !== 'child.ended' || !tree.background.has(event.child)) return null;
+  const row = tree.rows.get(event.child);
+  return `${row?.agent ?? 'a task'} ${event.status}${row === undefined ? '' : `: ${row.description}`}`;
+}

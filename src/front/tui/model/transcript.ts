@@ -1,0 +1,348 @@
+import type { JsonValue } from '../../../base/json.ts';
+import { plural } from '../../../base/text.ts';
+import { compactionText } from '../../../protocol/compaction-text.ts';
+import { quotedItemLine, type QuotedItem } from '../../../protocol/quoted-item.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
+import type { AssistantMessage } from '../../../protocol/message.ts';
+import type { Entry, EntryBody, CallEntry, CallState, MessageEntry, ShellEntry } from './entry.ts';
+import { textStart, textEnd, linesIn } from './cut-text.ts';
+import { callSubject, placedChanges, textChanges } from './call-details.ts';
+
+/** The number of entries in memory. Older ones are only in the log. */
+const MAX_BLOCKS = 400;
+const MAX_TEXT = 64 * 1024;
+/** The number of keys reserved for the entries of one event. */
+const KEYS_OF_EVENT = 1_024;
+const MAX_OUTPUT = 4 * 1024;
+/** The number of messages that may wait to be read. */
+const MAX_WAITING = 100;
+/** The length of a streamed answer that is kept: its end is in view. */
+const MAX_STREAMED = 64 * 1024;
+
+/** The conversation of one task: a fold of its events and of the text that streams in, with bounded memory. The functions
+ * of this file change it in place. */
+export interface Transcript {
+  /** Null before the task has started. */
+  task: string | null;
+  readonly entries: Entry[];
+  /** The number of older entries that are only in the log of the task. */
+  dropped: number;
+  /** The number of older entries of other conversations, and of entries that no log holds. */
+  lost: number;
+  /** The lowest key of the next entry; keys increase. */
+  nextKey: number;
+  /** The lowest key of the task's own entries. */
+  keyBase: number;
+  /** Receives the entries that are dropped. */
+  readonly onDropped: ((gone: readonly Entry[]) => void) | null;
+  /** Older entries that were read back because they are in view; null if none are. */
+  earlier: Earlier | null;
+  /** The number of the newest event; -1 before the first one. */
+  lastSeq: number;
+  /** Messages that no request holds yet. They come after the answer that is being written. */
+  readonly waiting: MessageEntry[];
+  /** The answer that is being written. */
+  readonly stream: { text: string; thinking: string };
+}
+
+/** Older entries that were read back from the log, around those in view. */
+export interface Earlier {
+  readonly entries: readonly Entry[];
+  /** The number of entries before the first one. */
+  readonly older: number;
+  /** The number of entries between the last one and those in memory at the time of reading. */
+  readonly newer: number;
+  /** The number of entries that the transcript had dropped at that time. */
+  readonly dropped: number;
+}
+
+export function emptyTranscript(
+  task: string | null,
+  { keyBase = 0, onDropped = null }: Partial<Pick<Transcript, 'keyBase' | 'onDropped'>> = {},
+): Transcript {
+  return {
+    task,
+    entries: [],
+    dropped: 0,
+    lost: 0,
+    nextKey: keyBase,
+    keyBase,
+    onDropped,
+    earlier: null,
+    lastSeq: -1,
+    waiting: [],
+    stream: { text: '', thinking: '' },
+  };
+}
+
+/**
+ * Adds an entry and returns its key. The key follows from the number of the event, so that an entry that is read back
+ * from the log has the same key.
+ */
+export function addEntry(transcript: Transcript, body: EntryBody): number {
+  const { entries, keyBase, lastSeq } = transcript;
+  const key = Math.max(transcript.nextKey, keyBase + (lastSeq + 1) * KEYS_OF_EVENT);
+  entries.push({ key, ...body });
+  transcript.nextKey = key + 1;
+  // Several are dropped at once, because the others have to move.
+  if (entries.length < MAX_BLOCKS * 1.25) return key;
+  const gone = entries.splice(0, entries.length - MAX_BLOCKS);
+  const own = gone.filter((entry) => entry.key >= keyBase).length;
+  transcript.dropped += own;
+  transcript.lost += gone.length - own;
+  transcript.onDropped?.(gone);
+  return key;
+}
+
+/** Continues the transcript with another task. The entries so far stay above it. */
+export function beginTask(transcript: Transcript): void {
+  for (const said of transcript.waiting.splice(0)) addEntry(transcript, said);
+  transcript.task = null;
+  transcript.lastSeq = -1;
+  transcript.keyBase = transcript.nextKey;
+  transcript.lost += transcript.dropped;
+  transcript.dropped = 0;
+  transcript.earlier = null;
+}
+
+export function addStreamed(
+  transcript: Transcript,
+  kind: 'text' | 'thinking',
+  piece: string,
+): void {
+  transcript.stream[kind] = textEnd(transcript.stream[kind] + piece, MAX_STREAMED);
+}
+
+/** Adds an event of its task. An event that was added before changes nothing. */
+export function applyToTranscript(transcript: Transcript, event: TaskEvent): void {
+  if (event.seq <= transcript.lastSeq) return;
+  transcript.lastSeq = event.seq;
+  const add = (body: EntryBody) => addEntry(transcript, body);
+  const note = (level: 'info' | 'warning' | 'error', text: string) =>
+    add({ kind: 'note', level, text: textStart(text, MAX_OUTPUT) });
+  switch (event.type) {
+    case 'task.created':
+      if (event.spec.prompt !== '') {
+        const { prompt, enclosed } = event.spec;
+        add({
+          kind: 'message',
+          id: 'prompt',
+          text: cut(prompt),
+          unread: false,
+          ...attachments(enclosed),
+        });
+      }
+      return;
+    case 'input.queued': {
+      const { input } = event;
+      if (input.kind === 'message' || input.kind === 'prompt') {
+        const { id, text, enclosed } = input;
+        const message = { id, text: cut(text), unread: true, ...attachments(enclosed) };
+        transcript.waiting.push({ kind: 'message', ...message });
+        // If very many wait, the oldest take their place now.
+        if (transcript.waiting.length > MAX_WAITING) transcript.waiting.splice(0, 1).forEach(add);
+      }
+      return;
+    }
+    case 'turn.started':
+      clearStream(transcript);
+      for (const id of event.inputs) markRead(transcript, id);
+      return;
+    case 'turn.ended':
+      clearStream(transcript);
+      addAnswer(transcript, event.message);
+      return;
+    case 'turn.retried':
+      clearStream(transcript);
+      if (event.failure.kind !== 'rate_limit')
+        note('warning', `${event.failure.message}; asked again`);
+      return;
+    case 'turn.failed':
+      clearStream(transcript);
+      if (event.text !== undefined) add({ kind: 'answer', text: cut(event.text) });
+      if (event.failure.kind !== 'cancelled') note('error', event.failure.message);
+      return;
+    case 'turn.interrupted':
+      note('info', event.because);
+      return;
+    case 'call.started':
+      startCall(transcript, event);
+      return;
+    case 'call.ended':
+      endCall(transcript, event, stateOf(event.error));
+      return;
+    case 'call.refused':
+      endCall(transcript, { ...event, ms: null }, 'refused');
+      return;
+    case 'notified':
+      note(event.level, event.message);
+      return;
+    case 'warning':
+      note('warning', event.message);
+      return;
+    case 'limit.reached':
+      note('warning', `the limit ${event.limit} = ${event.value} is reached`);
+      return;
+    case 'child.detached':
+      note('info', `task ${event.child.slice(0, 6)} continues in the background`);
+      return;
+    case 'context.cleared':
+    case 'context.summarised':
+    case 'context.dropped':
+    case 'summary.refused':
+      note('info', compactionText(event));
+      return;
+    case 'task.reused':
+      add({ kind: 'answer', text: cut(event.text) });
+      return;
+    case 'task.rewound':
+      note('info', `put back to event ${event.to}`);
+      return;
+    case 'task.ended':
+      clearStream(transcript);
+      if (event.end.status !== 'completed') {
+        const { status, because: reason } = event.end;
+        const last = transcript.entries.at(-1);
+        const isSaid = last?.kind === 'note' && last.text === reason;
+        add({ kind: 'ended', status, reason: isSaid ? null : reason });
+      }
+      return;
+    default:
+  }
+}
+
+/** A call that was stopped has not failed. */
+function stateOf(error: string | null): CallState {
+  if (error === null) return 'done';
+  return error === 'CANCELLED' ? 'stopped' : 'failed';
+}
+
+function attachments(enclosed: readonly QuotedItem[] = []): {
+  readonly attachments?: readonly string[];
+} {
+  return enclosed.length === 0 ? {} : { attachments: enclosed.map(quotedItemLine) };
+}
+
+/** Updates the entry of a shell command, if it is still in memory. */
+export function updateShell(
+  { entries }: Transcript,
+  key: number,
+  change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>,
+): void {
+  const at = entries.findLastIndex((entry) => entry.key === key);
+  const entry = entries[at];
+  if (entry?.kind === 'shell') entries[at] = { ...entry, ...change };
+}
+
+function clearStream({ stream }: Transcript): void {
+  stream.text = '';
+  stream.thinking = '';
+}
+
+function addAnswer(transcript: Transcript, message: AssistantMessage): void {
+  for (const part of message.content) {
+    if (part.type === 'tool_call') {
+      addEntry(transcript, newCall({ callId: part.id, tool: part.name, input: part.input }));
+    } else if (part.text.trim() !== '') {
+      const kind = part.type === 'text' ? 'answer' : 'thinking';
+      addEntry(transcript, { kind, text: cut(part.text) });
+    }
+  }
+}
+
+interface MadeCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: JsonValue;
+}
+
+function newCall({ callId, tool, input }: MadeCall): CallEntry {
+  return {
+    kind: 'call',
+    callId,
+    tool,
+    subject: callSubject(tool, input),
+    state: 'made',
+    startedAt: null,
+    ms: null,
+    edits: textChanges(tool, input),
+    output: '',
+    outputLines: 0,
+  };
+}
+
+function startCall(transcript: Transcript, event: MadeCall & { readonly ts: number }): void {
+  // The event has the canonical name of the tool.
+  const started: CallEntry = { ...newCall(event), state: 'running', startedAt: event.ts };
+  if (!replaceCall(transcript, event.callId, () => started)) addEntry(transcript, started);
+}
+
+interface EndedCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly text: string;
+  readonly ms: number | null;
+}
+
+function endCall(
+  transcript: Transcript,
+  { callId, tool, text, ms }: EndedCall,
+  state: CallEntry['state'],
+): void {
+  const output = textStart(text, MAX_OUTPUT);
+  const outputLines = linesIn(text);
+  const end = (call: CallEntry): CallEntry => ({
+    ...call,
+    state,
+    ms,
+    edits: placedChanges(call.edits, tool, state === 'done' ? text : ''),
+    output,
+    outputLines,
+  });
+  if (replaceCall(transcript, callId, end)) return;
+  addEntry(transcript, end(newCall({ callId, tool, input: {} })));
+}
+
+/** Marks running calls as not running, because no process works on the task. */
+export function leaveCalls({ entries }: Transcript): void {
+  for (const [at, entry] of entries.entries()) {
+    if (entry.kind !== 'call' || entry.state !== 'running') continue;
+    entries[at] = { ...entry, state: 'made', startedAt: null };
+  }
+}
+
+function replaceCall(
+  { entries }: Transcript,
+  callId: string,
+  change: (call: CallEntry) => CallEntry,
+): boolean {
+  const at = entries.findLastIndex((entry) => entry.kind === 'call' && entry.callId === callId);
+  const entry = entries[at];
+  if (entry?.kind !== 'call') return false;
+  entries[at] = { ...change(entry), key: entry.key };
+  return true;
+}
+
+/** Puts a message where it was read: after the answer that was being written, and before the next one. */
+function markRead(transcript: Transcript, id: string): void {
+  const at = transcript.waiting.findIndex((said) => said.id === id);
+  for (const said of at === -1 ? [] : transcript.waiting.splice(at, 1)) {
+    addEntry(transcript, { ...said, unread: false });
+  }
+}
+
+function cut(text: string): string {
+  const beginning = textStart(text, MAX_TEXT);
+  const cut = text.length - beginning.length;
+  return cut === 0 ? text : `${beginning}\n\n… ${plural(cut, 'character')} more, in the log`;
+}
+
+/** A copy that can be changed without an effect on the original. */
+export function copyTranscript(transcript: Transcript): Transcript {
+  return {
+    ...transcript,
+    entries: [...transcript.entries],
+    waiting: [...transcript.waiting],
+    stream: { ...transcript.stream },
+  };
+}

@@ -1,0 +1,34 @@
+import type { Muster } from '../../../api/index.ts';
+
+/** The part of the library that pages, the start screen and the status line show. Reading it has no effect. */
+export type LibraryInfo = Pick<
+  Muster,
+  'agents' | 'cwd' | 'mainModel' | 'mode' | 'models' | 'offlineByDefault' | 'rules'
+>;
+
+/** The part of the library that the terminal UI uses. */
+export type UiLibrary = LibraryInfo &
+  Pick<
+    Muster,
+    | 'answer'
+    | 'background'
+    | 'contextOf'
+    | 'enclose'
+    | 'interrupt'
+    | 'keyBindings'
+    | 'listFiles'
+    | 'lookAtImage'
+    | 'planRewind'
+    | 'resume'
+    | 'resumeBelow'
+    | 'rewind'
+    | 'sandboxState'
+    | 'send'
+    | 'setMode'
+    | 'setModel'
+    | 'start'
+    | 'stopTask'
+    | 'store'
+    | 'typed'
+    | 'watchSignals'
+  >;

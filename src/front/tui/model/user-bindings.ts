@@ -1,0 +1,120 @@
+import { UsageError } from '../../../base/errors.ts';
+import { nearestFirst } from '../../../base/near-names.ts';
+import { exactLine } from '../../../base/terminal-text.ts';
+import {
+  ACTIONS,
+  DEFAULT_BINDINGS,
+  isEditingAction,
+  type Action,
+  type Bindings,
+  type ActionBinding,
+  type KeyScope,
+} from './key-bindings.ts';
+import { isText, isTyped, keyName, keyFromText } from './key-names.ts';
+
+/** The `[keys]` section of the configuration by action; `where` is the file and line. */
+export type WrittenBindings = ReadonlyMap<
+  string,
+  { readonly keys: readonly string[]; readonly where: string }
+>;
+
+/** Without a key for these, nobody could send or stop anything, or leave. */
+const NEEDED: ReadonlySet<Action> = new Set(['interrupt', 'leave', 'send']);
+
+/**
+ * The keys in force: for each action that the user configured, their keys replace the default ones. Throws
+ * UsageError with a line for each problem.
+ */
+export function userBindings(written: WrittenBindings): Bindings {
+  if (written.size === 0) return DEFAULT_BINDINGS;
+  const problems: string[] = [];
+  const bindings: Record<Action, ActionBinding> = { ...DEFAULT_BINDINGS };
+  for (const [name, { keys, where }] of written) {
+    const action = ACTIONS.find((each) => each === name);
+    if (action === undefined) {
+      problems.push(`${where}: ${unknownAction(name)}`);
+      continue;
+    }
+    const binding = bindings[action];
+    const read = keys.map((key) => readBinding(key, { action, binding }));
+    problems.push(
+      ...read.flatMap(({ problem }) => (problem === null ? [] : [`${where}: ${problem}`])),
+    );
+    if (keys.length === 0 && NEEDED.has(action)) {
+      problems.push(`${where}: keys.${action} needs at least one key`);
+    }
+    bindings[action] = { ...binding, keys: [...new Set(read.flatMap(({ key }) => key ?? []))] };
+  }
+  const yielded = yieldKeys(bindings, written);
+  problems.push(...clashes(yielded, written));
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return yielded;
+}
+
+/** Takes the keys that the user configured from the editor's own actions. */
+function yieldKeys(bindings: Bindings, written: WrittenBindings): Bindings {
+  const configured = ACTIONS.filter((action) => written.has(action));
+  const yielding = ACTIONS.filter((action) => isEditingAction(action) && !written.has(action));
+  const changed = yielding.map((action) => {
+    const binding = bindings[action];
+    const taking = configured.filter((each) => overlap(bindings[each], binding));
+    const keys = binding.keys.filter(
+      (key) => !taking.some((each) => bindings[each].keys.includes(key)),
+    );
+    return [action, { ...binding, keys }] as const;
+  });
+  return { ...bindings, ...Object.fromEntries(changed) };
+}
+
+function readBinding(
+  written: string,
+  { action, binding }: { readonly action: Action; readonly binding: ActionBinding },
+): { readonly key: string | null; readonly problem: string | null } {
+  const key = keyFromText(written);
+  if (key === null) {
+    const problem = `keys.${action}: "${exactLine(written)}" is no key; keys are written like "ctrl+g", "alt+enter", "shift+tab", "pgup", "f5", "esc", "x"`;
+    return { key, problem };
+  }
+  const isForEditor = binding.scope === 'anywhere' || binding.scope === 'editor';
+  const isTaken = binding.isEditors === true ? isText : isTyped;
+  if (isForEditor && isTaken(key)) {
+    const problem = `keys.${action}: "${keyName(key)}" types text; add ctrl or alt, or take another key`;
+    return { key: null, problem };
+  }
+  return { key, problem: null };
+}
+
+function unknownAction(name: string): string {
+  const valid = nearestFirst(name, [...ACTIONS]).join(', ');
+  return `unknown action "${exactLine(name)}" in [keys]; valid: ${valid}`;
+}
+
+/** Reports keys with two actions in the same scope, where the user gave the key to one of them. */
+function clashes(bindings: Bindings, written: WrittenBindings): readonly string[] {
+  return ACTIONS.flatMap((action, at) =>
+    ACTIONS.slice(at + 1).flatMap((other) => {
+      if (!overlap(bindings[action], bindings[other])) return [];
+      const shared = bindings[action].keys.filter((key) => bindings[other].keys.includes(key));
+      const where = (written.get(action) ?? written.get(other))?.where;
+      if (where === undefined) return [];
+      return shared.map(
+        (key) =>
+          `${where}: "${keyName(key)}" would be ${action} and ${other}; give one of them another key`,
+      );
+    }),
+  );
+}
+
+/** Whether a key of both bindings would have two meanings at the same time. */
+function overlap(one: ActionBinding, other: ActionBinding): boolean {
+  if (!scopesMeet(one.scope, other.scope)) return false;
+  // An empty editor has no text to edit.
+  const isEmptyOnly = one.needsEmptyEditor === true || other.needsEmptyEditor === true;
+  return !(isEmptyOnly && (one.isEditors === true || other.isEditors === true));
+}
+
+function scopesMeet(one: KeyScope, other: KeyScope): boolean {
+  // Completions take their keys from everything else while they are offered.
+  if (one === 'completion' || other === 'completion') return one === other;
+  return one === other || one === 'anywhere' || other === 'anywhere';
+}

@@ -1,0 +1,225 @@
+import type { EventListener, Muster, ResumeRequest, Run } from '../../../api/index.ts';
+import { errorMessage, MusterError } from '../../../base/errors.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
+import type { QuotedItems } from '../../../api/session/contract.ts';
+
+/** A message and what was attached to it. */
+interface OutgoingMessage {
+  readonly text: string;
+  readonly enclosed?: QuotedItems | undefined;
+}
+
+type ConversationLibrary = Pick<Muster, 'resume' | 'resumeBelow' | 'send' | 'start'>;
+
+/** A conversation, whichever process runs it. */
+export interface ConversationPort {
+  /** The id of its main task; null before the first message. */
+  readonly id: string | null;
+  /** Whether this process runs it. */
+  readonly isAtWork: boolean;
+  /** Whether it belongs to another process and is only watched. */
+  readonly isWatched: boolean;
+  /**
+   * Chooses the conversation that the next message continues; null for a new one. `mode` is its mode by its log,
+   * which an undo may have changed.
+   */
+  select(id: string | null, mode?: PermissionMode): void;
+  send(text: string, enclosed?: QuotedItems): void;
+  /** Continues a conversation that was cut off; does nothing if it is at work. */
+  continueWork(): void;
+  /** Continues an ended task of its tree. `text` is the task's next message; null if it gets none. */
+  resumeTask(task: string, text: string | null): void;
+}
+
+export interface ConversationOptions {
+  readonly onEvent: EventListener;
+  /** Reports something that is no event of a task. */
+  readonly onNote: (level: 'info' | 'error', text: string) => void;
+  /** Called when `id` or `isAtWork` has changed. */
+  readonly onChange: () => void;
+  /** Called when nothing is at work and no message waits any more. */
+  readonly onIdle: () => void;
+  /** The agent definition that the conversation runs as; null for the main agent. */
+  readonly agent: string | null;
+  /** The mode that the user chose for the next message; null if the present one stays. */
+  readonly chosenMode: () => PermissionMode | null;
+  /** Called when the chosen mode is in force. */
+  readonly onModeTaken: (mode: PermissionMode) => void;
+}
+
+type ResumedTask = NonNullable<ResumeRequest['below']>;
+
+/** Starts, steers and continues the user's conversation through the library. */
+export class ConversationRunner implements ConversationPort {
+  readonly isWatched = false;
+  private readonly library: ConversationLibrary;
+  private readonly options: ConversationOptions;
+  private run: Run | null = null;
+  private task: string | null = null;
+  /** Messages sent while the conversation was about to start, or to end. */
+  private readonly unsent: OutgoingMessage[] = [];
+  /** Tasks to resume once the conversation has started. */
+  private readonly unresumed: ResumedTask[] = [];
+  private isStarting = false;
+  /** The mode of the main task that this process ran last. */
+  private lastMode: { readonly task: string; readonly mode: PermissionMode } | null = null;
+
+  constructor(library: ConversationLibrary, options: ConversationOptions) {
+    this.library = library;
+    this.options = options;
+  }
+
+  get id(): string | null {
+    return this.task;
+  }
+
+  get isAtWork(): boolean {
+    return this.run !== null || this.isStarting;
+  }
+
+  select(id: string | null, mode?: PermissionMode): void {
+    this.task = id;
+    this.options.onChange();
+    const { lastMode } = this;
+    if (lastMode === null || lastMode.task !== id || mode === undefined) return;
+    // The narrower of the two: an approval that was taken back grants nothing, and a mode set here stays.
+    const narrower = PERMISSION_MODES.find((each) => each === lastMode.mode || each === mode);
+    this.lastMode = { task: id, mode: narrower ?? lastMode.mode };
+  }
+
+  send(text: string, enclosed?: QuotedItems): void {
+    if (this.isStarting) {
+      this.unsent.push({ text, enclosed });
+      return;
+    }
+    if (this.run === null) {
+      void this.begin({ text, enclosed });
+      return;
+    }
+    try {
+      this.library.send(this.run.id, text, enclosed);
+    } catch (thrown) {
+      if (!isNotFound(thrown)) throw thrown;
+      this.unsent.push({ text, enclosed });
+    }
+  }
+
+  continueWork(): void {
+    if (this.task !== null && !this.isAtWork) void this.begin({ text: '' });
+  }
+
+  /** The main agent is notified of the task's end. An idle one waits for that without asking its model. */
+  resumeTask(task: string, text: string | null): void {
+    void this.resumeBelow({ id: task, ...(text === null ? {} : { prompt: text }) });
+  }
+
+  private async resumeBelow(task: ResumedTask): Promise<void> {
+    const { id, ...message } = task;
+    try {
+      while (this.run !== null) {
+        try {
+          await this.library.resumeBelow(id, message);
+          return;
+        } catch (thrown) {
+          if (!isNotFound(thrown)) throw thrown;
+          // The conversation has just ended, or is about to.
+          await this.run?.result;
+        }
+      }
+    } catch (thrown) {
+      this.options.onNote('error', errorMessage(thrown));
+      return;
+    }
+    if (this.isStarting) this.unresumed.push(task);
+    // Before the first message there are no other tasks.
+    else if (this.task !== null) await this.begin({ text: '' }, task);
+  }
+
+  private async begin(message: OutgoingMessage, below?: ResumedTask): Promise<void> {
+    this.isStarting = true;
+    this.options.onChange();
+    try {
+      const run = await this.startOrRestoreMode(message, below);
+      this.run = run;
+      this.task = run.id;
+      this.isStarting = false;
+      this.options.onChange();
+      for (const early of this.unsent.splice(0)) this.send(early.text, early.enclosed);
+      for (const task of this.unresumed.splice(0)) void this.resumeBelow(task);
+      const envelope = await run.result;
+      if (/^\/compact(\s|$)/.test(message.text)) this.options.onNote('info', envelope.text);
+    } catch (thrown) {
+      this.options.onNote('error', errorMessage(thrown));
+    } finally {
+      this.run = null;
+      this.isStarting = false;
+    }
+    const following = joinMessages(this.unsent.splice(0));
+    const resumed = following === null ? this.unresumed.shift() : undefined;
+    if (following !== null || resumed !== undefined) {
+      await this.begin(following ?? { text: '' }, resumed);
+      return;
+    }
+    this.options.onChange();
+    this.options.onIdle();
+  }
+
+  /** If the start fails, a mode that only the log reported is forgotten again. */
+  private async startOrRestoreMode(message: OutgoingMessage, below?: ResumedTask): Promise<Run> {
+    const { lastMode } = this;
+    const chosen = below === undefined ? this.options.chosenMode() : null;
+    try {
+      const run = await this.start(message, chosen, below);
+      if (chosen !== null) this.options.onModeTaken(chosen);
+      return run;
+    } catch (thrown) {
+      this.lastMode = lastMode;
+      throw thrown;
+    }
+  }
+
+  private async start(
+    { text: prompt, enclosed }: OutgoingMessage,
+    chosen: PermissionMode | null,
+    below: ResumedTask | undefined,
+  ): Promise<Run> {
+    const { agent } = this.options;
+    const onEvent: EventListener = (event, state) => {
+      const { id: task, parent, rights } = state.spec;
+      if (parent === null) this.lastMode = { task, mode: rights.mode };
+      this.options.onEvent(event, state);
+    };
+    // A mode that the user set or approved since the start takes precedence over a flag of the start.
+    const last =
+      this.task !== null && this.lastMode?.task === this.task ? this.lastMode.mode : null;
+    const inMode = (mode: PermissionMode | null) => (mode === null ? {} : { mode });
+    if (this.task !== null && below !== undefined) {
+      return this.library.resume({ id: this.task, below, ...inMode(last) }, onEvent);
+    }
+    const terms = {
+      ...inMode(chosen ?? last),
+      ...(enclosed === undefined ? {} : { enclosed }),
+    };
+    if (this.task !== null) {
+      const message = prompt === '' ? {} : { prompt };
+      return this.library.resume({ id: this.task, ...message, ...terms }, onEvent);
+    }
+    const definition = agent === null ? {} : { agent };
+    return this.library.start({ prompt, source: 'cli', ...definition, ...terms }, onEvent);
+  }
+}
+
+function isNotFound(thrown: unknown): boolean {
+  return thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
+}
+
+/** Makes one message of those that were sent while no task could receive them; null if there are none. */
+function joinMessages(messages: readonly OutgoingMessage[]): OutgoingMessage | null {
+  if (messages.length === 0) return null;
+  const text = messages.map((each) => each.text).join('\n\n');
+  const all = messages.flatMap(({ enclosed }) => enclosed ?? []);
+  const [enclosed] = all;
+  if (enclosed === undefined) return { text };
+  const enclosures = all.flatMap((each) => each.enclosures);
+  return { text, enclosed: { ...enclosed, enclosures } };
+}

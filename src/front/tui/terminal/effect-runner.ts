@@ -1,0 +1,306 @@
+import { errorMessage, MusterError } from '../../../base/errors.ts';
+import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { AppState } from '../model/app-state.ts';
+import { readEarlier, type ScanLog } from '../model/earlier-entries.ts';
+import { searchLog } from '../model/entry-search.ts';
+import { isCutOff } from '../model/task-tree.ts';
+import { hasEnded } from '../model/task-row.ts';
+import type { Transcript } from '../model/transcript.ts';
+import type { UiLibrary } from '../model/ui-library.ts';
+import { conversationsPage } from '../update/commands/conversations.ts';
+import type { UiEffect } from '../update/effect.ts';
+import type { UiMessage } from '../update/message.ts';
+import type { ConversationPort } from './conversation-runner.ts';
+import {
+  readConversation,
+  readEarlierTasks,
+  readLeftTask,
+  readLastPrompt,
+  readTranscript,
+} from './log-reader.ts';
+import type { MessageSender } from './message-sender.ts';
+import type { PastedImages } from './pasted-images.ts';
+import type { ShellCommands } from './shell-commands.ts';
+import { contextLines } from '../../../api/tasks/context-lines.ts';
+import type { QuotedItems } from '../../../api/session/contract.ts';
+
+/** The part of the screen, or of the lines that take its place, that effects use. */
+export interface Surface {
+  setEditorText(text: string): void;
+  addToHistory(text: string): void;
+  redraw(): void;
+  suspend(): void;
+  /** Calls a user who looks elsewhere. */
+  callAttention(text: string): void;
+  leave(): void;
+}
+
+export interface EffectRunnerOptions {
+  readonly library: UiLibrary;
+  readonly conversation: ConversationPort;
+  readonly sender: MessageSender;
+  readonly shell: ShellCommands;
+  readonly images: Pick<PastedImages, 'takeClipboard'>;
+  readonly surface: Surface;
+  readonly state: () => AppState;
+  readonly dispatch: (message: UiMessage) => void;
+}
+
+/** Carries out the effects that `update` describes. What comes of them returns as messages. */
+export class EffectRunner {
+  private readonly options: EffectRunnerOptions;
+
+  constructor(options: EffectRunnerOptions) {
+    this.options = options;
+  }
+
+  /** Never throws: an error becomes a hint. */
+  run(effect: UiEffect): void {
+    try {
+      this.perform(effect);
+    } catch (thrown) {
+      this.hint(errorMessage(thrown));
+    }
+  }
+
+  private perform(effect: UiEffect): void {
+    const { library, conversation, shell, images, surface, dispatch } = this.options;
+    switch (effect.type) {
+      case 'dispatch':
+        return dispatch(effect.message);
+      case 'send-message':
+        return effect.to === null
+          ? this.sendToConversation(effect.text)
+          : this.sendToTask(effect.to, effect.text);
+      case 'send-command':
+        return conversation.send(effect.text);
+      case 'continue-conversation':
+        return conversation.continueWork();
+      case 'start-new-conversation':
+        return conversation.select(null);
+      case 'find-conversation':
+        return this.findConversation(effect.name);
+      case 'load-conversation':
+        return this.loadConversation(effect.id);
+      case 'list-conversations':
+        return this.listConversations();
+      case 'set-model':
+        return this.setModel(effect.name);
+      case 'set-mode':
+        return this.setMode(effect.task, effect.modes);
+      case 'show-context':
+        return void this.showContext(effect.task);
+      case 'interrupt-task':
+        return library.interrupt(effect.task);
+      case 'stop-task':
+        return void library.stopTask(effect.task, 'the user stopped it');
+      case 'resume-task':
+        return conversation.resumeTask(effect.task, null);
+      case 'move-to-background':
+        for (const task of effect.tasks) library.background(task);
+        return undefined;
+      case 'open-task': {
+        const { task } = effect;
+        const transcript = readTranscript(library.store, task);
+        return dispatch({ type: 'task-opened', task, transcript });
+      }
+      case 'answer-question':
+        return this.answer(effect);
+      case 'read-entries': {
+        const { transcript, key, next } = effect;
+        const earlier = this.readLog(transcript, (scan) => readEarlier(transcript, scan, key));
+        return dispatch({ type: 'entries-read', task: transcript.task ?? '', earlier, next });
+      }
+      case 'search-log': {
+        const { transcript, pattern, key, by } = effect;
+        const matches = this.readLog(transcript, (scan) => searchLog(transcript, scan, pattern));
+        return dispatch({ type: 'log-searched', key, matches: matches ?? [], by });
+      }
+      case 'plan-rewind':
+        return void this.planRewind(effect);
+      case 'rewind':
+        return void this.rewind(effect);
+      case 'run-shell':
+        return void shell.run(effect.command, effect);
+      case 'stop-shell':
+        return void shell.stop();
+      case 'paste-image':
+        return void images.takeClipboard();
+      case 'set-editor-text':
+        return surface.setEditorText(effect.text);
+      case 'remember-input':
+        surface.addToHistory(effect.text);
+        return library.typed.add(effect.text);
+      case 'call-attention':
+        return surface.callAttention(effect.text);
+      case 'redraw':
+        return surface.redraw();
+      case 'suspend':
+        return surface.suspend();
+      case 'leave':
+        return surface.leave();
+      default:
+        return effect satisfies never;
+    }
+  }
+
+  private hint(text: string): void {
+    this.options.dispatch({ type: 'hint', text });
+  }
+
+  private note(level: 'info' | 'warning', text: string): void {
+    this.options.dispatch({ type: 'note', level, text });
+  }
+
+  private sendToConversation(text: string): void {
+    const { conversation, sender } = this.options;
+    const deliver = (message: string, enclosed?: QuotedItems) =>
+      conversation.send(message, enclosed);
+    sender.send(text, { to: () => conversation.id, deliver });
+  }
+
+  /** A task that has ended, or is about to, continues with the message. */
+  private sendToTask(task: string, text: string): void {
+    const { library, conversation, sender, state, dispatch } = this.options;
+    const deliver = (message: string, enclosed?: QuotedItems): void => {
+      const row = state().tree.rows.get(task);
+      try {
+        if (row !== undefined && hasEnded(row)) conversation.resumeTask(task, message);
+        else library.send(task, message, enclosed);
+      } catch (thrown) {
+        if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') {
+          conversation.resumeTask(task, message);
+          return;
+        }
+        dispatch({ type: 'send-failed', text: message, reason: errorMessage(thrown) });
+      }
+    };
+    sender.send(text, { to: () => task, deliver });
+  }
+
+  private findConversation(name: string): void {
+    const { store } = this.options.library;
+    const id = store.resolveId(name);
+    const task = store.list().find((each) => each.id === id);
+    const { parent = null, root = id } = task ?? {};
+    const ownerPid = store.getOwner(id)?.pid ?? null;
+    this.options.dispatch({ type: 'conversation-found', found: { id, parent, root, ownerPid } });
+  }
+
+  /** Shows a conversation by its log. Throws if that cannot be read. */
+  loadConversation(id: string): void {
+    const { library, conversation, state, dispatch } = this.options;
+    const { isWatched } = conversation;
+    const { main, mode } = readConversation(library.store, id, {
+      main: state().tree.main,
+      isRunning: isWatched,
+    });
+    dispatch({ type: 'conversation-loaded', id, main });
+    // The tasks of a watched conversation are reported one by one.
+    if (isWatched) return;
+    conversation.select(id, mode);
+    if (state().surface === 'lines') {
+      // Lines tell only of tasks that are at work, so that earlier ones are not read.
+      dispatch({ type: 'task-found', task: readLeftTask(library.store, id), isAsking: false });
+      if (isCutOff(state().tree)) {
+        this.note('info', 'It was interrupted: send an empty line to continue.');
+      }
+      return;
+    }
+    void readEarlierTasks(library.store, id, {
+      isWanted: (task) => {
+        const { root, rows } = state().tree;
+        return root === id && (task === null || !rows.has(task.spec.id));
+      },
+      dispatch,
+    });
+  }
+
+  private listConversations(): void {
+    const { library, conversation, state, dispatch } = this.options;
+    const now = state().tree.clock.now();
+    const { cwd, store } = library;
+    const page = conversationsPage(store.list(), { cwd, current: conversation.id, now });
+    dispatch({ type: 'page', ...page });
+  }
+
+  private setModel(name: string): void {
+    try {
+      const { provider, id } = this.options.library.setModel(name);
+      this.options.dispatch({ type: 'model-set', name: `${provider}/${id}` });
+    } catch (thrown) {
+      this.note('warning', errorMessage(thrown));
+    }
+  }
+
+  private setMode(task: string, modes: readonly PermissionMode[]): void {
+    for (const mode of modes) {
+      try {
+        this.options.library.setMode(task, mode);
+        return;
+      } catch (thrown) {
+        this.hint(errorMessage(thrown));
+        // The definition of the agent may require a narrower mode: the next one is tried.
+        if (!(thrown instanceof MusterError) || thrown.code !== 'INVALID_PARAM') return;
+      }
+    }
+  }
+
+  private async showContext(task: string): Promise<void> {
+    try {
+      const lines = contextLines(await this.options.library.contextOf(task));
+      this.options.dispatch({ type: 'page', title: 'Context', lines });
+    } catch (thrown) {
+      this.note('warning', errorMessage(thrown));
+    }
+  }
+
+  private answer({ answer, typed }: Extract<UiEffect, { type: 'answer-question' }>): void {
+    const { library, dispatch } = this.options;
+    try {
+      library.answer(answer);
+      dispatch({ type: 'answer-accepted', question: answer.question });
+    } catch (thrown) {
+      dispatch({ type: 'answer-rejected', reason: errorMessage(thrown), typed });
+    }
+  }
+
+  /** Returns null, after a hint, if the log can't be read. */
+  private readLog<Result>({ task }: Transcript, read: (scan: ScanLog) => Result): Result | null {
+    if (task === null) return null;
+    try {
+      return read((visit) => void this.options.library.store.scan(task, visit));
+    } catch (thrown) {
+      this.hint(errorMessage(thrown));
+      return null;
+    }
+  }
+
+  private async planRewind({
+    conversation,
+    isRedo,
+  }: Extract<UiEffect, { type: 'plan-rewind' }>): Promise<void> {
+    const { library, dispatch } = this.options;
+    try {
+      const prompt = isRedo ? null : readLastPrompt(library.store, conversation);
+      if (!isRedo && prompt === null) return;
+      // To undo the first message is to put back everything, and to type the message anew.
+      const target = prompt === null ? 'undo' : { to: prompt.before ?? 0 };
+      const plan = await library.planRewind(conversation, target);
+      dispatch({ type: 'rewind-planned', plan, prompt });
+    } catch (thrown) {
+      this.hint(errorMessage(thrown));
+    }
+  }
+
+  private async rewind({ plan, prompt }: Extract<UiEffect, { type: 'rewind' }>): Promise<void> {
+    try {
+      const { plan: done, left } = await this.options.library.rewind(plan);
+      const skipped = left.map(({ path, because }) => `${path}: ${because}`);
+      const files = done.files.length - left.length;
+      this.options.dispatch({ type: 'rewound', files, skipped, prompt });
+    } catch (thrown) {
+      this.note('warning', errorMessage(thrown));
+    }
+  }
+}

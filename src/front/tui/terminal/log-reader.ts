@@ -1,0 +1,120 @@
+import type { TaskEvent } from '../../../api/index.ts';
+import { errorMessage } from '../../../base/errors.ts';
+import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { LastPrompt } from '../model/app-state.ts';
+import {
+  applyToTranscript,
+  copyTranscript,
+  emptyTranscript,
+  leaveCalls,
+  type Transcript,
+} from '../model/transcript.ts';
+import type { UiLibrary } from '../model/ui-library.ts';
+import type { UiMessage } from '../update/message.ts';
+import { liveBefore, liveEvents } from '../../../protocol/events/rewound.ts';
+import { foldEvents } from '../../../protocol/state/fold.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
+
+type Store = UiLibrary['store'];
+
+/** The number of earlier tasks that are shown in the tree; more are only counted. */
+const MAX_EARLIER_TASKS = 600;
+
+/** The transcript of a task, read from its log. */
+export function readTranscript(store: Store, id: string): Transcript {
+  const transcript = emptyTranscript(id);
+  store.scan(id, (event) => applyToTranscript(transcript, event));
+  return transcript;
+}
+
+/**
+ * Adds to a transcript what the log of a conversation holds beyond it, and returns the mode of the conversation by
+ * its log. `isRunning` says whether a process works on it; otherwise running calls are shown as interrupted.
+ */
+export function readConversation(
+  store: Store,
+  id: string,
+  { main, isRunning }: { readonly main: Transcript; readonly isRunning: boolean },
+): { readonly main: Transcript; readonly mode: PermissionMode | undefined } {
+  const transcript = copyTranscript(main);
+  transcript.task = id;
+  const isLive = liveEventsOf(store, id);
+  let mode: PermissionMode | undefined;
+  store.scan(id, (event) => {
+    if (!isLive(event.seq)) return;
+    applyToTranscript(transcript, event);
+    if (event.type === 'task.created') ({ mode } = event.spec.rights);
+    else if (event.type === 'terms.changed') ({ mode } = event.rights);
+  });
+  if (!isRunning) leaveCalls(transcript);
+  return { main: transcript, mode };
+}
+
+/** The state of a task that no process runs. It counts as interrupted, unless it ended or waits for an answer. */
+export function readLeftTask(store: Store, id: string): TaskState {
+  const events: TaskEvent[] = [];
+  store.scan(id, (event) => events.push(event));
+  const state = foldEvents(events);
+  if (state.end === null && state.status !== 'parked') state.status = 'interrupted';
+  return state;
+}
+
+/** A test for the numbers of a log's events that no undo has taken back. */
+function liveEventsOf(store: Store, id: string): (seq: number) => boolean {
+  const rewinds: { readonly seq: number; readonly to: number }[] = [];
+  let last = -1;
+  store.scan(id, (event) => {
+    last = event.seq;
+    if (event.type === 'task.rewound') rewinds.push({ seq: event.seq, to: event.to });
+  });
+  return liveBefore(rewinds, last);
+}
+
+/** The user's last message in a conversation; null if there is none. */
+export function readLastPrompt(store: Store, id: string): LastPrompt | null {
+  const events: TaskEvent[] = [];
+  store.scan(id, (event) => events.push(event));
+  const live = liveEvents(events);
+  const index = live.findLastIndex(
+    (event) =>
+      event.type === 'input.queued' &&
+      event.input.from === 'user' &&
+      event.input.kind === 'message',
+  );
+  const last = live[index];
+  if (last?.type === 'input.queued') {
+    return { text: last.input.text, before: live[index - 1]?.seq ?? null };
+  }
+  const [first] = live;
+  return first?.type === 'task.created' ? { text: first.spec.prompt, before: null } : null;
+}
+
+/**
+ * Reads the tasks below an earlier conversation, each of them a message. `isWanted` says whether a task still has a
+ * place in the tree: another conversation may have replaced this one, and events are newer than logs.
+ */
+export async function readEarlierTasks(
+  store: Store,
+  root: string,
+  {
+    isWanted,
+    dispatch,
+  }: {
+    readonly isWanted: (task: TaskState | null) => boolean;
+    readonly dispatch: (message: UiMessage) => void;
+  },
+): Promise<void> {
+  try {
+    const { readTree } = await import('../../../api/tasks/read-tree.ts');
+    const passedOver = await readTree(store, root, {
+      most: MAX_EARLIER_TASKS,
+      found: (task) => {
+        if (isWanted(task)) dispatch({ type: 'task-found', task, isAsking: false });
+      },
+    });
+    if (isWanted(null)) dispatch({ type: 'tasks-passed-over', count: passedOver.length });
+  } catch (thrown) {
+    const text = `earlier tasks can't be read: ${errorMessage(thrown)}`;
+    dispatch({ type: 'note', level: 'error', text });
+  }
+}

@@ -1,0 +1,81 @@
+import type { Muster } from '../../../api/index.ts';
+import { errorMessage } from '../../../base/errors.ts';
+import type { PastedImages } from './pasted-images.ts';
+import type { ShellCommands } from './shell-commands.ts';
+import type { QuotedItems } from '../../../api/session/contract.ts';
+
+interface SenderOptions {
+  readonly library: Pick<Muster, 'enclose'>;
+  /** The agent definition that the conversation runs as; null for the main agent. */
+  readonly agent: string | null;
+  readonly shell: Pick<ShellCommands, 'takeOutputs'>;
+  readonly images: Pick<PastedImages, 'shownIn'>;
+  readonly onWarning: (text: string) => void;
+  /** Called when `isSending` has changed. */
+  readonly onChange: () => void;
+}
+
+/** The receiver of a message. */
+export interface Recipient {
+  /** The id of the task, read when the attachments are gathered; null for a conversation that is about to start. */
+  readonly to: () => string | null;
+  readonly deliver: (text: string, enclosed?: QuotedItems) => void;
+}
+
+/** Sends the user's messages with their attachments, in the order in which they were typed, however long that takes. */
+export class MessageSender {
+  private readonly options: SenderOptions;
+  private latest: Promise<void> | null = null;
+
+  constructor(options: SenderOptions) {
+    this.options = options;
+  }
+
+  /** Whether a message still waits for its attachments. */
+  get isSending(): boolean {
+    return this.latest !== null;
+  }
+
+  send(text: string, recipient: Recipient): void {
+    const outputs = this.options.shell.takeOutputs();
+    const images = this.options.images.shownIn(text);
+    const isBare = outputs.length === 0 && images.length === 0 && !text.includes('@');
+    const { latest } = this;
+    if (isBare && latest === null) {
+      recipient.deliver(text);
+      return;
+    }
+    const sendLater = async (): Promise<void> => {
+      await latest;
+      const request = { words: text, outputs, images, to: recipient.to() };
+      const enclosed = await this.gather(request);
+      if (this.latest === sending) {
+        this.latest = null;
+        this.options.onChange();
+      }
+      try {
+        recipient.deliver(text, enclosed);
+      } catch (thrown) {
+        this.options.onWarning(errorMessage(thrown));
+      }
+    };
+    const sending = sendLater();
+    this.latest = sending;
+    this.options.onChange();
+  }
+
+  /** Warns of what can't be attached; the message is sent without it. */
+  private async gather(
+    request: Pick<Parameters<Muster['enclose']>[0], 'words' | 'outputs' | 'images' | 'to'>,
+  ): Promise<QuotedItems | undefined> {
+    const { library, agent, onWarning } = this.options;
+    try {
+      const enclosed = await library.enclose({ ...request, ...(agent === null ? {} : { agent }) });
+      for (const problem of enclosed.problems) onWarning(problem);
+      return enclosed.enclosures.length === 0 ? undefined : enclosed;
+    } catch (thrown) {
+      onWarning(`sent without attachments: ${errorMessage(thrown)}`);
+      return undefined;
+    }
+  }
+}

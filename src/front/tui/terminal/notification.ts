@@ -1,0 +1,68 @@
+import { exactLine } from '../../../base/terminal-text.ts';
+import { truncate } from '../../../base/text.ts';
+import type { Notify } from '../../../protocol/notify.ts';
+import type { Environment } from '../../../sys/env.ts';
+
+/** The sequence that makes a terminal show a notification: OSC 9 (iTerm2), OSC 777 (rxvt), OSC 99 (kitty). */
+export type NotificationKind = 'osc9' | 'osc777' | 'osc99';
+
+export interface AttentionMethod {
+  readonly notify: Notify;
+  /** Null if the terminal is not known to show notifications. */
+  readonly kind: NotificationKind | null;
+  /** Whether the sequence has to pass through tmux. */
+  readonly isInTmux: boolean;
+}
+
+const BELL = '\u0007';
+const ST = '\u001b\\';
+/** The longest notification, in code points. */
+const MAX_LENGTH = 200;
+
+/** Finds out how the user can be called, by the variables that terminals set; these also pass through tmux. */
+export function attentionMethodOf(notify: Notify, environment: Environment): AttentionMethod {
+  const isSet = (name: string) => (environment[name] ?? '') !== '';
+  return { notify, kind: kindOf(environment, isSet), isInTmux: isSet('TMUX') };
+}
+
+function kindOf(
+  { TERM, TERM_PROGRAM, LC_TERMINAL }: Environment,
+  isSet: (name: string) => boolean,
+): NotificationKind | null {
+  if (isSet('STY')) return null;
+  if (isSet('KITTY_WINDOW_ID') || TERM === 'xterm-kitty') return 'osc99';
+  const isITerm =
+    TERM_PROGRAM === 'iTerm.app' || LC_TERMINAL === 'iTerm2' || isSet('ITERM_SESSION_ID');
+  if (isITerm || isSet('GHOSTTY_RESOURCES_DIR') || TERM === 'xterm-ghostty') return 'osc9';
+  if (isSet('WEZTERM_PANE') || TERM_PROGRAM === 'WezTerm') return 'osc777';
+  if (TERM?.startsWith('foot') === true || TERM?.startsWith('rxvt-unicode') === true)
+    return 'osc777';
+  return null;
+}
+
+/**
+ * The text that calls the user when it is written; empty if nothing is to be written. A terminal that shows no
+ * notifications rings its bell instead, and so does tmux, which passes them on only with `allow-passthrough`.
+ */
+export function attentionSequence(
+  { notify, kind, isInTmux }: AttentionMethod,
+  text: string,
+): string {
+  if (notify === 'off') return '';
+  if (notify === 'bell' || kind === null) return BELL;
+  const sequence = SEQUENCES[kind](truncate(plain(text), MAX_LENGTH));
+  return isInTmux
+    ? `\u001bPtmux;${sequence.replaceAll('\u001b', '\u001b\u001b')}${ST}${BELL}`
+    : sequence;
+}
+
+const SEQUENCES: Readonly<Record<NotificationKind, (text: string) => string>> = {
+  osc9: (text) => `\u001b]9;${text}${ST}`,
+  osc777: (text) => `\u001b]777;notify;Muster;${text}${ST}`,
+  osc99: (text) => `\u001b]99;;Muster: ${text}${ST}`,
+};
+
+/** Makes one line without `;`, which separates fields, and without a digit at the start, which makes OSC 9 another command. */
+function plain(text: string): string {
+  return exactLine(text).replaceAll(';', ',').replace(/^\d/, ' $&');
+}

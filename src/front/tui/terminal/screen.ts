@@ -1,0 +1,305 @@
+import {
+  Editor,
+  KeybindingsManager,
+  parseKey,
+  setKeybindings,
+  TuiAltScreen,
+  TUI_KEYBINDINGS,
+  type AutocompleteProvider,
+  type Component,
+  type Keybinding,
+  type KeyId,
+  type Terminal,
+  type TuiMouseEvent,
+  type TuiMouseEventResult,
+} from '@earendil-works/pi-tui';
+import { standStill } from '../../../base/clock.ts';
+import { terminalText } from '../../../base/terminal-text.ts';
+import { printText } from '../../../sys/print.ts';
+import type { Action, Bindings } from '../model/key-bindings.ts';
+import { keyFromText } from '../model/key-names.ts';
+import type { Pen } from '../view/pen.ts';
+import { TerminalReports, type Background } from './terminal-replies.ts';
+
+export type { Terminal as TerminalDevice } from '@earendil-works/pi-tui';
+
+export interface ScreenSize {
+  readonly width: number;
+  readonly height: number;
+  /** The lines of the editor, as it draws itself. */
+  readonly editor: readonly string[];
+}
+
+export interface ScreenOptions {
+  readonly pen: Pen;
+  readonly bindings: Bindings;
+  readonly completions: AutocompleteProvider;
+  /** Returns exactly `height` lines, none wider than `width`. */
+  readonly draw: (size: ScreenSize) => readonly string[];
+  /** Handles a key by its name. Returns false if the key is the editor's. */
+  readonly onKey: (key: string) => boolean;
+  /** Called with the number of lines to scroll, down for a positive number. */
+  readonly onWheel: (lines: number) => void;
+  /** Called with each new text of the editor. */
+  readonly onTyped: (text: string) => void;
+  readonly onSubmit: (text: string) => void;
+  /** Returns the text to insert for a paste. */
+  readonly onPaste: (text: string) => string;
+  /** Called with the background that the terminal reports after `askBackground`. */
+  readonly onBackground: (background: Background) => void;
+}
+
+/** The number of lines that one turn of the mouse wheel scrolls. */
+const WHEEL_LINES = 3;
+const PASTE_START = '\u001b[200~';
+const PASTE_END = '\u001b[201~';
+/** A process that can be suspended is suspended within this time. */
+const SUSPENDED_WITHIN_MS = 100;
+
+/**
+ * The adapter to the library that draws: a full screen of which only the changed lines are written, and an editor.
+ * The rest of Muster does not depend on that library.
+ */
+export class Screen {
+  readonly editor: Editor;
+  private readonly tui: TuiAltScreen;
+  private readonly reports: TerminalReports;
+  private hasStopped = false;
+
+  constructor(terminal: Terminal, options: ScreenOptions) {
+    const { pen, bindings, completions, onKey, onPaste, onBackground } = options;
+    takeKeysFromLibrary(bindings);
+    this.reports = new TerminalReports(terminal, onBackground);
+    this.tui = new TuiAltScreen(this.reports.terminal, false, undefined, {
+      wheelScrollLines: WHEEL_LINES,
+    });
+    this.editor = new Editor(this.tui, editorTheme(pen), { autocompleteMaxVisible: 6 });
+    this.editor.onSubmit = options.onSubmit;
+    this.editor.onChange = options.onTyped;
+    this.editor.setAutocompleteProvider(completions);
+    const root = new Root(this.editor, options, () => terminal.rows);
+    this.tui.addChild(root);
+    this.tui.setFocus(root);
+    this.tui.addInputListener((data) => {
+      if (data.startsWith(PASTE_START)) {
+        const end = data.endsWith(PASTE_END) ? -PASTE_END.length : undefined;
+        return {
+          data: `${PASTE_START}${onPaste(data.slice(PASTE_START.length, end))}${PASTE_END}`,
+        };
+      }
+      const key = parseKey(data);
+      if (key === undefined || !onKey(key)) return { data: withoutControls(data) };
+      this.draw();
+      return { consume: true };
+    });
+  }
+
+  start(): void {
+    this.tui.start();
+  }
+
+  /**
+   * Gives the terminal to the shell until `fg`: the process is suspended with all its tasks. Without a shell that
+   * has job control nobody can suspend it, and the screen returns at once.
+   */
+  suspend(): void {
+    this.tui.stop({ preserveScreen: true });
+    printText('Muster and all its tasks are suspended: type fg to continue.\n');
+    const resume = (): void => {
+      clearTimeout(timer);
+      process.off('SIGCONT', resume);
+      // A signal that ends the process may come with this one (`kill %1`) and has to be handled first.
+      setImmediate(() => this.resume());
+    };
+    process.once('SIGCONT', resume);
+    const timer = setTimeout(resume, SUSPENDED_WITHIN_MS);
+    // The signal goes to the complete job, as from a terminal: a program that started this one (npm) waits as well.
+    // No time limit runs out meanwhile, so that all calls and tasks are still at work afterwards.
+    standStill(() => process.kill(0, 'SIGTSTP'));
+  }
+
+  private resume(): void {
+    if (this.hasStopped) return;
+    // A process in the background (`bg`) is suspended here once more.
+    standStill(awaitForeground);
+    this.tui.start();
+    this.redraw();
+  }
+
+  /** Asks for a frame soon; several requests make one frame. */
+  draw(): void {
+    this.tui.requestRender();
+  }
+
+  /** Writes all lines again. */
+  redraw(): void {
+    this.tui.requestRender(true);
+  }
+
+  /** Asks the terminal how bright its background is, without waiting for the reply. */
+  askBackground(): void {
+    this.reports.askBackground();
+  }
+
+  /** Whether the user looks at the terminal; null if the terminal does not say. */
+  get isFocused(): boolean | null {
+    return this.reports.isFocused;
+  }
+
+  /** Sends a control sequence to the terminal itself. */
+  call(sequence: string): void {
+    if (sequence !== '') this.reports.terminal.write(sequence);
+  }
+
+  /** Gives the terminal back as it was, with nothing of the screen left on it. */
+  async stop(): Promise<void> {
+    this.hasStopped = true;
+    await this.reports.terminal.drainInput(200, 20);
+    this.tui.stop({ preserveScreen: true });
+  }
+
+  /** Gives the terminal back at once, because the process is about to end. */
+  stopNow(): void {
+    this.hasStopped = true;
+    this.tui.stop({ preserveScreen: true });
+  }
+}
+
+/**
+ * Waits until the process is in the foreground. The system suspends a background process that sets up the terminal,
+ * which must happen before anything is drawn where the shell writes.
+ */
+function awaitForeground(): void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return;
+  stdin.setRawMode(true);
+  stdin.setRawMode(false);
+}
+
+/** The one component on the screen. The keys that it does not take go to the editor. */
+class Root implements Component {
+  private isFocused = false;
+  private readonly editor: Editor;
+  private readonly options: Pick<ScreenOptions, 'draw' | 'onWheel'>;
+  private readonly height: () => number;
+
+  constructor(
+    editor: Editor,
+    options: Pick<ScreenOptions, 'draw' | 'onWheel'>,
+    height: () => number,
+  ) {
+    this.editor = editor;
+    this.options = options;
+    this.height = height;
+  }
+
+  get focused(): boolean {
+    return this.isFocused;
+  }
+
+  set focused(value: boolean) {
+    this.isFocused = value;
+    this.editor.focused = value;
+  }
+
+  render(width: number): string[] {
+    const editor = this.editor.render(width);
+    return [...this.options.draw({ width, height: this.height(), editor })];
+  }
+
+  handleInput(data: string): void {
+    this.editor.handleInput(data);
+  }
+
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
+    if (event.type !== 'wheel') return undefined;
+    this.options.onWheel(event.wheelDelta ?? 0);
+    return { handled: true };
+  }
+
+  invalidate(): void {
+    this.editor.invalidate();
+  }
+}
+
+/** Removes characters that are no key and control a terminal; the editor would show them as they are. */
+function withoutControls(data: string): string {
+  return data.replaceAll(/[\u0080-\u009f]/g, '');
+}
+
+// oxlint-disable-next-line no-control-regex -- this is the sequence to decode
+const CONTROL_KEY = /\u001b\[(\d{2,3});5u/g;
+
+/**
+ * The text of a paste with its lines. Most terminals send a carriage return for the end of a line, and some write
+ * control characters as keys (`ESC [ 106 ; 5 u` for a newline).
+ */
+export function pastedText(sent: string): string {
+  const decoded = sent.replaceAll(CONTROL_KEY, (sequence, digits: string) => {
+    const letter = String.fromCodePoint(Number(digits)).toLowerCase();
+    return /^[a-z]$/.test(letter) ? String.fromCodePoint(letter.charCodeAt(0) - 0x60) : sequence;
+  });
+  return terminalText(decoded.replaceAll(/\r\n?/g, '\n'), 'prose');
+}
+
+/** The library's names of what its editor does, and the actions of our key bindings. */
+const EDITOR_ACTIONS: Readonly<Partial<Record<Keybinding, Action>>> = {
+  'tui.input.submit': 'send',
+  'tui.input.newLine': 'new-line',
+  'tui.input.tab': 'complete',
+  'tui.editor.cursorUp': 'cursor-up',
+  'tui.editor.cursorDown': 'cursor-down',
+  'tui.editor.cursorLeft': 'cursor-left',
+  'tui.editor.cursorRight': 'cursor-right',
+  'tui.editor.cursorWordLeft': 'word-left',
+  'tui.editor.cursorWordRight': 'word-right',
+  'tui.editor.cursorLineStart': 'line-start',
+  'tui.editor.cursorLineEnd': 'line-end',
+  'tui.editor.jumpForward': 'jump-forward',
+  'tui.editor.jumpBackward': 'jump-backward',
+  'tui.editor.deleteCharBackward': 'delete-back',
+  'tui.editor.deleteCharForward': 'delete-forward',
+  'tui.editor.deleteWordBackward': 'delete-word-back',
+  'tui.editor.deleteWordForward': 'delete-word-forward',
+  'tui.editor.deleteToLineStart': 'delete-to-start',
+  'tui.editor.deleteToLineEnd': 'delete-to-end',
+  'tui.editor.yank': 'yank',
+  'tui.editor.yankPop': 'yank-pop',
+  'tui.editor.undo': 'undo-typing',
+  'tui.editor.historyPrevious': 'history-previous',
+  'tui.editor.historyNext': 'history-next',
+  'tui.select.up': 'completion-up',
+  'tui.select.down': 'completion-down',
+  'tui.select.confirm': 'completion-take',
+  'tui.select.cancel': 'completion-close',
+};
+
+/** Removes the library's own keys for scrolling and searching, and gives its editor the keys of our bindings. */
+function takeKeysFromLibrary(bindings: Bindings): void {
+  const removed = Object.keys(TUI_KEYBINDINGS)
+    .filter((name) => name.startsWith('tui.altScreen.'))
+    .map((name) => [name, []]);
+  const own = Object.entries(EDITOR_ACTIONS).map(([name, action]) => [
+    name,
+    bindings[action].keys.filter(isKeyId),
+  ]);
+  setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, Object.fromEntries([...removed, ...own])));
+}
+
+function isKeyId(key: string): key is KeyId {
+  return keyFromText(key) === key;
+}
+
+function editorTheme(pen: Pen) {
+  const as = (role: Parameters<Pen['paint']>[0]) => (text: string) => pen.paint(role, text);
+  return {
+    borderColor: as('dim'),
+    selectList: {
+      selectedPrefix: as('accent'),
+      selectedText: as('accent'),
+      description: as('dim'),
+      scrollInfo: as('dim'),
+      noMatch: as('dim'),
+    },
+  };
+}

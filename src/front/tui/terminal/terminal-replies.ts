@@ -1,0 +1,165 @@
+import type { Terminal } from '@earendil-works/pi-tui';
+
+const ESC = '\u001b';
+const BELL = '\u0007';
+/** A complete reply to `ESC ] 11 ; ? BEL`. */
+const ANSWER = new RegExp(`^${ESC}\\]11;([^${BELL}${ESC}]*)(?:${BELL}|${ESC}\\\\)$`);
+/** The beginning of such a reply. A color is at most `rgba:` and four numbers of four digits. */
+const BEGINNING = new RegExp(`^${ESC}(?:\\](?:1(?:1(?:;[0-9a-f/:rgb#]{0,40}${ESC}?)?)?)?)?$`, 'i');
+/** Strings that terminals send and no key does: OSC, DCS, APC, PM, SOS, complete or cut off. */
+const STRING = new RegExp(`^${ESC}[\\]P_^X][^]`);
+
+/** A user can't have typed this. */
+const CERTAIN = `${ESC}]11`;
+
+/** The time until a reply must begin. Whatever looks like one later was typed. */
+const PATIENCE_MS = 5_000;
+/** The longest time between two pieces of a reply. */
+const GAP_MS = 1_000;
+
+/** Input after the replies have been removed. */
+export interface TerminalInput {
+  /** Keys in their order, including those that were held back and turned out to be typed. */
+  readonly keys: readonly string[];
+  /** The reported background; null if there was no report. */
+  readonly background: Background | null;
+}
+
+/**
+ * Separates the replies of a terminal from keys. A reply may come late, in pieces, never, or wrong: no piece of it is
+ * ever taken for a key, and no key is lost.
+ */
+export class TerminalReplies {
+  private readonly now: () => number;
+  private askedAt: number | null = null;
+  /** The pieces of a reply, or of what may become one. */
+  private begun = '';
+  private begunAt = 0;
+  /** The pieces that the editor did not get. A single Esc is passed on at once. */
+  private held: string[] = [];
+
+  /** `now` returns the milliseconds of any clock. */
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  /** Notes that the background was asked for now. */
+  asked(): void {
+    this.askedAt = this.now();
+  }
+
+  /** Reads a piece of input, as the library splits it. */
+  read(data: string): TerminalInput {
+    if (this.begun === '') return this.begin(data);
+    const whole = this.begun + data;
+    const isLate = this.now() - this.begunAt > GAP_MS;
+    if (!isLate && ANSWER.test(whole)) return this.answered(whole);
+    if (!isLate && BEGINNING.test(whole)) return this.hold(data, whole);
+    const typed = this.begun.startsWith(CERTAIN) ? [] : this.held;
+    this.forget();
+    const next = this.begin(data);
+    return { ...next, keys: [...typed, ...next.keys] };
+  }
+
+  private begin(data: string): TerminalInput {
+    if (ANSWER.test(data)) return this.answered(data);
+    if (this.awaits && BEGINNING.test(data)) return this.hold(data, data);
+    return { keys: STRING.test(data) ? [] : [data], background: null };
+  }
+
+  private get awaits(): boolean {
+    return this.askedAt !== null && this.now() - this.askedAt < PATIENCE_MS;
+  }
+
+  private hold(data: string, whole: string): TerminalInput {
+    this.begun = whole;
+    this.begunAt = this.now();
+    // Esc is a key that must work at once. If it was no key, it did nothing at the start.
+    if (whole === ESC) return { keys: [data], background: null };
+    this.held.push(data);
+    return { keys: [], background: null };
+  }
+
+  private answered(whole: string): TerminalInput {
+    const [, color = ''] = ANSWER.exec(whole) ?? [];
+    const isAwaited = this.askedAt !== null;
+    this.forget();
+    this.askedAt = null;
+    return { keys: [], background: isAwaited ? backgroundOf(color) : null };
+  }
+
+  private forget(): void {
+    this.begun = '';
+    this.held = [];
+  }
+}
+
+export type Background = 'dark' | 'light';
+
+/** The weights of red, green and blue for the brightness, by ITU-R BT.709. */
+const WEIGHTS = [0.2126, 0.7152, 0.0722] as const;
+
+/**
+ * Reads the color of a background: `rgb:ffff/ffff/ffff`, `rgba:…` or `#ffffff`, with one to four digits a
+ * part. Returns null for any other text.
+ */
+export function backgroundOf(color: string): Background | null {
+  const parts = partsOf(color.trim());
+  if (parts === null) return null;
+  const light = WEIGHTS.reduce((sum, weight, index) => sum + weight * (parts[index] ?? 0), 0);
+  return light > 0.5 ? 'light' : 'dark';
+}
+
+/** Red, green and blue, from 0 to 1. */
+function partsOf(color: string): readonly number[] | null {
+  const [, numbers] = /^rgba?:([0-9a-f]{1,4}(?:\/[0-9a-f]{1,4}){2,3})$/i.exec(color) ?? [];
+  if (numbers !== undefined) return numbers.split('/').map(share);
+  const [, digits] = /^#((?:[0-9a-f]{3}){1,4})$/i.exec(color) ?? [];
+  if (digits === undefined) return null;
+  const each = digits.length / 3;
+  return [0, 1, 2].map((index) => share(digits.slice(index * each, (index + 1) * each)));
+}
+
+function share(digits: string): number {
+  return Number.parseInt(digits, 16) / (16 ** digits.length - 1);
+}
+
+const ASK_BACKGROUND = '\u001b]11;?\u0007';
+const FOCUS_IN = '\u001b[I';
+const FOCUS_OUT = '\u001b[O';
+
+/** Reads what a terminal reports about itself before the library takes it for keys. */
+export class TerminalReports {
+  /** The terminal, whose input comes without its reports. */
+  readonly terminal: Terminal;
+  private readonly replies = new TerminalReplies(() => performance.now());
+  private hasFocus: boolean | null = null;
+
+  constructor(device: Terminal, onBackground: (background: Background) => void) {
+    const start: Terminal['start'] = (onInput, onResize) =>
+      device.start((data) => {
+        if (data === FOCUS_IN || data === FOCUS_OUT) this.hasFocus = data === FOCUS_IN;
+        const { keys, background } = this.replies.read(data);
+        if (background !== null) onBackground(background);
+        for (const key of keys) onInput(key);
+      }, onResize);
+    this.terminal = new Proxy(device, {
+      get(target, name) {
+        if (name === 'start') return start;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+
+  /** Whether the user looks at the terminal; null if the terminal has not said so. */
+  get isFocused(): boolean | null {
+    return this.hasFocus;
+  }
+
+  /** Asks for the background without waiting for the reply. */
+  askBackground(): void {
+    this.replies.asked();
+    this.terminal.write(ASK_BACKGROUND);
+  }
+}

@@ -1,0 +1,155 @@
+import type { AppState } from '../../model/app-state.ts';
+import type { UpdateContext } from '../action-handler.ts';
+import { hint, next, type UiEffect, type Update } from '../effect.ts';
+import { startRewind } from '../rewind.ts';
+import { startNewConversation, switchConversation } from './conversations.ts';
+import {
+  agentsPage,
+  helpPage,
+  modelPage,
+  permissionsPage,
+  showPage,
+  taskPage,
+  tasksPage,
+  usagePage,
+  type Page,
+  type PageSource,
+} from './pages.ts';
+import { modelCompletions, taskCompletions, type Completion } from './completions.ts';
+
+/** A command that is typed after a slash. */
+export interface SlashCommand {
+  readonly name: string;
+  /** The argument as the help shows it; absent if there is none. */
+  readonly argument?: string;
+  readonly help: string;
+  /** Set if the command does not work on the conversation of another process. */
+  readonly needsOwnConversation?: true;
+  /** The completions of the argument. */
+  readonly completions?: (
+    state: AppState,
+    library: UpdateContext['library'],
+  ) => readonly Completion[];
+  readonly run: (state: AppState, argument: string, context: UpdateContext) => Update;
+}
+
+/**
+ * All slash commands, in the order of the help. A new command is one row here; a larger one has a file of its own
+ * in this folder. `run` is pure: what a command does to the world is an effect.
+ */
+export const COMMANDS: readonly SlashCommand[] = [
+  {
+    name: 'help',
+    help: 'commands and keys',
+    run: page((_argument, { bindings }) => helpPage(bindings, COMMANDS)),
+  },
+  {
+    name: 'tasks',
+    help: 'all tasks of this conversation',
+    run: page((_argument, source) => tasksPage(source)),
+  },
+  {
+    name: 'task-status',
+    argument: 'ID',
+    help: 'one task: what it is, what it does and what it has used',
+    completions: taskCompletions,
+    run: page(taskPage),
+  },
+  {
+    name: 'agents',
+    help: 'the agents that tasks can be delegated to',
+    run: page((_argument, source) => agentsPage(source)),
+  },
+  {
+    name: 'model',
+    argument: '[NAME]',
+    help: 'show the model, or choose another one',
+    needsOwnConversation: true,
+    completions: (_state, library) => modelCompletions(library),
+    run: (state, argument, context) =>
+      argument === ''
+        ? showPage(state, modelPage(sourceOf(state, context)), context)
+        : next(
+            state,
+            { type: 'set-model', name: argument },
+            { type: 'dispatch', message: { type: 'run-command', name: 'model', argument: '' } },
+          ),
+  },
+  {
+    name: 'undo',
+    help: 'undo the last message and its file changes',
+    needsOwnConversation: true,
+    run: (state) => startRewind(state, false),
+  },
+  {
+    name: 'redo',
+    help: 'undo the last /undo',
+    needsOwnConversation: true,
+    run: (state) => startRewind(state, true),
+  },
+  {
+    name: 'usage',
+    help: 'tokens and cost of this conversation',
+    run: page((_argument, source) => usagePage(source)),
+  },
+  {
+    name: 'context',
+    help: 'what the context of this conversation holds',
+    run: (state) => {
+      const task = state.openTask ?? state.conversation.id;
+      if (task === null) return hint(state, 'there is no conversation yet');
+      return next(state, { type: 'show-context', task });
+    },
+  },
+  {
+    name: 'permissions',
+    help: 'the permission mode and the rules',
+    run: page((_argument, source) => permissionsPage(source)),
+  },
+  {
+    name: 'compact',
+    argument: '[WHAT TO KEEP]',
+    help: 'summarize the conversation to free context',
+    needsOwnConversation: true,
+    run: (state, argument) => {
+      const { id, isAtWork } = state.conversation;
+      if (id === null || isAtWork) {
+        return hint(state, 'there is no idle conversation to compact: stop it first');
+      }
+      return next(state, { type: 'send-command', text: `/compact ${argument}`.trimEnd() });
+    },
+  },
+  {
+    name: 'resume',
+    argument: '[ID]',
+    help: 'continue an earlier conversation; without ID: list those of this directory',
+    needsOwnConversation: true,
+    run: switchConversation,
+  },
+  {
+    name: 'new',
+    help: 'start another conversation; this one can be resumed',
+    needsOwnConversation: true,
+    run: startNewConversation,
+  },
+  {
+    name: 'quit',
+    help: 'stop everything and leave; it can be resumed',
+    run: does({ type: 'leave' }),
+  },
+];
+
+/** A command that only has an effect. */
+function does(effect: UiEffect): SlashCommand['run'] {
+  return (state) => next(state, effect);
+}
+
+/** A command that shows a page. */
+function page(build: (argument: string, source: PageSource) => Page): SlashCommand['run'] {
+  return (state, argument, context) =>
+    showPage(state, build(argument, sourceOf(state, context)), context);
+}
+
+function sourceOf({ tree }: AppState, { library, bindings, now }: UpdateContext): PageSource {
+  return { tree, library, bindings, now: now() };
+}

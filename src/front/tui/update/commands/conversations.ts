@@ -1,0 +1,105 @@
+import type { TaskSummary } from '../../../../api/index.ts';
+import type { AppState } from '../../model/app-state.ts';
+import { emptyMain, forgetTree } from '../../model/task-tree.ts';
+import { shortTime } from '../../view/numbers.ts';
+import { statusSign } from '../../view/status-sign.ts';
+import { addNote, editTree } from '../edit-tree.ts';
+import { andThen, hint, next, type Update } from '../effect.ts';
+import type { ConversationFound } from '../message.ts';
+import { closeTask } from '../tasks.ts';
+import type { Page } from './pages.ts';
+
+/** The number of conversations that the page lists. */
+const MAX_LISTED = 20;
+
+/** `/new`: the next message starts another conversation. */
+export function startNewConversation(state: AppState): Update {
+  const { id, isAtWork } = state.conversation;
+  if (isAtWork) return hint(state, 'the conversation is at work: stop it first');
+  return andThen(closeTask(state), (closed) => {
+    const text = `muster --resume ${id === null ? '' : shortId(id)} continues the conversation above`;
+    const noted = id === null ? closed : addNote(closed, 'info', text);
+    const empty = editTree({ ...noted, chosenTask: null }, forgetTree);
+    return next(empty, { type: 'start-new-conversation' });
+  });
+}
+
+/** `/resume`: lists the conversations of this directory, or continues the one that is named. */
+export function switchConversation(state: AppState, name: string): Update {
+  if (name === '') return next(state, { type: 'list-conversations' });
+  if (state.conversation.isAtWork) return hint(state, 'the conversation is at work: stop it first');
+  return next(state, { type: 'find-conversation', name });
+}
+
+/** Opens the conversation that `/resume` named, if it can be continued here. */
+export function openFound(
+  state: AppState,
+  { id, parent, root, ownerPid }: ConversationFound,
+): Update {
+  const { id: before } = state.conversation;
+  if (id === before) return hint(state, 'this conversation is already open');
+  if (parent !== null) {
+    return hint(
+      state,
+      `${shortId(id)} is a task of conversation ${shortId(root)}: resume that one`,
+    );
+  }
+  if (ownerPid !== null) {
+    return hint(
+      state,
+      `process ${ownerPid} is working on it: muster tasks watch ${shortId(id)} shows it`,
+    );
+  }
+  return andThen(closeTask(state), (closed) => {
+    const empty = editTree({ ...closed, chosenTask: null }, (tree) => {
+      forgetTree(tree);
+      emptyMain(tree);
+    });
+    const load = { type: 'load-conversation', id } as const;
+    if (before === null) return next(empty, load);
+    const text = `/resume ${shortId(before)} returns to the previous conversation`;
+    return next(empty, load, {
+      type: 'dispatch',
+      message: { type: 'note', level: 'info', text },
+    });
+  });
+}
+
+/** The conversations of a directory. `tasks` are all tasks in the logs, the newest first. */
+export function conversationsPage(
+  tasks: readonly TaskSummary[],
+  {
+    cwd,
+    current,
+    now,
+  }: { readonly cwd: string; readonly current: string | null; readonly now: number },
+): Page {
+  const all = tasks.filter(
+    (task) => task.parent === null && task.cwd === cwd && task.source !== 'template',
+  );
+  if (all.length === 0) return { title: 'Conversations here', lines: ['none yet'] };
+  const older = all.length - MAX_LISTED;
+  return {
+    title: `Conversations here: ${all.length}`,
+    lines: [
+      ...all.slice(0, MAX_LISTED).map((task) => conversationLine(task, { current, now })),
+      ...(older > 0 ? [`and ${older} older: muster tasks list --all --here`] : []),
+      '/resume ID continues one of them',
+    ],
+  };
+}
+
+function conversationLine(
+  { id, status, description, created, ended }: TaskSummary,
+  { current, now }: { readonly current: string | null; readonly now: number },
+): string {
+  const { sign } = statusSign({ status, asks: 0, activity: { kind: 'idle' } });
+  const when = `${shortTime(Math.max(0, now - (ended ?? created)))} ago`;
+  const isThis = id === current ? ' (this one)' : '';
+  return `${sign} ${shortId(id)} ${when.padStart(10)}  ${status.padEnd(11)} ${description}${isThis}`;
+}
+
+/** The beginning of an id, which is enough to type. */
+function shortId(id: string): string {
+  return id.slice(0, 8);
+}

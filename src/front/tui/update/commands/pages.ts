@@ -1,0 +1,215 @@
+import { errorMessage } from '../../../../base/errors.ts';
+import { nearNames } from '../../../../base/near-names.ts';
+import { plural } from '../../../../base/text.ts';
+import type { AppState } from '../../model/app-state.ts';
+import { ACTIONS, type Bindings } from '../../model/key-bindings.ts';
+import { keysOf } from '../../model/key-names.ts';
+import type { TaskRow } from '../../model/task-row.ts';
+import { rootRow, type TaskTree } from '../../model/task-tree.ts';
+import { treeRows, treeTotals } from '../../model/tree-rows.ts';
+import type { LibraryInfo } from '../../model/ui-library.ts';
+import { shortCost, shortTokens, shortTime } from '../../view/numbers.ts';
+import { statusSign } from '../../view/status-sign.ts';
+import { activityLine } from '../../view/task-pane.ts';
+import type { UpdateContext } from '../action-handler.ts';
+import { appendEntry } from '../edit-tree.ts';
+import { andThen, next, type Update } from '../effect.ts';
+import { showFromStart } from '../scroll.ts';
+import { closeTask } from '../tasks.ts';
+
+/** The output of a command, which becomes an entry of the conversation. */
+export interface Page {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+export interface PageSource {
+  readonly library: LibraryInfo;
+  readonly tree: TaskTree;
+  readonly bindings: Bindings;
+  /** Milliseconds of the monotonic clock. */
+  readonly now: number;
+}
+
+/** The part of a slash command that the help shows. */
+interface CommandHelp {
+  readonly name: string;
+  readonly argument?: string;
+  readonly help: string;
+}
+
+/** Adds a page to the conversation and shows it from its beginning. */
+export function showPage(state: AppState, page: Page, context: UpdateContext): Update {
+  return andThen(closeTask(state), (closed) => {
+    const added = appendEntry(closed, { kind: 'page', ...page });
+    // A screen reader has no view to scroll.
+    if (state.surface === 'lines') return next(added.state);
+    return next(showFromStart(added.state, added.key, context));
+  });
+}
+
+export function unknownCommandPage(name: string, commands: readonly CommandHelp[]): Page {
+  const [near] = nearNames(
+    name,
+    commands.map((command) => command.name),
+  );
+  const meant = near === undefined ? '/help lists them.' : `did you mean /${near}?`;
+  return {
+    title: `/${name} is no command`,
+    lines: [`${meant} To send a message that starts with a slash, type a space before it.`],
+  };
+}
+
+export function helpPage(bindings: Bindings, commands: readonly CommandHelp[]): Page {
+  const named = commands.map(({ name, argument, help }) => [
+    `/${name}${argument === undefined ? '' : ` ${argument}`}`,
+    help,
+  ]);
+  const keys = ACTIONS.flatMap((action) => {
+    const { help } = bindings[action];
+    const names = keysOf(bindings, action);
+    return help === undefined || names.length === 0
+      ? []
+      : [[names.join(' or '), withKeys(help, bindings)]];
+  });
+  const always = [
+    ['↑ ↓', 'earlier messages, with an empty editor'],
+    ['@', 'name an agent, or attach a file'],
+    ['!command', 'run a shell command; its output goes with the next message (!! only shows it)'],
+  ];
+  return {
+    title: 'Commands and keys',
+    lines: [...columns(named), '', ...columns([...always, ...keys])],
+  };
+}
+
+function withKeys(help: string, bindings: Bindings): string {
+  return ACTIONS.reduce(
+    (text, action) => text.replace(`{${action}}`, keysOf(bindings, action)[0] ?? '(no key)'),
+    help,
+  );
+}
+
+function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const width = Math.max(...rows.map(([name = '']) => name.length));
+  return rows.map(([name = '', help = '']) => `${name.padEnd(width)}  ${help}`);
+}
+
+export function tasksPage({ tree, now }: PageSource): Page {
+  const rows = treeRows(tree);
+  if (rows.length === 0) return { title: 'Tasks', lines: ['none yet'] };
+  const more =
+    tree.droppedRows === 0 ? [] : [`and ${tree.droppedRows} that ended before: muster tasks list`];
+  return {
+    title: `Tasks: ${rows.length}`,
+    lines: [
+      ...rows.map(
+        ({ row, level, isBackground }) =>
+          `${'  '.repeat(level)}${statusSign(row).sign} ${row.id.slice(0, 8)} ${row.agent}${isBackground ? ' (background)' : ''}: ${activityLine(row, now)}: ${row.description} (${used(row, now)})`,
+      ),
+      ...more,
+    ],
+  };
+}
+
+function used(row: TaskRow, now: number): string {
+  return [
+    plural(row.turns, 'turn'),
+    `${shortTokens(row.tokens)} tok`,
+    shortCost(row.costUsd),
+    shortTime((row.endedAt ?? now) - row.since),
+  ].join(', ');
+}
+
+export function taskPage(typed: string, { tree, now }: PageSource): Page {
+  const title = '/task-status';
+  if (typed === '') return { title, lines: ['which one? /tasks lists their ids'] };
+  const found = [...tree.rows.values()].filter(({ id }) => id.startsWith(typed));
+  const [row] = found;
+  if (row === undefined || found.length > 1) {
+    const why = row === undefined ? 'no task of this conversation' : plural(found.length, 'task');
+    return { title, lines: [`${typed} means ${why}; /tasks lists their ids`] };
+  }
+  return {
+    title: `Task ${row.id}`,
+    lines: [
+      `agent    ${row.agent}: ${row.description}`,
+      `status   ${row.status}${row.endedAt === null ? `: ${activityLine(row, now)}` : ''}`,
+      `mode     ${row.mode}`,
+      `model    ${row.model}`,
+      `used     ${used(row, now)}`,
+      ...(row.asks === 0 ? [] : [`asks     ${plural(row.asks, 'question')} of it waits for you`]),
+      ...(row.lastLine === '' ? [] : [`said     ${row.lastLine}`]),
+    ],
+  };
+}
+
+export function agentsPage({ library }: PageSource): Page {
+  const { agents, skipped } = library.agents;
+  return {
+    title: `Agents: ${agents.length}`,
+    lines: [
+      ...columns(
+        agents.map(({ name, description, origin }) => [`${name} (${origin.scope})`, description]),
+      ),
+      ...(skipped.length === 0
+        ? []
+        : [`${plural(skipped.length, 'file')} not used: muster agents list --verbose`]),
+    ],
+  };
+}
+
+export function modelPage({ library, tree }: PageSource): Page {
+  const root = rootRow(tree);
+  const providers = library.models.providers.map(({ name }) => name);
+  return {
+    title: 'Model',
+    lines: [
+      ...(root === undefined ? [] : [`this conversation: ${root.model}`]),
+      ...mainModelLines(library),
+      `providers: ${providers.length === 0 ? 'none; see muster models' : providers.join(', ')}`,
+      'another one: /model NAME, muster --model NAME, or models.default in the configuration',
+    ],
+  };
+}
+
+function mainModelLines(library: Pick<LibraryInfo, 'mainModel'>): readonly string[] {
+  try {
+    const { provider, id, chain } = library.mainModel();
+    return [`a new one: ${provider}/${id} (${chain.join(' → ')})`];
+  } catch (thrown) {
+    return [`a new one: none: ${errorMessage(thrown)}`];
+  }
+}
+
+export function usagePage({ tree }: PageSource): Page {
+  const byModel = Map.groupBy(tree.rows.values(), ({ model }) => model);
+  const sum = (rows: readonly TaskRow[]) => {
+    const use = treeTotals({ rows: new Map(rows.map((row) => [row.id, row])) });
+    return `${plural(rows.length, 'task')}, ${plural(use.turns, 'turn')}, ${shortTokens(use.tokens)} paid tokens, ${shortCost(use.costUsd)}`;
+  };
+  return {
+    title: 'Usage of this conversation',
+    lines: [
+      ...[...byModel].map(([model, rows]) => `${model}: ${sum(rows)}`),
+      `together: ${sum([...tree.rows.values()])}`,
+      'of all: muster usage',
+    ],
+  };
+}
+
+export function permissionsPage({ library, tree }: PageSource): Page {
+  const root = rootRow(tree);
+  const rules = (['deny', 'ask', 'allow'] as const).flatMap((list) =>
+    library.rules[list].map(({ text }) => `${list.padEnd(5)} ${text}`),
+  );
+  return {
+    title: 'Permissions',
+    lines: [
+      ...(root === undefined ? [] : [`this conversation works in mode ${root.mode}`]),
+      `a new one starts in mode ${library.mode}`,
+      ...(rules.length === 0 ? ['no rules'] : rules),
+      'rules: [permissions] of the configuration, --allow, --ask, --deny',
+    ],
+  };
+}

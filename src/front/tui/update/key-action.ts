@@ -1,0 +1,66 @@
+import type { AppState } from '../model/app-state.ts';
+import { ACTIONS, type Action, type Bindings, type KeyScope } from '../model/key-bindings.ts';
+
+/** Everything that decides the meaning of a key. */
+export interface KeyContext {
+  readonly focus: Exclude<KeyScope, 'anywhere' | 'completion'>;
+  readonly isEditorEmpty: boolean;
+  /** Whether the editor offers completions, which Esc closes. */
+  readonly isCompleting: boolean;
+  /** Whether the editor holds an answer or a reason, and not a message. */
+  readonly isAnswering: boolean;
+  /** Whether a task is open, and not the conversation. */
+  readonly isTaskOpen: boolean;
+  /** Whether the task in view is at work. */
+  readonly isAtWork: boolean;
+  readonly hasQuestion: boolean;
+}
+
+/** An action; `editor` if the editor handles the key; `nothing` if it has no meaning here. */
+export type KeyMeaning = Action | 'editor' | 'nothing';
+
+export function keyContext(
+  state: AppState,
+  { isCompleting }: { readonly isCompleting: boolean },
+): KeyContext {
+  const { tree, writing, openTask } = state;
+  const task = openTask ?? tree.root;
+  return {
+    focus: writing.kind === 'search' ? 'search' : state.focus,
+    isEditorEmpty: state.typed === '',
+    isCompleting,
+    isAnswering: writing.kind !== 'message',
+    isTaskOpen: openTask !== null,
+    isAtWork: task !== null && tree.rows.get(task)?.endedAt === null,
+    hasQuestion: tree.questions.size > 0,
+  };
+}
+
+/**
+ * The meaning of a key. A question never takes a key that may be meant for the editor: it gets keys only after the
+ * key that focuses it, which needs an empty editor.
+ */
+export function keyAction(key: string, context: KeyContext, bindings: Bindings): KeyMeaning {
+  const action = ACTIONS.find((each) => isMeant(each, key, context, bindings));
+  if (action === undefined) {
+    return context.focus === 'editor' || context.focus === 'search' ? 'editor' : 'nothing';
+  }
+  return action === 'interrupt' ? interruptMeaning(context) : action;
+}
+
+function isMeant(action: Action, key: string, context: KeyContext, bindings: Bindings): boolean {
+  const { keys, scope, needsEmptyEditor, isEditors } = bindings[action];
+  if (isEditors === true || !keys.includes(key)) return false;
+  if (scope !== 'anywhere' && scope !== context.focus) return false;
+  if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
+  if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;
+  if (action === 'back') return context.isTaskOpen;
+  return true;
+}
+
+function interruptMeaning(context: KeyContext): KeyMeaning {
+  if (context.focus !== 'editor' || context.isAnswering) return 'back';
+  if (context.isCompleting) return 'editor';
+  if (context.isTaskOpen && !context.isAtWork) return 'back';
+  return 'interrupt';
+}

@@ -1,0 +1,90 @@
+import type { QuestionAnswer, RewindPlan, SandboxState, TaskSignal } from '../../../api/index.ts';
+import type { PermissionMode } from '../../../protocol/permission.ts';
+import type { ConversationStatus, LastPrompt, TerminalSize } from '../model/app-state.ts';
+import type { ShellEntry } from '../model/entry.ts';
+import type { SearchMatch } from '../model/entry-search.ts';
+import type { Earlier, Transcript } from '../model/transcript.ts';
+import type { KeyMeaning } from './key-action.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
+
+/** A step to the next match or entry (1), or to the previous one (-1). */
+export type Direction = 1 | -1;
+
+/** The result of looking up a conversation that `/resume` names. */
+export interface ConversationFound {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly root: string;
+  /** The process that runs it; null if none does. */
+  readonly ownerPid: number | null;
+}
+
+/** The messages by type, each with its fields. */
+interface MessageFields {
+  /** A key was pressed; `keyAction` says what it means. */
+  'key-pressed': { meaning: KeyMeaning };
+  /** The editor's text has changed. */
+  typed: { text: string };
+  submitted: { text: string };
+  /** A frame is about to be drawn. */
+  frame: { size: TerminalSize };
+  /** Runs a slash command. */
+  'run-command': { name: string; argument: string };
+
+  /** These may have to wait for older entries. `isLoaded` is set once the entries have been read. */
+  scroll: { lines: number; isLoaded?: true };
+  'choose-entry': { by: Direction; isLoaded?: true };
+  'go-to-match': { key: number; by: Direction };
+  /** `earlier` is null if the entries could not be read. */
+  'entries-read': { task: string; earlier: Earlier | null; next: BrowseMessage };
+  'log-searched': { key: string; matches: readonly SearchMatch[]; by: Direction };
+
+  'task-event': { event: TaskEvent; task: TaskState };
+  'task-signal': { signal: TaskSignal };
+  /** A task was read from its log. `isAsking` says whether its open questions can be answered. */
+  'task-found': { task: TaskState; isAsking: boolean };
+  'tasks-passed-over': { count: number };
+  'task-opened': { task: string; transcript: Transcript };
+
+  hint: { text: string };
+  note: { level: 'info' | 'warning' | 'error'; text: string };
+  /** Another process did not do what it was asked for. */
+  'request-failed': { text: string };
+  page: { title: string; lines: readonly string[] };
+
+  'conversation-changed': { status: Partial<ConversationStatus> };
+  'conversation-idle': object;
+  'conversation-found': { found: ConversationFound };
+  'conversation-loaded': { id: string; main: Transcript };
+  /** The chosen mode is in force now. */
+  'mode-taken': { mode: PermissionMode };
+  'model-set': { name: string };
+  'send-failed': { text: string; reason: string };
+
+  answer: { answer: QuestionAnswer };
+  'answer-accepted': { question: string };
+  /** `typed` is the text of the answer; null for an answer by a key. */
+  'answer-rejected': { reason: string; typed: string | null };
+  /** The question that the UI itself asked is answered. */
+  confirmed: { isYes: boolean };
+  'rewind-planned': { plan: RewindPlan; prompt: LastPrompt | null };
+  /** `files` is the number of files that were put back; `skipped` names the others, each with the reason. */
+  rewound: { files: number; skipped: readonly string[]; prompt: LastPrompt | null };
+
+  'sandbox-checked': { sandbox: SandboxState };
+  'shell-output': {
+    key: number;
+    change: Pick<ShellEntry, 'output' | 'outputLines' | 'outcome'>;
+  };
+}
+
+/** The union of the rows of a table, each with its key as `type`. */
+export type Tagged<Fields> = {
+  [Type in keyof Fields]: Readonly<{ type: Type } & Fields[Type]>;
+}[keyof Fields];
+
+/** Everything that can happen to the terminal UI. */
+export type UiMessage = Tagged<MessageFields>;
+
+export type BrowseMessage = Extract<UiMessage, { type: 'scroll' | 'choose-entry' | 'go-to-match' }>;

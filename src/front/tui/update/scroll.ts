@@ -1,0 +1,179 @@
+import { transcriptInView, type AppState } from '../model/app-state.ts';
+import { gapCount, olderCount } from '../model/earlier-entries.ts';
+import { isFoldable } from '../view/entry-lines.ts';
+import { frameLayout, partsInView } from '../view/frame.ts';
+import {
+  anchorShowing,
+  visibleRange,
+  linesOf,
+  anchorAfterScroll,
+  viewAt,
+  type Parts,
+} from '../view/viewport.ts';
+import type { ActionHandlers, UpdateContext } from './action-handler.ts';
+import { hint, next, andThen, type Update } from './effect.ts';
+import type { BrowseMessage } from './message.ts';
+import { leaveQuestion } from './focus.ts';
+
+/** Keys that scroll the conversation and unfold its entries. */
+export const SCROLL_ACTIONS = {
+  'page-up': (state, context) => scrollBy(state, 1 - heightInView(state, context), context),
+  'page-down': (state, context) => scrollBy(state, heightInView(state, context) - 1, context),
+  'line-up': (state, context) => scrollBy(state, -1, context),
+  'line-down': (state, context) => scrollBy(state, 1, context),
+  'to-end': (state) => next(followEnd(state)),
+  expand: (state) => next({ ...state, isExpanded: !state.isExpanded, toggled: new Set() }),
+  'focus-entries': (state, context) =>
+    state.focus === 'entries' ? next(leaveEntries(state)) : focusEntries(state, context),
+  'entry-up': (state, context) => chooseEntry(state, { type: 'choose-entry', by: -1 }, context),
+  'entry-down': (state, context) => chooseEntry(state, { type: 'choose-entry', by: 1 }, context),
+  'unfold-entry': (state) =>
+    next(state.chosenEntry === null ? state : toggleEntry(state, state.chosenEntry)),
+} satisfies ActionHandlers;
+
+/** The drawn conversation, and the number of lines that show it. */
+export function drawnConversation(
+  state: AppState,
+  context: UpdateContext,
+): { readonly parts: Parts; readonly height: number } {
+  return { parts: partsInView(state, context), height: heightInView(state, context) };
+}
+
+function heightInView(state: AppState, context: UpdateContext): number {
+  return frameLayout(state, context).conversation;
+}
+
+/** Scrolls by lines, down for a positive number. Older entries are read from the log first if they come into view. */
+export function scroll(
+  state: AppState,
+  message: Extract<BrowseMessage, { type: 'scroll' }>,
+  context: UpdateContext,
+): Update {
+  const { lines } = message;
+  const reading = readAhead(state, lines, message, context);
+  if (reading !== null) return reading;
+  const { parts, height } = drawnConversation(state, context);
+  const anchor = anchorAfterScroll(parts, state.anchor, { by: lines, height });
+  return next(anchor === null ? followEnd(state) : { ...state, anchor });
+}
+
+function scrollBy(state: AppState, lines: number, context: UpdateContext): Update {
+  return scroll(state, { type: 'scroll', lines }, context);
+}
+
+export function followEnd(state: AppState): AppState {
+  return withEarlierEntries({ ...state, anchor: null }, null);
+}
+
+/** The state with other entries read back from the log of the transcript in view. */
+export function withEarlierEntries(
+  state: AppState,
+  earlier: ReturnType<typeof transcriptInView>['earlier'],
+): AppState {
+  const transcript = transcriptInView(state);
+  if (transcript.earlier === earlier) return state;
+  const changed = { ...transcript, earlier };
+  const side = transcript === state.tree.main ? { main: changed } : { opened: changed };
+  return { ...state, tree: { ...state.tree, ...side } };
+}
+
+/** Shows an entry from its beginning if it is longer than the view; otherwise the view follows the end. */
+export function showFromStart(state: AppState, key: number, context: UpdateContext): AppState {
+  const { parts, height } = drawnConversation(state, context);
+  const line = linesOf(parts, key)[0] === '' ? 1 : 0;
+  return { ...state, anchor: viewAt(parts, { key, line }, height).anchor };
+}
+
+/** Selects the last entry in view that can be unfolded. */
+function focusEntries(state: AppState, context: UpdateContext): Update {
+  const { parts, height } = drawnConversation(state, context);
+  const sight = visibleRange(parts, state.anchor, height);
+  const end = sight === null ? Infinity : parts.part(sight.last).key;
+  const keys = foldableKeys(state);
+  const chosen = keys.findLast((key) => key <= end) ?? keys[0];
+  if (chosen === undefined) return hint(state, 'there is nothing to unfold yet');
+  return andThen(leaveQuestion(state), (left) =>
+    next(selectEntry({ ...left, focus: 'entries' }, chosen, context)),
+  );
+}
+
+/** Selects the next entry that can be unfolded (1) or the previous one (-1). */
+export function chooseEntry(
+  state: AppState,
+  message: Extract<BrowseMessage, { type: 'choose-entry' }>,
+  context: UpdateContext,
+): Update {
+  const { by } = message;
+  const { chosenEntry } = state;
+  if (chosenEntry === null) return next(state);
+  const reading = readAhead(state, by, message, context);
+  if (reading !== null) return reading;
+  const keys = foldableKeys(state);
+  const key =
+    by < 0 ? keys.findLast((each) => each < chosenEntry) : keys.find((each) => each > chosenEntry);
+  return next(key === undefined ? state : selectEntry(state, key, context));
+}
+
+function selectEntry(state: AppState, key: number, context: UpdateContext): AppState {
+  const selected: AppState = { ...state, chosenEntry: key };
+  return scrollToLine(selected, { key, line: 0 }, context);
+}
+
+/** Scrolls no further than is needed to show a line. */
+export function scrollToLine(
+  state: AppState,
+  to: NonNullable<AppState['anchor']>,
+  context: UpdateContext,
+): AppState {
+  const { parts, height } = drawnConversation(state, context);
+  return { ...state, anchor: anchorShowing(parts, state.anchor, { to, height }) };
+}
+
+export function leaveEntries(state: AppState): AppState {
+  return { ...state, focus: 'editor', chosenEntry: null };
+}
+
+export function toggleEntry(state: AppState, key: number): AppState {
+  const toggled = new Set(state.toggled);
+  if (!toggled.delete(key)) toggled.add(key);
+  return { ...state, toggled };
+}
+
+function foldableKeys(state: AppState): readonly number[] {
+  const { earlier, entries } = transcriptInView(state);
+  return [...(earlier?.entries ?? []), ...entries].filter(isFoldable).map(({ key }) => key);
+}
+
+/** Reads the entries that come into view next from the log, and then repeats the request; null if all are loaded. */
+function readAhead(
+  state: AppState,
+  by: number,
+  message: Exclude<BrowseMessage, { type: 'go-to-match' }>,
+  context: UpdateContext,
+): Update | null {
+  if (message.isLoaded === true) return null;
+  const transcript = transcriptInView(state);
+  const older = olderCount(transcript);
+  const gap = gapCount(transcript);
+  if (older === 0 && gap === 0) return null;
+  const { parts, height } = drawnConversation(state, context);
+  const sight = visibleRange(parts, state.anchor, height);
+  if (sight === null) return null;
+  const near = height + Math.abs(by);
+  // The part that stands for the entries between those read back and those kept.
+  const between = (transcript.earlier?.entries.length ?? 0) + 1;
+  const isAtTop = older > 0 && by < 0 && sight.first <= near;
+  const isAtGap =
+    gap > 0 &&
+    (by < 0
+      ? sight.first > between && sight.first - between <= near
+      : sight.last >= between - near && sight.first <= between);
+  if (!isAtTop && !isAtGap) return null;
+  const own = Math.max(sight.first, 1) === between ? between + 1 : Math.max(sight.first, 1);
+  const { key } = parts.part(own);
+  // A line that only counts entries is gone once they are read, so that the anchor must be an entry.
+  const isMoved = state.anchor !== null && own !== sight.first;
+  const anchored: AppState = isMoved ? { ...state, anchor: { key, line: 0 } } : state;
+  const repeated = { ...message, isLoaded: true } as const;
+  return next(anchored, { type: 'read-entries', transcript, key, next: repeated });
+}

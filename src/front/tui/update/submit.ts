@@ -1,0 +1,88 @@
+import type { AppState } from '../model/app-state.ts';
+import { isCutOff } from '../model/task-tree.ts';
+import type { UpdateContext } from './action-handler.ts';
+import { COMMANDS } from './commands/command-table.ts';
+import { showPage, unknownCommandPage } from './commands/pages.ts';
+import { appendEntry } from './edit-tree.ts';
+import { andThen, hint, next, type Update } from './effect.ts';
+import { submitAnswer } from './questions.ts';
+import { closeTask } from './tasks.ts';
+
+/** A text that the user typed: a message, `/command argument`, or `!shell command`. */
+export type Input =
+  | { readonly kind: 'message' }
+  | { readonly kind: 'command'; readonly name: string; readonly argument: string }
+  /** After `!` the output goes with the next message; after `!!` it is only shown. */
+  | { readonly kind: 'shell'; readonly command: string; readonly isShared: boolean };
+
+const COMMAND = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
+
+/** A path is a message, since it has a second slash: `/etc/hosts is wrong`. */
+export function readInput(text: string): Input {
+  const [, marks, shell = ''] = /^(!!?)([\s\S]*)$/.exec(text) ?? [];
+  if (marks !== undefined) return { kind: 'shell', command: shell.trim(), isShared: marks === '!' };
+  const [, name, argument = ''] = COMMAND.exec(text.trim()) ?? [];
+  if (name === undefined) return { kind: 'message' };
+  return { kind: 'command', name, argument: argument.trim() };
+}
+
+/** Handles a text that was sent: an answer, a command, or a message to the task in view. */
+export function submit(state: AppState, text: string, context: UpdateContext): Update {
+  if (state.writing.kind !== 'message') return submitAnswer(state, text);
+  if (text.trim() === '') return continueIfCutOff(state);
+  const remember = { type: 'remember-input', text } as const;
+  return andThen(next({ ...state, anchor: null }, remember), (following) =>
+    handle(following, text, context),
+  );
+}
+
+function handle(state: AppState, text: string, context: UpdateContext): Update {
+  const input = readInput(text);
+  switch (input.kind) {
+    case 'command':
+      return runCommand(state, input, context);
+    case 'shell':
+      return runShell(state, input);
+    case 'message':
+      return next(state, { type: 'send-message', text, to: state.openTask });
+    default:
+      return input satisfies never;
+  }
+}
+
+function continueIfCutOff(state: AppState): Update {
+  const isReady = state.openTask === null && isCutOff(state.tree);
+  return isReady ? next(state, { type: 'continue-conversation' }) : next(state);
+}
+
+/** Runs a slash command, or says that there is none of this name. */
+export function runCommand(
+  state: AppState,
+  { name, argument }: { readonly name: string; readonly argument: string },
+  context: UpdateContext,
+): Update {
+  const command = COMMANDS.find((each) => each.name === (name === 'exit' ? 'quit' : name));
+  if (command === undefined) return showPage(state, unknownCommandPage(name, COMMANDS), context);
+  if (state.conversation.isWatched && command.needsOwnConversation === true) {
+    return hint(state, `/${command.name} does not work while you watch another process`);
+  }
+  return command.run(state, argument, context);
+}
+
+function runShell(
+  state: AppState,
+  { command, isShared }: Extract<Input, { kind: 'shell' }>,
+): Update {
+  if (command === '')
+    return hint(state, 'type the command after the exclamation mark: !git status');
+  return andThen(closeTask(state), (closed) => {
+    if (closed.isShellRunning)
+      return hint(closed, 'one command at a time: stop the other one first');
+    const nothing = { output: '', outputLines: 0, outcome: null };
+    const added = appendEntry(closed, { kind: 'shell', command, isShared, ...nothing });
+    return next(
+      { ...added.state, isShellRunning: true },
+      { type: 'run-shell', key: added.key, command, isShared },
+    );
+  });
+}

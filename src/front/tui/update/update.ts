@@ -1,0 +1,154 @@
+import { transcriptInView, type AppState, type TerminalSize } from '../model/app-state.ts';
+import {
+  applySignalToTree,
+  applyToTree,
+  attentionText,
+  beginTree,
+  placeTask,
+} from '../model/task-tree.ts';
+import { updateShell } from '../model/transcript.ts';
+import { hasWork } from '../model/tree-rows.ts';
+import { frameLayout, paneHeightOf } from '../view/frame.ts';
+import type { UpdateContext } from './action-handler.ts';
+import { pressKey } from './actions.ts';
+import { openFound } from './commands/conversations.ts';
+import { showPage } from './commands/pages.ts';
+import { addNote, editTree } from './edit-tree.ts';
+import { andThen, hint, next, setEditorText, type Update } from './effect.ts';
+import type { UiMessage } from './message.ts';
+import { leaveSettledQuestion } from './focus.ts';
+import { acceptAnswer, confirm, rejectAnswer } from './questions.ts';
+import { showRewindPlan, showRewound } from './rewind.ts';
+import { chooseEntry, scroll, withEarlierEntries } from './scroll.ts';
+import { goToMatch, searchTyped, stepSearch } from './search.ts';
+import { runCommand, submit } from './submit.ts';
+import { showOpenedTask } from './tasks.ts';
+import type { TaskEvent } from '../../../protocol/events/event.ts';
+import type { TaskState } from '../../../protocol/state/task-state.ts';
+
+/**
+ * The next state after a message, and the effects that follow from it. Pure: the state that is given is not
+ * changed, and nothing is done. Each concern has a file of handlers in this folder.
+ */
+export function update(state: AppState, message: UiMessage, context: UpdateContext): Update {
+  switch (message.type) {
+    case 'key-pressed':
+      return pressKey(state, message.meaning, context);
+    case 'typed':
+      return next(searchTyped({ ...state, typed: message.text }, message.text));
+    case 'submitted':
+      return submit(state, message.text, context);
+    case 'run-command':
+      return runCommand(state, message, context);
+    case 'frame':
+      return settleFrame(state, message.size, context);
+    case 'scroll':
+      return scroll(state, message, context);
+    case 'choose-entry':
+      return chooseEntry(state, message, context);
+    case 'go-to-match':
+      return next(goToMatch(state, message.key, message.by, context));
+    case 'entries-read':
+      return update(withEntries(state, message), message.next, context);
+    case 'log-searched':
+      return stepSearch(
+        { ...state, searchedLog: { key: message.key, matches: message.matches } },
+        message.by,
+        context,
+      );
+    case 'task-event':
+      return applyEvent(state, message.event, message.task);
+    case 'task-signal': {
+      const { signal } = message;
+      return next(editTree(state, (tree) => applySignalToTree(tree, signal), signal.task));
+    }
+    case 'task-found':
+      return next(editTree(state, (tree) => placeTask(tree, message.task, message)));
+    case 'tasks-passed-over': {
+      const { tree } = state;
+      return next({ ...state, tree: { ...tree, droppedRows: tree.droppedRows + message.count } });
+    }
+    case 'task-opened':
+      return next(showOpenedTask(state, message.task, message.transcript));
+    case 'hint':
+      return hint(state, message.text);
+    case 'note':
+      return next(addNote(state, message.level, message.text));
+    case 'request-failed': {
+      // An open task hides the note.
+      const noted = addNote(state, 'error', message.text);
+      return state.openTask === null ? next(noted) : hint(noted, message.text);
+    }
+    case 'page':
+      return showPage(state, message, context);
+    case 'conversation-changed':
+      return next({ ...state, conversation: { ...state.conversation, ...message.status } });
+    case 'conversation-idle':
+      return next({ ...state, hint: null });
+    case 'conversation-found':
+      return openFound(state, message.found);
+    case 'conversation-loaded':
+      return next(
+        editTree({ ...state, tree: { ...state.tree, main: message.main } }, (tree) =>
+          beginTree(tree, message.id),
+        ),
+      );
+    case 'mode-taken':
+      // Another mode may have been chosen in the meantime.
+      return next(state.chosenMode === message.mode ? { ...state, chosenMode: null } : state);
+    case 'model-set': {
+      const when = state.conversation.isAtWork
+        ? 'once the current turn has ended'
+        : 'from the next message on';
+      return next(addNote(state, 'info', `${message.name} ${when}`));
+    }
+    case 'send-failed':
+      return andThen(hint(state, message.reason), (hinted) => setEditorText(hinted, message.text));
+    case 'answer':
+      return next(state, { type: 'answer-question', answer: message.answer, typed: null });
+    case 'answer-accepted':
+      return acceptAnswer(state, message.question);
+    case 'answer-rejected':
+      return rejectAnswer(state, message.reason, message.typed);
+    case 'confirmed':
+      return confirm(state, message.isYes);
+    case 'rewind-planned':
+      return showRewindPlan(state, message, context);
+    case 'rewound':
+      return showRewound(state, message);
+    case 'sandbox-checked':
+      return next({ ...state, sandbox: message.sandbox });
+    case 'shell-output':
+      return next({
+        ...editTree(state, ({ main }) => updateShell(main, message.key, message.change)),
+        isShellRunning: message.change.outcome === null,
+      });
+    default:
+      return message satisfies never;
+  }
+}
+
+function applyEvent(state: AppState, event: TaskEvent, task: TaskState): Update {
+  const applied = editTree(state, (tree) => applyToTree(tree, event, task), event.task);
+  const text = attentionText(applied.tree, event);
+  return text === null ? next(applied) : next(applied, { type: 'call-attention', text });
+}
+
+/** Entries for another transcript than the one in view come too late. */
+function withEntries(
+  state: AppState,
+  { task, earlier }: Extract<UiMessage, { type: 'entries-read' }>,
+): AppState {
+  if (earlier === null || transcriptInView(state).task !== task) return state;
+  return withEarlierEntries(state, earlier);
+}
+
+/** Settles what depends on the size of the terminal, and leaves a question that was settled elsewhere. */
+function settleFrame(state: AppState, size: TerminalSize, context: UpdateContext): Update {
+  return andThen(leaveSettledQuestion(state), (left) => {
+    const sized: AppState = { ...left, size };
+    const settled: AppState = { ...sized, paneHeight: paneHeightOf(sized, hasWork(sized.tree)) };
+    const { scroll: questionScroll } = frameLayout(settled, context).question;
+    return next({ ...settled, questionScroll });
+  });
+}

@@ -1,0 +1,150 @@
+import { plural } from '../../../base/text.ts';
+import type { Search } from '../model/app-state.ts';
+import type { Entry } from '../model/entry.ts';
+import { textEnd } from '../model/cut-text.ts';
+import { gapCount, olderCount } from '../model/earlier-entries.ts';
+import type { Transcript } from '../model/transcript.ts';
+import { answerLines, entryLines, thinkingLines, type EntryStyle } from './entry-lines.ts';
+import { fitLine } from './fit.ts';
+import type { DrawingTools } from './line-cache.ts';
+import type { Pen } from './pen.ts';
+import { markMatches } from './search-marks.ts';
+import type { Parts } from './viewport.ts';
+
+/** The drawn length of an answer that is being written, which is drawn again with each piece. */
+const MAX_DRAWN = 16 * 1024;
+
+/** The way in which a conversation is shown. */
+export interface ConversationStyle extends EntryStyle {
+  /** Lines above the first entry. */
+  readonly above: readonly string[];
+  /** Keys of entries for which `isExpanded` is reversed. */
+  readonly toggled: ReadonlySet<number>;
+  /** The key of the selected entry; null if entries don't have the focus. */
+  readonly chosen: number | null;
+  readonly search: Pick<Search, 'pattern' | 'current'> | null;
+}
+
+/**
+ * A conversation as parts: the lines above it, the entries read back from the log, the entries in memory, the answer
+ * that is being written, and the messages that no request holds yet.
+ */
+export function conversationParts(
+  transcript: Transcript,
+  style: ConversationStyle,
+  tools: DrawingTools,
+): Parts {
+  const { entries, earlier, stream, waiting, nextKey } = transcript;
+  const read = earlier?.entries ?? [];
+  const lastRead = read.at(-1);
+  const gap = gapCount(transcript);
+  const gapLines =
+    gap === 0 ? [] : [countLine(gap, 'entry between', 'entries between', style, tools)];
+  // Each is drawn at most once a frame, and only if it is in view.
+  const drawAbove = once(() => linesAbove(transcript, style, tools));
+  const drawStream = once(() => streamLines(stream, style, tools.pen));
+  const between = read.length + 1;
+  const end = between + 1 + entries.length;
+  const entryAt = (index: number) =>
+    index < between ? read[index - 1] : entries[index - between - 1];
+  const entryBefore = (index: number) => {
+    if (index !== between + 1) return entryAt(index - 1);
+    return gap === 0 ? lastRead : undefined;
+  };
+  return {
+    count: end + 1 + waiting.length,
+    part: (index) => {
+      if (index === 0) return { key: -1, lines: drawAbove() };
+      if (index === end) return { key: nextKey, lines: drawStream() };
+      const message = index > end ? waiting[index - end - 1] : undefined;
+      if (message !== undefined) {
+        const lines = entryLines({ key: 0, ...message }, style, tools.pen);
+        return { key: nextKey + index - end, lines };
+      }
+      if (index === between) {
+        return { key: lastRead === undefined ? -0.5 : lastRead.key + 0.5, lines: gapLines };
+      }
+      const entry = entryAt(index);
+      if (entry === undefined) throw new RangeError(`a conversation has no part ${index}`);
+      const isReply = entryBefore(index)?.kind === 'message';
+      return { key: entry.key, lines: framedEntry(entry, { ...style, isReply }, tools) };
+    },
+  };
+}
+
+/** Whether an entry shows more than one line. */
+export function isUnfolded(
+  key: number,
+  { isExpanded, toggled, search }: Pick<ConversationStyle, 'isExpanded' | 'toggled' | 'search'>,
+): boolean {
+  return search?.current?.key === key || isExpanded !== toggled.has(key);
+}
+
+/** The current match and the selected entry have a sign, because not every terminal has colors. */
+function framedEntry(
+  entry: Entry,
+  style: ConversationStyle & { readonly isReply: boolean },
+  { pen, cache }: DrawingTools,
+): readonly string[] {
+  const { key } = entry;
+  const pattern = style.search?.pattern ?? null;
+  const current = style.search?.current ?? null;
+  const isExpanded = isUnfolded(key, style);
+  const line = current?.key === key ? current.line : null;
+  const isSigned = line !== null || style.chosen === key;
+  const width = isSigned ? Math.max(1, style.width - 2) : style.width;
+  const how = `${width} ${isExpanded} ${pen.colorsCode}`;
+  const own = cache.get(entry, how, () => entryLines(entry, { width, isExpanded }, pen));
+  // An empty line separates a message from the reply.
+  const drawn = style.isReply && own[0] !== '' ? ['', ...own] : own;
+  const lines = pattern === null ? drawn : markMatches(drawn, pattern, line, pen);
+  if (!isSigned) return lines;
+  const signed = line ?? lines.findIndex((each) => each !== '');
+  return lines.map((each, index) => `${sign(index === signed, pen)}${each}`);
+}
+
+function sign(isHere: boolean, pen: Pen): string {
+  return isHere ? `${pen.paint('accent', '▶')} ` : '  ';
+}
+
+function linesAbove(
+  transcript: Transcript,
+  style: ConversationStyle,
+  tools: DrawingTools,
+): readonly string[] {
+  const older = olderCount(transcript);
+  const { lost } = transcript;
+  if (older > 0) return [countLine(older + lost, 'older entry', 'older entries', style, tools)];
+  if (lost === 0) return style.above;
+  return [countLine(lost, 'older entry, in the logs', 'older entries, in the logs', style, tools)];
+}
+
+function countLine(
+  count: number,
+  one: string,
+  many: string,
+  { width }: Pick<ConversationStyle, 'width'>,
+  { pen }: Pick<DrawingTools, 'pen'>,
+): string {
+  return fitLine(pen.prose('dim', `… ${plural(count, one, many)}`), width);
+}
+
+function streamLines(
+  { text, thinking }: Transcript['stream'],
+  { width, isExpanded }: EntryStyle,
+  pen: Pen,
+): readonly string[] {
+  const style = { width, isExpanded };
+  const thoughts =
+    thinking === '' || text !== ''
+      ? []
+      : thinkingLines(isExpanded ? thinking : textEnd(thinking, width * 2), style, pen);
+  const answer =
+    text === '' ? [] : ['', ...answerLines(textEnd(text, MAX_DRAWN), { width, isOpen: true }, pen)];
+  return [...thoughts, ...answer];
+}
+
+function once(draw: () => readonly string[]): () => readonly string[] {
+  let lines: readonly string[] | null = null;
+  return () => (lines ??= draw());
+}

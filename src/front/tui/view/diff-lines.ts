@@ -1,0 +1,44 @@
+import { plural } from '../../../base/text.ts';
+import type { DiffLine, TextDiff } from '../model/text-diff.ts';
+import type { Pen } from './pen.ts';
+
+/** Draws a text change, one uncut line for each: the line number if it is known, a sign, and the text. */
+export function diffLines({ lines, first }: TextDiff, pen: Pen): readonly string[] {
+  const largest = lines.reduce(
+    (most, line) => Math.max(most, line.sign === '…' ? 0 : line.number),
+    1,
+  );
+  const numbers = first === null ? null : { first, width: String(first + largest - 1).length };
+  return lines.map((line) => {
+    if (line.sign === '…')
+      return pen.prose('dim', `${blank(numbers)}… ${plural(line.count, 'line')}`);
+    const number = numbers === null ? '' : `${numbers.first + line.number - 1}`;
+    return `${pen.paint('dim', numbers === null ? '' : `${number.padStart(numbers.width)} `)}${signed(line, pen)}`;
+  });
+}
+
+/** The size of changes, which can be read without colors: `+12 -3`. */
+export function diffSize(edits: readonly TextDiff[]): string {
+  const sum = (side: 'added' | 'removed') => edits.reduce((all, each) => all + each[side], 0);
+  return `+${sum('added')} -${sum('removed')}`;
+}
+
+const ROLES = {
+  ' ': ['text', 'text'],
+  '+': ['added', 'added-word'],
+  '-': ['removed', 'removed-word'],
+} as const;
+
+function signed({ sign, text, words }: Exclude<DiffLine, { sign: '…' }>, pen: Pen): string {
+  const [role, wordRole] = ROLES[sign];
+  if (words === null) return pen.exact(role, `${sign} ${text}`);
+  return [
+    pen.exact(role, `${sign} ${text.slice(0, words.from)}`),
+    pen.exact(wordRole, text.slice(words.from, words.to)),
+    pen.exact(role, text.slice(words.to)),
+  ].join('');
+}
+
+function blank(numbers: { readonly width: number } | null): string {
+  return numbers === null ? '' : ' '.repeat(numbers.width + 1);
+}

@@ -1,0 +1,205 @@
+import { formatDuration, plural } from '../../../base/text.ts';
+import { markdownLines } from './markdown.ts';
+import type { Entry, CallEntry, CallState, ShellEntry } from '../model/entry.ts';
+import { diffLines, diffSize } from './diff-lines.ts';
+import { linesIn } from '../model/cut-text.ts';
+import { between, fitLine, wrapped } from './fit.ts';
+import { plainLines, type Pen } from './pen.ts';
+import type { TextRole } from './theme.ts';
+
+export interface EntryStyle {
+  readonly width: number;
+  /** Whether calls and thoughts show more than one line. */
+  readonly isExpanded: boolean;
+}
+
+const INDENT = '  ';
+
+/** The longest line of text: longer ones are hard to read, and their ends are too far away. */
+const MAX_WIDTH = 120;
+
+/** The number of lines of an unfolded result. */
+const UNFOLDED_OUTPUT = 40;
+
+/** Whether an entry can be folded to one line. */
+export function isFoldable({ kind }: Entry): boolean {
+  return kind === 'call' || kind === 'thinking';
+}
+
+/** Draws an entry, with an empty line above it if it starts something new. */
+export function entryLines(entry: Entry, style: EntryStyle, pen: Pen): readonly string[] {
+  const { width } = style;
+  switch (entry.kind) {
+    case 'message':
+      return ['', ...messageLines(entry, width, pen)];
+    case 'answer':
+      return ['', ...answerLines(entry.text, { width, isOpen: false }, pen)];
+    case 'thinking':
+      return thinkingLines(entry.text, style, pen);
+    case 'call':
+      return callLines(entry, style, pen);
+    case 'shell':
+      return ['', ...shellLines(entry, style, pen)];
+    case 'note':
+      return wrapped(noteText(entry, pen), width, '');
+    case 'ended':
+      return ['', ...wrapped(pen.prose('bad', endText(entry)), width, '')];
+    case 'page':
+      return [
+        '',
+        fitLine(pen.prose('strong', entry.title), width),
+        ...entry.lines.flatMap((line) => pageLines(line, width, pen)),
+      ];
+    default:
+      return entry satisfies never;
+  }
+}
+
+/** Keeps the text after a name and a gap in its own column, if there is room for one. */
+function pageLines(line: string, width: number, pen: Pen): readonly string[] {
+  const name = /^ *\S.*? {2,}(?=\S)/.exec(line)?.[0] ?? '';
+  const isColumn = name !== '' && name.length <= width / 2;
+  const indent = isColumn ? INDENT + ' '.repeat(name.length) : INDENT;
+  const text = isColumn ? line.slice(name.length) : line;
+  const [first = '', ...rest] = wrapped(pen.exact('text', text), width, indent);
+  if (!isColumn) return [first, ...rest];
+  return [INDENT + pen.exact('text', name) + first.slice(indent.length), ...rest];
+}
+
+/** Draws an answer. `isOpen` means that it is still being written. */
+export function answerLines(
+  text: string,
+  { width, isOpen }: { readonly width: number; readonly isOpen: boolean },
+  pen: Pen,
+): readonly string[] {
+  return markdownLines(plainLines(text), { width: Math.min(width, MAX_WIDTH), isOpen }, pen);
+}
+
+function messageLines(
+  { text, unread, attachments = [] }: Extract<Entry, { kind: 'message' }>,
+  width: number,
+  pen: Pen,
+): readonly string[] {
+  const lines = plainLines(text)
+    .split('\n')
+    .flatMap((line) => wrapped(pen.paint('message', line), Math.min(width, MAX_WIDTH) - 2, ''));
+  const marked = lines.map(
+    (line, index) => `${pen.paint('message', index === 0 ? '>' : ' ')} ${line}`,
+  );
+  const all = [
+    ...marked,
+    ...attachments.map((line) => fitLine(pen.exact('dim', `  + ${line}`), width)),
+  ];
+  return unread ? [...all, pen.prose('dim', '  … waits for the next turn')] : all;
+}
+
+/** The number of lines of a folded output; these are its last ones. */
+const FOLDED_OUTPUT = 8;
+
+function shellLines(
+  { command, isShared, output, outputLines: all, outcome }: ShellEntry,
+  { width, isExpanded }: EntryStyle,
+  pen: Pen,
+): readonly string[] {
+  const lines = output === '' ? [] : output.trimEnd().split('\n');
+  const shown = lines.slice(isExpanded ? -UNFOLDED_OUTPUT : -FOLDED_OUTPUT);
+  const more = all - shown.length;
+  const state = outcome ?? 'running';
+  const end = isShared || outcome === null ? state : `${state} · shown only`;
+  const head = `${pen.paint('accent', isShared ? '!' : '!!')} ${pen.exact('strong', command)}`;
+  return [
+    between(
+      head,
+      pen.prose(outcome === null || outcome.startsWith('exit code 0') ? 'dim' : 'bad', end),
+      width,
+    ),
+    ...(more <= 0
+      ? []
+      : [fitLine(pen.prose('dim', `${INDENT}… ${plural(more, 'line')} before`), width)]),
+    ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
+  ];
+}
+
+export function thinkingLines(
+  text: string,
+  { width, isExpanded }: EntryStyle,
+  pen: Pen,
+): readonly string[] {
+  if (isExpanded) return wrapped(pen.paint('dim', plainLines(text)), width, INDENT);
+  const all = text.trim();
+  const words = `${pen.paint('dim', '∴')} ${pen.prose('dim', all.slice(0, width * 4))}`;
+  return [
+    between(words, pen.prose('dim', plural(linesIn(all), 'line')), Math.min(width, MAX_WIDTH)),
+  ];
+}
+
+const NOTE_MARKS = { info: '·', warning: '! warning:', error: '✗ error:' } as const;
+const NOTE_ROLES = { info: 'dim', warning: 'warn', error: 'bad' } as const;
+
+function noteText({ level, text }: Extract<Entry, { kind: 'note' }>, pen: Pen): string {
+  return pen.prose(NOTE_ROLES[level], `${NOTE_MARKS[level]} ${text}`);
+}
+
+const CALL_SIGNS: Readonly<Record<CallState, readonly [string, TextRole]>> = {
+  made: ['○', 'dim'],
+  running: ['●', 'accent'],
+  done: ['✓', 'good'],
+  failed: ['✗', 'bad'],
+  stopped: ['■', 'dim'],
+  refused: ['⊘', 'bad'],
+};
+
+function callLines(call: CallEntry, style: EntryStyle, pen: Pen): readonly string[] {
+  const { width, isExpanded } = style;
+  const [sign, role] = CALL_SIGNS[call.state];
+  const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', call.subject)}`;
+  return [
+    between(head, pen.prose('dim', outcome(call)), Math.min(width, MAX_WIDTH)),
+    ...(isExpanded
+      ? [...changeLines(call, width, pen), ...outputLines(call, width, pen)]
+      : failureLine(call, width, pen)),
+  ];
+}
+
+function endText({ status, reason }: Extract<Entry, { kind: 'ended' }>): string {
+  return reason === null ? `■ ${status}` : `■ ${status}: ${reason}`;
+}
+
+function outcome({ state, ms, outputLines, edits }: CallEntry): string {
+  const size = edits.length === 0 ? [] : [diffSize(edits)];
+  if (state === 'made') return size.join('');
+  if (state === 'running' || state === 'refused') return [...size, state].join(', ');
+  const isDone = state === 'done';
+  const came = isDone ? plural(outputLines, 'line') : state;
+  const took = ms === null ? [] : [formatDuration(ms)];
+  return [...(size.length === 0 || !isDone ? [...size, came] : size), ...took].join(', ');
+}
+
+/** The reason why a call failed is never folded. */
+function failureLine({ state, output }: CallEntry, width: number, pen: Pen): readonly string[] {
+  if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
+  const [first = ''] = output.trimStart().split('\n', 1);
+  return [fitLine(`${INDENT}${pen.prose(state === 'stopped' ? 'dim' : 'bad', first)}`, width)];
+}
+
+function outputLines(
+  { output, outputLines: all }: CallEntry,
+  width: number,
+  pen: Pen,
+): readonly string[] {
+  if (output === '') return [];
+  const shown = output.trimEnd().split('\n').slice(0, UNFOLDED_OUTPUT);
+  const more = all - shown.length;
+  return [
+    ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
+    ...(more <= 0 ? [] : [pen.prose('dim', `${INDENT}… ${plural(more, 'more line')}, in the log`)]),
+  ];
+}
+
+function changeLines({ edits }: CallEntry, width: number, pen: Pen): readonly string[] {
+  const more = edits.reduce((all, each) => all + each.dropped, 0);
+  return [
+    ...edits.flatMap((edit) => diffLines(edit, pen)),
+    ...(more === 0 ? [] : [pen.prose('dim', `… ${plural(more, 'more line')}, in the log`)]),
+  ].map((line) => fitLine(`${INDENT}${line}`, width));
+}

@@ -1,0 +1,39 @@
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui';
+
+export { visibleWidth };
+
+/** Cuts a line to `width` columns, with an ellipsis if something is left out. */
+export function fitLine(line: string, width: number): string {
+  if (width <= 0) return '';
+  return visibleWidth(line) <= width ? line : truncateToWidth(line, width, '…');
+}
+
+/** Puts two texts at both ends of a line. The left one is cut if there is no room for both. */
+export function between(left: string, right: string, width: number): string {
+  const rightWidth = visibleWidth(right);
+  if (right === '' || rightWidth + 2 > width) return fitLine(left, width);
+  const room = width - rightWidth - 1;
+  const cut = fitLine(left, room);
+  return `${cut}${' '.repeat(room - visibleWidth(cut) + 1)}${right}`;
+}
+
+/** Joins as many of the first facts as fit beside at least `least` columns. */
+export function factsThatFit(
+  facts: readonly string[],
+  { width, least }: { readonly width: number; readonly least: number },
+): string {
+  for (let count = facts.length; count > 0; count -= 1) {
+    const text = facts.slice(0, count).join(SEPARATOR);
+    if (visibleWidth(text) + 1 + least <= width) return text;
+  }
+  return '';
+}
+
+/** Stands between facts on one line. */
+export const SEPARATOR = ' · ';
+
+/** Wraps a text, and indents each line. */
+export function wrapped(text: string, width: number, indent: string): readonly string[] {
+  const room = Math.max(1, width - visibleWidth(indent));
+  return wrapTextWithAnsi(text, room).map((line) => `${indent}${line}`);
+}

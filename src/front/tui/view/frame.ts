@@ -1,0 +1,202 @@
+import { transcriptInView, type AppState } from '../model/app-state.ts';
+import type { Bindings } from '../model/key-bindings.ts';
+import { keysOf } from '../model/key-names.ts';
+import { rootRow } from '../model/task-tree.ts';
+import { currentRows, treeRows, treeTotals, type TaskTreeRow } from '../model/tree-rows.ts';
+import type { LibraryInfo } from '../model/ui-library.ts';
+import { conversationParts } from './conversation-parts.ts';
+import { between, factsThatFit, fitLine, SEPARATOR, visibleWidth } from './fit.ts';
+import { keyHints } from './hints.ts';
+import type { DrawingTools } from './line-cache.ts';
+import { questionBox, type QuestionBox } from './question-box.ts';
+import { mainModel, startScreen } from './start-screen.ts';
+import { taskPane } from './task-pane.ts';
+import type { TextRole } from './theme.ts';
+import { shortCost, shortTokens } from './numbers.ts';
+import type { PermissionMode } from '../../../protocol/permission.ts';
+import { viewAt, type Parts } from './viewport.ts';
+
+/** Everything that drawing needs beside the state. */
+export interface ViewContext {
+  readonly library: LibraryInfo;
+  readonly bindings: Bindings;
+  readonly tools: DrawingTools;
+  /** Milliseconds of the monotonic clock. */
+  readonly now: () => number;
+}
+
+/** The number of lines of each part of a frame, from the top. */
+export interface FrameLayout {
+  readonly heading: number;
+  readonly conversation: number;
+  /** Empty lines between the conversation and the parts below it. */
+  readonly gap: number;
+  readonly pane: number;
+  readonly editor: number;
+  /** The box of the pending question. */
+  readonly question: QuestionBox;
+}
+
+const MIN_CONVERSATION = 2;
+const MIN_QUESTION = 4;
+/** Lines of the tree beside a focused question, and the lines that both need together before the tree is shown. */
+const TREE_BESIDE_QUESTION = 3;
+const MIN_LINES_FOR_TREE = 12;
+/** A smaller terminal has no line to spare for the gap. */
+const MIN_HEIGHT_FOR_GAP = 20;
+
+/** All lines of the terminal: exactly its height, none wider than its width. `editor` is the drawn editor. */
+export function drawFrame(
+  state: AppState,
+  editor: readonly string[],
+  context: ViewContext,
+): readonly string[] {
+  const { width, height } = state.size;
+  const { pen } = context.tools;
+  const layout = frameLayout(state, context);
+  const { lines } = viewAt(partsInView(state, context), state.anchor, layout.conversation);
+  const heading = headingOf(state, context.bindings);
+  const chosen = state.focus === 'tasks' ? state.chosenTask : null;
+  const pane = { width, height: layout.pane, now: context.now(), chosen };
+  const all = [
+    ...(heading === null ? [] : [fitLine(pen.prose('strong', heading), width)]),
+    ...lines,
+    ...emptyLines(layout.conversation - lines.length + layout.gap),
+    ...layout.question.lines,
+    ...taskPane(rowsInView(state), pane, pen),
+    ...editor.slice(0, layout.editor),
+    statusLine(state, context),
+  ];
+  return all.slice(0, height).map((line) => fitLine(line, width));
+}
+
+function emptyLines(count: number): readonly string[] {
+  return Array<string>(Math.max(0, count)).fill('');
+}
+
+/** The conversation in view, as parts that are drawn when they are needed. */
+export function partsInView(
+  state: AppState,
+  { library, tools }: Pick<ViewContext, 'library' | 'tools'>,
+): Parts {
+  const { isExpanded, toggled, search, notices, sandbox, size } = state;
+  const { width } = size;
+  const transcript = transcriptInView(state);
+  const above =
+    transcript === state.tree.main
+      ? startScreen({ library, sandbox, notices }, width, tools.pen)
+      : [];
+  const chosen = state.focus === 'entries' ? state.chosenEntry : null;
+  return conversationParts(
+    transcript,
+    { width, isExpanded, toggled, chosen, above, search },
+    tools,
+  );
+}
+
+/** The tasks that the pane shows: all of them while they have the focus. */
+function rowsInView({ tree, focus }: AppState): readonly TaskTreeRow[] {
+  return focus === 'tasks' ? treeRows(tree) : currentRows(tree);
+}
+
+/** The name of the open task; null for the conversation. */
+function headingOf({ tree, openTask }: AppState, bindings: Bindings): string | null {
+  const row = openTask === null ? undefined : tree.rows.get(openTask);
+  if (row === undefined) return null;
+  const key = keysOf(bindings, 'back')[0] ?? '←';
+  return `${key} ${row.agent} ${row.id.slice(0, 6)}: ${row.description}`;
+}
+
+/** Draws the status line: the mode, the use and the model; at its end a message, or the keys that matter now. */
+function statusLine(state: AppState, { library, bindings, tools }: ViewContext): string {
+  const { tree, chosenMode, hint, armed } = state;
+  const { width } = state.size;
+  const { pen } = tools;
+  const root = rootRow(tree);
+  const mode = root?.mode ?? chosenMode ?? library.mode;
+  const nextMode = root === undefined ? null : chosenMode;
+  const isSame = nextMode === null || nextMode === mode;
+  const modeText = isSame ? mode : `${mode} → ${nextMode} next`;
+  const modeWidth = visibleWidth(modeText);
+  const isUrgent = hint !== null || armed !== null;
+  const hints = hint === null ? keyHints(state, bindings) : [hint];
+  const room = width - modeWidth - 4;
+  // A message is cut rather than left out.
+  const end = isUrgent
+    ? fitLine(hints.join(SEPARATOR), room)
+    : factsThatFit(hints, { width: room, least: 0 });
+  const { turns, tokens, costUsd } = treeTotals(tree);
+  const used = turns === 0 ? [] : [`${shortTokens(tokens)} tok ${shortCost(costUsd)}`];
+  const model = root?.model ?? mainModel(library).name;
+  const least = visibleWidth(end) + modeWidth + 6;
+  const rest = factsThatFit([...used, model], { width, least });
+  const start = `${pen.prose(MODE_ROLES[nextMode ?? mode], `[${modeText}]`)} ${pen.prose('dim', rest)}`;
+  return between(start, pen.prose(isUrgent ? 'warn' : 'dim', end), width);
+}
+
+/** Wider modes have stronger colors. */
+const MODE_ROLES: Readonly<Record<PermissionMode, TextRole>> = {
+  plan: 'good',
+  default: 'accent',
+  acceptEdits: 'warn',
+  autonomous: 'bad',
+};
+
+/**
+ * Shares out the lines of the terminal: first to the editor and the status line, then to the question, then to the
+ * tree; the conversation gets the rest.
+ */
+export function frameLayout(
+  state: AppState,
+  context: Pick<ViewContext, 'bindings' | 'tools'>,
+): FrameLayout {
+  const { height, editorLines } = state.size;
+  const heading = headingOf(state, context.bindings) === null ? 0 : 1;
+  const editor = Math.min(editorLines, Math.max(3, Math.floor(height / 2)));
+  const room = Math.max(0, height - 1 - editor - heading);
+  const question = questionBoxIn(room, state, context);
+  const belowQuestion = room - question.lines.length;
+  const pane = Math.min(state.paneHeight, Math.max(0, belowQuestion - MIN_CONVERSATION));
+  const hasGap =
+    belowQuestion > pane && height >= MIN_HEIGHT_FOR_GAP && question.lines.length + pane > 0;
+  const gap = hasGap ? 1 : 0;
+  return { heading, question, pane, editor, gap, conversation: belowQuestion - pane - gap };
+}
+
+/**
+ * The height of the tree: one line for each task, at most a quarter of the terminal, and never less than before
+ * while anything is at work.
+ */
+export function paneHeightOf(state: AppState, isAtWork: boolean): number {
+  if (!isAtWork && state.focus !== 'tasks') return 0;
+  const max = Math.min(10, Math.max(2, Math.floor(state.size.height / 4)));
+  return Math.min(max, Math.max(state.paneHeight, rowsInView(state).length));
+}
+
+const NO_QUESTION: QuestionBox = { lines: [], shown: 0, scroll: 0 };
+
+/**
+ * An unfocused question gets half of the room. A focused one gets everything but one line and a part of the tree,
+ * because it is read before it is answered.
+ */
+function questionBoxIn(
+  room: number,
+  state: AppState,
+  { bindings, tools }: Pick<ViewContext, 'bindings' | 'tools'>,
+): QuestionBox {
+  const { questions } = state.tree;
+  const [oldest] = questions.values();
+  const question = questions.get(state.question ?? '') ?? oldest;
+  const isFocused = state.focus === 'question';
+  const tree =
+    room < MIN_LINES_FOR_TREE
+      ? 0
+      : Math.min(state.paneHeight, TREE_BESIDE_QUESTION) + MIN_CONVERSATION;
+  const wanted = isFocused ? room - tree : Math.max(MIN_QUESTION, Math.floor(room / 2));
+  const height = Math.min(wanted, Math.max(0, room - 1));
+  if (question === undefined || height === 0) return NO_QUESTION;
+  const { width } = state.size;
+  const waiting = questions.size;
+  const scroll = state.questionScroll;
+  return questionBox(question, { width, height, isFocused, waiting, scroll, bindings }, tools);
+}

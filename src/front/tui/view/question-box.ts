@@ -1,0 +1,200 @@
+import { exactLine } from '../../../base/terminal-text.ts';
+import type { PermissionQuestion, Question } from '../../../protocol/question.ts';
+import type { Action, Bindings } from '../model/key-bindings.ts';
+import { keyHint, keysOf } from '../model/key-names.ts';
+import { visibleWidth } from './fit.ts';
+import type { PendingQuestion } from '../model/pending-question.ts';
+import { askedLines } from './question-lines.ts';
+import { between, fitLine } from './fit.ts';
+import type { LineCache } from './line-cache.ts';
+import type { Pen } from './pen.ts';
+
+export interface QuestionStyle {
+  readonly width: number;
+  /** The largest number of lines, at least 4. */
+  readonly height: number;
+  /** Whether it has the focus. */
+  readonly isFocused: boolean;
+  /** The number of waiting questions, including this one. */
+  readonly waiting: number;
+  /** The index of the first line in view. */
+  readonly scroll: number;
+  /** The key bindings in force. */
+  readonly bindings: Bindings;
+}
+
+export interface QuestionBox {
+  readonly lines: readonly string[];
+  /** The number of lines of the question in view, and the index of the first one. */
+  readonly shown: number;
+  readonly scroll: number;
+}
+
+/** The lines of the question that stay in view, however many keys there are. */
+const MIN_BODY = 2;
+const TITLE_AT = 4;
+const BORDER_WIDTH = 2;
+
+/** Draws a question: who asks, for exactly what, and the keys that answer. */
+export function questionBox(
+  question: PendingQuestion,
+  style: QuestionStyle,
+  { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
+): QuestionBox {
+  const { width, height, isFocused } = style;
+  const border = (sign: string) => pen.paint(isFocused ? 'warn' : 'dim', sign);
+  const rule = longRule(question, style);
+  const body = cache.get(question, `${width} ${isFocused} ${rule} ${pen.colorsCode}`, () =>
+    askedLines(question, { width: width - BORDER_WIDTH, rule }, pen).map(
+      // A wrapped line has another border than a new one, so that no text can imitate either.
+      ({ text, isRest }) => fitLine(`${border(isRest ? '┊' : '│')} ${text}`, width),
+    ),
+  );
+  const keys = keyLines(question, style, rule);
+  const room = Math.max(MIN_BODY, height - 1 - keys.length);
+  const shown = body.length > room ? room - 1 : body.length;
+  const scroll = Math.min(style.scroll, body.length - shown);
+  const cut = { above: scroll, below: body.length - scroll - shown };
+  const count = style.waiting > 1 ? `1 of ${style.waiting}` : '';
+  const title = questionTitle(question, width - TITLE_AT - (count === '' ? 0 : count.length + 1));
+  const lines = [
+    between(`${border('┌─')} ${pen.prose('warn', title)}`, pen.prose('warn', count), width),
+    ...body.slice(scroll, scroll + shown),
+    ...(shown < body.length ? [`${border('│')} ${pen.prose('warn', cutText(cut, style))}`] : []),
+    ...keys.map((line) => `${border('└')} ${pen.prose('warn', line)}`),
+  ];
+  return { lines: lines.slice(0, height).map((line) => fitLine(line, width)), shown, scroll };
+}
+
+/** The number of lines out of view, and the keys that scroll to them. */
+function cutText(
+  { above, below }: { readonly above: number; readonly below: number },
+  { isFocused, bindings }: QuestionStyle,
+): string {
+  if (!isFocused) return `… ${above + below} more lines`;
+  const keys = SCROLL_KEYS.flatMap((action) => keysOf(bindings, action).slice(0, 1)).join(' ');
+  const where = [
+    ...(below > 0 ? [`${below} more below`] : []),
+    ...(above > 0 ? [`${above} above`] : []),
+  ];
+  return `… ${where.join(', ')}: ${keys}`;
+}
+
+const SCROLL_KEYS = ['ask-up', 'ask-down', 'page-up', 'page-down'] as const;
+
+/** The rule that "always" would add, if it does not fit beside its key; null otherwise. */
+function longRule(question: PendingQuestion, { width, bindings }: QuestionStyle): string | null {
+  if (!offersAlways(question) || question.rule === null) return null;
+  const [hint = ''] = keyHint(bindings, 'answer-always', `always: ${exactLine(question.rule)}`);
+  return visibleWidth(hint) > width - BORDER_WIDTH ? question.rule : null;
+}
+
+function offersAlways(
+  question: PendingQuestion,
+): question is Extract<PendingQuestion, { kind: 'permission' }> {
+  return question.kind === 'permission' && question.rule !== null && question.scopes.length > 0;
+}
+
+function keyLines(
+  question: PendingQuestion,
+  { isFocused, bindings, width }: QuestionStyle,
+  rule: string | null,
+): readonly string[] {
+  const hint = (action: Action, words: string) => keyHint(bindings, action, words);
+  const line = (...hints: readonly (readonly string[])[]) =>
+    joined(hints.flat(), width - BORDER_WIDTH);
+  if (!isFocused) return line(hint('focus-question', 'to answer'));
+  const later = hint('interrupt', 'later');
+  if (question.kind === 'input') {
+    return line(
+      optionKeys(question.options.length, bindings),
+      hint('answer-text', 'type an answer'),
+      later,
+    );
+  }
+  const why = hint('answer-reason', 'no, with a reason');
+  const no = hint('answer-no', 'no');
+  if (question.kind === 'plan') {
+    const unasked = hint('answer-always', 'approve and allow edits');
+    const change = hint('answer-edit', 'change it');
+    return [...line(hint('answer-once', 'approve'), unasked, change), ...line(no, why, later)];
+  }
+  if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
+  const once = hint('answer-once', 'once');
+  const mode = modeHints(question, hint);
+  if (rule !== null)
+    return [
+      ...line(once, hint('answer-always', 'always, see above'), no, why, later),
+      ...line(...mode),
+    ];
+  const always = offersAlways(question)
+    ? hint('answer-always', `always: ${exactLine(question.rule ?? '')}`)
+    : [];
+  return [...line(once, no, why, later), ...always, ...line(...mode)];
+}
+
+/** The keys that grant the agent the mode of its definition. */
+function modeHints(
+  { modeToGrant }: PermissionQuestion,
+  hint: (action: Action, words: string) => readonly string[],
+): readonly (readonly string[])[] {
+  if (modeToGrant === undefined) return [];
+  const { agent, mode, scopes } = modeToGrant;
+  return [
+    hint('answer-mode', `let ${exactLine(agent)} run in its mode, ${mode}, in this conversation`),
+    ...(scopes.includes('user')
+      ? [hint('answer-mode-user', 'the same in every conversation')]
+      : []),
+  ];
+}
+
+/** Joins hints over as many lines as needed, without cutting one. */
+function joined(hints: readonly string[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const hint of hints) {
+    const last = lines.at(-1);
+    const longer = `${last} · ${hint}`;
+    if (last !== undefined && visibleWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(hint);
+  }
+  return lines;
+}
+
+function optionKeys(count: number, bindings: Bindings): readonly string[] {
+  const keys = OPTIONS.slice(0, count).flatMap((action) => keysOf(bindings, action).slice(0, 1));
+  const [first, last] = [keys[0], keys.at(-1)];
+  if (first === undefined) return [];
+  return [first === last ? first : `${first}–${last} choose`];
+}
+
+const OPTIONS = ['option-1', 'option-2', 'option-3', 'option-4'] as const;
+
+/** The title of a question. If there is no room for the full chain of agents, the last agent is kept; then the tool. */
+function questionTitle(question: PendingQuestion, room: number): string {
+  if (question.kind === 'confirm') return `? ${question.title}`;
+  const { chain } = question;
+  const who = chain.at(-1) ?? '';
+  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${requestText(question)}`;
+  const titles = [
+    `? ${chain.join(' > ')} ${requestText(question)}`,
+    `? ${who} ${requestText(question)}`,
+  ];
+  const fitting = titles.find((title) => visibleWidth(title) <= room);
+  return fitting ?? `? ${fitLine(who, Math.max(MIN_WHO, room - visibleWidth(what) - 2))}${what}`;
+}
+
+const MIN_WHO = 6;
+
+/** The part of the title after the agent's name. */
+export function requestText(question: Question): string {
+  switch (question.kind) {
+    case 'input':
+      return 'asks';
+    case 'plan':
+      return 'asks to carry out this plan';
+    case 'permission':
+      return `asks to run ${question.tool}`;
+    default:
+      return question satisfies never;
+  }
+}

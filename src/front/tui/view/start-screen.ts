@@ -1,0 +1,92 @@
+import type { SandboxState } from '../../../api/index.ts';
+import { errorMessage } from '../../../base/errors.ts';
+import { VERSION } from '../../../base/version.ts';
+import type { LibraryInfo } from '../model/ui-library.ts';
+import { fitLine, wrapped } from './fit.ts';
+import type { Pen } from './pen.ts';
+
+const NO_MODEL =
+  'no model is configured: the offline search engine answers, and writes no code. For a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; muster models lists what is found';
+
+/** The facts on the start screen. */
+export interface StartInfo {
+  readonly library: LibraryInfo;
+  /** Null until it has been tried out. A text is shown as it is. */
+  readonly sandbox: SandboxState | string | null;
+  /** Messages of the start, one line each. */
+  readonly notices: readonly string[];
+}
+
+/** Draws the start screen: what was found, and what is missing with the way to get it. */
+export function startScreen(
+  { library, sandbox, notices }: StartInfo,
+  width: number,
+  pen: Pen,
+): readonly string[] {
+  const model = mainModel(library);
+  const missing = [...model.missing, ...missingSandbox(sandbox), ...notices];
+  const hint = pen.prose('dim', 'Type what you want done. /help lists commands and keys.');
+  return [
+    fitLine(`${pen.prose('strong', 'Muster')} ${pen.prose('dim', VERSION)}`, width),
+    '',
+    ...factLines('directory', library.cwd, width, pen),
+    ...factLines('model', model.name, width, pen),
+    ...factLines('sandbox', sandboxText(sandbox), width, pen),
+    ...factLines('agents', agentsText(library), width, pen),
+    ...(missing.length === 0 ? [] : ['']),
+    ...missing.flatMap((line) =>
+      wrapped(pen.exact('warn', line), width - 2, '').map(
+        (each, index) => `${index === 0 ? pen.paint('warn', '!') : ' '} ${each}`,
+      ),
+    ),
+    '',
+    ...wrapped(hint, width, ''),
+  ];
+}
+
+const NAME_WIDTH = 11;
+
+function factLines(name: string, value: string, width: number, pen: Pen): readonly string[] {
+  const label = pen.prose('dim', name.padEnd(NAME_WIDTH));
+  const lines = wrapped(pen.exact('text', value), width - NAME_WIDTH, '');
+  return lines.map((line, index) => `${index === 0 ? label : ' '.repeat(NAME_WIDTH)}${line}`);
+}
+
+/** The model of a new conversation; `missing` says what to do if there is none. */
+export function mainModel(library: LibraryInfo): {
+  readonly name: string;
+  readonly missing: readonly string[];
+} {
+  try {
+    const { provider, id } = library.mainModel();
+    return library.offlineByDefault
+      ? { name: 'offline', missing: [NO_MODEL] }
+      : { name: `${provider}/${id}`, missing: [] };
+  } catch (thrown) {
+    return { name: 'none', missing: [errorMessage(thrown)] };
+  }
+}
+
+function sandboxText(sandbox: StartInfo['sandbox']): string {
+  if (sandbox === null) return 'being tried out …';
+  if (typeof sandbox === 'string') return sandbox;
+  if (sandbox.on) return `${sandbox.kind}: the operating system restricts commands`;
+  return sandbox.instead === 'container' ? 'this machine, as you configured' : 'none';
+}
+
+function missingSandbox(sandbox: StartInfo['sandbox']): readonly string[] {
+  if (sandbox === null || typeof sandbox === 'string' || sandbox.on) return [];
+  if (sandbox.instead !== undefined) return [];
+  return [
+    `no sandbox: ${sandbox.because}. Only the permission rules restrict shell commands. To get one: ${sandbox.hint}`,
+  ];
+}
+
+function agentsText({ agents }: LibraryInfo): string {
+  const own = agents.agents.filter(({ origin }) => origin.scope !== 'builtin');
+  const builtin = `${agents.agents.length - own.length} built in`;
+  if (own.length === 0) return builtin;
+  const names = own.slice(0, 8).map(({ name }) => name);
+  if (own.length > names.length) names.push('…');
+  return `${builtin}, ${own.length} of yours: ${names.join(', ')}`;
+}

@@ -1,0 +1,146 @@
+import { activityText } from '../../../api/index.ts';
+import { plural } from '../../../base/text.ts';
+import { hasEnded, type TaskRow } from '../model/task-row.ts';
+import { paneRows, type PaneRows, type TaskTreeRow } from '../model/tree-rows.ts';
+import { visibleWidth } from './fit.ts';
+import { between, fitLine } from './fit.ts';
+import { shortCost, shortTokens, shortTime } from './numbers.ts';
+import type { Pen } from './pen.ts';
+import { statusSign } from './status-sign.ts';
+
+export interface PaneStyle {
+  readonly width: number;
+  /** The exact number of lines. */
+  readonly height: number;
+  /** Milliseconds of the monotonic clock. */
+  readonly now: number;
+  /** The selected task; null if the tree does not have the focus. */
+  readonly chosen: string | null;
+}
+
+/** Draws the tree in `height` lines. Tasks that do not fit are counted. */
+export function taskPane(
+  rows: readonly TaskTreeRow[],
+  style: PaneStyle,
+  pen: Pen,
+): readonly string[] {
+  const { width, height, chosen } = style;
+  if (height <= 0) return [];
+  const isCut = rows.length > height;
+  const { shown, hidden } = paneRows(rows, isCut ? height - 1 : height, chosen);
+  const lines = shown.map((each) => taskLine(each, style, pen));
+  if (isCut) lines.push(fitLine(pen.prose('dim', `  … ${hiddenText(hidden)}`), width));
+  while (lines.length < height) lines.push('');
+  return lines;
+}
+
+function hiddenText({ atWork, ended }: PaneRows['hidden']): string {
+  const parts = [
+    ...(atWork === 0 ? [] : [`${atWork} more at work`]),
+    ...(ended === 0 ? [] : [`${ended} more ended`]),
+  ];
+  return `${parts.join(', ')}: /tasks`;
+}
+
+/** A narrower terminal has no room for ids; /tasks shows them. */
+const MIN_WIDTH_FOR_IDS = 60;
+
+/** On wider lines the figures would be too far from the name of their task. */
+const MAX_WIDTH = 140;
+
+/** The columns that are reserved for the name and the activity of a task; its figures get the rest. */
+function leastColumns(width: number): number {
+  return Math.min(44, Math.max(20, Math.floor(width * 0.6)));
+}
+
+/** Draws a task: its state, agent, id and description, its activity, and its use. */
+function taskLine(
+  { row, level, isBackground }: TaskTreeRow,
+  { width: terminalWidth, now, chosen }: Pick<PaneStyle, 'width' | 'now' | 'chosen'>,
+  pen: Pen,
+): string {
+  const width = Math.min(terminalWidth, MAX_WIDTH);
+  const { sign, role } = statusSign(row);
+  const isChosen = row.id === chosen;
+  const right = figures(row, { now, width });
+  const head = [
+    `${isChosen ? pen.paint('accent', '▶') : ' '}${'  '.repeat(Math.min(level, 6))}${pen.paint(role, sign)}`,
+    pen.prose(isChosen ? 'strong' : 'text', row.agent),
+    ...(level === 0 || width < MIN_WIDTH_FOR_IDS ? [] : [pen.prose('dim', row.id.slice(0, 6))]),
+    ...(isBackground ? [pen.prose('dim', 'bg')] : []),
+  ].join(' ');
+  const does = [
+    pen.prose(role, activityLine(row, now)),
+    ...(row.lastLine === '' ? [] : [pen.prose('dim', `“${row.lastLine}”`)]),
+  ].join(' ');
+  const room = width - visibleWidth(right) - 1 - visibleWidth(head) - 1;
+  const about = level === 0 ? '' : pen.prose('text', row.description);
+  return between(
+    `${head} ${joinActivity(about, does, { room, pen })}`,
+    pen.prose('dim', right),
+    width,
+  );
+}
+
+/** In fewer columns an activity can't be understood. */
+const MIN_DOING = 6;
+
+/** Draws the description and the activity in `room` columns. The description gets at most half if both do not fit. */
+function joinActivity(
+  about: string,
+  does: string,
+  { room, pen }: { readonly room: number; readonly pen: Pen },
+): string {
+  if (about === '') return fitLine(does, room);
+  const wanted = Math.min(visibleWidth(does), Math.floor(room / 2));
+  const shown = fitLine(
+    about,
+    Math.max(room - wanted - SEPARATOR_WIDTH, Math.min(room, MIN_ABOUT)),
+  );
+  const left = room - visibleWidth(shown) - SEPARATOR_WIDTH;
+  if (left < Math.min(MIN_DOING, visibleWidth(does))) return fitLine(about, room);
+  return `${shown} ${pen.prose('dim', '·')} ${fitLine(does, left)}`;
+}
+
+const SEPARATOR_WIDTH = 3;
+const MIN_ABOUT = 10;
+
+/**
+ * Draws the figures of a task, each in its own columns, so that they do not move as they grow. On a narrow terminal
+ * the time, which comes last, is kept longest. Figures that are still zero leave their columns to the activity.
+ */
+function figures(
+  row: TaskRow,
+  { now, width }: { readonly now: number; readonly width: number },
+): string {
+  const all = [
+    shortTime((row.endedAt ?? now) - row.since).padStart(5),
+    (row.tokens === 0 ? '' : `${shortTokens(row.tokens)} tok`).padStart(9),
+    (row.turns === 0 ? '' : plural(row.turns, 'turn')).padStart(8),
+    (row.costUsd === 0 ? '' : shortCost(row.costUsd)).padStart(7),
+  ];
+  const taken = all.map((_, count) =>
+    all
+      .slice(0, all.length - count)
+      .toReversed()
+      .join(' '),
+  );
+  const fitting = taken.find((text) => text.length + 1 + leastColumns(width) <= width);
+  return (fitting ?? '').trimStart();
+}
+
+/** The current activity of a task, or the reason why it does nothing. */
+export function activityLine(row: TaskRow, now: number): string {
+  if (hasEnded(row)) return row.endReason === null ? row.status : `${row.status}: ${row.endReason}`;
+  const waitedFor = tasksWaitedFor(row);
+  if (waitedFor > 0) return `waiting for ${plural(waitedFor, 'task')}`;
+  const text = activityText(row, now);
+  if (row.status === 'queued') return `queued: ${text ?? 'waits for a slot'}`;
+  return text ?? row.status;
+}
+
+/** The number of tasks that it waits for, if it does nothing else. */
+function tasksWaitedFor({ activity }: TaskRow): number {
+  if (activity.kind !== 'tools' || activity.asking.length > 0) return 0;
+  return activity.running.every((tool) => tool === 'Task') ? activity.running.length : 0;
+}

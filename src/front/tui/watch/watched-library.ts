@@ -1,0 +1,142 @@
+import type { Tasks } from '../../../api/index.ts';
+import { errorMessage, MusterError } from '../../../base/errors.ts';
+import type { UiLibrary } from '../model/ui-library.ts';
+import type { ConversationPort } from '../terminal/conversation-runner.ts';
+
+/** Reports why another process did not do what it was asked for. */
+export type ReportFailure = (text: string) => void;
+
+const NO_ATTACHMENTS = 'outputs and images can be attached only where the conversation runs';
+
+/**
+ * The library as the screen of another process's tasks needs it. Requests go to the process that runs the task, and
+ * failures are reported later. `local` is the library of this process, for its directory and its configuration.
+ */
+export function watchedLibrary(
+  local: UiLibrary,
+  tasks: Tasks,
+  reportFailure: ReportFailure,
+): UiLibrary {
+  /** Sends a request. It resolves to the reason why it was not carried out, or to null. */
+  const request = (failure: string, send: () => Promise<string | null>): void => {
+    send().then(
+      (reason) => reason !== null && reportFailure(`${failure}: ${reason}`),
+      (thrown: unknown) => reportFailure(`${failure}: ${errorMessage(thrown)}`),
+    );
+  };
+  return {
+    get agents() {
+      return local.agents;
+    },
+    get models() {
+      return local.models;
+    },
+    get mode() {
+      return local.mode;
+    },
+    get rules() {
+      return local.rules;
+    },
+    get offlineByDefault() {
+      return local.offlineByDefault;
+    },
+    cwd: local.cwd,
+    keyBindings: local.keyBindings,
+    typed: local.typed,
+    store: local.store,
+    listFiles: (signal) => local.listFiles(signal),
+    contextOf: (id) => local.contextOf(id),
+    mainModel: () => local.mainModel(),
+    sandboxState: () => local.sandboxState(),
+    // No log holds the text that is being written.
+    watchSignals: () => () => {},
+    enclose: async ({ to, outputs, images }) => ({
+      task: to ?? '',
+      enclosures: [],
+      problems: outputs.length + images.length === 0 ? [] : [NO_ATTACHMENTS],
+    }),
+    lookAtImage: async () => ({ facts: null, why: NO_ATTACHMENTS }),
+    setModel: () => {
+      throw new MusterError('CONFLICT', 'the model can be chosen only where the conversation runs');
+    },
+    setMode: () => {},
+    planRewind: async (id) => {
+      throw notAtWork(id, `muster tasks rewind ${id}`);
+    },
+    rewind: async ({ task }) => {
+      throw notAtWork(task, `muster tasks rewind ${task}`);
+    },
+    start: () => {
+      throw new MusterError('CONFLICT', 'the watched conversation is started elsewhere');
+    },
+    resume: async ({ id }) => {
+      throw notAtWork(id, `muster --resume ${id}`);
+    },
+    resumeBelow: async (id, { prompt } = {}) => {
+      const reason = await tasks.tell(id, { text: prompt ?? null });
+      if (reason === null) throw notAtWork(id, `muster tasks resume ${id}`);
+    },
+    send: (id, message) =>
+      request(`not sent: “${message}”`, async () => {
+        const reason = await tasks.tell(id, { text: message });
+        return reason === null ? notAtWork(id, `muster --resume ${id}`).message : null;
+      }),
+    answer: ({ question, ...answer }) =>
+      request('not answered', async () => {
+        const { kind } = await tasks.answer(question, answer);
+        return kind === 'told'
+          ? null
+          : `no process waits for it: muster tasks answer ${question} ANSWER continues its task`;
+      }),
+    background: (id) =>
+      request('not sent to the background', () => tasks.detach(id).then(() => null)),
+    stopTask: async (id, because) =>
+      request('not stopped', () => tasks.stop(id, because).then(() => null)),
+    interrupt: (id) => {
+      throw new MusterError('CONFLICT', `task ${id} is interrupted where it runs`);
+    },
+  };
+}
+
+/** The conversation of another process. Messages are sent there. */
+export class WatchedConversation implements ConversationPort {
+  readonly id: string;
+  readonly isAtWork = false;
+  readonly isWatched = true;
+  private readonly library: Pick<UiLibrary, 'resumeBelow' | 'send'>;
+  private readonly reportFailure: ReportFailure;
+
+  constructor(
+    id: string,
+    library: Pick<UiLibrary, 'resumeBelow' | 'send'>,
+    reportFailure: ReportFailure,
+  ) {
+    this.id = id;
+    this.library = library;
+    this.reportFailure = reportFailure;
+  }
+
+  select(): void {
+    // The watched conversation stays the same.
+  }
+
+  send(text: string): void {
+    this.library.send(this.id, text);
+  }
+
+  continueWork(): void {
+    // The process that owns the conversation decides that.
+  }
+
+  resumeTask(task: string, text: string | null): void {
+    const message = text === null ? {} : { prompt: text };
+    this.library.resumeBelow(task, message).catch((thrown: unknown) => {
+      const failure = text === null ? 'it does not continue' : `not sent: “${text}”`;
+      this.reportFailure(`${failure}: ${errorMessage(thrown)}`);
+    });
+  }
+}
+
+function notAtWork(id: string, command: string): MusterError {
+  return new MusterError('NOT_FOUND', `no process has task ${id} at work: ${command} continues it`);
+}

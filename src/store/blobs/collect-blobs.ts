@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { systemErrorCode } from '../../base/errors.ts';
+import type { FilePort } from '../files/file-port.ts';
+import type { TaskFiles } from '../files/task-files.ts';
+import type { OwnerLocks } from '../locks/owner-locks.ts';
+import { isBlobHash, type BlobDirectory } from './blob-directory.ts';
+import { visitBlobReferences } from './blob-references.ts';
+
+/** The largest expected difference between clocks, and between time stamps of file systems. Milliseconds. */
+const CLOCK_SLACK_MS = 3_600_000;
+/** Marks a blob that is being removed. */
+const REMOVED_SUFFIX = '.gone';
+
+interface CollectionParts {
+  readonly files: FilePort;
+  readonly locks: OwnerLocks;
+  readonly tasks: TaskFiles;
+  readonly blobs: BlobDirectory;
+  readonly backups: BlobDirectory;
+}
+
+/**
+ * Removes those `candidates` that no log refers to and that no process is about to refer to.
+ *
+ * A process first puts a blob and then writes its hash to a log; it may be any process. Therefore each store registers
+ * before it puts its first blob, and each put makes the blob young. A blob is not removed if it was put later than an
+ * hour before the oldest other living store registered, or if this store has put it. A later sweep removes what is
+ * spared now. The age of a blob is checked for the last time when the blob has been renamed: a later put writes it anew.
+ */
+export async function removeUnusedBlobs(
+  parts: CollectionParts,
+  candidates: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const directories = [parts.blobs, parts.backups];
+  const unreferenced = new Set(
+    [...candidates].filter((hash) => directories.some((blobs) => isRemovable(parts, blobs, hash))),
+  );
+  for (const id of unreferenced.size === 0 ? [] : parts.tasks.listNames().ids) {
+    if (signal.aborted) return;
+    await excludeReferencedBlobs(parts, id, unreferenced);
+    if (unreferenced.size === 0) return;
+  }
+  for (const hash of unreferenced) {
+    for (const blobs of directories) {
+      if (isRemovable(parts, blobs, hash)) removeBlob(parts, blobs, hash);
+    }
+  }
+}
+
+/** Lists the hashes of all blobs and backups. Before, it restores the names of blobs whose removal was interrupted. */
+export function listBlobs({ files, blobs, backups }: CollectionParts): ReadonlySet<string> {
+  const hashes = new Set<string>();
+  for (const { directory } of [blobs, backups]) {
+    for (const name of files.list(directory)) {
+      const hash = name.endsWith(REMOVED_SUFFIX) ? name.slice(0, -REMOVED_SUFFIX.length) : name;
+      if (!isBlobHash(hash)) continue;
+      if (hash !== name) files.rename(join(directory, name), join(directory, hash));
+      hashes.add(hash);
+    }
+  }
+  return hashes;
+}
+
+/** Deletes from `unreferenced` the hashes that the log of a task refers to. */
+async function excludeReferencedBlobs(
+  parts: CollectionParts,
+  id: string,
+  unreferenced: Set<string>,
+): Promise<void> {
+  try {
+    await visitBlobReferences(parts.files, parts.tasks.logPath(id), (hash) => {
+      unreferenced.delete(hash);
+      return unreferenced.size === 0 ? 'stop' : 'continue';
+    });
+  } catch (thrown) {
+    // A log that was deleted meanwhile refers to nothing. One that cannot be read could refer to any of them.
+    if (systemErrorCode(thrown) !== 'ENOENT') unreferenced.clear();
+  }
+}
+
+function isRemovable(
+  { files, locks }: CollectionParts,
+  blobs: BlobDirectory,
+  hash: string,
+): boolean {
+  const modified = files.stat(blobs.path(hash))?.modified;
+  return (
+    modified !== undefined &&
+    !blobs.isInUse(hash) &&
+    modified < locks.findOldestRival() - CLOCK_SLACK_MS
+  );
+}
+
+function removeBlob({ files, locks }: CollectionParts, blobs: BlobDirectory, hash: string): void {
+  if (blobs.isInUse(hash)) return;
+  const path = blobs.path(hash);
+  const removed = `${path}${REMOVED_SUFFIX}`;
+  try {
+    files.rename(path, removed);
+  } catch (thrown) {
+    // Another process removed it first.
+    if (systemErrorCode(thrown) === 'ENOENT') return;
+    throw thrown;
+  }
+  const modified = files.stat(removed)?.modified ?? 0;
+  if (modified < locks.findOldestRival() - CLOCK_SLACK_MS) files.unlink(removed);
+  else files.rename(removed, path);
+}

@@ -1,0 +1,182 @@
+import { basename, dirname, join } from 'node:path';
+import { systemErrorCode } from '../../base/errors.ts';
+import { isId } from '../../base/ids.ts';
+import { sha256 } from '../../sys/read-file.ts';
+import type { DataPaths } from './data-dir.ts';
+import type { DescriptorCache } from './descriptor-cache.ts';
+import type { FilePort } from './file-port.ts';
+import { storageError } from './storage-error.ts';
+import { checkTaskId, taskNotFoundError } from './task-ids.ts';
+
+const LOG_SUFFIX = '.jsonl';
+const LOCK_SUFFIX = '.lock';
+/** Kinds of files that are not removed with the other files of a task: see `deleteStoredTasks`. */
+const SEPARATE_KINDS: ReadonlySet<string> = new Set(['jsonl', 'lock', 'deleted']);
+/** Characters of the hash of a call's id in the name of its spill file. */
+const CALL_HASH_LENGTH = 16;
+
+/**
+ * The name of the file that holds the output of a call. The id of a call comes from a provider, so only its hash becomes
+ * part of a path.
+ */
+export function getSpillFileName(id: string, callId: string): string {
+  checkTaskId(id);
+  return `${id}-${sha256(callId).slice(0, CALL_HASH_LENGTH)}.txt`;
+}
+
+/** The id of the task that a spill file belongs to. */
+export function getSpillFileTask(name: string): string {
+  return name.split('-', 1)[0] ?? '';
+}
+
+/** Checks whether a path is that of a spill file of the task in the directory. */
+export function isSpillFile(id: string, directory: string, path: string): boolean {
+  return dirname(path) === directory && basename(path).startsWith(`${id}-`);
+}
+
+interface TaskNames {
+  /** Ids of all logs. */
+  readonly ids: readonly string[];
+  /** Names of all lock files without their suffix, also of locks whose owner is dead. */
+  readonly locked: ReadonlySet<string>;
+}
+
+/** The files of each task. Every path is made of a checked id. */
+export class TaskFiles {
+  readonly #files: FilePort;
+  readonly #descriptors: DescriptorCache;
+  readonly #paths: DataPaths;
+  /** The modification time of the directory when `#lockedIds` was read. Milliseconds since the epoch. */
+  #lockedAt = -1;
+  #lockedIds: readonly string[] = [];
+  #isLockedSettled = false;
+
+  constructor(files: FilePort, descriptors: DescriptorCache, paths: DataPaths) {
+    this.#files = files;
+    this.#descriptors = descriptors;
+    this.#paths = paths;
+  }
+
+  logPath(id: string): string {
+    return this.#path(id, 'jsonl');
+  }
+
+  lockPath(id: string): string {
+    return this.#path(id, 'lock');
+  }
+
+  outputPath(id: string): string {
+    return this.#path(id, 'out');
+  }
+
+  /** The path of the log of a task that is being deleted: with this name, the task no longer exists. */
+  deletedLogPath(id: string): string {
+    return this.#path(id, 'deleted');
+  }
+
+  /** The path of the file that keeps damaged lines of the log. */
+  damagedLinesPath(id: string): string {
+    return this.#path(id, 'damaged');
+  }
+
+  /** The path of the file that marks an imported task: what its log grants was granted elsewhere. */
+  importMarkPath(id: string): string {
+    return this.#path(id, 'imported');
+  }
+
+  /** Reads the names in the directory of tasks. */
+  listNames(): TaskNames {
+    const ids: string[] = [];
+    const locked = new Set<string>();
+    for (const name of this.#files.list(this.#paths.tasks)) {
+      if (name.endsWith(LOG_SUFFIX)) {
+        const id = name.slice(0, -LOG_SUFFIX.length);
+        if (isId(id)) ids.push(id);
+      } else if (name.endsWith(LOCK_SUFFIX)) {
+        locked.add(name.slice(0, -LOCK_SUFFIX.length));
+      }
+    }
+    return { ids, locked };
+  }
+
+  /** The ids of the tasks with a lock file. Reads the names only if the directory has changed since the last call. */
+  listLocked(): readonly string[] {
+    const modified = this.#files.stat(this.#paths.tasks)?.modified ?? -1;
+    if (modified === this.#lockedAt && this.#isLockedSettled) return this.#lockedIds;
+    // Reads once more after a change: a second change within one tick of the file system's clock has the same time.
+    this.#isLockedSettled = modified === this.#lockedAt;
+    this.#lockedAt = modified;
+    this.#lockedIds = [...this.listNames().locked].filter((id) => isId(id));
+    return this.#lockedIds;
+  }
+
+  /** Creates an empty log. Returns false if a file with its name exists. */
+  createLog(id: string): boolean {
+    const path = this.logPath(id);
+    try {
+      this.#descriptors.add(path, this.#files.openNew(path));
+      return true;
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === 'EEXIST') return false;
+      throw storageError('create', path, thrown);
+    }
+  }
+
+  removeLog(id: string): void {
+    this.#descriptors.close(this.logPath(id));
+    this.#files.unlink(this.logPath(id));
+  }
+
+  /** Closes the descriptors that are kept open for a task. */
+  closeFiles(id: string): void {
+    this.#descriptors.close(this.logPath(id));
+    this.#descriptors.close(this.outputPath(id));
+  }
+
+  /** Throws `NOT_FOUND` if the task has no log. */
+  checkExists(id: string): void {
+    if (this.#files.stat(this.logPath(id)) === undefined) throw taskNotFoundError(id);
+  }
+
+  /** Creates the empty spill file of a call unless it exists. Returns its path. */
+  createSpillFile(id: string, callId: string): string {
+    const path = join(this.#paths.spill, getSpillFileName(id, callId));
+    try {
+      if (this.#files.stat(path) === undefined) this.#files.close(this.#files.openNew(path));
+    } catch (thrown) {
+      throw storageError('create', path, thrown);
+    }
+    return path;
+  }
+
+  /** Checks whether a path is that of the output or of a spill file of the task. */
+  isTaskFile(id: string, path: string): boolean {
+    return path === this.outputPath(id) || isSpillFile(id, this.#paths.spill, path);
+  }
+
+  /** Finishes a deletion that was interrupted. The caller must hold the lock of the task. */
+  finishDeletion(id: string): void {
+    if (this.#files.stat(this.deletedLogPath(id)) === undefined) return;
+    this.removeOtherFiles(new Set([id]));
+    this.#files.unlink(this.deletedLogPath(id));
+  }
+
+  /** Removes all files of tasks except their logs and locks. The caller must hold the locks of the tasks. */
+  removeOtherFiles(ids: ReadonlySet<string>): void {
+    const { tasks, spill } = this.#paths;
+    for (const id of ids) this.closeFiles(id);
+    for (const name of this.#files.list(tasks)) {
+      const [id = '', ...kind] = name.split('.');
+      if (ids.has(id) && !SEPARATE_KINDS.has(kind.join('.'))) this.#files.unlink(join(tasks, name));
+    }
+    for (const name of this.#files.list(spill)) {
+      if (ids.has(getSpillFileTask(name))) this.#files.unlink(join(spill, name));
+    }
+  }
+
+  #path(id: string, kind: string): string {
+    checkTaskId(id);
+    // Not `join`: there is nothing to normalize, and each event asks for a path.
+    return `${this.#paths.tasks}/${id}.${kind}`;
+  }
+}

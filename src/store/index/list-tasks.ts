@@ -1,0 +1,131 @@
+import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
+import type { BlobDirectory } from '../blobs/blob-directory.ts';
+import type { FilePort } from '../files/file-port.ts';
+import type { TaskFiles } from '../files/task-files.ts';
+import type { OwnerLocks } from '../locks/owner-locks.ts';
+import { inspectLog, type LogState } from '../log/log-reader.ts';
+import { compareNewestFirst, getDisplayStatus } from '../log/task-summary.ts';
+import type { ListTasksOptions, LogProblem, TaskSummary } from '../task-store.ts';
+import type { IndexContents, TaskIndex } from './task-index.ts';
+
+export interface TaskListingOptions extends ListTasksOptions {
+  readonly files: FilePort;
+  readonly tasks: TaskFiles;
+  readonly locks: OwnerLocks;
+  readonly blobs: BlobDirectory;
+  readonly index: TaskIndex;
+  /** Returns the summary of a log that this process owns. */
+  getOwnSummary(id: string): TaskSummary | undefined;
+  /** Called with the problems of a log that was read. */
+  report(id: string, problems: readonly LogProblem[]): void;
+  /** Called for a log of which nothing can be listed. */
+  reportUnreadable(id: string, message: string): void;
+}
+
+interface SummarizedLog {
+  readonly summary: TaskSummary;
+  /** Bytes of the log that were read. */
+  readonly bytes: number;
+}
+
+/**
+ * Lists all tasks, from new to old. It opens a log only if the index does not cover the task: the task has not ended, or
+ * it has a lock, whose owner may be writing, or its ledger is wanted and not in the index. Tasks that turn out to have
+ * ended are added to the index.
+ */
+export function listStoredTasks(options: TaskListingOptions): readonly TaskSummary[] {
+  // Names before the index, because an owner writes to the index before it releases its lock.
+  const { ids, locked } = options.tasks.listNames();
+  const contents = options.index.read();
+  const tasks: TaskSummary[] = [];
+  const uncovered: SummarizedLog[] = [];
+  for (const id of ids) {
+    const known =
+      options.getOwnSummary(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
+    if (known !== undefined && (!options.withLedgers || known.ledger !== undefined)) {
+      tasks.push(known);
+      continue;
+    }
+    const log = summarizeFromLog(options, id);
+    if (log === undefined) {
+      if (known !== undefined) tasks.push(known);
+      continue;
+    }
+    const owned = locked.has(id) && isOwned(options, id);
+    tasks.push({ ...log.summary, status: getDisplayStatus(log.summary, { owned }) });
+    if (log.summary.ended !== null && !locked.has(id)) uncovered.push(log);
+  }
+  updateIndex(options, contents, uncovered);
+  return tasks.toSorted(compareNewestFirst);
+}
+
+/** Checks whether a living process owns the log. */
+function isOwned({ locks, tasks }: TaskListingOptions, id: string): boolean {
+  return locks.findLiveOwner(tasks.lockPath(id)) !== undefined;
+}
+
+function summarizeFromLog(options: TaskListingOptions, id: string): SummarizedLog | undefined {
+  const { files, tasks, blobs } = options;
+  try {
+    const scan = { task: id, getBlob: (hash: string) => blobs.getText(hash) };
+    const state = inspectLog(files, tasks.logPath(id), scan, () => {});
+    const bytes = state.goodBytes + state.damagedBytes + state.tornBytes;
+    options.report(id, describeProblems(state, { isOwned: () => isOwned(options, id) }));
+    return state.summary === undefined ? undefined : { summary: state.summary, bytes };
+  } catch (thrown) {
+    // Deleted meanwhile, unreadable, or written by a newer Muster: one such log must not hide the others.
+    if (systemErrorCode(thrown) === undefined && !(thrown instanceof MusterError)) throw thrown;
+    const isGone = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
+    if (!isGone) {
+      options.reportUnreadable(id, `${errorMessage(thrown)}; lists and sums leave the task out`);
+    }
+    return undefined;
+  }
+}
+
+/** Returns the problems of a log. They say so if they keep the task out of the list. */
+function describeProblems(
+  { summary, problems }: LogState,
+  { isOwned }: { readonly isOwned: () => boolean },
+): readonly LogProblem[] {
+  if (summary !== undefined) return problems;
+  const [first, ...others] = problems;
+  if (first !== undefined) {
+    const message = `${first.message}; lists and sums leave the task out`;
+    return [{ ...first, message }, ...others];
+  }
+  // The task is being created at this moment.
+  if (isOwned()) return [];
+  const message =
+    'the log has no event with the specification of the task; lists and sums leave the task out';
+  return [{ code: 'missing', line: 1, message }];
+}
+
+function updateIndex(
+  options: TaskListingOptions,
+  contents: IndexContents,
+  uncovered: readonly SummarizedLog[],
+): void {
+  try {
+    addToIndex(options, uncovered);
+    options.index.compactIfStale(contents);
+  } catch {
+    // The index is a cache, and the disk may be full or read-only: the listing does not need it.
+  }
+}
+
+/** Adds tasks to the index. Withdraws a task whose log has grown: its new owner may have written to the index first. */
+function addToIndex(
+  { files, tasks, index }: TaskListingOptions,
+  uncovered: readonly SummarizedLog[],
+): void {
+  index.put(uncovered.map(({ summary }) => summary));
+  const deleted = new Set<string>();
+  for (const { summary, bytes } of uncovered) {
+    const size = files.stat(tasks.logPath(summary.id))?.size;
+    if (size === undefined) deleted.add(summary.id);
+    else if (size !== bytes) index.put([{ ...summary, ended: null }]);
+  }
+  // If another process is writing the index at this moment, a sweep removes them.
+  index.remove(deleted);
+}

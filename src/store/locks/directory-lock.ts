@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { MusterError } from '../../base/errors.ts';
+import { fileError } from '../../sys/file-errors.ts';
+import { holdDirectory } from '../../sys/held-directory.ts';
+import { nodeFiles } from '../files/node-files.ts';
+import { OwnerLocks } from './owner-locks.ts';
+import { createProcessPort } from './process-identity.ts';
+
+/** The directory of the locks. It is empty while nobody writes, so git does not see it. */
+const LOCKS_DIRECTORY = '.locks';
+const LOCK = 'write';
+
+const FIRST_RETRY_MS = 2;
+const MAX_RETRY_MS = 40;
+/** The time to wait for a lock. Its owner only writes two small files. */
+const MAX_WAIT_MS = 20_000;
+
+/**
+ * Runs `work` while no other process of this machine, and no other caller in this process, holds the lock of the
+ * directory (absolute, real, existing). The lock of a dead process does not count. Rejects with `CONFLICT` if the lock
+ * is held for 20 seconds, and with the rejection of `sleep`, which ends the waiting.
+ */
+export async function withDirectoryLock<T>(
+  directory: string,
+  sleep: (ms: number) => Promise<void>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const locksDirectory = join(directory, LOCKS_DIRECTORY);
+  try {
+    // As private as the directory. If that has just been removed, opening it fails with a clear error.
+    const { mode = 0o700 } = nodeFiles.stat(directory) ?? {};
+    // Follows no link, which could lead anywhere.
+    holdDirectory(directory, locksDirectory, { create: true, mode }).close();
+  } catch (thrown) {
+    throw fileError(locksDirectory, thrown);
+  }
+  const lock = join(locksDirectory, LOCK);
+  const locks = new OwnerLocks(nodeFiles, createProcessPort(), locksDirectory);
+  try {
+    await waitForLock(locks, lock, sleep);
+    try {
+      return await work();
+    } finally {
+      locks.release(lock);
+    }
+  } finally {
+    locks.close();
+  }
+}
+
+async function waitForLock(
+  locks: OwnerLocks,
+  lock: string,
+  sleep: (ms: number) => Promise<void>,
+): Promise<void> {
+  let waited = 0;
+  for (let retry = FIRST_RETRY_MS; ; retry = Math.min(retry * 2, MAX_RETRY_MS)) {
+    const owner = tryToAcquire(locks, lock);
+    if (owner === undefined) return;
+    if (waited >= MAX_WAIT_MS) {
+      throw new MusterError(
+        'CONFLICT',
+        `process ${owner.pid} has been writing here for ${MAX_WAIT_MS / 1000} s (${lock}): nothing was changed. Try again later`,
+      );
+    }
+    // Random, so that the same processes do not collide again and again.
+    const ms = Math.ceil(retry * (0.5 + Math.random()));
+    waited += ms;
+    await sleep(ms);
+  }
+}
+
+function tryToAcquire(locks: OwnerLocks, lock: string) {
+  try {
+    return locks.acquire(lock);
+  } catch (thrown) {
+    throw fileError(lock, thrown);
+  }
+}

@@ -1,0 +1,68 @@
+import { clockShift, type Clock } from '../../base/clock.ts';
+import { ERROR_CODES, MusterError } from '../../base/errors.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../../protocol/events/event.ts';
+import { PERMISSION_MODES } from '../../protocol/permission.ts';
+import { TASK_STATUSES } from '../../protocol/result.ts';
+import { TOOL_NAMES } from '../../protocol/tool-names.ts';
+import { isEventType, isTaskEvent } from './validate-event.ts';
+import { mapStrings } from './map-strings.ts';
+import type { Redact } from '../redact/redactor.ts';
+
+/** The position in a log, which the next events are stamped with. */
+interface StampPosition {
+  readonly task: string;
+  readonly epoch: number;
+  /** The number of the first event. */
+  readonly seq: number;
+}
+
+/** An event, and the same as JSON. */
+export interface StampedEvent {
+  readonly event: TaskEvent;
+  readonly json: string;
+}
+
+export type EventStamper = (
+  bodies: readonly EventBody[],
+  position: StampPosition,
+) => readonly StampedEvent[];
+
+/** Values of the protocol, which are never redacted, even if somebody's password is `completed`. */
+const PROTOCOL_VALUES: ReadonlySet<string> = new Set([
+  ...TASK_STATUSES,
+  ...ERROR_CODES,
+  ...PERMISSION_MODES,
+  ...TOOL_NAMES,
+  'assistant',
+  'reasoning',
+  'tool_call',
+  'tool_calls',
+  'in_progress',
+]);
+
+/** Creates the function that turns event bodies into events: all with the same time, and with secrets redacted. */
+export function createEventStamper(clock: Clock, redact: Redact | undefined): EventStamper {
+  return (bodies, { task, epoch, seq }) => {
+    const ts = clock.now();
+    const shift = clockShift(clock, ts);
+    const time = { ts, ...(shift === 0 ? {} : { clockShift: shift }) };
+    return bodies.map((body, offset) => {
+      const event = { v: LOG_VERSION, seq: seq + offset, ...time, task, epoch, ...body };
+      const json = JSON.stringify(event);
+      if (redact === undefined || redact.canChange?.(json) === false) return { event, json };
+      const clean = redactEvent(event, redact);
+      return clean === event ? { event, json } : { event: clean, json: JSON.stringify(clean) };
+    });
+  };
+}
+
+function redactEvent(event: TaskEvent, redact: Redact): TaskEvent {
+  const clean = mapStrings(event, (text) =>
+    isEventType(text) || PROTOCOL_VALUES.has(text) ? text : redact(text),
+  );
+  if (isTaskEvent(clean, event.task)) return clean;
+  throw new MusterError(
+    'INTERNAL_ERROR',
+    `redacting secrets made event ${event.type} of task ${event.task} unreadable: is the task's id one of them?`,
+  );
+}

@@ -1,0 +1,123 @@
+import { byteLength } from '../../base/text.ts';
+import { mapStrings } from './map-strings.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+
+/** The large strings of a line above this limit are moved to blobs. Bytes. */
+export const LARGE_LINE_BYTES = 64 * 1024;
+/** The size from which a string counts as large. Bytes. */
+export const LARGE_STRING_BYTES = 16 * 1024;
+
+/**
+ * A stored string that begins with this character (data link escape) is encoded. Followed by itself, the character
+ * stands for one literal character; followed by `blob:` and a hash, for the text of a blob.
+ */
+const ESCAPE = '\u0010';
+const ESCAPE_IN_JSON = '\\u0010';
+const BLOB_MARK = `${ESCAPE}blob:`;
+const UTF8_BYTES_PER_UNIT = 3;
+
+function exceeds(text: string, bytes: number): boolean {
+  if (text.length > bytes) return true;
+  return text.length * UTF8_BYTES_PER_UNIT > bytes && byteLength(text) > bytes;
+}
+
+/**
+ * Encodes `value` as a line of JSON without a newline. If the line would be too long, its large strings are stored with
+ * `put`, which returns their hash. `line` is the plain JSON of the value, if the caller has it.
+ */
+export function encodeLogLine(
+  value: unknown,
+  put: (text: string) => string,
+  line = JSON.stringify(value),
+): string {
+  const isLarge = exceeds(line, LARGE_LINE_BYTES);
+  if (!isLarge && !line.includes(ESCAPE_IN_JSON)) return line;
+  return JSON.stringify(
+    mapStrings(isLarge ? packConversations(value, LARGE_STRING_BYTES) : value, (text) => {
+      // A blob is UTF-8 and would lose half a surrogate pair, which JSON keeps.
+      if (isLarge && exceeds(text, LARGE_STRING_BYTES - 1) && text.isWellFormed()) {
+        return BLOB_MARK + put(text);
+      }
+      return text.startsWith(ESCAPE) ? ESCAPE + text : text;
+    }),
+  );
+}
+
+/** Checks whether `decodeLogValue` would change anything in a line. */
+export function hasEscapes(line: string): boolean {
+  return line.includes(ESCAPE_IN_JSON);
+}
+
+/** Checks whether a value is the mark of a blob, which `decodeLogValue` replaces by the text of the blob. */
+export function isBlobMark(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(BLOB_MARK);
+}
+
+/** Undoes `encodeLogLine` on the parsed line. `get` returns the text of a blob. */
+export function decodeLogValue(value: unknown, get: (hash: string) => string): unknown {
+  return unpackConversations(
+    mapStrings(value, (text) => {
+      if (!text.startsWith(ESCAPE)) return text;
+      return text.startsWith(BLOB_MARK) ? get(text.slice(BLOB_MARK.length)) : text.slice(1);
+    }),
+  );
+}
+
+/**
+ * Converts large parts of the conversation in a `task.created` event to JSON texts, so that they are stored as blobs like
+ * other large strings. Siblings are forked from the same conversation and then share one blob. A part is large above
+ * `largeLength` characters.
+ */
+function packConversations(event: unknown, largeLength: number): unknown {
+  return changeConversations(event, (part) => {
+    const text = JSON.stringify(part);
+    return text.length > largeLength ? text : part;
+  });
+}
+
+/** Undoes `packConversations`. A part whose text is lost becomes empty. */
+function unpackConversations(event: unknown): unknown {
+  return changeConversations(event, (part, empty) =>
+    typeof part === 'string' ? parsePart(part, empty) : part,
+  );
+}
+
+/** Changes a part of a conversation. `empty` is the replacement for a part that is lost. */
+type ChangePart = (part: unknown, empty: object) => unknown;
+
+const EMPTY_PREFIX = { system: [], tools: [] };
+
+function changeConversations(event: unknown, change: ChangePart): unknown {
+  if (!isJsonObject(event) || event['type'] !== 'task.created') return event;
+  const { spec } = event;
+  if (!isJsonObject(spec)) return event;
+  const { inherited, summarised } = spec;
+  if (!isJsonObject(inherited) && !isJsonObject(summarised)) return event;
+  return {
+    ...event,
+    spec: {
+      ...spec,
+      ...(isJsonObject(inherited) && { inherited: changeMessages(inherited, change) }),
+      ...(isJsonObject(summarised) && {
+        summarised: {
+          ...changeMessages(summarised, change),
+          prefix: change(summarised['prefix'], EMPTY_PREFIX),
+        },
+      }),
+    },
+  };
+}
+
+function changeMessages(conversation: JsonObject, change: ChangePart) {
+  return { ...conversation, messages: change(conversation['messages'], []) };
+}
+
+function parsePart(text: string, empty: object): unknown {
+  try {
+    const part: unknown = JSON.parse(text);
+    return Array.isArray(part) === Array.isArray(empty) && typeof part === 'object' ? part : empty;
+  } catch {
+    // The blob is lost, which its reader has reported.
+    return empty;
+  }
+}

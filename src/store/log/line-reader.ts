@@ -1,0 +1,164 @@
+import { systemErrorCode } from '../../base/errors.ts';
+import { lineSpans, wholeLinesLength } from '../../base/jsonl.ts';
+import { writeAllBytes, type FilePort } from '../files/file-port.ts';
+import { storageError } from '../files/storage-error.ts';
+import { taskNotFoundError } from '../files/task-ids.ts';
+
+/** The size of a read, of a copy, and of a buffered write. */
+export const CHUNK_BYTES = 256 * 1024;
+/** The limit for a line; a longer line is not read and never written. */
+export const MAX_LINE_BYTES = 32 * 1024 * 1024;
+
+export interface LogLine {
+  /** The line without its newline, valid until the next line is read; undefined if the line is too long. */
+  readonly bytes: Buffer | undefined;
+  /** The position in the file at which the line begins. */
+  readonly start: number;
+  /** Bytes, including the newline. */
+  readonly length: number;
+}
+
+/** Reads the log of a task line by line, in bounded memory whatever the file contains. */
+export class LineReader implements Iterable<LogLine> {
+  readonly #files: FilePort;
+  readonly #path: string;
+  readonly #task: string;
+  /** Reused for all lines that span chunks: new buffers would pile up until they are collected. */
+  #buffer = Buffer.alloc(0);
+  /** Bytes that were read of a line that began in an earlier chunk. */
+  #pendingBytes = 0;
+  #position: number;
+
+  /** `start`: the position in the file at which the first line to read begins. */
+  constructor(files: FilePort, path: string, task: string, start = 0) {
+    this.#files = files;
+    this.#path = path;
+    this.#task = task;
+    this.#position = start;
+  }
+
+  /** Number of bytes after the last newline. */
+  get tailBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  *[Symbol.iterator](): Generator<LogLine, void, undefined> {
+    for (const chunk of this.#chunks()) yield* this.#split(chunk);
+  }
+
+  /** Reads the same lines, and lets other work run after each chunk. */
+  async *readYielding(): AsyncGenerator<LogLine, void, undefined> {
+    for (const chunk of this.#chunks()) {
+      yield* this.#split(chunk);
+      await new Promise(setImmediate);
+    }
+  }
+
+  *#chunks(): Generator<Buffer, void, undefined> {
+    const fd = this.#wrapErrors(() => this.#files.openRead(this.#path));
+    try {
+      const { size } = this.#wrapErrors(() => this.#files.statOpen(fd));
+      const remaining = Math.max(0, size - this.#position);
+      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, remaining + 1));
+      for (let position = this.#position; ;) {
+        const count = this.#wrapErrors(() => this.#files.readAt(fd, chunk, position));
+        if (count === 0) return;
+        position += count;
+        yield chunk.subarray(0, count);
+      }
+    } finally {
+      this.#files.close(fd);
+    }
+  }
+
+  *#split(chunk: Buffer): Generator<LogLine, void, undefined> {
+    for (const { start, end } of lineSpans(chunk)) {
+      const last = chunk.subarray(start, end);
+      const length = this.#pendingBytes + last.length + 1;
+      const bytes = length > MAX_LINE_BYTES ? undefined : this.#joinPending(last);
+      this.#pendingBytes = 0;
+      const lineStart = this.#position;
+      this.#position += length;
+      yield { bytes, start: lineStart, length };
+    }
+    this.#addPending(chunk.subarray(wholeLinesLength(chunk)));
+  }
+
+  #joinPending(last: Buffer): Buffer {
+    if (this.#pendingBytes === 0) return last;
+    this.#addPending(last);
+    return this.#buffer.subarray(0, this.#pendingBytes);
+  }
+
+  /** Copies the bytes, because the chunk is reused. For a line that is too long, only the length is kept. */
+  #addPending(bytes: Buffer): void {
+    const filled = this.#pendingBytes;
+    this.#pendingBytes += bytes.length;
+    if (this.#pendingBytes > MAX_LINE_BYTES) return;
+    if (this.#pendingBytes > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#pendingBytes, 2 * this.#buffer.length));
+      this.#buffer.copy(larger, 0, 0, filled);
+      this.#buffer = larger;
+    }
+    bytes.copy(this.#buffer, filled);
+  }
+
+  #wrapErrors<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === 'ENOENT') throw taskNotFoundError(this.#task);
+      throw storageError('read', this.#path, thrown);
+    }
+  }
+}
+
+/** Reads a part of a file in chunks. Each chunk is valid until the next one is read. */
+export function* readChunks(
+  files: FilePort,
+  path: string,
+  range: { readonly start: number; readonly end: number },
+): Generator<Buffer, void, undefined> {
+  const fd = files.openRead(path);
+  try {
+    const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, range.end - range.start)));
+    for (let position = range.start; position < range.end;) {
+      const wanted = chunk.subarray(0, Math.min(chunk.length, range.end - position));
+      const count = files.readAt(fd, wanted, position);
+      if (count === 0) return;
+      position += count;
+      yield wanted.subarray(0, count);
+    }
+  } finally {
+    files.close(fd);
+  }
+}
+
+/** Combines small writes to a file into large ones. */
+export class BufferedWriter {
+  readonly #files: FilePort;
+  readonly #fd: number;
+  readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  #filled = 0;
+
+  constructor(files: FilePort, fd: number) {
+    this.#files = files;
+    this.#fd = fd;
+  }
+
+  write(bytes: Uint8Array): void {
+    for (let from = 0; from < bytes.length;) {
+      const part = bytes.subarray(from, from + CHUNK_BYTES - this.#filled);
+      this.#buffer.set(part, this.#filled);
+      this.#filled += part.length;
+      from += part.length;
+      if (this.#filled === CHUNK_BYTES) this.flush();
+    }
+  }
+
+  flush(): void {
+    const bytes = this.#buffer.subarray(0, this.#filled);
+    this.#filled = 0;
+    writeAllBytes(this.#files, this.#fd, bytes);
+  }
+}

@@ -1,0 +1,113 @@
+import { MusterError } from '../../base/errors.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
+import type { FilePort } from '../files/file-port.ts';
+import { LineReader } from './line-reader.ts';
+import { LogScanner, type ScanOptions } from './log-scanner.ts';
+import { addToSummary } from './task-summary.ts';
+import type { LogProblem, TaskSummary } from '../task-store.ts';
+
+export type EventVisitor = (event: TaskEvent) => void;
+
+/** The state of a log for a new owner: where to continue and what to repair. */
+export interface LogState {
+  /** Bytes of complete, undamaged lines. */
+  readonly goodBytes: number;
+  readonly tornBytes: number;
+  readonly damagedBytes: number;
+  readonly problems: readonly LogProblem[];
+  readonly nextSeq: number;
+  readonly epoch: number;
+  /** Undefined if the log has no `task.created` event. */
+  readonly summary: TaskSummary | undefined;
+}
+
+/** Reads a log once, in order and in bounded memory. An error that `visit` throws ends the reading. */
+export function inspectLog(
+  files: FilePort,
+  path: string,
+  options: ScanOptions,
+  visit: EventVisitor,
+): LogState {
+  const scanner = new LogScanner(options);
+  const reader = new LineReader(files, path, options.task);
+  let goodBytes = 0;
+  let damagedBytes = 0;
+  let summary: TaskSummary | undefined;
+  for (const { bytes, length } of reader) {
+    const line = scanner.scanLine(bytes);
+    if (line === 'damaged') damagedBytes += length;
+    else goodBytes += length;
+    if (typeof line === 'string') continue;
+    summary = addToSummary(summary, line);
+    visit(line);
+  }
+  if (reader.tailBytes > 0) scanner.addTornTail(reader.tailBytes);
+  const { problems, nextSeq, epoch } = scanner;
+  return {
+    goodBytes,
+    damagedBytes,
+    tornBytes: reader.tailBytes,
+    problems,
+    nextSeq,
+    epoch,
+    summary,
+  };
+}
+
+/** Visits all events of a log. Returns the problems of lines that could not be used. */
+export function visitLog(
+  files: FilePort,
+  path: string,
+  options: ScanOptions,
+  visit: EventVisitor,
+): readonly LogProblem[] {
+  const scanner = new LogScanner(options);
+  const reader = new LineReader(files, path, options.task);
+  for (const { bytes } of reader) {
+    const event = scanner.scanLine(bytes);
+    if (typeof event !== 'string') visit(event);
+  }
+  if (reader.tailBytes > 0) scanner.addTornTail(reader.tailBytes);
+  return scanner.problems;
+}
+
+/** Reads the `task.created` event of a log without its blobs; undefined if the log has no complete one. */
+export function readCreatedEvent(
+  files: FilePort,
+  path: string,
+  task: string,
+): Extract<TaskEvent, { type: 'task.created' }> | undefined {
+  const scanner = new LogScanner({ task });
+  try {
+    for (const { bytes } of new LineReader(files, path, task)) {
+      const event = scanner.scanLine(bytes);
+      if (typeof event !== 'string' && event.type === 'task.created') return event;
+    }
+  } catch (thrown) {
+    // The log does not exist, or was deleted meanwhile.
+    if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') throw thrown;
+  }
+  return undefined;
+}
+
+interface StreamOptions extends ScanOptions {
+  readonly fromSeq: number;
+  /** Called at the end with the problems of lines that could not be used. */
+  readonly onProblems: (problems: readonly LogProblem[]) => void;
+}
+
+/** Reads the events from `fromSeq` on, and lets other work run after each chunk. */
+export async function* streamLog(
+  files: FilePort,
+  path: string,
+  options: StreamOptions,
+): AsyncGenerator<TaskEvent, void, undefined> {
+  const scanner = new LogScanner(options);
+  const reader = new LineReader(files, path, options.task);
+  for await (const { bytes } of reader.readYielding()) {
+    const event = scanner.scanLine(bytes);
+    if (typeof event !== 'string' && event.seq >= options.fromSeq) yield event;
+  }
+  if (reader.tailBytes > 0) scanner.addTornTail(reader.tailBytes);
+  options.onProblems(scanner.problems);
+}

@@ -1,0 +1,201 @@
+import { isUtf8 } from 'node:buffer';
+import { MusterError, errorMessage } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { parseJsonLine } from '../../base/jsonl.ts';
+import { LOG_VERSION, type TaskEvent } from '../../protocol/events/event.ts';
+import { isTaskEvent } from './validate-event.ts';
+import { upgradeEvent } from './upgrade-event.ts';
+import { decodeLogValue, hasEscapes } from './large-strings.ts';
+import { MAX_LINE_BYTES } from './line-reader.ts';
+import {
+  describeDamagedLines,
+  describeMissingEvents,
+  readDamagedType,
+  type DamagedLine,
+  type SeqRange,
+} from './damage-messages.ts';
+import type { LogProblem } from '../task-store.ts';
+
+const FORMAT = 'muster-log';
+/** More problems are counted but not kept, so that a damaged log cannot fill the memory. */
+const MAX_PROBLEMS = 100;
+
+/** Formats the first line of a log, with its newline. */
+export function formatLogHeader(task: string): string {
+  return `${JSON.stringify({ v: LOG_VERSION, task, format: FORMAT })}\n`;
+}
+
+export interface ScanOptions {
+  readonly task: string;
+  /** Returns the text of a blob, or throws if it is lost. Without it, events keep marks in place of large strings. */
+  readonly getBlob?: (hash: string) => string;
+}
+
+/** Scans the lines of a log in order. It keeps the state that separates valid lines from damaged or outdated ones. */
+export class LogScanner {
+  readonly #options: ScanOptions;
+  readonly #problems: LogProblem[] = [];
+  /** Damaged lines after the last event. The number of the next event shows which events they held. */
+  #damagedLines: DamagedLine[] = [];
+  #moreProblems = 0;
+  #line = 0;
+  #lastSeq = -1;
+  #epoch = 0;
+
+  constructor(options: ScanOptions) {
+    this.#options = options;
+  }
+
+  /** The problems of the lines so far, in order. The ones at the end are described as if the log ended there. */
+  get problems(): readonly LogProblem[] {
+    const all = [...this.#problems, ...this.#getDamageAtEnd()];
+    const problems = all.toSorted((a, b) => a.line - b.line);
+    if (this.#moreProblems === 0) return problems;
+    const message = `${this.#moreProblems} more problems up to this line are not listed`;
+    return [...problems, { code: 'damaged', line: this.#line, message }];
+  }
+
+  /** The smallest seq that the next event may have. */
+  get nextSeq(): number {
+    return this.#lastSeq + 1;
+  }
+
+  /** The highest epoch so far; 0 before the first event. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /**
+   * Returns the event on the next line, or the kind of the line if it holds no event. `bytes` is undefined for a line
+   * that is too long. Throws MusterError if the log is of a newer version.
+   */
+  scanLine(bytes: Buffer | undefined): TaskEvent | 'header' | 'damaged' {
+    this.#line += 1;
+    if (bytes === undefined) {
+      return this.#damaged(`is longer than ${MAX_LINE_BYTES} bytes`, bytes);
+    }
+    const line = isUtf8(bytes) ? bytes.toString('utf8') : '';
+    const value = parseJsonLine(line);
+    if (isJsonObject(value)) {
+      this.#refuseNewer(value['v']);
+      if (this.#line === 1 && value['format'] === FORMAT && value['task'] === this.#options.task) {
+        return 'header';
+      }
+    }
+    const upgraded = upgradeEvent(value);
+    if (!isTaskEvent(upgraded, this.#options.task)) {
+      return this.#damaged(describeFault(bytes, value), bytes);
+    }
+    return this.#acceptOrder(upgraded) ? this.#decode(upgraded, line) : 'damaged';
+  }
+
+  /** Reports the bytes after the last newline: a line that was never completed. */
+  addTornTail(bytes: number): void {
+    this.#addDamage(this.#getDamageAtEnd());
+    this.#line += 1;
+    const message = `the last line was cut short (${bytes} bytes): ${describeTailLoss(this.#lastSeq)}`;
+    this.#report('torn_tail', message);
+  }
+
+  #refuseNewer(version: unknown): void {
+    if (typeof version !== 'number' || version <= LOG_VERSION) return;
+    throw new MusterError(
+      'INVALID_PARAM',
+      `task ${this.#options.task} was logged by a newer Muster (log version ${version}, this one reads up to ${LOG_VERSION}): update Muster to use it`,
+    );
+  }
+
+  /** Checks whether the event may follow the ones before it. Reports the events that are missing before it. */
+  #acceptOrder(event: TaskEvent): boolean {
+    if (event.epoch < this.#epoch) {
+      this.#report(
+        'fenced',
+        'the line is from an owner that had lost the log: it is ignored, and no event is lost',
+      );
+      return false;
+    }
+    if (event.seq <= this.#lastSeq) {
+      this.#damaged(`repeats event ${event.seq}`, undefined);
+      return false;
+    }
+    this.#reportLost(event.seq);
+    this.#epoch = event.epoch;
+    this.#lastSeq = event.seq;
+    return true;
+  }
+
+  #decode(event: TaskEvent, line: string): TaskEvent | 'damaged' {
+    const { task, getBlob } = this.#options;
+    if (getBlob === undefined || !hasEscapes(line)) return event;
+    const decoded = decodeLogValue(event, (hash) => this.#blobText(hash, getBlob));
+    if (isTaskEvent(decoded, task)) return decoded;
+    this.#report('damaged', `the line does not decode to an event: event ${event.seq} is lost`);
+    return 'damaged';
+  }
+
+  #blobText(hash: string, getBlob: (hash: string) => string): string {
+    try {
+      return getBlob(hash);
+    } catch (thrown) {
+      this.#report('lost_blob', `a text of the line is lost: ${errorMessage(thrown)}`);
+      return `[lost: ${errorMessage(thrown)}]`;
+    }
+  }
+
+  /** `fault`: the end of a sentence that begins with "the line". */
+  #damaged(fault: string, bytes: Buffer | undefined): 'damaged' {
+    if (this.#problems.length + this.#damagedLines.length < MAX_PROBLEMS) {
+      this.#damagedLines.push({ line: this.#line, fault, type: readDamagedType(bytes) });
+    } else {
+      this.#moreProblems += 1;
+    }
+    return 'damaged';
+  }
+
+  /** Reports the events that are missing before event `seq`, which is the next one in the log. */
+  #reportLost(seq: number): void {
+    const from = this.nextSeq;
+    const lost = seq > from ? { from, to: seq - 1 } : null;
+    if (this.#damagedLines.length > 0) this.#addDamage(listDamage(this.#damagedLines, lost));
+    else if (lost !== null) this.#report('missing', describeMissingEvents(lost));
+  }
+
+  /** The problems of damaged lines that no event follows. */
+  #getDamageAtEnd(): readonly LogProblem[] {
+    return listDamage(this.#damagedLines, { from: this.nextSeq, to: null });
+  }
+
+  #addDamage(problems: readonly LogProblem[]): void {
+    this.#problems.push(...problems);
+    this.#damagedLines = [];
+  }
+
+  #report(code: LogProblem['code'], message: string): void {
+    if (this.#problems.length < MAX_PROBLEMS) {
+      this.#problems.push({ code, line: this.#line, message });
+    } else {
+      this.#moreProblems += 1;
+    }
+  }
+}
+
+function listDamage(lines: readonly DamagedLine[], lost: SeqRange | null): readonly LogProblem[] {
+  const messages = describeDamagedLines(lines, lost);
+  return lines.map(({ line }, index) => ({
+    code: 'damaged',
+    line,
+    message: messages[index] ?? '',
+  }));
+}
+
+function describeFault(bytes: Buffer, value: unknown): string {
+  if (bytes.length === 0) return 'is empty';
+  if (value === undefined) return 'is not valid JSON';
+  return 'is not an event of this task';
+}
+
+function describeTailLoss(seq: number): string {
+  return seq < 0
+    ? 'it held the first event, with the specification of the task'
+    : `what it held after event ${seq} is lost`;
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { TEMPLATES } from '../../../src/agents/kinds.ts';
+import { readTemplate } from '../../../src/agents/templates/read-template.ts';
+
+function read(text: string) {
+  return readTemplate({ path: '/p/mine.md', scope: 'user', text });
+}
+
+describe('a template file', () => {
+  it('defines the tasks', async () => {
+    const text =
+      '---\nname: mine\ndescription: Mends.\nsubagent_type: Review\nmodel: fast\nmax-turns: 7\n---\n\nMend {{item}}.\n';
+    expect(await read(text)).toEqual({
+      items: [
+        {
+          name: 'mine',
+          description: 'Mends.',
+          agent: 'Review',
+          model: 'fast',
+          maxTurns: 7,
+          body: 'Mend {{item}}.',
+          path: '/p/mine.md',
+          scope: 'user',
+          problems: [],
+        },
+      ],
+      problems: [],
+    });
+  });
+
+  it('gets its name from its file, and reports unknown fields', async () => {
+    const found = await read('---\ncolour: red\nmax_turns: many\n---\n{{item}}');
+    expect(found).toMatchObject({
+      items: [
+        {
+          name: 'mine',
+          problems: [
+            { code: 'invalid-max-turns', line: 3 },
+            { code: 'unknown-field', line: 2 },
+          ],
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['{{item}}', 'frontmatter-missing'],
+    ['---\nname: x\n{{item}}', 'front-matter-unclosed'],
+    ['---\nname: x\n---\n{{item}} {{file}}', 'unknown-placeholder'],
+    ['---\nname: x\n---\nthe same each time {{index}}', 'no-item'],
+  ])('%j is refused: %s', async (text, code) => {
+    expect(await read(text)).toMatchObject({ items: [], problems: [{ code, path: '/p/mine.md' }] });
+  });
+
+  it('that ships with Muster loads without problems', async () => {
+    const found = await TEMPLATES.loadBuiltins();
+    expect(found.map(({ name, problems }) => [name, problems])).toEqual([
+      ['test-file', []],
+      ['refactor-module', []],
+    ]);
+  });
+});

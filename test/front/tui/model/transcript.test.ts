@@ -1,0 +1,203 @@
+import { expect, it } from 'vitest';
+import { callSubject } from '../../../../src/front/tui/model/call-details.ts';
+import {
+  applySignalToTree,
+  applyToTree,
+  emptyTaskTree,
+} from '../../../../src/front/tui/model/task-tree.ts';
+import { applyToTranscript, emptyTranscript } from '../../../../src/front/tui/model/transcript.ts';
+import { currentRows, paneRows, treeRows } from '../../../../src/front/tui/model/tree-rows.ts';
+import {
+  LOG_VERSION,
+  type EventBody,
+  type TaskEvent,
+} from '../../../../src/protocol/events/event.ts';
+import { applyEvent } from '../../../../src/protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../../../src/protocol/state/task-state.ts';
+import type { AssistantPart } from '../../../../src/protocol/message.ts';
+import { taskEnded, taskSpec, turnEnded } from '../../../store/fixture-data.ts';
+
+/** A log that grows. */
+class Log {
+  readonly events: TaskEvent[] = [];
+  private readonly id: string;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  add(body: EventBody): TaskEvent {
+    const seq = this.events.length;
+    const event = { v: LOG_VERSION, seq, ts: seq * 1_000, task: this.id, epoch: 1, ...body };
+    this.events.push(event);
+    return event;
+  }
+}
+
+function answer(...content: readonly AssistantPart[]): EventBody {
+  return turnEnded({ message: { role: 'assistant', content } });
+}
+
+it('a transcript lists messages, thoughts, calls and answers in order', () => {
+  const log = new Log('mainmain');
+  const transcript = emptyTranscript('mainmain');
+  log.add({ type: 'task.created', spec: taskSpec('mainmain', { prompt: 'Where?' }) });
+  log.add(
+    answer(
+      { type: 'reasoning', text: 'Let me see.' },
+      { type: 'tool_call', id: 'c', name: 'Grep', input: { pattern: 'retry' } },
+    ),
+  );
+  log.add({ type: 'call.started', callId: 'c', tool: 'Grep', input: { pattern: 'retry' } });
+  log.add({
+    type: 'call.ended',
+    callId: 'c',
+    tool: 'Grep',
+    text: 'a\nb\n',
+    error: null,
+    facts: {},
+    ms: 5,
+  });
+  log.add(answer({ type: 'text', text: 'There.' }));
+  log.add(taskEnded('stopped'));
+  for (const event of log.events) applyToTranscript(transcript, event);
+  // What was seen already changes nothing.
+  for (const event of log.events) applyToTranscript(transcript, event);
+  expect(transcript.entries).toEqual([
+    { key: 1_024, kind: 'message', id: 'prompt', text: 'Where?', unread: false },
+    { key: 2_048, kind: 'thinking', text: 'Let me see.' },
+    {
+      key: 2_049,
+      kind: 'call',
+      callId: 'c',
+      tool: 'Grep',
+      subject: 'retry',
+      state: 'done',
+      startedAt: 2_000,
+      ms: 5,
+      edits: [],
+      output: 'a\nb\n',
+      outputLines: 2,
+    },
+    { key: 5_120, kind: 'answer', text: 'There.' },
+    { key: 6_144, kind: 'ended', status: 'stopped', reason: 'it answered' },
+  ]);
+});
+
+it.each([
+  [null, 'done'],
+  ['CANCELLED', 'stopped'],
+  ['TIMEOUT', 'failed'],
+] as const)('a call that ends with %s is %s', (error, state) => {
+  const log = new Log('mainmain');
+  const transcript = emptyTranscript('mainmain');
+  const input = { command: 'make' };
+  log.add({ type: 'task.created', spec: taskSpec('mainmain') });
+  log.add(answer({ type: 'tool_call', id: 'c', name: 'Bash', input }));
+  log.add({ type: 'call.started', callId: 'c', tool: 'Bash', input });
+  log.add({ type: 'call.ended', callId: 'c', tool: 'Bash', text: '', error, facts: {}, ms: 5 });
+  for (const event of log.events) applyToTranscript(transcript, event);
+  expect(
+    transcript.entries.flatMap((entry) => (entry.kind === 'call' ? [entry.state] : [])),
+  ).toEqual([state]);
+});
+
+it.each<readonly [string, Parameters<typeof callSubject>[1], string]>([
+  ['Bash', { command: 'npm test', timeout: 5 }, 'npm test'],
+  ['Read', { file_path: 'a.ts', offset: 3 }, 'a.ts'],
+  ['Task', { prompt: 'p', description: 'd', subagent_type: 'Explore' }, 'Explore: d'],
+  ['Task', { prompt: 'p' }, 'p'],
+  ['mcp__a__b', { deep: { x: 1 } }, '{"deep":{"x":1}}'],
+  ['TaskList', {}, ''],
+  ['Read', 'not an object', 'not an object'],
+])('a call of %s with %j is about %s', (tool, input, subject) => {
+  expect(callSubject(tool, input)).toBe(subject);
+});
+
+it('a transcript keeps a bounded number of entries', () => {
+  const big = 'x'.repeat(100_000);
+  const sizes = [2_000, 20_000].map((turns) => {
+    const transcript = emptyTranscript('mainmain');
+    const log = new Log('mainmain');
+    for (let turn = 0; turn < turns; turn += 1) {
+      applyToTranscript(
+        transcript,
+        log.add(answer({ type: 'text', text: turn % 500 === 0 ? big : 'short' })),
+      );
+      log.events.length = 1;
+      transcript.lastSeq = -1;
+    }
+    return transcript;
+  });
+  for (const { entries, dropped } of sizes) {
+    expect(entries.length).toBeLessThanOrEqual(500);
+    expect(dropped).toBeGreaterThan(1_000);
+    const longest = Math.max(
+      ...entries.map((entry) => (entry.kind === 'answer' ? entry.text.length : 0)),
+    );
+    expect(longest).toBeLessThan(66_000);
+  }
+});
+
+/** A tree in view: a main task and children that come and go. */
+function tree(children: number, { ended }: { readonly ended: number }) {
+  const ui = emptyTaskTree();
+  const states = new Map<string, TaskState>();
+  const logs = new Map<string, Log>();
+  const write = (id: string, body: EventBody) => {
+    const log = logs.get(id) ?? new Log(id);
+    logs.set(id, log);
+    const event = log.add(body);
+    const state = states.get(id) ?? initialState(event);
+    if (states.has(id)) applyEvent(state, event);
+    states.set(id, state);
+    applyToTree(ui, event, state);
+  };
+  write('mainmain', { type: 'task.created', spec: taskSpec('mainmain') });
+  for (let index = 0; index < children; index += 1) {
+    const id = `child${String(index).padStart(5, '0')}`;
+    write(id, {
+      type: 'task.created',
+      spec: taskSpec(id, { root: 'mainmain', parent: 'mainmain', depth: 1 }),
+    });
+    if (index < ended) write(id, taskEnded());
+    if (index < ended) states.delete(id);
+  }
+  return ui;
+}
+
+it('the tree shows tasks at work first and counts the rest', () => {
+  const ui = tree(12, { ended: 4 });
+  const { shown, hidden } = paneRows(currentRows(ui), 5);
+  expect(shown.map(({ row }) => row.id)).toEqual([
+    'mainmain',
+    'child00004',
+    'child00005',
+    'child00006',
+    'child00007',
+  ]);
+  expect(hidden).toEqual({ atWork: 4, ended: 4 });
+  expect(paneRows(treeRows(ui), 2, 'child00011').shown.map(({ row }) => row.id)).toEqual([
+    'mainmain',
+    'child00011',
+  ]);
+});
+
+it('the tree keeps a bounded number of ended tasks, and all tasks at work', () => {
+  const ui = tree(3_000, { ended: 2_990 });
+  expect(ui.rows.size).toBeLessThanOrEqual(750);
+  expect(ui.rows.size + ui.droppedRows).toBe(3_001);
+  expect([...ui.rows.values()].filter(({ endedAt }) => endedAt === null).length).toBe(11);
+});
+
+it('streamed text is kept only for transcripts in view, with a limit', () => {
+  const ui = tree(2, { ended: 0 });
+  const opened = emptyTranscript('child00000');
+  ui.opened = opened;
+  for (let index = 0; index < 100; index += 1) {
+    for (const task of ['mainmain', 'child00000', 'child00001']) {
+      applySignalToTree(ui, { type: 'text_delta', task, text: 'y'.repeat(10_000) });
+    }
+  }
+  expect([ui.main.stream.text.length, opened.stream.text.length]).toEqual([65_536, 65_536]);
+});

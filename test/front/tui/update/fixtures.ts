@@ -1,0 +1,92 @@
+import { initialAppState, type AppState } from '../../../../src/front/tui/model/app-state.ts';
+import { DEFAULT_BINDINGS } from '../../../../src/front/tui/model/key-bindings.ts';
+import { taskRow } from '../../../../src/front/tui/model/task-row.ts';
+import { emptyTaskTree, type TaskTree } from '../../../../src/front/tui/model/task-tree.ts';
+import type { UpdateContext } from '../../../../src/front/tui/update/action-handler.ts';
+import { LineCache } from '../../../../src/front/tui/view/line-cache.ts';
+import { Pen } from '../../../../src/front/tui/view/pen.ts';
+import { PLAIN } from '../../../../src/front/tui/view/theme.ts';
+import type { PermissionQuestion, Question } from '../../../../src/protocol/question.ts';
+import { taskSpec } from '../../../store/fixture-data.ts';
+import { LOG_VERSION } from '../../../../src/protocol/events/event.ts';
+import { initialState } from '../../../../src/protocol/state/task-state.ts';
+
+/** What updates read beside the state; nothing of it changes. */
+export const CONTEXT: UpdateContext = {
+  library: {
+    cwd: '/home/you/project',
+    agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },
+    models: { settings: {}, providers: [] } as never,
+    mode: 'default',
+    offlineByDefault: false,
+    rules: { allow: [], ask: [], deny: [] },
+    mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
+  },
+  bindings: DEFAULT_BINDINGS,
+  tools: { pen: new Pen(PLAIN), cache: new LineCache() },
+  now: () => 1_000,
+};
+
+export interface Member {
+  readonly parent?: string;
+  readonly isBackground?: true;
+  readonly hasEnded?: true;
+}
+
+/** A tree whose main task is `main`. */
+export function treeOf(members: Readonly<Record<string, Member>>): TaskTree {
+  const tree = emptyTaskTree();
+  if (members['main'] !== undefined) {
+    tree.root = 'main';
+    tree.main.task = 'main';
+  }
+  for (const [id, { parent = null, isBackground, hasEnded }] of Object.entries(members)) {
+    const spec = taskSpec(id, { parent });
+    const stamp = { v: LOG_VERSION, seq: 0, ts: 1, task: id, epoch: 1 };
+    const row = taskRow(initialState({ ...stamp, type: 'task.created', spec }), 0);
+    tree.rows.set(id, { ...row, endedAt: hasEnded === true ? 2 : null });
+    if (isBackground === true) tree.background.add(id);
+  }
+  return tree;
+}
+
+/** A state with these tasks and questions. */
+export function stateOf(
+  change: Partial<AppState> = {},
+  {
+    members = {},
+    questions = [],
+  }: {
+    readonly members?: Readonly<Record<string, Member>>;
+    readonly questions?: readonly Question[];
+  } = {},
+): AppState {
+  const tree = treeOf(members);
+  for (const question of questions) tree.questions.set(question.id, question);
+  return { ...initialAppState({ tree }), ...change };
+}
+
+export function permissionQuestion(
+  id: string,
+  change: Partial<PermissionQuestion> = {},
+): PermissionQuestion {
+  return {
+    id,
+    task: 'child',
+    callId: 'call',
+    kind: 'permission',
+    chain: ['main', 'coder'],
+    tool: 'Bash',
+    commands: ['npm test'],
+    paths: [],
+    hosts: [],
+    edits: [],
+    input: null,
+    step: 'tool_default',
+    reason: 'Bash runs commands.',
+    askedBy: null,
+    rule: 'Bash(npm test:*)',
+    scopes: ['task', 'project', 'user'],
+    ...change,
+  };
+}

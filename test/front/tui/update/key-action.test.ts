@@ -1,0 +1,125 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ACTIONS, DEFAULT_BINDINGS } from '../../../../src/front/tui/model/key-bindings.ts';
+import { keyAction, type KeyContext } from '../../../../src/front/tui/update/key-action.ts';
+
+const AT_REST: KeyContext = {
+  focus: 'editor',
+  isEditorEmpty: true,
+  isCompleting: false,
+  isAnswering: false,
+  isTaskOpen: false,
+  isAtWork: false,
+  hasQuestion: false,
+};
+
+it.each<readonly [string, Partial<KeyContext>, string]>([
+  ['escape', {}, 'interrupt'],
+  ['escape', { isCompleting: true }, 'editor'],
+  ['escape', { isAnswering: true }, 'back'],
+  ['escape', { focus: 'question' }, 'back'],
+  ['escape', { focus: 'tasks' }, 'back'],
+  ['escape', { isTaskOpen: true, isAtWork: true }, 'interrupt'],
+  ['escape', { isTaskOpen: true, isAtWork: false }, 'back'],
+  ['ctrl+c', {}, 'leave'],
+  ['ctrl+c', { focus: 'question' }, 'leave'],
+  ['ctrl+d', {}, 'leave-empty'],
+  ['ctrl+d', { isEditorEmpty: false }, 'editor'],
+  ['ctrl+b', {}, 'background'],
+  ['ctrl+g', {}, 'background'],
+  ['shift+tab', {}, 'cycle-mode'],
+  ['tab', {}, 'editor'],
+  ['tab', { hasQuestion: true }, 'focus-question'],
+  ['tab', { hasQuestion: true, isEditorEmpty: false }, 'editor'],
+  ['tab', { hasQuestion: true, isAnswering: true }, 'editor'],
+  ['left', {}, 'editor'],
+  ['left', { isTaskOpen: true }, 'back'],
+  ['left', { isTaskOpen: true, isEditorEmpty: false }, 'editor'],
+  ['y', {}, 'editor'],
+  ['y', { hasQuestion: true }, 'editor'],
+  ['y', { hasQuestion: true, focus: 'question' }, 'answer-once'],
+  ['a', { hasQuestion: true, focus: 'question' }, 'answer-always'],
+  ['m', { hasQuestion: true, focus: 'question' }, 'answer-mode'],
+  ['u', { hasQuestion: true, focus: 'question' }, 'answer-mode-user'],
+  ['n', { hasQuestion: true, focus: 'question' }, 'answer-no'],
+  ['r', { hasQuestion: true, focus: 'question' }, 'answer-reason'],
+  ['2', { hasQuestion: true, focus: 'question' }, 'option-2'],
+  ['x', { hasQuestion: true, focus: 'question' }, 'nothing'],
+  ['enter', { hasQuestion: true, focus: 'question' }, 'nothing'],
+  ['up', { focus: 'tasks' }, 'choose-up'],
+  ['up', { focus: 'question' }, 'ask-up'],
+  ['up', {}, 'editor'],
+  ['enter', { focus: 'tasks' }, 'open-task'],
+  ['enter', {}, 'editor'],
+  ['s', { focus: 'tasks' }, 'stop-task'],
+  ['s', {}, 'editor'],
+])('key %s with %j means %s', (key, context, meaning) => {
+  expect(keyAction(key, { ...AT_REST, ...context }, DEFAULT_BINDINGS)).toBe(meaning);
+});
+
+const CONTEXT: fc.Arbitrary<KeyContext> = fc.record({
+  focus: fc.constant('editor' as const),
+  isEditorEmpty: fc.boolean(),
+  isCompleting: fc.boolean(),
+  isAnswering: fc.boolean(),
+  isTaskOpen: fc.boolean(),
+  isAtWork: fc.boolean(),
+  hasQuestion: fc.boolean(),
+});
+const KEYS = [...new Set(Object.values(DEFAULT_BINDINGS).flatMap(({ keys }) => keys))];
+
+describe('while the editor has the focus', () => {
+  it('no question gets a key', () => {
+    fc.assert(
+      fc.property(CONTEXT, fc.constantFrom(...KEYS), (context, key) => {
+        const meaning = keyAction(key, context, DEFAULT_BINDINGS);
+        const isQuestions = ACTIONS.some(
+          (action) => action === meaning && DEFAULT_BINDINGS[action].scope === 'question',
+        );
+        expect(isQuestions).toBe(false);
+      }),
+    );
+  });
+
+  it('printable keys type text', () => {
+    const printable = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789 ?!/@');
+    fc.assert(
+      fc.property(CONTEXT, printable, (context, key) => {
+        expect(keyAction(key, context, DEFAULT_BINDINGS)).toBe('editor');
+      }),
+    );
+  });
+
+  it('only the expected keys do something else than edit text', () => {
+    const own = [
+      'escape',
+      'ctrl+c',
+      'ctrl+v',
+      'ctrl+b',
+      'ctrl+g',
+      'ctrl+t',
+      'ctrl+f',
+      'ctrl+o',
+      'ctrl+r',
+      'ctrl+l',
+      'ctrl+z',
+      'ctrl+end',
+      'shift+tab',
+      'pageUp',
+      'pageDown',
+      'shift+up',
+      'shift+down',
+    ];
+    const typed = { ...AT_REST, isEditorEmpty: false, hasQuestion: true, isTaskOpen: true };
+    const taken = KEYS.filter((key) => keyAction(key, typed, DEFAULT_BINDINGS) !== 'editor');
+    expect(taken.toSorted()).toEqual(own.toSorted());
+  });
+});
+
+it('two actions of one scope have no key in common', () => {
+  const taken = ACTIONS.flatMap((action) => {
+    const { keys, scope, needsEmptyEditor } = DEFAULT_BINDINGS[action];
+    return keys.map((key) => `${scope} ${key} ${needsEmptyEditor === true}`);
+  });
+  expect(new Set(taken).size).toBe(taken.length);
+});

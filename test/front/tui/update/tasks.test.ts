@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { interruptTask, modesAfter, waitedFor } from '../../../../src/front/tui/update/tasks.ts';
+import { stateOf, treeOf, type Member } from './fixtures.ts';
+
+type Members = Readonly<Record<string, Member>>;
+
+const ALONE: Members = { main: {} };
+const WAITING: Members = { main: {}, a: { parent: 'main' }, b: { parent: 'a' } };
+const MIXED: Members = { ...WAITING, c: { parent: 'main', isBackground: true } };
+const ENDED: Members = { main: { hasEnded: true }, a: { parent: 'main', hasEnded: true } };
+const ENDED_BACKGROUND: Members = {
+  main: {},
+  c: { parent: 'main', isBackground: true, hasEnded: true },
+};
+
+const NOTHING = { effects: [], armed: null, hint: null };
+const stopping = (task: string, hint: string) => ({
+  effects: [{ type: 'stop-task', task }],
+  armed: null,
+  hint,
+});
+const interrupting = (hint: string) => ({
+  effects: [{ type: 'interrupt-task', task: 'main' }],
+  armed: 'stop-tree',
+  hint,
+});
+const BACKGROUND_HINT = 'interrupted; press it again to stop 1 background task, too';
+
+it.each<readonly [string, Members, string | null, boolean, object]>([
+  ['a main task alone', ALONE, null, false, interrupting('stopping')],
+  ['a main task that waits', WAITING, null, false, interrupting('stopping')],
+  ['a task in the background', MIXED, null, false, interrupting(BACKGROUND_HINT)],
+  ['the same, pressed again', MIXED, null, true, stopping('main', 'stopping everything')],
+  ['an ended background task', ENDED_BACKGROUND, null, false, interrupting('stopping')],
+  ['nothing at work', ENDED, null, false, NOTHING],
+  ['an open task', MIXED, 'b', false, stopping('b', 'stopping the task')],
+  ['an open task that has ended', ENDED, 'a', false, NOTHING],
+])('esc with %s', (_, members, openTask, isArmed, outcome) => {
+  const { state, effects } = interruptTask(stateOf({ openTask }, { members }), isArmed);
+  expect({ effects, armed: state.armed, hint: state.hint }).toEqual(outcome);
+});
+
+it('esc stops a watched conversation only when it is pressed twice', () => {
+  const conversation = { id: 'main', isAtWork: false, isWatched: true, isSending: false };
+  const watched = stateOf({ conversation }, { members: WAITING });
+  const first = interruptTask(watched, false);
+  expect(first.effects).toEqual([]);
+  expect(first.state.armed).toBe('stop-tree');
+  expect(interruptTask(watched, true).effects).toEqual([{ type: 'stop-task', task: 'main' }]);
+});
+
+it.each<readonly [Members, string | null, readonly string[]]>([
+  [ALONE, null, []],
+  [WAITING, null, ['a']],
+  [WAITING, 'b', ['b']],
+  [MIXED, null, ['a']],
+  [MIXED, 'c', []],
+  [ENDED, null, []],
+])('of %j with %s open, %j go to the background', (members, openTask, ids) => {
+  expect(waitedFor(treeOf(members), openTask)).toEqual(ids);
+});
+
+it.each([
+  ['plan', ['default', 'acceptEdits', 'autonomous']],
+  ['default', ['acceptEdits', 'autonomous', 'plan']],
+  ['autonomous', ['plan', 'default', 'acceptEdits']],
+] as const)('the modes after %s are %j', (mode, modes) => {
+  expect(modesAfter(mode)).toEqual(modes);
+});
