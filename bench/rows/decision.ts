@@ -1,12 +1,12 @@
 import { decide } from '../../src/policy/decide.ts';
-import type { JudgedCall } from '../../src/policy/call.ts';
-import type { DecisionFacts } from '../../src/policy/judged.ts';
-import { proveReadOnly } from '../../src/policy/read-only/prove.ts';
-import { parseRules } from '../../src/policy/rules.ts';
-import { readShell } from '../../src/policy/shell-grammar.ts';
+import type { ResolvedCall } from '../../src/policy/call.ts';
+import type { DecisionContext } from '../../src/policy/decision-input.ts';
+import { proveReadOnly } from '../../src/policy/shell/read-only/prove.ts';
+import { parseRules } from '../../src/policy/rules/rules.ts';
+import { parseShellLine } from '../../src/policy/shell/parse-line.ts';
 import type { Rights } from '../../src/protocol/permission.ts';
-import { EVERYDAY } from '../../test/policy/read-only/everyday.ts';
-import { NASTY } from '../../test/policy/read-only/nasty.ts';
+import { EVERYDAY } from '../../test/policy/shell/read-only/everyday.ts';
+import { NASTY } from '../../test/policy/shell/read-only/nasty.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import type { Row } from '../harness/row.ts';
 import { quantile } from '../harness/statistics.ts';
@@ -20,7 +20,7 @@ export const decision: Row = {
   name: 'decision',
   async measure(): Promise<readonly Measurement[]> {
     const rights = rightsWithRules();
-    const judging = times((line) => proveReadOnly(line, readShell));
+    const judging = times((line) => proveReadOnly(line, parseShellLine));
     const deciding = times((line) => decide(callOf(line), rights, FACTS));
     const notes = [`${LINES.length} command lines, ${ROUNDS} times each`];
     const atMost = (limit: number) => ({ kind: 'max', max: limit, goal: limit }) as const;
@@ -33,11 +33,11 @@ export const decision: Row = {
   },
 };
 
-const FACTS: DecisionFacts = {
+const FACTS: DecisionContext = {
   home: '/home/me',
   stateDirectories: ['/home/me/.config/muster'],
-  shellParser: readShell,
-  sandboxed: true,
+  shellParser: parseShellLine,
+  isSandboxed: true,
 };
 
 function rightsWithRules(): Rights {
@@ -59,7 +59,7 @@ function rightsWithRules(): Rights {
   };
 }
 
-function callOf(line: string): JudgedCall {
+function callOf(line: string): ResolvedCall {
   const access = { reads: [], writes: [], commands: [line], hosts: [] };
   const path = '/srv/project/src/a.ts';
   const reads = [{ asked: path, real: path, insideRoots: true }];

@@ -1,5 +1,5 @@
-import { pinPattern } from '../policy/path-pattern.ts';
-import { parseRule, printRule, type ParsedRule, type RuleText } from '../policy/rules.ts';
+import { makePatternAbsolute } from '../policy/rules/path-pattern.ts';
+import { parseRule, printRule, type ParsedRule, type RuleText } from '../policy/rules/rules.ts';
 import { specifierKind } from '../protocol/specifier-kind.ts';
 import type { PermissionRule, RuleSet } from '../protocol/permission.ts';
 
@@ -35,7 +35,7 @@ function anchored(rule: PermissionRule, list: keyof RuleSet, directory: string):
   const isFromFile =
     specifier !== undefined && specifierKind(tool) === 'path' && /^\/(?!\/)/.test(specifier);
   if (!isFromFile) return [text];
-  const pinned = printRule({ tool, specifier: pinPattern(specifier, directory) });
+  const pinned = printRule({ tool, specifier: makePatternAbsolute(specifier, directory) });
   // Whoever wrote a refusal may have meant it from elsewhere: it holds there, too.
   return list === 'allow' ? [pinned] : [pinned, text];
 }

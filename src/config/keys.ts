@@ -1,5 +1,5 @@
 import { NOTIFY } from '../protocol/notify.ts';
-import { GRANTABLE_MODES, parseAgentMode } from '../policy/agent-mode.ts';
+import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { DONT_ASK_EXPLAINED } from './dont-ask.ts';
 import { SANDBOX_KEYS } from './sandbox-keys.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../base/errors.ts';
-import { parseRules, type RuleText } from '../policy/rules.ts';
+import { parseRules, type RuleText } from '../policy/rules/rules.ts';
 import type { RuleSet } from '../protocol/permission.ts';
 import type { ProjectTrust } from '../sys/project-file.ts';
 import { userClaudeFile } from './claude-places.ts';

@@ -6,72 +6,75 @@ import type {
   Rights,
   RuleSet,
 } from '../protocol/permission.ts';
-import { intersectCallLimits, withCallLimits } from './call-limits.ts';
+import { intersectCallLimits, addCallLimits } from './call-limits.ts';
 import { isInside } from './call.ts';
-import { uniqueRules, withDefinitionRules } from './definition-rules.ts';
 import { delegatedMode, effectiveMode, narrowerMode } from './modes.ts';
-import { pinNarrowing, pinWidening } from './pin-rules.ts';
-import { printRule } from './rules.ts';
+import { addAbsoluteRules, makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
+import { addDefinitionRules, removeDuplicateRules } from './rules/definition-rules.ts';
+import { printRule } from './rules/rules.ts';
 
-/** What the user grants a main agent. */
+/** The rights that the user gives a main agent. */
 export interface RootGrant {
   readonly mode: PermissionMode;
   readonly rules: RuleSet;
-  /** Absolute real paths, the working directory first. */
+  /** Absolute paths, links resolved, the working directory first. */
   readonly roots: readonly string[];
-  /** For commands in the sandbox. */
+  /** True if commands in the sandbox may use the network. */
   readonly network: boolean;
   readonly maxDepth: number;
 }
 
-/** The rights of a main agent. With `--agent` its definition narrows them as it would a child's. */
-export function rootRights(grant: RootGrant, definition: AgentDefinition | null): Rights {
+/** Creates the rights of a main agent. Its definition (`--agent`), where there is one, narrows them as it would a child's. */
+export function createRootRights(grant: RootGrant, definition: AgentDefinition | null): Rights {
   const root: Rights = { ...grant, disallowedTools: [], depth: 0 };
   if (definition === null) return root;
   return {
     ...root,
     mode: effectiveMode(definition, grant.mode),
-    rules: withDefinitionRules(grant.rules, definition),
-    disallowedTools: denialsOf(definition),
-    ...withCallLimits([], definition),
-    ...refusal(definition),
+    rules: addDefinitionRules(grant.rules, definition),
+    disallowedTools: listDeniedTools(definition),
+    ...addCallLimits([], definition),
+    ...combineRefusals(definition),
   };
 }
 
 interface AttenuationOptions {
-  readonly now?: Rights;
+  readonly callerRights?: Rights;
   readonly grant?: Pick<ModeGrant, 'mode'> | null;
 }
 
 /**
- * The rights of a child: never more than its parent's, whatever the definition says
- * (docs/permissions.md). The tools a definition lists are a choice and no right; those it denies are denied to
- * it and to all below it, and so are the calls to which it limits a tool. Its mode alone may be wider, by a grant of the
- * user to this agent: up to what its definition asks for, or, where that asks for no mode, up to the grant.
+ * Creates the rights of a child: never more than its parent's, whatever the definition says (docs/permissions.md). The
+ * tools that a definition lists are a choice and give no right. The tools that it denies, and the calls to which it
+ * limits a tool, bind the child and every task below it. Only the mode may be wider than the parent's, by a grant of
+ * the user to this agent: up to the mode that the definition asks for, or up to the grant where it asks for none.
  *
- * @param options.now the rights of whoever starts or resumes it, where they are others than the parent's
- * @param options.grant what the user grants to the agent
+ * @param options.callerRights the rights of the task that starts or resumes the child, if it is not the parent
+ * @param options.grant the user's grant to the agent, or null
  */
 export function attenuate(
   parent: Rights,
   definition: AgentDefinition,
-  { now = parent, grant = null }: AttenuationOptions = {},
+  { callerRights = parent, grant = null }: AttenuationOptions = {},
 ): Rights {
-  const maxRights = now === parent ? parent : intersectRights(parent, now);
+  const maxRights = callerRights === parent ? parent : intersectRights(parent, callerRights);
   return {
     ...maxRights,
     mode: delegatedMode(definition, maxRights.mode, grant),
-    rules: withDefinitionRules(maxRights.rules, definition),
-    disallowedTools: sortedUnion(maxRights.disallowedTools, denialsOf(definition)),
-    ...withCallLimits(maxRights.callLimits, definition),
-    ...refusal(maxRights, definition),
+    rules: addDefinitionRules(maxRights.rules, definition),
+    disallowedTools: sortedUnion(maxRights.disallowedTools, listDeniedTools(definition)),
+    ...addCallLimits(maxRights.callLimits, definition),
+    ...combineRefusals(maxRights, definition),
     depth: maxRights.depth + 1,
   };
 }
 
-/** Rights that were recorded, cut by a ceiling of now: for a resume, and when a parent's have shrunk. */
+/**
+ * Reduces recorded rights to those that apply at most now: when a task is resumed, and when the rights of its parent
+ * have become narrower.
+ */
 export function intersectRights(recorded: Rights, maxRights: Rights): Rights {
-  const roots = commonRoots(recorded.roots, maxRights.roots);
+  const roots = intersectRoots(recorded.roots, maxRights.roots);
   return {
     mode: narrowerMode(recorded.mode, maxRights.mode),
     rules: intersectRules(recorded, maxRights, roots),
@@ -79,41 +82,47 @@ export function intersectRights(recorded: Rights, maxRights: Rights): Rights {
     ...intersectCallLimits(recorded, maxRights, roots),
     roots,
     network: recorded.network && maxRights.network,
-    ...refusal(recorded, maxRights),
+    ...combineRefusals(recorded, maxRights),
     depth: Math.max(recorded.depth, maxRights.depth),
     maxDepth: Math.min(recorded.maxDepth, maxRights.maxDepth),
   };
 }
 
-/** Relative patterns keep the meaning that they had in the roots they were written for. */
+/** Relative patterns keep the meaning that they have in the roots of their rights. */
 function intersectRules(recorded: Rights, maxRights: Rights, roots: readonly string[]): RuleSet {
-  const narrowing = (list: 'ask' | 'deny'): readonly PermissionRule[] =>
-    uniqueRules(
+  const combine = (list: 'ask' | 'deny'): readonly PermissionRule[] =>
+    removeDuplicateRules(
       [recorded, maxRights].flatMap((each) =>
         isSameList(each.roots, roots)
           ? each.rules[list]
-          : pinNarrowing(each.rules[list], each.roots),
+          : addAbsoluteRules(each.rules[list], each.roots),
       ),
     );
-  const allowed = new Set(pinWidening(maxRights.rules.allow, maxRights.roots).map(printRule));
-  const kept = recorded.rules.allow.filter((rule) =>
-    pinWidening([rule], recorded.roots).some((pinned) => allowed.has(printRule(pinned))),
+  const allowed = new Set(
+    makeAllowRulesAbsolute(maxRights.rules.allow, maxRights.roots).map(printRule),
+  );
+  const allow = recorded.rules.allow.filter((rule) =>
+    makeAllowRulesAbsolute([rule], recorded.roots).some((absolute) =>
+      allowed.has(printRule(absolute)),
+    ),
   );
   return {
-    allow: isSameList(recorded.roots, roots) ? kept : pinWidening(kept, recorded.roots),
-    ask: narrowing('ask'),
-    deny: narrowing('deny'),
+    allow: isSameList(recorded.roots, roots)
+      ? allow
+      : makeAllowRulesAbsolute(allow, recorded.roots),
+    ask: combine('ask'),
+    deny: combine('deny'),
   };
 }
 
-/** Whoever refuses to be asked refuses it for all below: nothing that narrows takes it back. */
-function refusal(
+/** A task that refuses questions refuses them for every task below it, too. */
+function combineRefusals(
   ...sources: readonly { readonly refusesQuestions?: boolean }[]
 ): Pick<Rights, 'refusesQuestions'> {
   return sources.some((each) => each.refusesQuestions === true) ? { refusesQuestions: true } : {};
 }
 
-function denialsOf(definition: AgentDefinition): readonly string[] {
+function listDeniedTools(definition: AgentDefinition): readonly string[] {
   const { tools, disallowedTools } = definition;
   return sortedUnion(disallowedTools, tools.mode === 'deny' ? tools.names : []);
 }
@@ -126,8 +135,8 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((each, index) => each === b[index]);
 }
 
-/** What lies in a root of both; the order of the first is kept, its first root being where it works. */
-function commonRoots(roots: readonly string[], maxRights: readonly string[]): readonly string[] {
+/** Intersects two lists of roots. The order of the first list is kept, since its first root is the working directory. */
+function intersectRoots(roots: readonly string[], maxRights: readonly string[]): readonly string[] {
   const common = roots.flatMap((root) =>
     maxRights.some((each) => isInside(each, root))
       ? [root]

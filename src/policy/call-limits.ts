@@ -2,26 +2,23 @@ import { join } from 'node:path/posix';
 import type { AgentDefinition, LimitedTools } from '../protocol/agent.ts';
 import type { CallLimit, PermissionRule, Rights } from '../protocol/permission.ts';
 import { specifierKind } from '../protocol/specifier-kind.ts';
-import { pathsOf, type ResolvedPath } from './call.ts';
-import type { Judged } from './judged.ts';
-import { ANY_CHILD, pathSurelyMatches } from './path-pattern.ts';
-import { pinWidening } from './pin-rules.ts';
-import { wideningRule, type Matching } from './rule-match.ts';
-import { parseRule, parseRules, printRule } from './rules.ts';
-import { isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
+import { listPaths, type CallPath } from './call.ts';
+import type { DecisionInput } from './decision-input.ts';
+import { ANY_CHILD, patternMatchesPath } from './rules/path-pattern.ts';
+import { makeAllowRulesAbsolute } from './rules/absolute-rules.ts';
+import { findAllowingRule, type RuleSubject } from './rules/match-rules.ts';
+import { parseRule, parseRules, printRule } from './rules/rules.ts';
+import { coversWholeTool, nameCovers, ruleCovers } from './rules/tool-cover.ts';
 
-/**
- * The limits of a definition as rights, beside those that hold already. A rule that cannot be read covers no
- * call.
- */
-export function withCallLimits(
+/** Adds the limits of a definition to the limits that apply already. A rule that cannot be read covers no call. */
+export function addCallLimits(
   limits: readonly CallLimit[] = [],
   { name, limitedTools = [] }: Pick<AgentDefinition, 'name' | 'limitedTools'>,
 ): Pick<Rights, 'callLimits'> {
-  return limitsField([...limits, ...limitedTools.map((each) => callLimit(each, name))]);
+  return toRights([...limits, ...limitedTools.map((each) => toCallLimit(each, name))]);
 }
 
-function callLimit({ limits, unlimited }: LimitedTools, agent: string): CallLimit {
+function toCallLimit({ limits, unlimited }: LimitedTools, agent: string): CallLimit {
   const where = `agent ${agent}`;
   const source = { kind: 'definition', where } as const;
   const allow = limits.flatMap(({ rules }) => rules.map((text) => ({ text, source })));
@@ -34,26 +31,25 @@ function callLimit({ limits, unlimited }: LimitedTools, agent: string): CallLimi
   };
 }
 
-/** All limits of two rights. Relative paths keep the meaning that they had in the roots they were written for. */
+/** Combines the limits of two rights. Relative paths keep the meaning that they have in the roots of their rights. */
 export function intersectCallLimits(
   recorded: Pick<Rights, 'callLimits' | 'roots'>,
   maxRights: Pick<Rights, 'callLimits' | 'roots'>,
   roots: readonly string[],
 ): Pick<Rights, 'callLimits'> {
-  const pinned = [recorded, maxRights].flatMap(({ callLimits = [], roots: own }) =>
+  const limits = [recorded, maxRights].flatMap(({ callLimits = [], roots: own }) =>
     own[0] === roots[0]
       ? callLimits
-      : callLimits.map((each) => ({ ...each, rules: pinWidening(each.rules, own) })),
+      : callLimits.map((each) => ({ ...each, rules: makeAllowRulesAbsolute(each.rules, own) })),
   );
-  return limitsField(pinned);
+  return toRights(limits);
 }
 
-function limitsField(limits: readonly CallLimit[]): Pick<Rights, 'callLimits'> {
+function toRights(limits: readonly CallLimit[]): Pick<Rights, 'callLimits'> {
   if (limits.length === 0) return {};
   const byText = new Map(limits.map((limit) => [limitKey(limit), limit]));
-  return {
-    callLimits: [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each),
-  };
+  const sorted = [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { callLimits: sorted.map(([, limit]) => limit) };
 }
 
 function limitKey({ rules, ...others }: CallLimit): string {
@@ -61,34 +57,34 @@ function limitKey({ rules, ...others }: CallLimit): string {
 }
 
 /**
- * Whether a limit applies to the calls of a tool: it names the tool, or another tool whose rules cover it, as those
+ * Tells whether a limit applies to the calls of a tool: it names the tool, or another tool whose rules cover it, as those
  * for Edit cover Write; and it does not list the tool as unlimited.
  */
-export function isLimited({ tools, unlimited }: CallLimit, tool: string): boolean {
+export function isToolLimited({ tools, unlimited }: CallLimit, tool: string): boolean {
   if (unlimited.some((name) => nameCovers(name, tool))) return false;
-  return tools.some((name) => ruleCovers(wholeTool(name), tool, 'narrow'));
+  return tools.some((name) => ruleCovers(createToolRule(name), tool, 'narrow'));
 }
 
-function wholeTool(tool: string): PermissionRule {
+function createToolRule(tool: string): PermissionRule {
   return { text: tool, tool, source: { kind: 'builtin', where: '' } };
 }
 
 /**
  * Finds a limit that does not allow a call. Undefined: all limits allow it. `tool` is the tool of the call, or the
- * one as which a command of the call is judged: Read for files that it reads, Write for those that it writes.
+ * tool whose rules a command of the call has to follow: Read for files that it reads, Write for files that it writes.
  */
-export function exceededLimit({
+export function findExceededLimit({
   rights: { callLimits = [] },
-  matching,
+  subject,
   asRead,
-  asWritten,
-}: Judged): { readonly limit: CallLimit; readonly tool: string } | undefined {
+  asWrite,
+}: DecisionInput): { readonly limit: CallLimit; readonly tool: string } | undefined {
   for (const limit of callLimits) {
-    const commands = [asRead, asWritten].filter((each) => each !== undefined);
+    const commands = [asRead, asWrite].filter((each) => each !== undefined);
     // A list that grants commands grants what they read and write.
     const others = listsTool(limit, 'Bash') ? [] : commands;
-    const exceeding = [matching, ...others].find(
-      (each) => isLimited(limit, each.call.tool) && !isCovered(limit, each),
+    const exceeding = [subject, ...others].find(
+      (each) => isToolLimited(limit, each.call.tool) && !isCovered(limit, each),
     );
     if (exceeding !== undefined) return { limit, tool: exceeding.call.tool };
   }
@@ -99,58 +95,64 @@ function listsTool({ tools, unlimited }: CallLimit, tool: string): boolean {
   return [...tools, ...unlimited].some((name) => nameCovers(name, tool));
 }
 
-function isCovered(limit: CallLimit, matching: Matching): boolean {
+function isCovered(limit: CallLimit, matching: RuleSubject): boolean {
   const { call } = matching;
   const rules = limit.rules.filter((rule) => ruleCovers(rule, call.tool, 'widen'));
-  if (specifierKind(call.tool) !== 'path') return wideningRule(rules, matching) !== undefined;
-  const paths = pathsOf(call.access);
+  if (specifierKind(call.tool) !== 'path') return findAllowingRule(rules, matching) !== undefined;
+  const paths = listPaths(call.access);
   const writesNew = limit.newFiles.includes(call.tool);
-  const isFree = (path: ResolvedPath): boolean =>
+  const isFree = (path: CallPath): boolean =>
     path.isOwn === true || (writesNew && path.isNew === true);
-  const isNamed = (path: ResolvedPath): boolean =>
-    rules.some((rule) => isWholeTool(rule) || ruleNames(rule, path, matching));
+  const isNamed = (path: CallPath): boolean =>
+    rules.some((rule) => coversWholeTool(rule) || isNamedByRule(rule, path, matching));
   return paths.length > 0 && paths.every((path) => isFree(path) || isNamed(path));
 }
 
-/** Tools whose path may be a directory, and that go through all of it. */
-const SEARCHING: ReadonlySet<string> = new Set(['LS', 'Glob', 'Grep', 'FindPlaces']);
+/** Tools that go through everything in a directory. */
+const SEARCHING_TOOLS: ReadonlySet<string> = new Set(['LS', 'Glob', 'Grep', 'FindPlaces']);
 
-function ruleNames(rule: PermissionRule, path: ResolvedPath, { call, place }: Matching): boolean {
+function isNamedByRule(
+  rule: PermissionRule,
+  path: CallPath,
+  { call, bases }: RuleSubject,
+): boolean {
   const pattern = rule.specifier ?? '';
-  if (pathSurelyMatches(pattern, path, place)) return true;
-  if (!SEARCHING.has(call.tool)) return false;
+  if (patternMatchesPath(pattern, path, bases)) return true;
+  if (!SEARCHING_TOOLS.has(call.tool)) return false;
   const [asked, real] = [path.asked, path.real].map((each) => join(each, ANY_CHILD));
   if (asked === undefined || real === undefined) return false;
-  return pathSurelyMatches(pattern, { ...path, asked, real }, place);
+  return patternMatchesPath(pattern, { ...path, asked, real }, bases);
 }
 
-/** Describes for an error which calls of a tool a limit allows, and where the limit was written. */
-export function limitText({ rules, newFiles, where }: CallLimit, tool: string): string {
+/** Describes for an error which calls of a tool a limit allows, and where the limit is written. */
+export function describeLimit({ rules, newFiles, where }: CallLimit, tool: string): string {
   const texts = rules
     .filter((rule) => ruleCovers(rule, tool, 'widen'))
     .map((rule) => `\`${rule.text}\``);
-  const ways = [...texts, ...(newFiles.includes(tool) ? ['files that do not exist yet'] : [])];
-  return `${ways.length === 0 ? 'no call' : ways.join(', ')} (${where})`;
+  const allowed = [...texts, ...(newFiles.includes(tool) ? ['files that do not exist yet'] : [])];
+  return `${allowed.length === 0 ? 'no call' : allowed.join(', ')} (${where})`;
 }
 
-/** Why a limit lets no call of a tool run at all, as a sentence; undefined: some call may run, or none is limited. */
-export function closedByLimit(
+/** Explains in a sentence which limit lets no call of a tool run at all. Undefined: some calls may run. */
+export function explainClosedTool(
   tool: string,
   { callLimits = [] }: Pick<Rights, 'callLimits'>,
   definition: Pick<AgentDefinition, 'limitedTools'> | null,
 ): string | undefined {
   const closing = callLimits.find((limit) => {
     const covers = (rule: PermissionRule): boolean => ruleCovers(rule, tool, 'widen');
-    return isLimited(limit, tool) && !limit.newFiles.includes(tool) && !limit.rules.some(covers);
+    return (
+      isToolLimited(limit, tool) && !limit.newFiles.includes(tool) && !limit.rules.some(covers)
+    );
   });
   if (closing === undefined) return undefined;
   const own = (definition?.limitedTools ?? []).flatMap(({ limits }) => limits);
   const texts = own.filter((each) => each.tool === tool).flatMap(({ rules }) => rules);
-  const mistake = texts.map(mistakeIn).find((each) => each !== undefined);
+  const mistake = texts.map(findMistake).find((each) => each !== undefined);
   return mistake ?? `It is limited to no call (${closing.where}).`;
 }
 
-function mistakeIn(text: string): string | undefined {
+function findMistake(text: string): string | undefined {
   const parsed = parseRule({ text, source: { kind: 'definition', where: 'tools' } });
   return parsed.ok ? undefined : `Its limit \`${text}\` cannot be read: ${parsed.problem.mistake}`;
 }

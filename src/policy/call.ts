@@ -3,56 +3,56 @@ import type { ToolKind } from '../protocol/tool.ts';
 
 export { isInside } from '../base/path-inside.ts';
 
-/** A path of a call, as asked for and as it really is. */
-export interface ResolvedPath {
+/** A path of a call: the path that it names, and the path that this leads to. */
+export interface CallPath {
   /** Absolute, links not resolved. */
   readonly asked: string;
-  /** Absolute, after resolving links; for what does not exist yet, of its nearest parent that does. */
+  /** Absolute, links resolved. For a path that does not exist yet, the links of its nearest existing parent are. */
   readonly real: string;
-  /** Whether `real` may be touched without a question: inside a root, or a file of the task's own. */
+  /** True if `real` may be touched without a question: it is inside a root, or a file that belongs to the task. */
   readonly insideRoots: boolean;
-  /** Whether it is a file that the task may read for its own sake: its output, or a file of a skill it uses. */
+  /** Set for a file that the task may always read: its output, or a file of a skill that it uses. */
   readonly isOwn?: true;
-  /** Whether nothing is there yet. */
+  /** Set for a path at which nothing exists yet. */
   readonly isNew?: true;
-  /** What the disk tells of it that only a person may decide about. */
-  readonly caution?: PathCaution;
+  /** The reason why only a person can allow the path, as found on the disk. */
+  readonly risk?: PathRisk;
 }
 
 /**
- * `other_names`: hard links, which may lie outside; `git_directory`: under another name than `.git`;
- * `obeyed_by_git`: beside one, by the repository's configuration.
+ * `other_names`: the file has hard links, which may lie outside the workspace. `git_directory`: the path lies in a git
+ * directory that is not called `.git`. `obeyed_by_git`: the configuration of a repository names the path.
  */
-export type PathCaution = 'other_names' | 'git_directory' | 'obeyed_by_git';
+export type PathRisk = 'other_names' | 'git_directory' | 'obeyed_by_git';
 
-/** What a call would touch, with its paths resolved. */
-export interface CallAccess extends Omit<Access, 'reads' | 'writes'> {
-  readonly reads: readonly ResolvedPath[];
-  readonly writes: readonly ResolvedPath[];
+/** Everything that a call would touch, its paths resolved. */
+export interface ResolvedAccess extends Omit<Access, 'reads' | 'writes'> {
+  readonly reads: readonly CallPath[];
+  readonly writes: readonly CallPath[];
 }
 
-/** Whether the commands of a call were proved to change nothing, looked at in the place where they would run. */
+/** Tells whether the commands of a call were proved to change nothing, in the directory where they would run. */
 export type CommandProof =
-  /** Every path that they are known to read. */
-  | { readonly proven: true; readonly reads: readonly ResolvedPath[] }
-  /** Why not, in words that follow "not proved to change nothing:". */
-  | { readonly proven: false; readonly because: string; readonly overLimit?: true };
+  /** `reads`: every path that the commands are known to read. */
+  | { readonly proven: true; readonly reads: readonly CallPath[] }
+  /** `reason` follows the words "not proved to change nothing:". */
+  | { readonly proven: false; readonly reason: string; readonly isOverLimit?: true };
 
-/** All that policy needs to know of a tool call. */
-export interface JudgedCall {
-  /** Canonical. */
+/** A tool call with everything that policy has to know about it. */
+export interface ResolvedCall {
+  /** The canonical name. */
   readonly tool: string;
   readonly kind: ToolKind;
-  readonly access: CallAccess;
-  /** Whether the tool exists and stands in the task's frozen view. */
+  readonly access: ResolvedAccess;
+  /** True if the tool exists and is one of the task's tools. */
   readonly inToolSet: boolean;
-  /** For a call with commands. Absent: nobody looked, which proves nothing. */
+  /** For a call with commands. Absent: no proof was attempted, so nothing is proved. */
   readonly proof?: CommandProof;
-  /** Files that its commands are known to write to by redirection. Default: none. */
-  readonly redirected?: readonly ResolvedPath[];
+  /** Files to which its commands are known to write by redirection. Default: none. */
+  readonly redirectedWrites?: readonly CallPath[];
 }
 
-/** Every path that a call reads or writes. */
-export function pathsOf(access: CallAccess): readonly ResolvedPath[] {
+/** Lists every path that a call reads or writes. */
+export function listPaths(access: ResolvedAccess): readonly CallPath[] {
   return [...access.reads, ...access.writes];
 }

@@ -1,41 +1,86 @@
-import type { Decision, PermissionRule, Rights } from '../protocol/permission.ts';
-import type { JudgedCall } from './call.ts';
-import { exceededLimit, limitText } from './call-limits.ts';
-import { mayChangeNothing } from './denied-places.ts';
-import { floor, readFloor } from './floor.ts';
-import { changesSomething, judgedOf, mayBeProved } from './judged.ts';
-import type { DecisionFacts, Judged } from './judged.ts';
-import { narrowingRule, wideningRule } from './rule-match.ts';
-import { citeRule } from './rules.ts';
-import { isDisallowed, isWholeTool, ruleCovers } from './tool-cover.ts';
-import { ruleThatAllows } from './would-allow.ts';
+import type { Decision, PermissionMode, PermissionRule, Rights } from '../protocol/permission.ts';
+import { describeLimit, findExceededLimit } from './call-limits.ts';
+import type { ResolvedCall } from './call.ts';
+import { createDecisionInput, hasCallEffect, isProvable } from './decision-input.ts';
+import type { DecisionContext, DecisionInput } from './decision-input.ts';
+import { forbidsAllChanges } from './denied-paths.ts';
+import { checkHardRules, checkHardRulesOfReads } from './hard-rules.ts';
+import { isNarrowerMode } from './modes.ts';
+import { findAllowingRule, findNarrowingRule } from './rules/match-rules.ts';
+import { citeRule } from './rules/rules.ts';
+import { coversWholeTool, isToolDisallowed, ruleCovers } from './rules/tool-cover.ts';
+import { suggestRule } from './suggest-rule.ts';
 
-/** One step of the order: a decision, or nothing, and the next one is asked. */
-type Step = (judged: Judged) => Decision | undefined;
+/** A step of the decision: it decides, or returns undefined and leaves the call to the next step. */
+type Step = (input: DecisionInput) => Decision | undefined;
 
-/** The order is the contract (docs/permissions.md). The tool's default, which comes last, always decides. */
+/** The order is documented in docs/permissions.md. The tool's default comes last and always decides. */
 const STEPS: readonly Step[] = [
-  toolSet,
-  denyRules,
-  callLimits,
-  floor,
-  askRules,
-  allowRules,
-  modeGrant,
+  checkToolSet,
+  checkDenyRules,
+  checkCallLimits,
+  checkHardRules,
+  checkAskRules,
+  checkAllowRules,
+  checkMode,
 ];
 
-/** Whether a call may run. Pure; the one place where that is decided, for every tool and every task. */
-export function decide(call: JudgedCall, rights: Rights, facts: DecisionFacts): Decision {
-  const judged = judgedOf(call, rights, facts);
+/**
+ * Decides whether a call may run, must be asked about, or is refused. Every call of every tool in every task is
+ * decided here. A pure function.
+ */
+export function decide(call: ResolvedCall, rights: Rights, context: DecisionContext): Decision {
+  const input = createDecisionInput(call, rights, context);
   for (const step of STEPS) {
-    const decision = step(judged);
-    if (decision !== undefined) return withConfinement(decision, judged);
+    const decision = step(input);
+    if (decision !== undefined) return addConfinement(decision, input);
   }
-  return withConfinement(toolDefault(judged), judged);
+  return addConfinement(decideByDefault(input), input);
 }
 
-/** What was proved to change nothing, and every command of plan mode, runs where nothing can be changed. */
-function withConfinement(decision: Decision, { call, rights }: Judged): Decision {
+/**
+ * Decides whether a call that was allowed may still start: meanwhile the user may have set a mode in which it has to
+ * be asked about again.
+ *
+ * @param modes.allowedIn the mode in which the call was allowed
+ * @param modes.mode the mode of its task now
+ * @returns the refusal for the model, or null where the call starts
+ */
+export function decideStart(
+  tool: string,
+  { allowedIn, mode }: { readonly allowedIn: PermissionMode; readonly mode: PermissionMode },
+): string | null {
+  if (!isNarrowerMode(mode, allowedIn)) return null;
+  return `Not run: the user set ${mode} mode before ${tool} had begun. Call it again if it is still needed.`;
+}
+
+/** The tools of a task that called a tool it does not have. */
+interface TaskTools {
+  readonly tools: readonly string[];
+  /** True if the task continues a copy of another task's conversation, which may show calls of other tools. */
+  readonly isForked: boolean;
+}
+
+/**
+ * Refuses a call of a tool that its task does not have.
+ *
+ * @param name the tool as the model named it
+ */
+export function refuseMissingTool(name: string, { tools, isForked }: TaskTools): Decision {
+  const others = isForked ? ' The conversation that you inherited had others.' : '';
+  return refuseTool(`${name} is not among your tools: ${tools.join(', ')}.${others}`);
+}
+
+function checkToolSet({ call }: DecisionInput): Decision | undefined {
+  return call.inToolSet ? undefined : refuseTool(`${call.tool} is not one of this task's tools.`);
+}
+
+function refuseTool(reason: string): Decision {
+  return { verdict: 'deny', step: 'tool_set', reason };
+}
+
+/** Commands that were proved to change nothing, and all commands in plan mode, run where they can change nothing. */
+function addConfinement(decision: Decision, { call, rights }: DecisionInput): Decision {
   if (call.access.commands.length === 0 || decision.verdict === 'deny') return decision;
   const isProved = decision.verdict === 'allow' && decision.step === 'tool_default';
   const confinement = rights.mode === 'plan' || isProved ? 'read-only' : 'workspace';
@@ -43,92 +88,83 @@ function withConfinement(decision: Decision, { call, rights }: Judged): Decision
 }
 
 /**
- * Whether `decide` needs the commands of this call read: where it has to be proved what they do, where a rule is
- * about them or about what they may read or write, and where a rule will have to be named that would allow them.
+ * Tells whether `decide` needs the commands of a call parsed: to prove that they change nothing, to match rules about
+ * commands or about the files that commands read or write, or to suggest a rule that would allow them.
  */
-export function needsShellParser(call: JudgedCall, rights: Rights, facts: Holding): boolean {
+export function needsShellParser(call: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
   if (call.access.commands.length === 0) return false;
-  if (rights.mode !== 'autonomous' || !isHeld(rights, facts)) return true;
+  if (rights.mode !== 'autonomous' || !isConfined(rights, context)) return true;
   if (rights.callLimits !== undefined) return true;
   const { allow, ask, deny } = rights.rules;
   const isAboutFiles = [...ask, ...deny].some((rule) =>
     ['Read', 'Write'].some((tool) => ruleCovers(rule, tool, 'narrow')),
   );
   const all = [...allow, ...ask, ...deny];
-  return isAboutFiles || all.some((rule) => rule.tool === 'Bash' && !isWholeTool(rule));
+  return isAboutFiles || all.some((rule) => rule.tool === 'Bash' && !coversWholeTool(rule));
 }
 
-function toolSet({ call }: Judged): Decision | undefined {
-  if (call.inToolSet) return undefined;
-  return {
-    verdict: 'deny',
-    step: 'tool_set',
-    reason: `${call.tool} is not one of this task's tools.`,
-  };
-}
-
-function denyRules(judged: Judged): Decision | undefined {
-  const { call, rights } = judged;
-  const rule = ruleAgainst(rights.rules.deny, judged);
+function checkDenyRules(input: DecisionInput): Decision | undefined {
+  const { call, rights } = input;
+  const rule = findRuleAgainst(rights.rules.deny, input);
   if (rule !== undefined) {
     const reason = `The deny rule ${citeRule(rule)} forbids this ${call.tool} call.`;
     return { verdict: 'deny', step: 'deny_rule', rule, reason };
   }
-  const tools = judged.asTask === undefined ? [call.tool] : [call.tool, 'Task'];
-  const disallowed = tools.find((tool) => isDisallowed(rights, tool));
+  const tools = input.asTask === undefined ? [call.tool] : [call.tool, 'Task'];
+  const disallowed = tools.find((tool) => isToolDisallowed(rights, tool));
   if (disallowed === undefined) return undefined;
   const reason = `${disallowed} is disallowed for this agent, by its definition or by a task above it.`;
   return { verdict: 'deny', step: 'deny_rule', reason };
 }
 
-function callLimits(judged: Judged): Decision | undefined {
-  const exceeded = exceededLimit(judged);
+function checkCallLimits(input: DecisionInput): Decision | undefined {
+  const exceeded = findExceededLimit(input);
   if (exceeded === undefined) return undefined;
   const { limit, tool } = exceeded;
-  const reason = `${tool} is limited to ${limitText(limit, tool)}, which does not cover this ${judged.call.tool} call.`;
-  return { verdict: 'deny', step: 'deny_rule', reason, instead: STAY_WITHIN };
+  const reason = `${tool} is limited to ${describeLimit(limit, tool)}, which does not cover this ${input.call.tool} call.`;
+  return { verdict: 'deny', step: 'deny_rule', reason, instead: STAY_WITHIN_LIMITS };
 }
 
-const STAY_WITHIN =
+const STAY_WITHIN_LIMITS =
   'Make only calls that are covered as a whole; for all else go on without it, and say so in your answer.';
 
-/** The first rule that could mean the call itself, or what it is known to read, to write or to delegate. */
-function ruleAgainst(
+/** Finds the first rule that could apply to the call itself, or to what it is known to read, write or delegate. */
+function findRuleAgainst(
   rules: readonly PermissionRule[],
-  { matching, asRead, asWritten, asTask }: Judged,
+  { subject, asRead, asWrite, asTask }: DecisionInput,
 ): PermissionRule | undefined {
-  const rule = [matching, asRead, asTask]
-    .map((each) => each && narrowingRule(rules, each))
-    .find((each) => each !== undefined);
-  if (rule !== undefined || asWritten === undefined) return rule;
-  // A rule about every file is about those of the workspace, and not about the temporary ones of a command.
-  const isInRoots = asWritten.call.access.writes.some(({ insideRoots }) => insideRoots);
-  const about = isInRoots ? rules : rules.filter((each) => !isWholeTool(each));
-  return narrowingRule(about, asWritten);
+  for (const each of [subject, asRead, asTask]) {
+    const rule = each && findNarrowingRule(rules, each);
+    if (rule !== undefined) return rule;
+  }
+  if (asWrite === undefined) return undefined;
+  // A rule about all files means those of the workspace, not the temporary files of a command.
+  const isInRoots = asWrite.call.access.writes.some(({ insideRoots }) => insideRoots);
+  return findNarrowingRule(
+    isInRoots ? rules : rules.filter((each) => !coversWholeTool(each)),
+    asWrite,
+  );
 }
 
-function askRules(judged: Judged): Decision | undefined {
-  const { call, rights } = judged;
-  const rule = ruleAgainst(rights.rules.ask, judged);
+function checkAskRules(input: DecisionInput): Decision | undefined {
+  const { call, rights } = input;
+  const rule = findRuleAgainst(rights.rules.ask, input);
   if (rule === undefined) return undefined;
   const reason = `The ask rule ${citeRule(rule)} wants this ${call.tool} call to be asked about.`;
   return { verdict: 'ask', step: 'ask_rule', rule, reason };
 }
 
-function allowRules({ call, rights, matching }: Judged): Decision | undefined {
-  const rule = wideningRule(rights.rules.allow, matching);
-  return rule === undefined ? undefined : allowedBy(rule, call);
-}
-
-function allowedBy(rule: PermissionRule, call: JudgedCall): Decision {
+function checkAllowRules({ call, rights, subject }: DecisionInput): Decision | undefined {
+  const rule = findAllowingRule(rights.rules.allow, subject);
+  if (rule === undefined) return undefined;
   const reason = `The allow rule ${citeRule(rule)} lets this ${call.tool} call run.`;
   return { verdict: 'allow', step: 'allow_rule', rule, reason };
 }
 
 const EDITING_TOOLS: ReadonlySet<string> = new Set(['Write', 'Edit', 'MultiEdit']);
 
-function modeGrant({ call, rights, facts }: Judged): Decision | undefined {
-  if (rights.mode === 'autonomous' && !isUnheld(call, rights, facts)) {
+function checkMode({ call, rights, context }: DecisionInput): Decision | undefined {
+  if (rights.mode === 'autonomous' && !isUnconfined(call, rights, context)) {
     const reason = 'In autonomous mode everything in bounds runs.';
     return { verdict: 'allow', step: 'mode', reason };
   }
@@ -139,59 +175,52 @@ function modeGrant({ call, rights, facts }: Judged): Decision | undefined {
   return { verdict: 'allow', step: 'mode', reason };
 }
 
-/** Without a sandbox nothing keeps a command in bounds, so no mode grants one. */
-function isUnheld({ kind }: JudgedCall, rights: Rights, facts: Holding): boolean {
-  return kind === 'execute' && !isHeld(rights, facts);
+/** Tells whether a call runs commands or code that no sandbox confines. No mode allows such a call. */
+function isUnconfined({ kind }: ResolvedCall, rights: Rights, context: Sandboxing): boolean {
+  return kind === 'execute' && !isConfined(rights, context);
 }
 
-type Holding = Pick<DecisionFacts, 'sandboxed' | 'machineIsSandbox'>;
+type Sandboxing = Pick<DecisionContext, 'isSandboxed' | 'isMachineSandbox'>;
 
 /** A machine that is itself the sandbox does not keep a command from changing the workspace. */
-function isHeld(rights: Rights, { sandboxed, machineIsSandbox }: Holding): boolean {
-  return sandboxed || (machineIsSandbox === true && !mayChangeNothing(rights));
+function isConfined(rights: Rights, { isSandboxed, isMachineSandbox }: Sandboxing): boolean {
+  return isSandboxed || (isMachineSandbox === true && !forbidsAllChanges(rights));
 }
 
-function toolDefault(judged: Judged): Decision {
-  const { call, rights, facts } = judged;
+function decideByDefault(input: DecisionInput): Decision {
+  const { call, rights, context } = input;
   const { tool, kind } = call;
-  if (isProvedFree(judged)) {
+  if (isProvedHarmless(input)) {
     const reason = 'The command is proved to change nothing.';
     return { verdict: 'allow', step: 'tool_default', reason };
   }
-  if (!changesSomething(call) && kind !== 'network') {
+  if (!hasCallEffect(call) && kind !== 'network') {
     const reason = `${tool} changes nothing and sends nothing away.`;
     return { verdict: 'allow', step: 'tool_default', reason };
   }
+  const lacksSandbox = rights.mode === 'autonomous' && isUnconfined(call, rights, context);
+  const lacking = lacksSandbox
+    ? 'without a sandbox only a rule'
+    : `neither a rule nor ${rights.mode} mode`;
   return {
     verdict: 'ask',
     step: 'tool_default',
-    reason: `${tool} ${doing(kind)}, and ${notGranted(judged)} lets it run unasked.`,
-    wouldAllow: ruleThatAllows(call, rights, facts),
-    ...(lacksSandbox(judged) && facts.machineIsSandbox !== true
-      ? { lacksSandbox: facts.inContainer === true ? 'in_container' : 'here' }
+    reason: `${tool} ${describeEffect(kind)}, and ${lacking} lets it run unasked.`,
+    wouldAllow: suggestRule(input),
+    ...(lacksSandbox && context.isMachineSandbox !== true
+      ? { lacksSandbox: context.isInContainer === true ? 'in_container' : 'here' }
       : {}),
   };
 }
 
-/** Whether its mode would let a call run, if anything held commands. */
-function lacksSandbox({ call, rights, facts }: Judged): boolean {
-  return rights.mode === 'autonomous' && isUnheld(call, rights, facts);
+function isProvedHarmless(input: DecisionInput): boolean {
+  const { call, rights, asRead } = input;
+  if (!isProvable(call) || call.proof?.proven !== true) return false;
+  if (checkHardRulesOfReads(input) !== undefined) return false;
+  return asRead === undefined || !isToolDisallowed(rights, 'Read');
 }
 
-function notGranted(judged: Judged): string {
-  return lacksSandbox(judged)
-    ? 'without a sandbox only a rule'
-    : `neither a rule nor ${judged.rights.mode} mode`;
-}
-
-function isProvedFree(judged: Judged): boolean {
-  const { call, rights, asRead } = judged;
-  if (!mayBeProved(call) || call.proof?.proven !== true) return false;
-  if (readFloor(judged) !== undefined) return false;
-  return asRead === undefined || !isDisallowed(rights, 'Read');
-}
-
-function doing(kind: JudgedCall['kind']): string {
+function describeEffect(kind: ResolvedCall['kind']): string {
   if (kind === 'execute') return 'runs commands or code';
   return kind === 'network' ? 'sends requests over the network' : 'changes files';
 }

@@ -11,13 +11,13 @@ import type {
 } from '../protocol/permission.ts';
 import type { GrantScope } from '../protocol/question.ts';
 import { intersectRights } from './attenuate.ts';
-import { effectiveMode, isNarrower, narrowerMode, widerMode } from './modes.ts';
+import { effectiveMode, isNarrowerMode, narrowerMode, widerMode } from './modes.ts';
 
 /**
- * Whether a definition comes from the user or from Muster, and not from a project or a plugin. No one else can
+ * Tells whether a definition comes from the user or from Muster, and not from a project or a plugin. No one else can
  * replace such a definition, so a grant may identify it by its name alone.
  */
-export function isOwnDefinition({ origin }: Pick<AgentDefinition, 'origin'>): boolean {
+export function canGrantByName({ origin }: Pick<AgentDefinition, 'origin'>): boolean {
   switch (origin.scope) {
     case 'user':
     case 'session':
@@ -31,8 +31,8 @@ export function isOwnDefinition({ origin }: Pick<AgentDefinition, 'origin'>): bo
 
 const digests = new WeakMap<AgentDefinition, string>();
 
-/** SHA-256 (hex) of everything in a definition that acts, whatever file it stands in. */
-function definitionDigest(definition: AgentDefinition): string {
+/** Hashes (SHA-256, hex) everything in a definition that has an effect, whatever file holds it. */
+function hashDefinition(definition: AgentDefinition): string {
   const known = digests.get(definition);
   if (known !== undefined) return known;
   const text = JSON.stringify({ ...actingPart(definition), description: definition.description });
@@ -42,61 +42,70 @@ function definitionDigest(definition: AgentDefinition): string {
 }
 
 /**
- * What a grant for this definition is bound to: its file, and for a file that others may write, what it says
- * now. As with trust, the user's own files may change.
+ * Identifies a definition for a grant that is bound to it: by its file, and where others may write the file, also by
+ * its present content. The user's own files may change, as they may for trust.
  */
-export function grantedDefinition(definition: AgentDefinition): GrantedDefinition {
-  const isBoundByPath = isOwnDefinition(definition) && definition.origin.scope !== 'session';
+export function identifyDefinition(definition: AgentDefinition): GrantedDefinition {
+  const isBoundByPath = canGrantByName(definition) && definition.origin.scope !== 'session';
   return {
     path: definition.origin.path,
-    sha256: isBoundByPath ? null : definitionDigest(definition),
+    sha256: isBoundByPath ? null : hashDefinition(definition),
   };
 }
 
-function isMeant(definition: AgentDefinition, { agent, definition: bound }: ModeGrant): boolean {
+function isGrantedBy(
+  definition: AgentDefinition,
+  { agent, definition: bound }: ModeGrant,
+): boolean {
   if (agent.toLowerCase() !== definition.name.toLowerCase()) return false;
-  if (bound === null) return isOwnDefinition(definition);
+  if (bound === null) return canGrantByName(definition);
   if (bound.path !== definition.origin.path) return false;
-  return bound.sha256 === null || bound.sha256 === definitionDigest(definition);
+  return bound.sha256 === null || bound.sha256 === hashDefinition(definition);
 }
 
-/** The widest grant for a definition. Null: the user has given it none. */
-export function grantFor(
+/** Finds the widest grant for a definition. Null if the user has granted it nothing. */
+export function findModeGrant(
   definition: AgentDefinition,
   grants: readonly ModeGrant[],
 ): ModeGrant | null {
   let widest: ModeGrant | null = null;
   for (const grant of grants) {
-    if (!isMeant(definition, grant)) continue;
-    if (widest === null || isNarrower(widest.mode, grant.mode)) widest = grant;
+    if (!isGrantedBy(definition, grant)) continue;
+    if (widest === null || isNarrowerMode(widest.mode, grant.mode)) widest = grant;
   }
   return widest;
 }
 
-export interface ModeTerms {
+/** An agent with the mode that the user grants it. */
+export interface AgentGrant {
   readonly definition: Pick<AgentDefinition, 'mode'>;
-  /** The grant of the user to the agent now. */
+  /** The user's present grant to the agent, or null. */
   readonly grant: ModeGrant | null;
 }
 
 /**
- * The rights of a task: those recorded for it, reduced to what the task above it may do now. The mode is reduced in
- * the same way, except that a grant of the user to the agent may make it wider than the mode above. A task that
- * was made in plan mode, or runs below one in plan mode, gets nothing from a grant.
+ * Reduces the rights that were recorded for a task to what its parent may do now. The mode is reduced in the same way,
+ * except that a grant of the user to the agent may make it wider than the parent's. A grant has no effect on a task
+ * that was created in plan mode or whose parent is in plan mode.
  */
-export function rightsBelow(
+export function limitRightsToParent(
   recorded: Rights,
-  above: Rights,
-  { definition, grant }: ModeTerms,
+  parent: Rights,
+  { definition, grant }: AgentGrant,
 ): Rights {
-  const cut = intersectRights(recorded, above);
-  if (grant === null || recorded.mode === 'plan' || above.mode === 'plan') return cut;
-  const wished = effectiveMode(definition, widerMode(recorded.mode, grant.mode));
-  return { ...cut, mode: narrowerMode(wished, widerMode(above.mode, grant.mode)) };
+  const rights = intersectRights(recorded, parent);
+  if (grant === null || recorded.mode === 'plan' || parent.mode === 'plan') return rights;
+  const requested = effectiveMode(definition, widerMode(recorded.mode, grant.mode));
+  return { ...rights, mode: narrowerMode(requested, widerMode(parent.mode, grant.mode)) };
 }
 
-/** The rights of a task that nobody stands above, where a grant that widened its mode is not given any more. */
-export function rightsAlone(
+/**
+ * Narrows the mode of a main task whose mode was widened by a grant that the user has taken back.
+ *
+ * @param withoutGrant the mode of the task without any grant, or null where no grant widened it
+ * @param grant the user's present grant, or null
+ */
+export function dropRevokedGrant(
   recorded: Rights,
   withoutGrant: PermissionMode | null,
   grant: ModeGrant | null,
@@ -105,32 +114,32 @@ export function rightsAlone(
   return { ...recorded, mode: narrowerMode(recorded.mode, withoutGrant) };
 }
 
-/** The grant that would give an agent the mode that its definition asks for. Null: none would, or none is needed. */
-export function modeToGrant(
+/** Finds the grant that would give an agent the mode that its definition asks for. Null if none is needed, or none would. */
+export function findModeToGrant(
   definition: AgentDefinition,
   { mode, depth }: Pick<Rights, 'mode' | 'depth'>,
 ): ModeToGrant | null {
   if (depth === 0 || mode === 'plan' || definition.mode === null) return null;
-  if (!isNarrower(mode, definition.mode)) return null;
+  if (!isNarrowerMode(mode, definition.mode)) return null;
   const { name } = definition;
-  return { agent: name, mode: definition.mode, isOwn: isOwnDefinition(definition) };
+  return { agent: name, mode: definition.mode, isOwn: canGrantByName(definition) };
 }
 
-/** Names the flag, and for the user's own agents the key of the configuration, that grant a mode. Ends a sentence. */
-export function wayToGrant({ agent, mode, isOwn }: ModeToGrant): string {
+/** Names the flag that grants a mode, and for the user's own agents also the configuration key. The text ends a sentence. */
+export function explainGrant({ agent, mode, isOwn }: ModeToGrant): string {
   const pair = `${agent}=${mode}`;
   const flag = `--agent-mode ${/^[\w.=-]+$/.test(pair) ? pair : `'${pair.replaceAll("'", `'\\''`)}'`}`;
   if (!isOwn) return `${flag} (for one conversation)`;
   return `${flag}, or agent_modes = [${JSON.stringify(pair)}] under [permissions] of your configuration`;
 }
 
-/** The scope of a grant: one for a conversation is recorded in its log alone. */
-export function grantScope({ source }: ModeGrant): Exclude<GrantScope, 'project'> {
+/** Finds the scope of a grant by its source. A grant for one conversation (`task`) is recorded only in its log. */
+export function findGrantScope({ source }: ModeGrant): Exclude<GrantScope, 'project'> {
   switch (source.kind) {
     case 'flag':
       return 'task';
     case 'answer':
-      // Saved answers name their file.
+      // The source of a saved answer is its file.
       return isAbsolute(source.where) ? 'user' : 'task';
     case 'config':
     case 'env':
@@ -140,24 +149,25 @@ export function grantScope({ source }: ModeGrant): Exclude<GrantScope, 'project'
   }
 }
 
-interface Agent {
+interface AskingAgent {
   readonly definition: AgentDefinition;
-  /** As they are now. */
+  /** Its present rights. */
   readonly rights: Pick<Rights, 'mode' | 'depth'>;
 }
 
 /**
- * A question with the mode that its agent asks for and lacks, where that mode alone would answer it.
+ * Adds to a decision to ask the mode that the agent's definition asks for, where a grant of that mode would let the
+ * call run.
  *
- * @param decideIn the decision about the same call in another mode
+ * @param decideIn decides about the same call in another mode
  */
-export function withModeToGrant(
+export function addModeToGrant(
   decision: Decision,
-  { definition, rights }: Agent,
+  { definition, rights }: AskingAgent,
   decideIn: (mode: PermissionMode) => Decision,
 ): Decision {
   if (decision.verdict !== 'ask' || decision.step !== 'tool_default') return decision;
-  const lacking = modeToGrant(definition, rights);
-  if (lacking === null || decideIn(lacking.mode).verdict !== 'allow') return decision;
-  return { ...decision, modeToGrant: lacking };
+  const modeToGrant = findModeToGrant(definition, rights);
+  if (modeToGrant === null || decideIn(modeToGrant.mode).verdict !== 'allow') return decision;
+  return { ...decision, modeToGrant };
 }

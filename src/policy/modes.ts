@@ -1,26 +1,25 @@
 import { UsageError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { PERMISSION_MODES } from '../protocol/permission.ts';
-import type { ModeGrant, PermissionMode } from '../protocol/permission.ts';
+import { PERMISSION_MODES, type ModeGrant, type PermissionMode } from '../protocol/permission.ts';
 
-/** Whether the first one allows less. */
-export function isNarrower(a: PermissionMode, b: PermissionMode): boolean {
+/** Tells whether the first mode allows less than the second. */
+export function isNarrowerMode(a: PermissionMode, b: PermissionMode): boolean {
   return a !== b && narrowerMode(a, b) === a;
 }
 
-/** The narrower of two modes. */
+/** Returns the narrower of two modes. */
 export function narrowerMode(a: PermissionMode, b: PermissionMode): PermissionMode {
   return PERMISSION_MODES.indexOf(a) <= PERMISSION_MODES.indexOf(b) ? a : b;
 }
 
-/** The wider of two modes. */
+/** Returns the wider of two modes. */
 export function widerMode(a: PermissionMode, b: PermissionMode): PermissionMode {
   return narrowerMode(a, b) === a ? b : a;
 }
 
 /**
- * The mode an agent gets below a task of this mode: what its file asks for, never more than the task
- * has. Where it has no wish, the task's own mode holds (docs/decisions/0002).
+ * Returns the mode of an agent below a task with this mode: the mode that its definition asks for, but never a wider
+ * one than the task's. A definition that asks for no mode gets the task's mode (docs/decisions/0002).
  */
 export function effectiveMode(
   definition: Pick<AgentDefinition, 'mode'>,
@@ -30,9 +29,10 @@ export function effectiveMode(
 }
 
 /**
- * The mode that an agent gets below a task of this mode: what its definition asks for, at most what that task
- * has or the user grants to the agent. A grant never lifts plan mode: nothing has an effect by delegation from
- * there. Null: the user grants the agent nothing.
+ * Returns the mode of an agent below a task with this mode, as `effectiveMode` does, except that the user's grant to
+ * the agent may make it wider than the task's. A grant never lifts plan mode: nothing below plan mode has an effect.
+ *
+ * @param grant the user's grant to the agent, or null
  */
 export function delegatedMode(
   definition: Pick<AgentDefinition, 'mode'>,
@@ -43,34 +43,49 @@ export function delegatedMode(
   return effectiveMode(definition, widerMode(parentMode, grant.mode));
 }
 
-/** Words that users of Claude Code know, where they mean the same for a flag. */
-const FLAG_WORDS: ReadonlyMap<string, PermissionMode> = new Map<string, PermissionMode>([
+/** Names of modes, also those that Claude Code uses for the same as a flag. */
+const MODE_NAMES: ReadonlyMap<string, PermissionMode> = new Map<string, PermissionMode>([
   ...PERMISSION_MODES.map((mode): [string, PermissionMode] => [mode.toLowerCase(), mode]),
   ['manual', 'default'],
   ['auto', 'default'],
   ['bypasspermissions', 'autonomous'],
 ]);
 
-/** The mode that a user's word means. Undefined: none, or one of two opposite things. */
-export function modeOfWord(word: string): PermissionMode | undefined {
-  return FLAG_WORDS.get(word.trim().toLowerCase());
+/** Reads the name of a mode, in any case. Undefined: it is unknown, or vendors use it for opposite things. */
+function parseMode(name: string): PermissionMode | undefined {
+  return MODE_NAMES.get(name.trim().toLowerCase());
 }
 
 /**
- * The value of `--permission-mode`. The user's own word may be any mode.
+ * Reads the value of `--permission-mode`, where the user may choose any mode.
  *
- * @throws UsageError for an unknown word, and for `dontAsk`, which means two opposite things
+ * @throws UsageError for an unknown name, and for `dontAsk`, which means two opposite things
  */
-export function parseModeFlag(word: string): PermissionMode {
-  const folded = word.trim().toLowerCase();
-  const mode = modeOfWord(word);
+export function parseModeFlag(name: string): PermissionMode {
+  const mode = parseMode(name);
   if (mode !== undefined) return mode;
-  if (folded === 'dontask') {
+  if (name.trim().toLowerCase() === 'dontask') {
     throw new UsageError(
       '--permission-mode dontAsk means two opposite things: in Muster and .gen agent files that everything in bounds runs unasked (write `autonomous`), in Claude Code that whatever would ask is refused (write `default`; without a terminal that refuses what would ask).',
     );
   }
   throw new UsageError(
-    `--permission-mode ${JSON.stringify(word)} is not a mode; valid are ${PERMISSION_MODES.join(', ')}.`,
+    `--permission-mode ${JSON.stringify(name)} is not a mode; valid are ${PERMISSION_MODES.join(', ')}.`,
   );
+}
+
+/** The modes that can be granted to an agent. Plan mode needs no grant. */
+export const GRANTABLE_MODES = PERMISSION_MODES.filter((mode) => mode !== 'plan');
+
+export interface AgentMode {
+  readonly agent: string;
+  readonly mode: PermissionMode;
+}
+
+/** Reads `NAME=MODE`, by which a file or a flag grants a mode to an agent. Returns null for any other text. */
+export function parseAgentMode(text: string): AgentMode | null {
+  const equals = text.lastIndexOf('=');
+  const agent = text.slice(0, Math.max(equals, 0)).trim();
+  const mode = parseMode(text.slice(equals + 1));
+  return agent === '' || mode === undefined || mode === 'plan' ? null : { agent, mode };
 }

@@ -8,27 +8,30 @@ import { isInside } from './call.ts';
 const PARTS = new PathParts(PROTECTED_PATHS);
 const SINGLE_NAMES = PROTECTED_PATHS.filter((path) => !path.includes('/'));
 
-/** Where a path is judged; all absolute and real. */
-export interface ProtectionPlace {
+/** The directories on which the protection of a path depends; all absolute, links resolved. */
+export interface ProtectionScope {
   readonly roots: readonly string[];
-  /** Muster's own configuration and data. */
+  /** The configuration and data directories of Muster. */
   readonly stateDirectories: readonly string[];
 }
 
 /**
- * Whether writing to a path (absolute; test it as asked and as it really is) is asked of a person in
- * every mode. Of a path in a root only what is below the innermost one counts: where the user put the
- * workspace is the user's choice.
+ * Tells whether a person is asked in every mode before this path is written. In a path inside a root, only the part below
+ * the innermost root counts, since the location of the workspace is the user's choice.
+ *
+ * @param path absolute; test both the path that was asked for and the one that it leads to
  */
-export function isProtectedPath(path: string, place: ProtectionPlace): boolean {
-  if (place.stateDirectories.some((directory) => isInside(directory, path))) return true;
-  const root = rootOf(path, place.roots);
-  const below = root === undefined ? path : relative(root, path);
-  const names = below.split('/').map(foldedName);
-  return names.some((name, index) => PARTS.endAt(names, index) || isLikeProtected(name));
+export function isProtectedPath(
+  path: string,
+  { roots, stateDirectories }: ProtectionScope,
+): boolean {
+  if (stateDirectories.some((directory) => isInside(directory, path))) return true;
+  const root = rootOf(path, roots);
+  const names = (root === undefined ? path : relative(root, path)).split('/').map(foldedName);
+  return names.some((name, index) => PARTS.endAt(names, index) || couldBeProtectedName(name));
 }
 
-function isLikeProtected(name: string): boolean {
+function couldBeProtectedName(name: string): boolean {
   if (PROTECTED_ENDINGS.some((ending) => name.endsWith(ending))) return true;
   return name.includes('~') && SINGLE_NAMES.some((long) => mayBeShortFor(name, long));
 }

@@ -9,40 +9,46 @@ import {
   TOOL_NAMES,
   UNBUILT_TOOLS,
 } from '../protocol/tool-names.ts';
-import { closedByLimit } from './call-limits.ts';
-import { hasEffect, runsProvedCommands } from './plan-mode.ts';
-import { citeRule } from './rules.ts';
-import { denialCovers, isDisallowed, isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
+import { explainClosedTool } from './call-limits.ts';
+import { hasToolEffect, isCommandTool } from './tool-effects.ts';
+import { citeRule } from './rules/rules.ts';
+import {
+  denialCovers,
+  isToolDisallowed,
+  coversWholeTool,
+  nameCovers,
+  ruleCovers,
+} from './rules/tool-cover.ts';
 
 export interface AvailableTool {
-  /** Canonical. */
+  /** The canonical name. */
   readonly name: string;
   readonly kind: ToolKind;
 }
 
 export interface ToolViewRequest {
-  /** Null: the main agent's own set. */
+  /** Null if a main agent without a definition. */
   readonly definition: AgentDefinition | null;
-  /** The task's own rights, already attenuated. */
+  /** The rights of the task itself, already attenuated. */
   readonly rights: Rights;
-  /** Every tool that exists in this process, those of trusted MCP servers too. */
+  /** Every tool that exists in this process, including those of trusted MCP servers. */
   readonly available: readonly AvailableTool[];
-  /** Whether every agent gets Task, and not only those that list it. */
+  /** True if every agent gets Task, not only agents whose definition lists it. */
   readonly nested: boolean;
-  /** Whether the task is a main agent, which talks to the user. */
+  /** True if the task is a main agent, which talks to the user. */
   readonly root: boolean;
-  /** Whether there is an agent that it may delegate to. */
+  /** True if there is an agent that the task may delegate to. */
   readonly delegable: boolean;
   /**
-   * Whether the task gets the code search without asking for it, where it has Read and Grep: the search
-   * shows no more than they do. Default false.
+   * True if the task gets the code search without asking for it, where it has Read and Grep: the search shows no more
+   * than they do. Default false.
    */
   readonly addsCodeSearch?: boolean;
-  /** What happens to its questions. Default `deny`. */
+  /** The treatment of the task's questions. Default `deny`. */
   readonly onAsk?: OnAsk;
 }
 
-/** A tool that was meant for the task and that it doesn't get. */
+/** A tool that the task was meant to have and does not get. */
 export interface DroppedTool {
   readonly name: string;
   /** One sentence. */
@@ -58,15 +64,15 @@ export interface ToolView {
 const MAIN_TOOLS: readonly string[] = [...CORE_TOOLS, 'Task', 'TaskList'];
 
 /**
- * The tools of a task, frozen when it starts: what stands in its requests and all that it may call. The
- * same for the main agent and for every child.
+ * Selects the tools of a task when it starts. They do not change later: they are described in each of its requests,
+ * and it can call no others. Main agents and children are treated alike.
  */
-export function toolView(request: ToolViewRequest): ToolView {
+export function createToolView(request: ToolViewRequest): ToolView {
   const byName = new Map(request.available.map((tool) => [tool.name, tool]));
   const names: string[] = [];
   const dropped: DroppedTool[] = [];
-  for (const name of inRequestOrder(wantedTools(request))) {
-    const reason = dropReason(name, byName.get(name), request);
+  for (const name of sortForRequest(listRequestedTools(request))) {
+    const reason = explainDrop(name, byName.get(name), request);
     if (reason === undefined) names.push(name);
     else dropped.push({ name, reason });
   }
@@ -75,45 +81,45 @@ export function toolView(request: ToolViewRequest): ToolView {
     request.addsCodeSearch === true &&
     ['Read', 'Grep'].every((name) => names.includes(name)) &&
     !names.includes(CODE_SEARCH);
-  if (addsSearch && dropReason(CODE_SEARCH, search, request) === undefined) names.push(CODE_SEARCH);
+  if (addsSearch && explainDrop(CODE_SEARCH, search, request) === undefined)
+    names.push(CODE_SEARCH);
   return { names, dropped };
 }
 
-/** What the definition asks for, patterns such as `mcp__SERVER__*` resolved where they can be. */
-function wantedTools(request: ToolViewRequest): ReadonlySet<string> {
+/** Lists the tools that the definition asks for. Patterns such as `mcp__SERVER__*` are replaced by the tools that they match, where there are any. */
+function listRequestedTools(request: ToolViewRequest): ReadonlySet<string> {
   const { definition, available, nested } = request;
   const servers = available.map((tool) => tool.name).filter((name) => name.startsWith('mcp__'));
   if (definition === null) {
-    const forPlans = showsPlans(request) ? ['ExitPlanMode'] : [];
-    const forTemplates = available.some(({ name }) => name === 'RunTemplate')
-      ? ['RunTemplate']
-      : [];
-    return new Set([...MAIN_TOOLS, ...forTemplates, ...forPlans, ...servers]);
+    const hasTemplates = available.some(({ name }) => name === 'RunTemplate');
+    const templates = hasTemplates ? ['RunTemplate'] : [];
+    const plans = canShowPlans(request) ? ['ExitPlanMode'] : [];
+    return new Set([...MAIN_TOOLS, ...templates, ...plans, ...servers]);
   }
-  // To name agents that it may delegate to is to ask for Task.
+  // A definition that names the agents that it may delegate to asks for Task.
   const namesAgents = (definition.delegatesTo ?? []).length > 0;
-  const ownNotes = definition.memory === undefined ? [] : MEMORY_TOOLS;
+  const noteTools = definition.memory === undefined ? [] : MEMORY_TOOLS;
   if (definition.tools.mode !== 'allow') {
     const delegation = nested || namesAgents ? ['Task'] : [];
-    return new Set([...CORE_TOOLS, ...delegation, ...ownNotes, ...servers]);
+    return new Set([...CORE_TOOLS, ...delegation, ...noteTools, ...servers]);
   }
   const listed = definition.tools.names.flatMap((name) => {
     const covered = servers.filter((tool) => nameCovers(name, tool));
     return covered.length > 0 ? covered : [name];
   });
   const delegates = namesAgents || (nested && listed.length > 0);
-  return new Set([...listed, ...(delegates ? ['Task'] : []), ...ownNotes]);
+  return new Set([...listed, ...(delegates ? ['Task'] : []), ...noteTools]);
 }
 
-/** Muster's own tools in their fixed order, then the others by name: the same bytes for every run. */
-function inRequestOrder(names: ReadonlySet<string>): readonly string[] {
+/** Sorts Muster's own tools in their fixed order and the others by name, so that every run sends the same bytes. */
+function sortForRequest(names: ReadonlySet<string>): readonly string[] {
   const others = [...names].filter((name) => !TOOL_NAMES.includes(name));
   return [...TOOL_NAMES.filter((name) => names.has(name)), ...others.toSorted()];
 }
 
 const UNBUILT = 'Muster does not have this tool yet.';
 
-function dropReason(
+function explainDrop(
   name: string,
   tool: AvailableTool | undefined,
   request: ToolViewRequest,
@@ -121,11 +127,13 @@ function dropReason(
   if (tool === undefined) {
     return UNBUILT_TOOLS.has(name) ? UNBUILT : 'No such tool is available here.';
   }
-  return deniedReason(name, request) ?? placeReason(name, request) ?? planReason(tool, request);
+  return (
+    explainDenial(name, request) ?? explainPosition(name, request) ?? explainPlanMode(tool, request)
+  );
 }
 
-function deniedReason(name: string, { definition, rights }: ToolViewRequest): string | undefined {
-  if (isDisallowed(rights, name)) {
+function explainDenial(name: string, { definition, rights }: ToolViewRequest): string | undefined {
+  if (isToolDisallowed(rights, name)) {
     const ownDenials = [
       ...(definition?.disallowedTools ?? []),
       ...(definition?.tools.mode === 'deny' ? definition.tools.names : []),
@@ -135,17 +143,17 @@ function deniedReason(name: string, { definition, rights }: ToolViewRequest): st
       : 'A task above denies it.';
   }
   const rule = rights.rules.deny.find(
-    (each) => isWholeTool(each) && ruleCovers(each, name, 'narrow'),
+    (each) => coversWholeTool(each) && ruleCovers(each, name, 'narrow'),
   );
   if (rule !== undefined) return `The deny rule ${citeRule(rule)} forbids it.`;
-  return closedByLimit(name, rights, definition);
+  return explainClosedTool(name, rights, definition);
 }
 
-/** A definition can name any number of agents. */
-const SHOWN_NAMES = 8;
+/** A definition can name any number of agents. A reason names at most these. */
+const MAX_AGENT_NAMES = 8;
 
-/** What depends on where in the tree of tasks it stands. */
-function placeReason(name: string, request: ToolViewRequest): string | undefined {
+/** Explains what the position of the task in the tree of tasks excludes. */
+function explainPosition(name: string, request: ToolViewRequest): string | undefined {
   const { definition, delegable, rights, root } = request;
   const delegates = name === 'Task' || name === 'RunTemplate';
   if (delegates && rights.depth >= rights.maxDepth) {
@@ -155,31 +163,31 @@ function placeReason(name: string, request: ToolViewRequest): string | undefined
     const named = definition?.delegatesTo ?? [];
     return named.length === 0
       ? 'Its definition names no agent that it may delegate to.'
-      : `None of the agents that it may delegate to is here: ${named.slice(0, SHOWN_NAMES).join(', ')}.`;
+      : `None of the agents that it may delegate to is here: ${named.slice(0, MAX_AGENT_NAMES).join(', ')}.`;
   }
   if (name === 'AskUser' && !root) return 'Only the main agent asks the user.';
   if (name === 'AskUser' && rights.refusesQuestions === true) {
     return 'Its definition wants nothing asked of anybody.';
   }
-  if (name === 'ExitPlanMode' && !showsPlans(request)) {
+  if (name === 'ExitPlanMode' && !canShowPlans(request)) {
     return 'Only a main agent shows a plan, where somebody is there to approve it.';
   }
   return undefined;
 }
 
 /**
- * Whoever is there can set plan mode at any time; whoever answers later does not. One whose definition wants plan
- * mode can't be let out of it.
+ * Tells whether a person may have to approve a plan: a person who is there can set plan mode at any time, a person who
+ * answers later cannot. An agent whose definition asks for plan mode never leaves it.
  */
-function showsPlans({ definition, root, rights, onAsk }: ToolViewRequest): boolean {
+function canShowPlans({ definition, root, rights, onAsk }: ToolViewRequest): boolean {
   if (definition?.mode === 'plan') return false;
   return root && (onAsk === 'wait' || (onAsk === 'park' && rights.mode === 'plan'));
 }
 
-/** What plan mode refuses in every case is not even offered. */
-function planReason(tool: AvailableTool, request: ToolViewRequest): string | undefined {
-  if (request.rights.mode !== 'plan' || runsProvedCommands(tool.name)) return undefined;
-  // A person can let it leave plan mode, and its tools are frozen.
-  if (showsPlans(request)) return undefined;
-  return hasEffect(tool.name, tool.kind) ? 'Plan mode changes nothing.' : undefined;
+/** A tool whose calls plan mode always refuses is not even offered. */
+function explainPlanMode(tool: AvailableTool, request: ToolViewRequest): string | undefined {
+  if (request.rights.mode !== 'plan' || isCommandTool(tool.name)) return undefined;
+  // A person can let the task leave plan mode, and its tools do not change then.
+  if (canShowPlans(request)) return undefined;
+  return hasToolEffect(tool.name, tool.kind) ? 'Plan mode changes nothing.' : undefined;
 }

@@ -87,6 +87,8 @@ export interface Access {
   readonly commands: readonly string[];
   /** Whether the commands go on after the call. Default false. */
   readonly background?: boolean;
+  /** Names of environment variables that the call sets or unsets for later commands. Default: none. */
+  readonly variables?: readonly string[];
   /** Host names that would be contacted. */
   readonly hosts: readonly string[];
   /** For Task, and a skill that runs as a task: the agent type, by its name. */

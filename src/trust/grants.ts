@@ -1,7 +1,7 @@
 import { isJsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { plural } from '../base/text.ts';
-import { parseRules } from '../policy/rules.ts';
+import { parseRules } from '../policy/rules/rules.ts';
 import type { Layer } from '../config/layer.ts';
 import { describeProblem } from '../config/source.ts';
 import { MAX_INDEX_LINES } from '../engine/memory/prompt-notes.ts';

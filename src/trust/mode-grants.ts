@@ -1,9 +1,8 @@
 import { findAgent } from '../agents/find-agent.ts';
 import { UsageError } from '../base/errors.ts';
 import type { ModeGrantStore } from '../engine/task/user-approvals.ts';
-import { GRANTABLE_MODES, parseAgentMode } from '../policy/agent-mode.ts';
-import { grantedDefinition, isOwnDefinition } from '../policy/mode-grants.ts';
-import { isNarrower } from '../policy/modes.ts';
+import { GRANTABLE_MODES, parseAgentMode, isNarrowerMode } from '../policy/modes.ts';
+import { identifyDefinition, canGrantByName } from '../policy/mode-grants.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ModeGrant, PermissionMode } from '../protocol/permission.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -57,7 +56,7 @@ function readGrant(written: WrittenGrant, agents: readonly AgentDefinition[]): R
     if (mistake !== null)
       throw new UsageError(`${source.where} ${shownGrant(written)}: ${mistake}`);
     return {
-      grant: { agent: agent.name, mode, definition: grantedDefinition(agent), source },
+      grant: { agent: agent.name, mode, definition: identifyDefinition(agent), source },
       notice: null,
     };
   }
@@ -65,7 +64,7 @@ function readGrant(written: WrittenGrant, agents: readonly AgentDefinition[]): R
   const name = found.ok ? found.agent.name : word;
   const grant: ModeGrant = { agent: name, mode, definition: null, source };
   if (!found.ok) return { grant, notice: ignoredGrant(written, found.error.message) };
-  if (!isOwnDefinition(found.agent))
+  if (!canGrantByName(found.agent))
     return { grant, notice: grantToOtherFile(found.agent, written) };
   const mistake = grantBeyondDefinition(found.agent, mode);
   return { grant, notice: mistake === null ? null : ignoredGrant(written, mistake) };
@@ -98,7 +97,7 @@ function grantToOtherFile(
   agent: AgentDefinition,
   { mode, source }: WrittenGrant,
 ): ConfigNotice | null {
-  if (agent.mode !== null && !isNarrower('default', agent.mode)) return null;
+  if (agent.mode !== null && !isNarrowerMode('default', agent.mode)) return null;
   const message = `permissions.agent_modes grants ${mode} mode to your own agent ${oneLine(agent.name)}, and not to ${oneLine(agent.origin.path)}, which takes its place here; --agent-mode ${oneLine(agent.name)}=${mode} grants it to that one, for one conversation`;
   return { where: source.where, message };
 }
@@ -106,7 +105,7 @@ function grantToOtherFile(
 /** The grants, as `NAME=MODE`, that would give an agent more than the default mode. */
 export function agentModesOf({ name, mode: wished }: AgentDefinition): readonly string[] {
   return GRANTABLE_MODES.filter(
-    (mode) => mode !== 'default' && (wished === null || !isNarrower(wished, mode)),
+    (mode) => mode !== 'default' && (wished === null || !isNarrowerMode(wished, mode)),
   ).map((mode) => `${name}=${mode}`);
 }
 

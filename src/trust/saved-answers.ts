@@ -1,7 +1,7 @@
 import { MusterError, UsageError } from '../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
-import { parseRule, type RuleText } from '../policy/rules.ts';
+import { parseRule, type RuleText } from '../policy/rules/rules.ts';
 import { StateFile } from './state-file.ts';
 import { approvalDirectory, type StateWish } from './state-place.ts';
 

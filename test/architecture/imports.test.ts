@@ -255,7 +255,7 @@ it('the help, the version and the list of commands load neither the engine nor w
   const heavy = new Set(['engine', 'model', 'store', 'tools', 'testing']);
   expect([...reached].filter((file) => heavy.has(moduleOf(file)))).toEqual([]);
   // The names of configuration keys and their values, and the names of examples.
-  const light = ['agents/example-agents.ts', 'policy/agent-mode.ts', 'policy/modes.ts'];
+  const light = ['agents/example-agents.ts', 'policy/modes.ts'];
   const others = [...reached].filter((file) => ['agents', 'policy'].includes(moduleOf(file)));
   expect(others.toSorted()).toEqual(light);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { treeHash } from '../policy/read-only/small-tree.ts';
+import { treeHash } from '../policy/shell/read-only/small-tree.ts';
 import { bash, callsInTurn, lastResults, openWorld } from './world.ts';
 
 const FILES = { 'a.txt': 'one\ntwo\n', 'src/b.ts': 'two\n', 'keys/.env': 'SECRET=1\n' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModeGrantStore } from '../../src/engine/task/user-approvals.ts';
-import { grantedDefinition } from '../../src/policy/mode-grants.ts';
+import { identifyDefinition } from '../../src/policy/mode-grants.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { ModeGrant } from '../../src/protocol/permission.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
@@ -72,7 +72,7 @@ function storeOf(...grants: readonly ModeGrant[]): ModeGrantStore & { readonly k
 const GRANT: ModeGrant = {
   agent: 'coder',
   mode: 'acceptEdits',
-  definition: grantedDefinition(CODER),
+  definition: identifyDefinition(CODER),
   source: { kind: 'flag', where: '--agent-mode' },
 };
 

@@ -9,8 +9,8 @@ import type { MemorySource } from '../../src/engine/memory/memory-source.ts';
 import type { ModeGrantStore, StandingRules } from '../../src/engine/task/user-approvals.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
-import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
 import { createScriptedModel, type ModelScript, type ScriptedModel } from '../scripted-model.ts';
+import { createRootRights as narrowedRights } from '../../src/policy/attenuate.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type {

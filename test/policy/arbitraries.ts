@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
-import { PERMISSION_MODES, type Rights } from '../../src/protocol/permission.ts';
-import type { JudgedCall } from '../../src/policy/call.ts';
-import { withCallLimits } from '../../src/policy/call-limits.ts';
-import { withDefinitionRules } from '../../src/policy/definition-rules.ts';
+import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
+import type { Rights } from '../../src/protocol/permission.ts';
+import type { ResolvedCall } from '../../src/policy/call.ts';
+import { addCallLimits } from '../../src/policy/call-limits.ts';
+import { addDefinitionRules } from '../../src/policy/rules/definition-rules.ts';
 import {
   agent,
   bash,
@@ -35,7 +36,7 @@ const LINES = [
 ];
 
 /** Calls over a few files, commands, hosts and agents, so that rules meet them often. */
-export const anyCall: fc.Arbitrary<JudgedCall> = fc.oneof(
+export const anyCall: fc.Arbitrary<ResolvedCall> = fc.oneof(
   fc.constantFrom(...FILES).map(read),
   fc.constantFrom(...FILES).map(edit),
   fc.constantFrom(...FILES).map(write),
@@ -151,12 +152,12 @@ export const anyRights: fc.Arbitrary<Rights> = fc
   )
   .map(([rights, refuses, brought]) => {
     const ruleSet = brought.reduce(
-      (known, [name, own]) => withDefinitionRules(known, { name, ...own }),
+      (known, [name, own]) => addDefinitionRules(known, { name, ...own }),
       rights.rules,
     );
     const limits = brought.reduce(
-      (known, [name, , own]) => withCallLimits(known.callLimits, { name, ...own }),
-      withCallLimits([], { name: 'none' }),
+      (known, [name, , own]) => addCallLimits(known.callLimits, { name, ...own }),
+      addCallLimits([], { name: 'none' }),
     );
     return Object.assign(rights, refuses, { rules: ruleSet }, limits);
   });

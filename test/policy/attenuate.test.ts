@@ -5,13 +5,13 @@ import {
   type Rights,
   PERMISSION_MODES,
 } from '../../src/protocol/permission.ts';
-import { attenuate, intersectRights, rootRights } from '../../src/policy/attenuate.ts';
-import { type JudgedCall, type ResolvedPath, isInside } from '../../src/policy/call.ts';
+import { attenuate, intersectRights, createRootRights } from '../../src/policy/attenuate.ts';
+import { type ResolvedCall, type CallPath, isInside } from '../../src/policy/call.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { pinWidening } from '../../src/policy/pin-rules.ts';
-import { printRule } from '../../src/policy/rules.ts';
+import { makeAllowRulesAbsolute } from '../../src/policy/rules/absolute-rules.ts';
+import { printRule } from '../../src/policy/rules/rules.ts';
 import { anyAgent, anyCall, anyRights } from './arbitraries.ts';
-import { agent, edit, FACTS, rights, ROOT, rules } from './support.ts';
+import { agent, edit, CONTEXT, rights, ROOT, rules } from './support.ts';
 
 const RANK = { deny: 0, ask: 1, allow: 2 };
 
@@ -24,13 +24,16 @@ const holds = (whole: readonly string[], part: readonly string[]): boolean =>
 
 /** Allow rules with relative paths written out, since roots may differ. */
 function allowed({ rules, roots }: Rights): readonly string[] {
-  return texts(pinWidening(rules.allow, roots));
+  return texts(makeAllowRulesAbsolute(rules.allow, roots));
 }
 
 /** Limits on calls, their paths written out where the task below works elsewhere. */
 function limitTexts({ callLimits = [], roots }: Rights, below: readonly string[]) {
   return callLimits.map(({ rules: own, ...others }) =>
-    JSON.stringify([others, texts(roots[0] === below[0] ? own : pinWidening(own, roots))]),
+    JSON.stringify([
+      others,
+      texts(roots[0] === below[0] ? own : makeAllowRulesAbsolute(own, roots)),
+    ]),
   );
 }
 
@@ -52,8 +55,8 @@ function isBelow(low: Rights, high: Rights): boolean {
 }
 
 /** The call as it would be resolved for a task with these roots. */
-function inRootsOf(owner: Rights, made: JudgedCall): JudgedCall {
-  const judged = (each: ResolvedPath): ResolvedPath => ({
+function inRootsOf(owner: Rights, made: ResolvedCall): ResolvedCall {
+  const judged = (each: CallPath): CallPath => ({
     ...each,
     insideRoots: owner.roots.some((root) => isInside(root, each.real)),
   });
@@ -65,7 +68,7 @@ function inRootsOf(owner: Rights, made: JudgedCall): JudgedCall {
 }
 
 describe('attenuate', () => {
-  test('narrows by the definition, and goes one deeper', () => {
+  test('narrows the rights by the definition, one level deeper', () => {
     const parent = { ...rights('autonomous', { allow: ['Bash'] }), disallowedTools: ['WebFetch'] };
     const definition = agent({
       mode: 'acceptEdits',
@@ -98,7 +101,7 @@ describe('attenuate', () => {
         { text: 'Read(a)(', tool: 'Read', source },
       ],
     });
-    const main = rootRights({ ...parent, maxDepth: 2 }, definition);
+    const main = createRootRights({ ...parent, maxDepth: 2 }, definition);
     expect(main.rules).toEqual(attenuate(parent, definition).rules);
   });
 
@@ -119,27 +122,27 @@ describe('attenuate', () => {
       agent({ mode: 'acceptEdits', tools: { mode: 'allow', names: ['Task'] } }),
     );
     const worker = attenuate(coordinator, agent({ mode: 'acceptEdits' }));
-    expect(decide(edit('a.ts'), worker, FACTS).verdict).toBe('allow');
+    expect(decide(edit('a.ts'), worker, CONTEXT).verdict).toBe('allow');
   });
 
-  test('who wants nothing asked wants it of all below, whatever those say', () => {
+  test('an agent that refuses questions refuses them for all tasks below, whatever their definitions say', () => {
     const silent = attenuate(rights(), agent({ refusesQuestions: true }));
     expect(silent).toEqual({ ...rights(), refusesQuestions: true, depth: 1 });
     expect(attenuate(silent, agent({ refusesQuestions: false })).refusesQuestions).toBe(true);
     expect(intersectRights(rights(), silent).refusesQuestions).toBe(true);
     expect(intersectRights(silent, rights()).refusesQuestions).toBe(true);
-    expect(attenuate(rights(), agent(), { now: silent }).refusesQuestions).toBe(true);
+    expect(attenuate(rights(), agent(), { callerRights: silent }).refusesQuestions).toBe(true);
   });
 
-  test('is below the parent, and no call that the parent refuses runs in the child', () => {
+  test('never gives more than the parent has, and no call that the parent refuses runs in the child', () => {
     fc.assert(
       fc.property(anyRights, fc.array(anyAgent, { maxLength: 4 }), anyCall, (root, chain, made) => {
         let parent = root;
         for (const definition of chain) {
           const child = attenuate(parent, definition);
           expect(isBelow(child, parent)).toBe(true);
-          expect(RANK[decide(made, child, FACTS).verdict]).toBeLessThanOrEqual(
-            RANK[decide(made, parent, FACTS).verdict],
+          expect(RANK[decide(made, child, CONTEXT).verdict]).toBeLessThanOrEqual(
+            RANK[decide(made, parent, CONTEXT).verdict],
           );
           parent = child;
         }
@@ -148,7 +151,7 @@ describe('attenuate', () => {
     );
   });
 
-  test('twice is once, one level deeper', () => {
+  test('applied twice is the same as once, one level deeper', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, (parent, definition) => {
         const once = attenuate(parent, definition);
@@ -157,7 +160,7 @@ describe('attenuate', () => {
     );
   });
 
-  test('which of two definitions stands above the other makes no difference below both', () => {
+  test('the order of two definitions makes no difference below both', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, anyAgent, (parent, one, other) => {
         expect(attenuate(attenuate(parent, one), other)).toEqual(
@@ -167,7 +170,7 @@ describe('attenuate', () => {
     );
   });
 
-  test('narrowing a parent first or its child afterwards comes to the same', () => {
+  test('narrowing a parent first or its child afterwards has the same result', () => {
     fc.assert(
       fc.property(anyRights, anyRights, anyAgent, (parent, maxRights, definition) => {
         const before = attenuate(intersectRights(parent, maxRights), definition);
@@ -176,7 +179,7 @@ describe('attenuate', () => {
           depth: maxRights.depth + 1,
         });
         expect(after).toEqual(before);
-        expect(attenuate(parent, definition, { now: maxRights })).toEqual(before);
+        expect(attenuate(parent, definition, { callerRights: maxRights })).toEqual(before);
       }),
     );
   });
@@ -198,7 +201,7 @@ describe('intersectRights', () => {
     );
   });
 
-  test('is below both, and cutting again changes nothing', () => {
+  test('gives no more than either, and a second time changes nothing', () => {
     fc.assert(
       fc.property(anyRights, anyRights, (recorded, maxRights) => {
         const both = intersectRights(recorded, maxRights);
@@ -209,9 +212,9 @@ describe('intersectRights', () => {
     );
   });
 
-  test('allows no call that either refuses, in whatever roots the rules were written', () => {
-    const verdict = (made: JudgedCall, owner: Rights): number =>
-      RANK[decide(inRootsOf(owner, made), owner, FACTS).verdict];
+  test('allows no call that either refuses, with any roots of the rules', () => {
+    const verdict = (made: ResolvedCall, owner: Rights): number =>
+      RANK[decide(inRootsOf(owner, made), owner, CONTEXT).verdict];
     fc.assert(
       fc.property(anyRights, anyRights, anyCall, (recorded, maxRights, made) => {
         const both = verdict(made, intersectRights(recorded, maxRights));
@@ -222,7 +225,7 @@ describe('intersectRights', () => {
     );
   });
 
-  test('a relative rule means what it meant in the roots it was written for', () => {
+  test('a relative rule keeps the meaning that it had in its roots', () => {
     const recorded = { ...rights('default', { allow: ['Edit(x/**)'] }), roots: ['/a', '/b'] };
     const cut = intersectRights(recorded, { ...recorded, roots: ['/b'] });
     expect(cut.rules.allow).toEqual([]);
@@ -231,14 +234,14 @@ describe('intersectRights', () => {
     expect(texts(deeper.rules.deny)).toEqual(['Read(//a/secret/**)', 'Read(secret/**)']);
   });
 
-  test('keeps what lies in a root of both', () => {
+  test('keeps roots that lie in a root of both', () => {
     const recorded = { ...rights(), roots: ['/a/b', '/c'] };
     const maxRights = { ...rights(), roots: ['/a', '/c/d', '/e'] };
     expect(intersectRights(recorded, maxRights).roots).toEqual(['/a/b', '/c/d']);
   });
 });
 
-describe('rootRights', () => {
+describe('createRootRights', () => {
   const grant = {
     mode: 'acceptEdits' as const,
     rules: rules({ deny: ['Bash(rm:*)'] }),
@@ -247,15 +250,19 @@ describe('rootRights', () => {
     maxDepth: 2,
   };
 
-  test('of the main agent are what the user granted', () => {
-    expect(rootRights(grant, null)).toEqual({ ...grant, disallowedTools: [], depth: 0 });
+  test('gives the main agent what the user granted', () => {
+    expect(createRootRights(grant, null)).toEqual({ ...grant, disallowedTools: [], depth: 0 });
   });
 
-  test('of --agent are narrowed by its definition, which never raises the mode', () => {
+  test('narrows the rights by the definition of --agent, which never widens the mode', () => {
     const asked = agent({ mode: 'autonomous', disallowedTools: ['Write'] });
-    expect(rootRights(grant, asked)).toEqual({ ...grant, disallowedTools: ['Write'], depth: 0 });
-    expect(rootRights(grant, agent({ mode: 'plan' })).mode).toBe('plan');
-    expect(rootRights(grant, agent()).mode).toBe('acceptEdits');
-    expect(rootRights(grant, agent({ refusesQuestions: true })).refusesQuestions).toBe(true);
+    expect(createRootRights(grant, asked)).toEqual({
+      ...grant,
+      disallowedTools: ['Write'],
+      depth: 0,
+    });
+    expect(createRootRights(grant, agent({ mode: 'plan' })).mode).toBe('plan');
+    expect(createRootRights(grant, agent()).mode).toBe('acceptEdits');
+    expect(createRootRights(grant, agent({ refusesQuestions: true })).refusesQuestions).toBe(true);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { attenuate, intersectRights, rootRights } from '../../src/policy/attenuate.ts';
+import { attenuate, intersectRights, createRootRights } from '../../src/policy/attenuate.ts';
 import { decide, needsShellParser } from '../../src/policy/decide.ts';
-import { deniedPlaces } from '../../src/policy/denied-places.ts';
-import type { JudgedCall } from '../../src/policy/call.ts';
-import { toolView } from '../../src/policy/tool-view.ts';
+import { findDeniedPaths } from '../../src/policy/denied-paths.ts';
+import type { ResolvedCall } from '../../src/policy/call.ts';
+import { createToolView } from '../../src/policy/tool-view.ts';
 import type { LimitedTools } from '../../src/protocol/agent.ts';
 import type { Rights } from '../../src/protocol/permission.ts';
 import {
@@ -11,7 +11,7 @@ import {
   bash,
   call,
   edit,
-  FACTS,
+  CONTEXT,
   fetchFrom,
   HOME,
   path,
@@ -36,11 +36,11 @@ function under(limitedTools: LimitedTools, parent: Rights = rights('autonomous')
   return attenuate(parent, agent({ name: 'narrow', limitedTools: [limitedTools] }));
 }
 
-function verdict(made: JudgedCall, owner: Rights): string {
-  return decide(made, owner, FACTS).verdict;
+function verdict(made: ResolvedCall, owner: Rights): string {
+  return decide(made, owner, CONTEXT).verdict;
 }
 
-const search = (tool: string, where: string): JudgedCall =>
+const search = (tool: string, where: string): ResolvedCall =>
   call(tool, 'read', { reads: [path(where)] });
 
 const LINKED = call('Edit', 'edit', {
@@ -55,7 +55,7 @@ const OWN_FILE = call('Read', 'read', {
 const GIT = list('Read', 'Bash(git diff:*)', 'Bash(git log:*)');
 
 describe('a limited tool runs the calls that its rules cover, and no others', () => {
-  test.each<[string, LimitedTools, JudgedCall, string]>([
+  test.each<[string, LimitedTools, ResolvedCall, string]>([
     ['the first rule', GIT, bash('git diff HEAD~1'), 'allow'],
     ['the second rule', GIT, bash('git log --oneline -3'), 'allow'],
     ['both in one line', GIT, bash('git log -1 && git diff'), 'allow'],
@@ -109,7 +109,7 @@ describe('a limited tool runs the calls that its rules cover, and no others', ()
 
 describe('the limit', () => {
   test('is named in the refusal, with what to do', () => {
-    expect(decide(bash('git push'), under(GIT), FACTS)).toEqual({
+    expect(decide(bash('git push'), under(GIT), CONTEXT)).toEqual({
       verdict: 'deny',
       step: 'deny_rule',
       reason:
@@ -119,7 +119,7 @@ describe('the limit', () => {
     });
   });
 
-  test('grants nothing: what would be asked about still is', () => {
+  test('gives no rights: a call that would be asked about still is', () => {
     expect(verdict(bash('git diff'), under(GIT, rights()))).toBe('ask');
     const denied = rights('autonomous', { deny: ['Bash(git diff:*)'] });
     expect(verdict(bash('git diff'), under(GIT, denied))).toBe('deny');
@@ -134,14 +134,14 @@ describe('the limit', () => {
     );
   });
 
-  test('needs commands read in every mode', () => {
-    expect(needsShellParser(bash('ls'), under(GIT), { sandboxed: true })).toBe(true);
-    expect(needsShellParser(bash('ls'), rights('autonomous'), { sandboxed: true })).toBe(false);
+  test('needs commands parsed in every mode', () => {
+    expect(needsShellParser(bash('ls'), under(GIT), { isSandboxed: true })).toBe(true);
+    expect(needsShellParser(bash('ls'), rights('autonomous'), { isSandboxed: true })).toBe(false);
   });
 
   test('binds a main agent that is started with the definition', () => {
     const grant = { ...rights('autonomous'), maxDepth: 2 };
-    const root = rootRights(grant, agent({ limitedTools: [GIT] }));
+    const root = createRootRights(grant, agent({ limitedTools: [GIT] }));
     expect([verdict(bash('npm test'), root), verdict(bash('git log'), root)]).toEqual([
       'deny',
       'allow',
@@ -152,7 +152,7 @@ describe('the limit', () => {
 describe('below a limited agent', () => {
   const worker = agent({ name: 'worker' });
 
-  test.each<[string, LimitedTools, JudgedCall, string]>([
+  test.each<[string, LimitedTools, ResolvedCall, string]>([
     ['a command beyond the limit is refused', GIT, bash('npm test'), 'deny'],
     ['a command within it runs', GIT, bash('git log'), 'allow'],
     ['a tool that the list leaves out is a choice', GIT, edit('a.ts'), 'allow'],
@@ -179,7 +179,7 @@ describe('below a limited agent', () => {
     expect(verdict(made, attenuate(under(limited), worker))).toBe(expected);
   });
 
-  test('the limits of all definitions hold', () => {
+  test('the limits of all definitions apply', () => {
     const both = attenuate(
       under(GIT),
       agent({ name: 'log', limitedTools: [list('Bash(git log:*)', 'Bash(npm:*)')] }),
@@ -192,13 +192,14 @@ describe('below a limited agent', () => {
   });
 
   test('commands change no file where changes are limited and commands are not granted', () => {
-    const places = (limited: LimitedTools) => deniedPlaces(under(limited), { home: HOME }).readOnly;
+    const places = (limited: LimitedTools) =>
+      findDeniedPaths(under(limited), { home: HOME }).readOnly;
     expect(places(list('Edit(src/**)', 'Task'))).toEqual([ROOT]);
     expect(places(list('Edit(src/**)', 'Bash'))).toEqual([]);
     expect(places(list('Read(src/**)'))).toEqual([]);
   });
 
-  test('paths keep the meaning that they had where the limit was written', () => {
+  test('relative paths keep the meaning that they had where the limit was written', () => {
     const above = under(list('Edit(src/**)'));
     const moved: Rights = { ...rights('autonomous'), roots: [`${ROOT}/src`] };
     const below = intersectRights(above, moved);
@@ -213,7 +214,7 @@ test('a tool of which no call may run is not offered, with the reason', () => {
     tools: { mode: 'allow', names: ['Read', 'WebFetch'] },
     limitedTools: [list('Read', 'WebFetch(docs.rs)')],
   });
-  const view = toolView({
+  const view = createToolView({
     definition,
     rights: attenuate(rights(), definition),
     available: [

@@ -1,20 +1,21 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Decision, PermissionMode, Rights } from '../../src/protocol/permission.ts';
+import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
+import type { ResolvedCall, CallPath } from '../../src/policy/call.ts';
 import {
-  PERMISSION_MODES,
-  type Decision,
-  type PermissionMode,
-  type Rights,
-} from '../../src/protocol/permission.ts';
-import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
-import { decide, needsShellParser } from '../../src/policy/decide.ts';
-import { refuseUnanswered } from '../../src/policy/refusal.ts';
+  decide,
+  decideStart,
+  needsShellParser,
+  refuseMissingTool,
+} from '../../src/policy/decide.ts';
+import { explainRefusal } from '../../src/policy/explain-refusal.ts';
 import { anyCall, anyRules } from './arbitraries.ts';
 import {
   bash,
   call,
   edit,
-  FACTS,
+  CONTEXT,
   fetchFrom,
   HOME,
   path,
@@ -29,8 +30,13 @@ import {
   type RuleTexts,
 } from './support.ts';
 
-function judge(made: JudgedCall, texts: RuleTexts = {}, mode: PermissionMode = 'default') {
-  return decide(made, rights(mode, texts), FACTS);
+function judge(made: ResolvedCall, texts: RuleTexts = {}, mode: PermissionMode = 'default') {
+  return decide(made, rights(mode, texts), CONTEXT);
+}
+
+/** A call that sets variables for later commands. */
+function setVariables(...variables: readonly string[]): ResolvedCall {
+  return call('SetEnv', 'execute', { variables });
 }
 
 const short = ({ verdict, step }: Decision): string => `${verdict} ${step}`;
@@ -42,7 +48,7 @@ describe('each step goes before all later ones', () => {
   test.each<[string, Decision]>([
     [
       'deny tool_set',
-      decide({ ...edit('a.ts'), inToolSet: false }, rights('plan', everything), FACTS),
+      decide({ ...edit('a.ts'), inToolSet: false }, rights('plan', everything), CONTEXT),
     ],
     ['deny deny_rule', judge(outside, everything, 'plan')],
     ['deny floor', judge(outside, { ask: ['Edit'], allow: ['Edit'] }, 'plan')],
@@ -57,7 +63,7 @@ describe('each step goes before all later ones', () => {
 describe('each tool in each mode', () => {
   const runs = 'allow tool_default';
   const harmless = [runs, runs, runs, 'allow mode'] as const;
-  test.each<[JudgedCall, string, string, string, string]>([
+  test.each<[ResolvedCall, string, string, string, string]>([
     // plan, default, acceptEdits, autonomous
     [read('a.ts'), ...harmless],
     [call('Grep', 'read', { reads: [path('.')] }), ...harmless],
@@ -115,11 +121,11 @@ describe('each tool in each mode', () => {
   });
 });
 
-function remove(name: string): JudgedCall {
+function remove(name: string): ResolvedCall {
   return call('DeleteFile', 'edit', { writes: [path(name)] });
 }
 
-function move(from: string, to: string): JudgedCall {
+function move(from: string, to: string): ResolvedCall {
   return call('MoveFile', 'edit', { writes: [path(from), path(to)] });
 }
 
@@ -128,7 +134,7 @@ function same(expected: string): [string, string, string, string] {
 }
 
 describe('rules', () => {
-  test.each<[string, JudgedCall, RuleTexts]>([
+  test.each<[string, ResolvedCall, RuleTexts]>([
     // Families, in both directions.
     ['deny deny_rule', write('a.ts'), { deny: ['Edit'] }],
     ['deny deny_rule', call('DeleteFile', 'edit', { writes: [path('a.ts')] }), { deny: ['Edit'] }],
@@ -195,6 +201,10 @@ describe('rules', () => {
     ['ask tool_default', call('SetEnv', 'execute'), { allow: ['Bash'] }],
     ['allow allow_rule', call('SetEnv', 'execute'), { allow: ['SetEnv'] }],
     ['allow tool_default', call('GetEnv', 'read'), {}],
+    ['allow allow_rule', setVariables('MODE'), { allow: ['SetEnv'] }],
+    ['deny floor', setVariables('PATH'), { allow: ['SetEnv'] }],
+    ['deny floor', setVariables('MODE', 'bash_env'), { allow: ['SetEnv'] }],
+    ['deny deny_rule', setVariables('PATH'), { deny: ['SetEnv'] }],
     // What a call doesn't say.
     ['deny deny_rule', call('Edit', 'edit'), { deny: ['Edit(src/**)'] }],
     ['ask tool_default', call('Edit', 'edit'), { allow: ['Edit(**)'] }],
@@ -250,7 +260,7 @@ describe('rules', () => {
   test('names of disallowed tools count like deny rules', () => {
     const without = { ...rights('autonomous'), disallowedTools: ['Edit', 'mcp__gh'] };
     const verdicts = [edit('a'), call('MultiEdit', 'edit'), call('mcp__gh__x', 'read'), write('a')];
-    expect(verdicts.map((made) => short(decide(made, without, FACTS)))).toEqual([
+    expect(verdicts.map((made) => short(decide(made, without, CONTEXT)))).toEqual([
       'deny deny_rule',
       'deny deny_rule',
       'deny deny_rule',
@@ -258,17 +268,17 @@ describe('rules', () => {
     ]);
   });
 
-  test('without the grammar no command rule allows, and each one refuses', () => {
-    const facts = { ...FACTS, shellParser: null };
+  test('without the shell parser no allow rule for a command applies, and every deny rule does', () => {
+    const facts = { ...CONTEXT, shellParser: null };
     const verdict = (texts: RuleTexts) => decide(bash('npm test'), rights('default', texts), facts);
     expect(short(verdict({ allow: ['Bash(npm test)'] }))).toBe('ask tool_default');
     expect(short(verdict({ deny: ['Bash(rm:*)'] }))).toBe('deny deny_rule');
     expect(short(verdict({ allow: ['Bash'] }))).toBe('allow allow_rule');
   });
 
-  test('a command is read where it has to be proved, and where a rule is about it or what it reads', () => {
-    const needs = (made: JudgedCall, mode: PermissionMode, texts: RuleTexts, sandboxed = true) =>
-      needsShellParser(made, rights(mode, texts), { sandboxed });
+  test('a command is parsed where it has to be proved, and where a rule is about it or about the files it reads', () => {
+    const needs = (made: ResolvedCall, mode: PermissionMode, texts: RuleTexts, sandboxed = true) =>
+      needsShellParser(made, rights(mode, texts), { isSandboxed: sandboxed });
     expect([
       needs(read('a'), 'default', { deny: ['Bash(rm:*)'] }),
       needs(bash('ls'), 'plan', {}),
@@ -282,12 +292,12 @@ describe('rules', () => {
 });
 
 describe('a command that redirects into a file', () => {
-  const redirecting = (...files: readonly ResolvedPath[]): JudgedCall => ({
+  const redirecting = (...files: readonly CallPath[]): ResolvedCall => ({
     ...unproved('echo x > …', 'it writes'),
-    redirected: files,
+    redirectedWrites: files,
   });
 
-  test.each<[string, JudgedCall, RuleTexts]>([
+  test.each<[string, ResolvedCall, RuleTexts]>([
     ['deny deny_rule', redirecting(path('a.txt')), { deny: ['Edit(a.txt)'] }],
     ['deny deny_rule', redirecting(path('b'), path('a.txt')), { deny: ['Write(*.txt)'] }],
     ['deny deny_rule', redirecting(path('link', 'src/x')), { deny: ['Edit(src/**)'] }],
@@ -302,17 +312,17 @@ describe('a command that redirects into a file', () => {
     expect(`${verdict} ${step}`).toBe(expected);
   });
 
-  test('is told the rule', () => {
+  test('gets the rule as a reason', () => {
     const { reason } = judge(redirecting(path('a.txt')), { deny: ['Edit(a.txt)'] });
     expect(reason).toBe('The deny rule `Edit(a.txt)` (--deny) forbids this Bash call.');
   });
 });
 
 describe('a command', () => {
-  const confinement = (made: JudgedCall, mode: PermissionMode, texts: RuleTexts = {}) =>
+  const confinement = (made: ResolvedCall, mode: PermissionMode, texts: RuleTexts = {}) =>
     judge(made, texts, mode).confinement;
 
-  test('runs where nothing can be changed if it was proved, or in plan mode; else in the workspace', () => {
+  test('runs where it can change nothing if it was proved or in plan mode, and in the workspace otherwise', () => {
     expect([
       confinement(proved('ls'), 'plan'),
       confinement(proved('ls'), 'default'),
@@ -334,9 +344,9 @@ describe('a command', () => {
     ]);
   });
 
-  test('without a sandbox is granted by no mode, but by its proof and by rules', () => {
-    const facts = { ...FACTS, sandboxed: false };
-    const verdict = (made: JudgedCall, texts: RuleTexts = {}) =>
+  test('without a sandbox is allowed by its proof and by rules, but by no mode', () => {
+    const facts = { ...CONTEXT, isSandboxed: false };
+    const verdict = (made: ResolvedCall, texts: RuleTexts = {}) =>
       short(decide(made, rights('autonomous', texts), facts));
     expect([
       verdict(bash('npm test')),
@@ -356,8 +366,8 @@ describe('a command', () => {
     );
   });
 
-  test('on a machine that is itself the sandbox is granted, but not to what may change nothing', () => {
-    const facts = { ...FACTS, sandboxed: false, machineIsSandbox: true, inContainer: true };
+  test('on a machine that is itself the sandbox is allowed, except for an agent that may change nothing', () => {
+    const facts = { ...CONTEXT, isSandboxed: false, isMachineSandbox: true, isInContainer: true };
     const decided = (texts: RuleTexts, more: Partial<Rights> = {}, mode?: PermissionMode) =>
       decide(bash('npm test'), { ...rights(mode ?? 'autonomous', texts), ...more }, facts);
     const limit = { tools: ['Edit'], rules: [], newFiles: [], unlimited: [], where: 'agent a' };
@@ -385,32 +395,32 @@ describe('a command', () => {
     }
   });
 
-  test('says what only the lack of a sandbox keeps from running, and what a container may change', () => {
-    const lacking = (mode: PermissionMode, facts: Partial<typeof FACTS>, texts: RuleTexts = {}) =>
-      decide(bash('npm test'), rights(mode, texts), { ...FACTS, ...facts });
-    const here = lacking('autonomous', { sandboxed: false });
-    const inContainer = lacking('autonomous', { sandboxed: false, inContainer: true });
+  test('names the lack of a sandbox where this alone keeps it from running, and the flag for a container', () => {
+    const lacking = (mode: PermissionMode, facts: Partial<typeof CONTEXT>, texts: RuleTexts = {}) =>
+      decide(bash('npm test'), rights(mode, texts), { ...CONTEXT, ...facts });
+    const here = lacking('autonomous', { isSandboxed: false });
+    const inContainer = lacking('autonomous', { isSandboxed: false, isInContainer: true });
     expect([here.lacksSandbox, inContainer.lacksSandbox]).toEqual(['here', 'in_container']);
     for (const other of [
-      lacking('autonomous', { sandboxed: true, inContainer: true }),
-      lacking('acceptEdits', { sandboxed: false, inContainer: true }),
-      lacking('autonomous', { sandboxed: false }, { deny: ['Bash'] }),
-      lacking('autonomous', { sandboxed: false }, { ask: ['Bash'] }),
-      lacking('plan', { sandboxed: false, inContainer: true }),
+      lacking('autonomous', { isSandboxed: true, isInContainer: true }),
+      lacking('acceptEdits', { isSandboxed: false, isInContainer: true }),
+      lacking('autonomous', { isSandboxed: false }, { deny: ['Bash'] }),
+      lacking('autonomous', { isSandboxed: false }, { ask: ['Bash'] }),
+      lacking('plan', { isSandboxed: false, isInContainer: true }),
     ]) {
       expect(other.lacksSandbox).toBeUndefined();
-      expect(refuseUnanswered(other)).not.toContain('--sandbox');
+      expect(explainRefusal(other)).not.toContain('--sandbox');
     }
-    expect(refuseUnanswered(here)).not.toContain('--sandbox');
-    expect(refuseUnanswered(inContainer)).toContain(
+    expect(explainRefusal(here)).not.toContain('--sandbox');
+    expect(explainRefusal(inContainer)).toContain(
       "A user can allow it with --allow 'Bash(npm test)'. Or, if this container is itself the sandbox, with --sandbox container. Do not try",
     );
   });
 
-  test('that takes too long to judge is refused in every mode, after the deny rules', () => {
-    const slow: JudgedCall = {
+  test('that takes too long to analyse is refused in every mode, after the deny rules', () => {
+    const slow: ResolvedCall = {
       ...bash('ls'),
-      proof: { proven: false, because: 'it took too long', overLimit: true },
+      proof: { proven: false, reason: 'it took too long', isOverLimit: true },
     };
     expect(PERMISSION_MODES.map((mode) => short(judge(slow, { allow: ['Bash'] }, mode)))).toEqual(
       same('deny floor'),
@@ -420,8 +430,8 @@ describe('a command', () => {
 
   test('that reads does not run unasked for an agent without Read', () => {
     const without = (mode: PermissionMode) => ({ ...rights(mode), disallowedTools: ['Read'] });
-    const verdict = (made: JudgedCall, mode: PermissionMode) =>
-      short(decide(made, without(mode), FACTS));
+    const verdict = (made: ResolvedCall, mode: PermissionMode) =>
+      short(decide(made, without(mode), CONTEXT));
     expect([
       verdict(proved('cat a', 'a'), 'plan'),
       verdict(proved('cat a', 'a'), 'default'),
@@ -429,7 +439,7 @@ describe('a command', () => {
     ]).toEqual(['deny floor', 'ask tool_default', 'allow tool_default']);
   });
 
-  test('proves nothing of a call that does more than run it', () => {
+  test('proves nothing about a call that does more than run it', () => {
     const more = { ...proved('ls'), tool: 'mcp__x__y' };
     const writes = { ...proved('ls'), access: { ...proved('ls').access, writes: [path('a')] } };
     expect([more, writes].map((made) => short(judge(made, {}, 'plan')))).toEqual([
@@ -440,7 +450,7 @@ describe('a command', () => {
 });
 
 describe('reasons', () => {
-  test('name the rule and where it stands', () => {
+  test('name the rule and where it is written', () => {
     const texts = { deny: ['Bash(rm:*)'] };
     expect(judge(bash('rm x'), texts)).toEqual({
       verdict: 'deny',
@@ -450,7 +460,7 @@ describe('reasons', () => {
     });
   });
 
-  test.each<[JudgedCall, PermissionMode, string | undefined]>([
+  test.each<[ResolvedCall, PermissionMode, string | undefined]>([
     [bash('npm test'), 'default', 'Bash(npm test)'],
     [bash('npm test > out; ls'), 'default', 'Bash(npm test > out; ls)'],
     [bash('echo ")"'), 'default', 'Bash(echo "\\)")'],
@@ -479,24 +489,24 @@ describe('reasons', () => {
     expect(judge(made, {}, mode).wouldAllow).toBe(wouldAllow);
   });
 
-  test('a child in plan mode is not told of a flag that would not help it', () => {
+  test('the refusal of a child in plan mode names no flag, since none would help', () => {
     const child = { ...rights('plan'), depth: 1 };
-    expect(decide(edit('a.ts'), child, FACTS).wouldAllow).toBeUndefined();
+    expect(decide(edit('a.ts'), child, CONTEXT).wouldAllow).toBeUndefined();
   });
 
-  test('a refusal says why, and what would allow it', () => {
-    expect(refuseUnanswered(judge(bash("echo 'x'")))).toBe(
+  test('a refusal says why, and names what would allow the call', () => {
+    expect(explainRefusal(judge(bash("echo 'x'")))).toBe(
       "Refused, nothing was done. Bash runs commands or code, and neither a rule nor default mode lets it run unasked. Nobody is here to be asked. A user can allow it with --allow 'Bash(echo '\\''x'\\'')'. Do not try the same another way; go on without it, and say so in your answer.",
     );
-    expect(refuseUnanswered(judge(unproved('rm x', '`rm` writes'), {}, 'plan'))).toBe(
+    expect(explainRefusal(judge(unproved('rm x', '`rm` writes'), {}, 'plan'))).toBe(
       'Refused, nothing was done. Plan mode runs only commands that are proved to change nothing, and this one is not: `rm` writes. A user can allow it with --permission-mode default. To look at files use Read, Glob and Grep, or a plain command that only reads. For all else go on without it, and say so in your answer.',
     );
-    expect(refuseUnanswered(judge(edit('a.ts'), {}, 'plan'))).toBe(
+    expect(explainRefusal(judge(edit('a.ts'), {}, 'plan'))).toBe(
       'Refused, nothing was done. Plan mode changes nothing, and Edit could. A user can allow it with --permission-mode acceptEdits. Do not try the same another way; go on without it, and say so in your answer.',
     );
   });
 
-  test('the rule that is named does allow the call', () => {
+  test('the rule that a refusal names allows the call', () => {
     fc.assert(
       fc.property(anyCall, (made) => {
         const { verdict, step, wouldAllow } = judge(made);
@@ -505,6 +515,44 @@ describe('reasons', () => {
       }),
     );
   });
+});
+
+test('a variable that steers programs is set in no mode, and the refusal names another way', () => {
+  for (const mode of PERMISSION_MODES) {
+    expect(judge(setVariables('NODE_OPTIONS'), { allow: ['SetEnv'] }, mode).verdict).toBe('deny');
+  }
+  const decision = judge(setVariables('PATH'), { allow: ['SetEnv'] }, 'autonomous');
+  expect(explainRefusal(decision)).toBe(
+    'Refused, nothing was done. PATH says where programs, code or settings come from, or belongs to Muster, so it cannot be set for later commands. Set it in the one command that needs it (PATH=… command); the permission rules then decide on that command.',
+  );
+});
+
+test('a call that was allowed starts, unless the mode has become narrower meanwhile', () => {
+  const refused = PERMISSION_MODES.map((mode) =>
+    PERMISSION_MODES.filter((allowedIn) => decideStart('Edit', { allowedIn, mode }) !== null),
+  );
+  expect(refused).toEqual([
+    ['default', 'acceptEdits', 'autonomous'],
+    ['acceptEdits', 'autonomous'],
+    ['autonomous'],
+    [],
+  ]);
+  expect(decideStart('Edit', { allowedIn: 'acceptEdits', mode: 'default' })).toBe(
+    'Not run: the user set default mode before Edit had begun. Call it again if it is still needed.',
+  );
+});
+
+test('a tool that the task does not have is refused, and the refusal names those that it has', () => {
+  const tools = ['Read', 'Grep'];
+  const reason = 'Bash is not among your tools: Read, Grep.';
+  expect(refuseMissingTool('Bash', { tools, isForked: false })).toEqual({
+    verdict: 'deny',
+    step: 'tool_set',
+    reason,
+  });
+  expect(refuseMissingTool('Bash', { tools, isForked: true }).reason).toBe(
+    `${reason} The conversation that you inherited had others.`,
+  );
 });
 
 describe('whatever the rules, the mode and the call', () => {
@@ -527,7 +575,7 @@ describe('whatever the rules, the mode and the call', () => {
     );
   });
 
-  test('one deny or ask more, one allow less or no tool never widens', () => {
+  test('one more deny or ask rule, one allow rule less or no tool never gives more rights', () => {
     fc.assert(
       fc.property(
         anyCall,
@@ -541,9 +589,9 @@ describe('whatever the rules, the mode and the call', () => {
             judge(made, { ...texts, ask: [...texts.ask, ...more.ask] }, mode),
             judge(made, { ...texts, allow: texts.allow.slice(1) }, mode),
             judge({ ...made, inToolSet: false }, texts, mode),
-            decide(made, { ...rights(mode, texts), disallowedTools: ['Read', 'Edit'] }, FACTS),
-            decide(made, rights(mode, texts), { ...FACTS, sandboxed: false }),
-            decide(made, rights(mode, texts), { ...FACTS, shellParser: null }),
+            decide(made, { ...rights(mode, texts), disallowedTools: ['Read', 'Edit'] }, CONTEXT),
+            decide(made, rights(mode, texts), { ...CONTEXT, isSandboxed: false }),
+            decide(made, rights(mode, texts), { ...CONTEXT, shellParser: null }),
           ];
           for (const decision of narrower)
             expect(rank[decision.verdict]).toBeLessThanOrEqual(before);

@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { parseAgentMode } from '../../src/policy/agent-mode.ts';
+import { parseAgentMode } from '../../src/policy/modes.ts';
 import { attenuate, intersectRights } from '../../src/policy/attenuate.ts';
 import {
-  grantedDefinition,
-  grantFor,
-  grantScope,
-  modeToGrant,
-  rightsAlone,
-  rightsBelow,
-  wayToGrant,
-  withModeToGrant,
+  identifyDefinition,
+  findModeGrant,
+  findGrantScope,
+  findModeToGrant,
+  dropRevokedGrant,
+  limitRightsToParent,
+  explainGrant,
+  addModeToGrant,
 } from '../../src/policy/mode-grants.ts';
 import { delegatedMode, narrowerMode, widerMode } from '../../src/policy/modes.ts';
 import type { AgentDefinition, AgentScope } from '../../src/protocol/agent.ts';
@@ -65,7 +65,7 @@ describe('the mode below a task', () => {
 });
 
 describe('rights with a grant', () => {
-  test('are those without it but for the mode, which stays within parent, grant and wish', () => {
+  test('differ from those without it only in the mode, which stays within parent, grant and definition', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, anyMode, (parent, definition, mode) => {
         const plain = attenuate(parent, definition);
@@ -81,7 +81,7 @@ describe('rights with a grant', () => {
     );
   });
 
-  test('are nothing that a task below has by itself', () => {
+  test('are not passed on to a task below', () => {
     fc.assert(
       fc.property(anyRights, anyAgent, anyAgent, anyMode, (parent, one, other, mode) => {
         const raised = attenuate(parent, one, { grant: { mode } });
@@ -91,27 +91,27 @@ describe('rights with a grant', () => {
     );
   });
 
-  test('in force are what a task would be made with now, and less where it was made with less', () => {
+  test('that apply are those that a task would get now, or less where it was created with less', () => {
     fc.assert(
       fc.property(anyRights, anyRights, anyAgent, anyMode, (then, above, definition, mode) => {
         const given = grant(mode);
         const made = attenuate(then, definition, { grant: given });
-        const now = rightsBelow(made, above, { definition, grant: given });
+        const now = limitRightsToParent(made, above, { definition, grant: given });
         const { mode: most } = attenuate(above, definition, { grant: given });
         expect(narrowerMode(now.mode, most)).toBe(now.mode);
         expect({ ...now, mode: 'plan' }).toEqual({ ...intersectRights(made, above), mode: 'plan' });
-        expect(rightsBelow(made, above, { definition, grant: null })).toEqual(
+        expect(limitRightsToParent(made, above, { definition, grant: null })).toEqual(
           intersectRights(made, above),
         );
       }),
     );
   });
 
-  it('widen a task that was made before, but not out of plan mode', () => {
+  it('widen a task that was created before, except for one in plan mode', () => {
     const definition = agent({ mode: 'acceptEdits' });
     const terms = { definition, grant: grant('acceptEdits') };
     const mode = (recorded: PermissionMode, above: PermissionMode) =>
-      rightsBelow(rights(recorded), rights(above), terms).mode;
+      limitRightsToParent(rights(recorded), rights(above), terms).mode;
     expect([mode('default', 'default'), mode('plan', 'default'), mode('default', 'plan')]).toEqual([
       'acceptEdits',
       'plan',
@@ -119,11 +119,11 @@ describe('rights with a grant', () => {
     ]);
   });
 
-  it('fall back to what they were without it, for a task that stands alone', () => {
+  it('return to those without the grant for a main task', () => {
     const raised = rights('acceptEdits');
-    expect(rightsAlone(raised, 'default', null).mode).toBe('default');
-    expect(rightsAlone(raised, 'default', grant('acceptEdits')).mode).toBe('acceptEdits');
-    expect(rightsAlone(raised, null, null)).toBe(raised);
+    expect(dropRevokedGrant(raised, 'default', null).mode).toBe('default');
+    expect(dropRevokedGrant(raised, 'default', grant('acceptEdits')).mode).toBe('acceptEdits');
+    expect(dropRevokedGrant(raised, null, null)).toBe(raised);
   });
 });
 
@@ -135,32 +135,32 @@ describe('a grant', () => {
     ['project', false],
     ['plugin', false],
   ])('by a name alone, for a definition of the %s: %s', (scope, isMeant) => {
-    expect(grantFor(from(scope), [grant('acceptEdits')]) !== null).toBe(isMeant);
+    expect(findModeGrant(from(scope), [grant('acceptEdits')]) !== null).toBe(isMeant);
   });
 
-  it('for one file is for that one alone, and for what a file of others said', () => {
+  it('for one file applies to this file alone, and to its content if others may write it', () => {
     const project = from('project');
-    const bound = grant('acceptEdits', { definition: grantedDefinition(project) });
-    expect(grantFor(project, [bound])).toBe(bound);
-    expect(grantFor({ ...project, prompt: 'and now this' }, [bound])).toBeNull();
-    expect(grantFor(from('project', '/elsewhere/worker.md'), [bound])).toBeNull();
-    expect(grantFor({ ...project, name: 'other' }, [bound])).toBeNull();
+    const bound = grant('acceptEdits', { definition: identifyDefinition(project) });
+    expect(findModeGrant(project, [bound])).toBe(bound);
+    expect(findModeGrant({ ...project, prompt: 'and now this' }, [bound])).toBeNull();
+    expect(findModeGrant(from('project', '/elsewhere/worker.md'), [bound])).toBeNull();
+    expect(findModeGrant({ ...project, name: 'other' }, [bound])).toBeNull();
     const user = from('user');
-    const own = grant('acceptEdits', { definition: grantedDefinition(user) });
-    expect(grantFor({ ...user, prompt: 'and now this' }, [own])).toBe(own);
-    expect(grantFor(from('user', '/user/sub/worker.md'), [own])).toBeNull();
+    const own = grant('acceptEdits', { definition: identifyDefinition(user) });
+    expect(findModeGrant({ ...user, prompt: 'and now this' }, [own])).toBe(own);
+    expect(findModeGrant(from('user', '/user/sub/worker.md'), [own])).toBeNull();
   });
 
-  it('is for the same definition when it was read from a log', () => {
+  it('applies to the same definition when it is read from a log', () => {
     const project = from('project');
     const read: AgentDefinition = JSON.parse(JSON.stringify(project));
-    const bound = grant('acceptEdits', { definition: grantedDefinition(project) });
-    expect(grantFor(read, [bound])).toBe(bound);
+    const bound = grant('acceptEdits', { definition: identifyDefinition(project) });
+    expect(findModeGrant(read, [bound])).toBe(bound);
   });
 
   it('is the widest of several, and ignores the case of the name', () => {
     const wide = grant('autonomous', { agent: 'WORKER' });
-    expect(grantFor(from('user'), [grant('acceptEdits'), wide, grant('default')])).toBe(wide);
+    expect(findModeGrant(from('user'), [grant('acceptEdits'), wide, grant('default')])).toBe(wide);
   });
 
   it.each<[RuleSource, string]>([
@@ -169,8 +169,8 @@ describe('a grant', () => {
     [{ kind: 'answer', where: '/state/agent-modes.json' }, 'user'],
     [{ kind: 'config', where: '/home/me/config.toml:2' }, 'user'],
     [{ kind: 'env', where: 'MUSTER_PERMISSIONS_AGENT_MODES' }, 'user'],
-  ])('from %j reaches the %s', (source, scope) => {
-    expect(grantScope(grant('acceptEdits', { source }))).toBe(scope);
+  ])('from %j has the scope %s', (source, scope) => {
+    expect(findGrantScope(grant('acceptEdits', { source }))).toBe(scope);
   });
 });
 
@@ -181,17 +181,17 @@ describe('an offer', () => {
 
   it('is made where the mode alone answers the question', () => {
     const terms = { definition: from('user'), rights: child('default') };
-    expect(withModeToGrant(ASK, terms, () => ALLOW).modeToGrant).toEqual({
+    expect(addModeToGrant(ASK, terms, () => ALLOW).modeToGrant).toEqual({
       agent: 'worker',
       mode: 'acceptEdits',
       isOwn: true,
     });
-    expect(withModeToGrant(ASK, terms, () => ASK)).toBe(ASK);
+    expect(addModeToGrant(ASK, terms, () => ASK)).toBe(ASK);
     for (const step of ['floor', 'ask_rule'] as const) {
       const other = { ...ASK, step };
-      expect(withModeToGrant(other, terms, () => ALLOW)).toBe(other);
+      expect(addModeToGrant(other, terms, () => ALLOW)).toBe(other);
     }
-    expect(withModeToGrant(ALLOW, terms, () => ALLOW)).toBe(ALLOW);
+    expect(addModeToGrant(ALLOW, terms, () => ALLOW)).toBe(ALLOW);
   });
 
   it.each([
@@ -200,7 +200,7 @@ describe('an offer', () => {
     ['to one that has its mode', from('user'), child('acceptEdits')],
     ['to one that asks for no mode', agent(), child('default')],
   ])('is not made %s', (_, definition, own) => {
-    expect(modeToGrant(definition, own)).toBeNull();
+    expect(findModeToGrant(definition, own)).toBeNull();
   });
 
   it.each([
@@ -212,8 +212,8 @@ describe('an offer', () => {
       { agent: "a b'c", mode: 'autonomous', isOwn: true },
       `--agent-mode 'a b'\\''c=autonomous', or agent_modes = ["a b'c=autonomous"] under [permissions] of your configuration`,
     ],
-  ] as const)('%j says how it is granted', (lacking, expected) => {
-    expect(wayToGrant(lacking)).toBe(expected);
+  ] as const)('%j is explained with the flag or key that grants it', (lacking, expected) => {
+    expect(explainGrant(lacking)).toBe(expected);
   });
 });
 

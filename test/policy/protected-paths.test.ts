@@ -85,30 +85,30 @@ test.each([
   '.yarn/cache/x.zip',
 ])('%j is not', (file) => expect(isProtectedPath(`${ROOT}/${file}`, place)).toBe(false));
 
-test('state directories are, wherever they lie', () => {
+test('state directories are protected, wherever they are', () => {
   expect(isProtectedPath(`${HOME}/.config/muster/config.toml`, place)).toBe(true);
   expect(isProtectedPath(`${HOME}/.config/muster2`, place)).toBe(false);
 });
 
-test('a root inside a root counts from itself', () => {
+test('in nested roots only the path below the inner root counts', () => {
   const inner = `${ROOT}/.claude/worktrees/one`;
   const nested = { ...place, roots: [ROOT, inner] };
   expect(isProtectedPath(`${inner}/src/a.ts`, nested)).toBe(false);
   expect(isProtectedPath(`${ROOT}/.claude/worktrees/two/a.ts`, nested)).toBe(true);
 });
 
-test('the list is written as it is compared', () => {
+test('the names in the list are written as they are compared', () => {
   const all = [...PROTECTED_PATHS, ...PROTECTED_ENDINGS, ...PROTECTED_IN_GIT_DIRECTORY];
   expect(all.map((path) => path.split('/').map(foldedName).join('/'))).toEqual(all);
   expect(new Set(all).size).toBe(all.length);
 });
 
-test('a long name of dots and blanks takes no time', () => {
+test('a long name of dots and blanks is checked quickly', () => {
   const name = `${'. '.repeat(50_000)}x`;
   expect(isProtectedPath(`${ROOT}/${name}`, place)).toBe(false);
 });
 
-test('a workspace may lie in a directory of such a name', () => {
+test('a workspace may be inside a directory with a protected name', () => {
   const roots = ['/home/someone/.claude/worktrees/one'];
   expect(isProtectedPath(`${roots[0]}/src/a.ts`, { ...place, roots })).toBe(false);
   expect(isProtectedPath(`${roots[0]}/.claude/a`, { ...place, roots })).toBe(true);

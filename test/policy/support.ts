@@ -1,19 +1,20 @@
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { PermissionMode, Rights, RuleSet } from '../../src/protocol/permission.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
-import { isInside, type JudgedCall, type ResolvedPath } from '../../src/policy/call.ts';
-import type { DecisionFacts } from '../../src/policy/judged.ts';
-import { parseRules } from '../../src/policy/rules.ts';
-import { readShell } from '../../src/policy/shell-grammar.ts';
+import type { ResolvedCall, CallPath } from '../../src/policy/call.ts';
+import { isInside } from '../../src/policy/call.ts';
+import type { DecisionContext } from '../../src/policy/decision-input.ts';
+import { parseRules } from '../../src/policy/rules/rules.ts';
+import { parseShellLine } from '../../src/policy/shell/parse-line.ts';
 
 export const ROOT = '/srv/project';
 export const HOME = '/home/someone';
 
-export const FACTS: DecisionFacts = {
+export const CONTEXT: DecisionContext = {
   home: HOME,
   stateDirectories: [`${HOME}/.config/muster`],
-  shellParser: readShell,
-  sandboxed: true,
+  shellParser: parseShellLine,
+  isSandboxed: true,
 };
 
 export interface RuleTexts {
@@ -48,7 +49,7 @@ export function rights(mode: PermissionMode = 'default', texts: RuleTexts = {}):
 }
 
 /** A path below the root when relative; a link when `real` is given. */
-export function path(asked: string, real = asked): ResolvedPath {
+export function path(asked: string, real = asked): CallPath {
   const absolute = (text: string): string => (text.startsWith('/') ? text : `${ROOT}/${text}`);
   return {
     asked: absolute(asked),
@@ -58,38 +59,40 @@ export function path(asked: string, real = asked): ResolvedPath {
 }
 
 interface CallParts {
-  readonly reads?: readonly ResolvedPath[];
-  readonly writes?: readonly ResolvedPath[];
+  readonly reads?: readonly CallPath[];
+  readonly writes?: readonly CallPath[];
   readonly commands?: readonly string[];
   readonly hosts?: readonly string[];
   readonly agent?: string;
   readonly agentWords?: readonly string[];
   readonly skill?: string;
+  readonly variables?: readonly string[];
 }
 
-export function call(tool: string, kind: ToolKind, parts: CallParts = {}): JudgedCall {
+export function call(tool: string, kind: ToolKind, parts: CallParts = {}): ResolvedCall {
   const access = { reads: [], writes: [], commands: [], hosts: [], ...parts };
   return { tool, kind, access, inToolSet: true };
 }
 
-export const bash = (line: string): JudgedCall => call('Bash', 'execute', { commands: [line] });
+export const bash = (line: string): ResolvedCall => call('Bash', 'execute', { commands: [line] });
 /** A command that was proved to change nothing, and to read these paths. */
-export const proved = (line: string, ...reads: readonly string[]): JudgedCall => ({
+export const proved = (line: string, ...reads: readonly string[]): ResolvedCall => ({
   ...bash(line),
   proof: { proven: true, reads: reads.map((each) => path(each)) },
 });
 /** One that was not, and why. */
-export const unproved = (line: string, because: string): JudgedCall => ({
+export const unproved = (line: string, reason: string): ResolvedCall => ({
   ...bash(line),
-  proof: { proven: false, because },
+  proof: { proven: false, reason },
 });
-export const read = (file: string): JudgedCall => call('Read', 'read', { reads: [path(file)] });
-export const edit = (file: string): JudgedCall =>
+export const read = (file: string): ResolvedCall => call('Read', 'read', { reads: [path(file)] });
+export const edit = (file: string): ResolvedCall =>
   call('Edit', 'edit', { reads: [path(file)], writes: [path(file)] });
-export const write = (file: string): JudgedCall => call('Write', 'edit', { writes: [path(file)] });
-export const fetchFrom = (host: string): JudgedCall =>
+export const write = (file: string): ResolvedCall =>
+  call('Write', 'edit', { writes: [path(file)] });
+export const fetchFrom = (host: string): ResolvedCall =>
   call('WebFetch', 'network', { hosts: [host] });
-export const spawn = (agent: string, ...agentWords: readonly string[]): JudgedCall =>
+export const spawn = (agent: string, ...agentWords: readonly string[]): ResolvedCall =>
   call('Task', 'delegate', { agent, agentWords });
 
 export function agent(parts: Partial<AgentDefinition> = {}): AgentDefinition {

@@ -8,9 +8,10 @@ import {
 } from '../../src/protocol/tool-names.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
 import { attenuate } from '../../src/policy/attenuate.ts';
-import { toolView, type ToolViewRequest } from '../../src/policy/tool-view.ts';
+import { createToolView } from '../../src/policy/tool-view.ts';
+import type { ToolViewRequest } from '../../src/policy/tool-view.ts';
 import { decide } from '../../src/policy/decide.ts';
-import { agent, call, FACTS, path, rights } from './support.ts';
+import { agent, call, CONTEXT, path, rights } from './support.ts';
 
 const EDITS = new Set(['Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile', 'SetEnv']);
 const READS = new Set(['Read', 'LS', 'Glob', 'Grep', 'FileInfo']);
@@ -32,7 +33,7 @@ const ALL = named([
 ]);
 
 function view(parts: Partial<ToolViewRequest>) {
-  return toolView({
+  return createToolView({
     definition: agent(),
     rights: { ...rights(), depth: 1 },
     available: ALL,
@@ -55,7 +56,7 @@ test('the main agent has the core set, Task, TaskList and the MCP tools, in requ
   });
 });
 
-test('what delegates several times goes with Task: without it, or below the depth, it is dropped', () => {
+test('a tool that delegates several times comes with Task, and is dropped without it or below the greatest depth', () => {
   const denied = { ...rights(), disallowedTools: ['Task'] };
   const deepest = { ...rights(), depth: 2 };
   const names = [denied, deepest].map(
@@ -80,13 +81,13 @@ test.each([
   },
 );
 
-test('one whose definition wants plan mode can not be let out of it, and is offered nothing that changes', () => {
+test('an agent whose definition asks for plan mode cannot leave it, and is offered nothing that changes files', () => {
   const definition = agent({ mode: 'plan' });
   const { names } = view({ ...main, definition, onAsk: 'wait', rights: rights('plan') });
   expect(names).toEqual(without('Write', 'Edit', 'MultiEdit'));
 });
 
-test('the main agent that nobody lets leave plan mode changes nothing', () => {
+test('a main agent in plan mode without anybody to end it is offered nothing that changes files', () => {
   const changes = 'Plan mode changes nothing.';
   expect(view({ ...main, rights: rights('plan') })).toEqual({
     names: [...without('Write', 'Edit', 'MultiEdit'), 'Task', 'TaskList', 'RunTemplate'],
@@ -115,7 +116,7 @@ describe('a child', () => {
     ]);
   });
 
-  test('gets what its definition lists, and what is wrong with the rest is told', () => {
+  test('gets what its definition lists, and a reason for each tool that it does not get', () => {
     const definition = only('Grep', 'Read', 'Task', 'mcp__gh', 'ExitPlanMode', 'Unknown');
     expect(view({ definition })).toEqual({
       names: ['Read', 'Grep', 'Task', ...MCP],
@@ -129,7 +130,7 @@ describe('a child', () => {
     });
   });
 
-  test('is told plainly which of the tools that it lists are not built', () => {
+  test('gets a reason for each listed tool that Muster does not have yet', () => {
     const definition = only('WebSearch', 'Board', 'Read', 'Unknown');
     const available = ALL.filter(({ name }) => !UNBUILT_TOOLS.has(name));
     expect(view({ definition, available })).toEqual({
@@ -150,17 +151,20 @@ describe('a child', () => {
       { ...only('Read'), disallowedTools: ['MemoryWrite'] },
       ['Read', ...MEMORY_TOOLS.filter((name) => name !== 'MemoryWrite')],
     ],
-  ])('with notes of its own has their tools beside %s, in plan mode, too', (_, base, names) => {
-    const definition = { ...base, memory: 'project' as const };
-    const own = attenuate(rights('plan'), definition);
-    expect(view({ definition, rights: own }).names).toEqual(names);
-  });
+  ])(
+    'with notes of its own has the tools for them besides %s, also in plan mode',
+    (_, base, names) => {
+      const definition = { ...base, memory: 'project' as const };
+      const own = attenuate(rights('plan'), definition);
+      expect(view({ definition, rights: own }).names).toEqual(names);
+    },
+  );
 
   test('with an empty list has none, nested or not', () => {
     expect(view({ definition: only(), nested: true })).toEqual({ names: [], dropped: [] });
   });
 
-  test('loses what its own definition, a task above or a rule for the whole tool denies', () => {
+  test('does not get what its own definition, a task above or a rule for the whole tool denies', () => {
     const parent = {
       ...rights('default', { deny: ['WebFetch', 'Bash(rm:*)', 'mcp__gh__a'] }),
       disallowedTools: ['WebSearch'],
@@ -187,7 +191,7 @@ describe('a child', () => {
     });
   });
 
-  test('under deny Edit has no way to change files left', () => {
+  test('has no way to change files under deny Edit', () => {
     const names = view({ rights: rights('default', { deny: ['Edit'] }) }).names;
     expect(names.filter((name) => EDITS.has(name))).toEqual([]);
   });
@@ -219,12 +223,12 @@ describe('a child', () => {
       ]);
       for (const tool of ['MoveFile', 'DeleteFile']) {
         const change = call(tool, 'edit', { writes: [path('a.ts')] });
-        expect(decide(change, own.rights, FACTS).verdict).toBe('deny');
+        expect(decide(change, own.rights, CONTEXT).verdict).toBe('deny');
       }
     },
   );
 
-  test('in plan mode is offered nothing with an effect, even what it lists, but Bash for what only reads', () => {
+  test('is offered no tool with an effect in plan mode, even if it lists it, except Bash for commands that only read', () => {
     const definition = only('Read', 'Bash', 'Edit', 'WebFetch', 'HttpRequest', 'MemoryWrite');
     expect(view({ definition, rights: { ...rights('plan'), depth: 1 } })).toEqual({
       names: ['Read', 'Bash', 'WebFetch', 'MemoryWrite'],
@@ -244,7 +248,7 @@ describe('a child', () => {
   });
 });
 
-describe('an agent that names those that it may delegate to', () => {
+describe('an agent that names the agents that it may delegate to', () => {
   const names = (parts: Partial<ToolViewRequest>) => view(parts).names;
 
   test('gets Task, whatever list it has', () => {
@@ -254,7 +258,7 @@ describe('an agent that names those that it may delegate to', () => {
     expect(names({ definition: agent({ delegatesTo }) })).toContain('Task');
   });
 
-  test('gets none where it denies it, at the last depth, or where none of them is', () => {
+  test('does not get Task where it denies Task, at the greatest depth, or where none of these agents exists', () => {
     const definition = agent({ delegatesTo: ['Explore'], disallowedTools: ['Task'] });
     const denied = { ...rights(), depth: 1, disallowedTools: ['Task'] };
     expect(names({ definition, rights: denied })).not.toContain('Task');
@@ -277,7 +281,7 @@ describe('an agent that names those that it may delegate to', () => {
   });
 });
 
-test('who wants nothing asked gets no tool to ask with', () => {
+test('an agent that refuses questions gets no tool to ask with', () => {
   const silent: Partial<ToolViewRequest> = {
     definition: agent({ refusesQuestions: true }),
     rights: { ...rights(), refusesQuestions: true },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openSavedAnswers } from '../../src/trust/saved-answers.ts';
 import { standingRules } from '../../src/trust/standing-rules.ts';
-import { parseRule } from '../../src/policy/rules.ts';
+import { parseRule } from '../../src/policy/rules/rules.ts';
 import type { PermissionRule } from '../../src/protocol/permission.ts';
 import { Project } from './project.ts';
 

@@ -9,8 +9,8 @@ import { outputSchemaProblem } from './output-schema.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading-problems.ts';
 import { fieldLine } from '../../agents/lint/field-line.ts';
 import { findUnmetRequests } from '../../engine/prompt/unmet-requests.ts';
-import { attenuate, rootRights } from '../../policy/attenuate.ts';
-import { toolView, type AvailableTool } from '../../policy/tool-view.ts';
+import { type AvailableTool, createToolView } from '../../policy/tool-view.ts';
+import { attenuate, createRootRights } from '../../policy/attenuate.ts';
 import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
 import { builtinTools } from '../../tools/index.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -107,9 +107,9 @@ function unmetFindings(
   const { mode } = config.permissions;
   const { maxDepth, nested } = config.taskTool;
   const grant = { mode, rules, roots: [here.cwd], network: false, maxDepth };
-  const { dropped } = toolView({
+  const { dropped } = createToolView({
     definition: agent,
-    rights: attenuate(rootRights(grant, null), agent),
+    rights: attenuate(createRootRights(grant, null), agent),
     available: toolsToCome(),
     nested,
     root: false,

@@ -3,7 +3,7 @@ import { AGENTS } from '../../agents/kinds.ts';
 import { discoverDefinitions } from '../../agents/loader/discover.ts';
 import { findAgent } from '../../agents/find-agent.ts';
 import { delegatedMode } from '../../policy/modes.ts';
-import { grantFor } from '../../policy/mode-grants.ts';
+import { findModeGrant } from '../../policy/mode-grants.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -95,5 +95,5 @@ export function modeBelowMain(
   agent: AgentDefinition,
   { loaded, modeGrants }: Pick<AgentsHere, 'loaded' | 'modeGrants'>,
 ): PermissionMode {
-  return delegatedMode(agent, loaded.config.permissions.mode, grantFor(agent, modeGrants));
+  return delegatedMode(agent, loaded.config.permissions.mode, findModeGrant(agent, modeGrants));
 }

@@ -1,4 +1,4 @@
-import { couldMeanRead, readNarrowingRules } from '../../policy/rule-match.ts';
+import { couldRestrictRead, listReadRestrictions } from '../../policy/rules/match-rules.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import { isInside } from '../../base/path-inside.ts';
 
@@ -7,9 +7,9 @@ export function withheldFrom(
   rules: RuleSet,
   place: { readonly roots: readonly string[]; readonly home: string },
 ): (asked: string, real: string) => boolean {
-  const narrowing = readNarrowingRules(rules);
+  const narrowing = listReadRestrictions(rules);
   return (asked, real) => {
     const insideRoots = place.roots.some((root) => isInside(root, real));
-    return couldMeanRead(narrowing, { asked, real, insideRoots }, place);
+    return couldRestrictRead(narrowing, { asked, real, insideRoots }, place);
   };
 }

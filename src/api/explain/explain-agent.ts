@@ -4,8 +4,7 @@ import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-f
 import { MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMainModel } from '../../model/selection/resolve-model.ts';
-import { rootRights } from '../../policy/attenuate.ts';
-import { ruleCovers } from '../../policy/tool-cover.ts';
+import { ruleCovers } from '../../policy/rules/tool-cover.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
 import type { AgentDefinition, AgentOrigin, AgentProblem, Effort } from '../../protocol/agent.ts';
 import { modelName, type ResolvedModel } from '../../protocol/model.ts';
@@ -24,6 +23,7 @@ import type { MusterOptions } from '../setup/options.ts';
 import { Session } from '../session/session.ts';
 import { agentNamed } from '../agents/find-agents.ts';
 import type { PlannedChild } from '../../engine/requests.ts';
+import { createRootRights } from '../../policy/attenuate.ts';
 
 export interface ExplainRequest extends Pick<
   MusterOptions,
@@ -145,7 +145,7 @@ export async function explainAgent({
     // That files were not used was told when they were not.
     const agent = agentNamed(name, { ...agents.current, skipped: [] });
     const [cwd = ''] = grant.roots;
-    const rights = rootRights(grant, null);
+    const rights = createRootRights(grant, null);
     const model = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
     const plan = await engine.plan(
       {

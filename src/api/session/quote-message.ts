@@ -3,7 +3,7 @@ import type { QuotedItems } from '../../engine/quote/quote.ts';
 import type { Recipient } from '../../engine/quote/recipient.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
-import { rootRights } from '../../policy/attenuate.ts';
+import { createRootRights } from '../../policy/attenuate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { resumedRights } from './resumed-rights.ts';
@@ -57,7 +57,7 @@ export class MessageQuoter {
     const { grant, modeFlag } = this.parts;
     if (to === null) {
       const agent = this.terms.agentNamed(name);
-      const rights = rootRights(grant, agent);
+      const rights = createRootRights(grant, agent);
       return {
         agent: agent ?? MAIN_AGENT,
         model: this.terms.model(agent),

@@ -1,4 +1,4 @@
-import { rootRights, type RootGrant } from '../../policy/attenuate.ts';
+import { createRootRights, type RootGrant } from '../../policy/attenuate.ts';
 import type { PermissionMode, Rights } from '../../protocol/permission.ts';
 import { grantedStill } from './granted-still.ts';
 
@@ -19,7 +19,7 @@ export function resumedRights(
   recorded: Rights,
   { grant, modeFlag, isImported }: RightsNow,
 ): Rights {
-  if (isImported) return rootRights(grant, null);
+  if (isImported) return createRootRights(grant, null);
   const { ask, deny } = grant.rules;
   const allow = grantedStill(recorded.rules.allow, grant.rules.allow);
   return {

@@ -1,8 +1,8 @@
 import type { SessionParts } from './session-parts.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { RootGrant } from '../../policy/attenuate.ts';
-import { grantFor } from '../../policy/mode-grants.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
+import { findModeGrant } from '../../policy/mode-grants.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
@@ -77,7 +77,7 @@ export class RootTerms {
   grantWithoutEffect(mainAgent: AgentDefinition): string | null {
     const grants = this.parts.inbox.modeGrants?.inForce() ?? [];
     const given = grants.filter(({ source }) => source.kind === 'flag');
-    const grant = grantFor(mainAgent, given);
+    const grant = findModeGrant(mainAgent, given);
     if (grant === null) return null;
     const name = oneLine(mainAgent.name);
     return `${grant.source.where} ${name}=${grant.mode}: ${name} is the main agent: use --permission-mode ${grant.mode}`;

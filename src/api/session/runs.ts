@@ -8,7 +8,7 @@ import { describePrompt } from '../../engine/prompt/prompt.ts';
 import { resultEnvelope } from '../../engine/results/result.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
 import type { TaskRun } from '../../engine/task/task-run.ts';
-import { rootRights } from '../../policy/attenuate.ts';
+import { createRootRights } from '../../policy/attenuate.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import { quotedItemsFor } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
@@ -61,7 +61,7 @@ export class Runs {
         ...(request.prompt === undefined ? {} : { description: describePrompt(request.prompt) }),
         agent: agent ?? MAIN_AGENT,
         model: this.terms.model(agent, prompt),
-        rights: rootRights(this.terms.grantIn(request.mode), agent),
+        rights: createRootRights(this.terms.grantIn(request.mode), agent),
         cwd: this.terms.cwd,
         source: request.source ?? 'sdk',
         params: {
@@ -190,7 +190,7 @@ export class Runs {
         // The one that was named for this run goes before what files say.
         fanOut: isModelNamed ? { ...planned, model: 'inherit' } : planned,
         model: this.terms.model(null),
-        rights: rootRights(this.parts.grant, null),
+        rights: createRootRights(this.parts.grant, null),
         cwd: this.terms.cwd,
       });
       return this.runOf(task, forget);

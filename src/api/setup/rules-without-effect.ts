@@ -1,5 +1,5 @@
 import { nearNames } from '../../base/near-names.ts';
-import { agentCouldMatch } from '../../policy/rule-match.ts';
+import { couldAgentMatch } from '../../policy/rules/match-rules.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
 import { oneLine, quoted } from '../../config/quote.ts';
@@ -33,7 +33,7 @@ function whyNoCallMatches(
   }
   if (tool !== 'Task' || specifier === undefined || specifier === '*') return null;
   const words = agents.flatMap(({ name }) => agentNames(name, agents));
-  if (words.some((word) => agentCouldMatch(specifier, word))) return null;
+  if (words.some((word) => couldAgentMatch(specifier, word))) return null;
   if (!isFlag && nearNames(specifier, words).length === 0) return null;
   const found = findAgent(specifier, agents);
   return found.ok ? null : found.error.message;

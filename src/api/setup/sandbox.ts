@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { isGitAlone } from '../../policy/git-alone.ts';
+import { isGitOnlyCommand } from '../../policy/shell/git-only.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
 import {
@@ -53,7 +53,7 @@ export function sandboxOf(place: SandboxPlace): Sandbox {
 
 /** How a program with its arguments, which no shell reads, is held. */
 export function confinementOf(argv: readonly string[], limits: Confinement): Confinement {
-  return { ...limits, runsGitAlone: isGitAlone(argv) };
+  return { ...limits, runsGitAlone: isGitOnlyCommand(argv) };
 }
 
 /** Tells once, when a command would have been held, that nothing holds it; not where that was chosen. */

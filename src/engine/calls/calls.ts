@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../base/errors.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
-import { schedule, type ScheduledCall } from '../../policy/conflicts.ts';
+import { scheduleCalls, type ScheduledCall } from '../../policy/call-conflicts.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { execute } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
@@ -41,7 +41,7 @@ export async function runCalls(
   if (prepared.every(changesNothing)) run.journal.keepAnswer().catch(() => {});
   const waits = prepared.filter(isWait).length;
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
-  const waitsFor = schedule(prepared.map(scheduledCall));
+  const waitsFor = scheduleCalls(prepared.map(scheduledCall));
   const atOnce = new AtOnce(MOST_AT_ONCE);
   const working = (work: () => Promise<void>) => run.tree.idleDetector.trackWork(work);
   const done: Promise<void>[] = [];

@@ -1,8 +1,8 @@
 import type { CommandToStart, SandboxPort } from '../../protocol/tool.ts';
 import type { Decision, Rights } from '../../protocol/permission.ts';
-import { deniedPlaces } from '../../policy/denied-places.ts';
-import { runsGitAlone } from '../../policy/git-alone.ts';
-import { loadShellParser } from '../../policy/load-shell-parser.ts';
+import { findDeniedPaths } from '../../policy/denied-paths.ts';
+import { runsOnlyGit } from '../../policy/shell/git-only.ts';
+import { loadShellParser } from '../../policy/shell/load-parser.ts';
 import type { Confinement, Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { commandEnvironment } from '../../sys/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
@@ -29,7 +29,7 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
     access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
     roots: rights.roots,
     network: rights.network,
-    denied: deniedPlaces(rights, { home, answered: answeredRule(decision) }),
+    denied: findDeniedPaths(rights, { home, answered: answeredRule(decision) }),
   });
   return {
     confine: async ([file, ...args], { cwd, serves, line }): Promise<CommandToStart> => {
@@ -81,7 +81,7 @@ const nothingSettled = () => Promise.resolve({ removed: [], fromCommits: [] });
 async function isGitAlone(line: string): Promise<boolean> {
   if (!/(?:^|[\s;&|])git\s/.test(line)) return false;
   const read = await loadShellParser();
-  return runsGitAlone(read(line));
+  return runsOnlyGit(read(line));
 }
 
 /** The ask rule by which a person was asked, and has allowed the call. */

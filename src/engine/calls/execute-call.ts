@@ -4,7 +4,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import { errorMessage } from '../../base/errors.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import { isNarrower } from '../../policy/modes.ts';
+import { decideStart } from '../../policy/decide.ts';
 import type { Decision, PermissionMode } from '../../protocol/permission.ts';
 import type { FileAccess, ToolOutput } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -121,8 +121,12 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
       decision: ready.decision,
       signal: controller.signal,
     });
-    const work = async () =>
-      notAllowedAnyMore(deps, run, ready) ?? (await tool.run(input, context));
+    const work = async () => {
+      const refusal = refuseStart(deps, run, ready);
+      return refusal === null
+        ? await tool.run(input, context)
+        : ({ text: refusal, error: 'PERMISSION_DENIED' } as const);
+    };
     const outcome =
       tool.kind === 'edit' ? run.tree.fileLocks.withLock(writesOf(ready), work) : work();
     const output = await Promise.race([outcome, givenUp.promise]);
@@ -140,18 +144,14 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
 }
 
 /**
- * Its intent is written and its turn at its files has come, which takes time, and meanwhile a person may have
- * set a mode in which it needs to be asked for again.
+ * Decides once more, when a call has written its intent and has got its turn at its files: a person may have set a
+ * narrower mode meanwhile. Returns the refusal for the model, or null. A rerun does not decide, since the recorded
+ * decision is given.
  */
-function notAllowedAnyMore(
-  { decided }: EngineDeps,
-  { permissions: { rights } }: TaskRun,
-  { mode, tool }: AllowedCall,
-): ToolOutput | null {
-  // A rerun has been told what was decided.
-  if (decided !== undefined || mode === undefined || !isNarrower(rights.mode, mode)) return null;
-  const text = `Not run: the user set ${rights.mode} mode before ${tool.name} had begun. Call it again if it is still needed.`;
-  return { text, error: 'PERMISSION_DENIED' };
+function refuseStart({ decided }: EngineDeps, run: TaskRun, call: AllowedCall): string | null {
+  if (decided !== undefined || call.mode === undefined) return null;
+  const { mode } = run.permissions.rights;
+  return decideStart(call.tool.name, { allowedIn: call.mode, mode });
 }
 
 /** The real paths that a call was allowed to change. */

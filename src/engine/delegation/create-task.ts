@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { RequestPrefix, ResolvedModel } from '../../protocol/model.ts';
-import { grantScope, wayToGrant } from '../../policy/mode-grants.ts';
+import { findGrantScope, explainGrant } from '../../policy/mode-grants.ts';
 import type { ModeToGrant, Rights } from '../../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../../protocol/task.ts';
 import type { FanOut } from '../../protocol/template.ts';
@@ -156,14 +156,14 @@ function modeGrantEvents(
   if (parent === null) return flagGrantEvents(inbox.modeGrants);
   if (raisedBy === null) return [];
   const { grant, without } = raisedBy;
-  return [{ type: 'mode.granted', grant, scope: grantScope(grant), by: 'user', without }];
+  return [{ type: 'mode.granted', grant, scope: findGrantScope(grant), by: 'user', without }];
 }
 
 /** Told once in a tree of each agent. */
 function refusedMode(tree: TaskTree, { modeToGrant = null, rights }: TaskPlan): string | null {
   if (modeToGrant === null || !tree.isFirstToLack(modeToGrant)) return null;
   const { agent, mode } = modeToGrant;
-  return `${agent} asks for ${mode} mode and runs in ${rights.mode} mode, that of the task above it. A user can grant it with ${wayToGrant(modeToGrant)}`;
+  return `${agent} asks for ${mode} mode and runs in ${rights.mode} mode, that of the task above it. A user can grant it with ${explainGrant(modeToGrant)}`;
 }
 
 /** An inherited prefix names the day that it was made on. */

@@ -17,6 +17,6 @@ export function delegationVerdict(deps: Deps, rights: Rights, { name }: AgentDef
     { tool: 'Task', kind: 'delegate', access, inToolSet: settings.taskTools },
     rights,
     // It runs no commands.
-    { home, stateDirectories, shellParser: null, sandboxed: false },
+    { home, stateDirectories, shellParser: null, isSandboxed: false },
   );
 }

@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import { attenuate } from '../../policy/attenuate.ts';
-import { grantFor, modeToGrant } from '../../policy/mode-grants.ts';
+import { findModeGrant, findModeToGrant } from '../../policy/mode-grants.ts';
 import { effectiveMode } from '../../policy/modes.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
@@ -148,13 +148,13 @@ function rightsOfChild(
   { rights: above, modeGrants }: Delegator,
   agent: AgentDefinition,
 ): Pick<ChildPlan, 'rights' | 'raisedBy' | 'modeToGrant'> {
-  const grant = grantFor(agent, modeGrants);
+  const grant = findModeGrant(agent, modeGrants);
   const rights = attenuate(above, agent, { grant });
   const without = effectiveMode(agent, above.mode);
   return {
     rights,
     raisedBy: grant === null || rights.mode === without ? null : { grant, without },
-    modeToGrant: above.mode === 'plan' ? null : modeToGrant(agent, rights),
+    modeToGrant: above.mode === 'plan' ? null : findModeToGrant(agent, rights),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../base/ids.ts';
-import { rightsBelow, type ModeTerms } from '../../policy/mode-grants.ts';
 import { flagGrantEvents } from '../task/user-approvals.ts';
+import { limitRightsToParent, type AgentGrant } from '../../policy/mode-grants.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
@@ -75,7 +75,7 @@ export function goOnMessage(): TaskInput {
 /** A task below one that goes on never has more than that has now. */
 export function recordMaxRights(run: TaskRun, maxRights: Rights): void {
   const { limits, model } = run.spec;
-  const rights = rightsBelow(run.spec.rights, maxRights, modeTerms(run));
+  const rights = limitRightsToParent(run.spec.rights, maxRights, modeTerms(run));
   if (isDeepStrictEqual(rights, run.spec.rights)) return;
   run.journal.record({ type: 'terms.changed', rights, limits, model });
 }
@@ -109,14 +109,14 @@ function changedMode(run: TaskRun, order: ResumeOrder): readonly EventBody[] {
   return modeNoticeEvents(run, mode);
 }
 
-function modeTerms({ spec, permissions }: TaskRun): ModeTerms {
+function modeTerms({ spec, permissions }: TaskRun): AgentGrant {
   return { definition: spec.agent, grant: permissions.modeGrant };
 }
 
 /** Cut by what is granted now; the mode is the person's to choose. */
 function withMode(run: TaskRun, { maxRights, mode }: ResumeOrder): Rights {
   const { spec } = run;
-  const rights = rightsBelow(spec.rights, maxRights, modeTerms(run));
+  const rights = limitRightsToParent(spec.rights, maxRights, modeTerms(run));
   return mode === undefined ? rights : { ...rights, mode: effectiveMode(spec.agent, mode) };
 }
 

@@ -4,7 +4,7 @@ import type { TaskInput } from '../../protocol/input.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { withOpenRound } from '../../protocol/state/repetition.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { isHalted } from '../task/denials.ts';
+import { isEndedByDenials } from '../../policy/decide-question.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
 import { afterCallAsText, afterUnfinished, malformedCallsHit } from '../turn/malformed-response.ts';
@@ -62,7 +62,7 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
   }
   if (answer?.reason === 'content_filter')
     return { kind: 'end', ending: endings.endFiltered(state) };
-  if (isHalted(state)) return { kind: 'end', ending: endings.endHaltedByUser(state) };
+  if (isEndedByDenials(state)) return { kind: 'end', ending: endings.endHaltedByUser(state) };
   if (state.interrupted !== null) {
     const step = afterInterruption(state, state.interrupted);
     if (step !== null) return step;

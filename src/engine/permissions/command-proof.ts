@@ -1,15 +1,19 @@
 import type { Clock } from '../../base/clock.ts';
-import { isInside, type CommandProof, type ResolvedPath } from '../../policy/call.ts';
-import { proveReadOnly } from '../../policy/read-only/prove.ts';
-import { pathIn, type CommandRead, type Proof } from '../../policy/read-only/proof.ts';
-import { redirectWrites } from '../../policy/redirect-writes.ts';
-import type { ShellParser } from '../../policy/shell-parser.ts';
+import { isInside, type CommandProof, type CallPath } from '../../policy/call.ts';
+import { proveReadOnly } from '../../policy/shell/read-only/prove.ts';
+import {
+  joinShellPath,
+  type CommandRead,
+  type LineProof,
+} from '../../policy/shell/read-only/proof.ts';
+import { findRedirectWrites } from '../../policy/shell/redirect-writes.ts';
+import type { ShellParser } from '../../policy/shell/parsed-line.ts';
 import type { Access, Rights } from '../../protocol/permission.ts';
 import { programDirectory } from '../../sys/find-program.ts';
 import { findRepository } from '../../sys/git/repository.ts';
 import { isSystemPath } from '../../sys/paths.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
-import { pathCaution } from './file-access.ts';
+import { findPathRisk } from './file-access.ts';
 import { protectedBelow, readRules } from './protected-reads.ts';
 import { repositoryProblem } from './repository-proof.ts';
 
@@ -40,21 +44,21 @@ export async function proveCommands(
   parser: ShellParser,
   place: CommandPlace,
 ): Promise<CommandProof> {
-  if (background) return { proven: false, because: 'it would go on in the background' };
-  const reads: ResolvedPath[] = [];
+  if (background) return { proven: false, reason: 'it would go on in the background' };
+  const reads: CallPath[] = [];
   for (const line of commands) {
     const startedAt = place.clock.monotonic();
     const proof = proveReadOnly(line, parser);
     if (place.clock.monotonic() - startedAt > MAX_JUDGE_MS) {
-      const because = `reading it took over ${MAX_JUDGE_MS} ms; write it shorter`;
-      return { proven: false, because, overLimit: true };
+      const reason = `reading it took over ${MAX_JUDGE_MS} ms; write it shorter`;
+      return { proven: false, reason, isOverLimit: true };
     }
-    if (!proof.proven) return { proven: false, because: proof.because };
+    if (!proof.proven) return { proven: false, reason: proof.reason };
     const named = place.variables.find((name) => new RegExp(`\\b${name}\\b`).test(line));
     if (named !== undefined)
-      return { proven: false, because: `it may use ${named}, which SetEnv has set` };
+      return { proven: false, reason: `it may use ${named}, which SetEnv has set` };
     const problem = await placeProblem(proof, place);
-    if (problem !== undefined) return { proven: false, because: problem };
+    if (problem !== undefined) return { proven: false, reason: problem };
     reads.push(...proof.reads.map((read) => resolved(read, place)));
   }
   return { proven: true, reads };
@@ -65,9 +69,9 @@ export function redirectedWrites(
   { commands }: Access,
   parser: ShellParser,
   place: Pick<CommandPlace, 'cwd' | 'home' | 'rights'>,
-): readonly ResolvedPath[] {
+): readonly CallPath[] {
   return commands
-    .flatMap((line) => redirectWrites(parser(line)))
+    .flatMap((line) => findRedirectWrites(parser(line)))
     .map((path) => {
       const asked = absolutePath(path, place);
       const { real, inside } = resolveInRoots(asked, place.rights.roots);
@@ -75,7 +79,7 @@ export function redirectedWrites(
     });
 }
 
-type Proven = Extract<Proof, { proven: true }>;
+type Proven = Extract<LineProof, { proven: true }>;
 
 /** What of the place makes a command do more than its words say; undefined: nothing. */
 async function placeProblem(proof: Proven, place: CommandPlace): Promise<string | undefined> {
@@ -104,18 +108,18 @@ function isPlanted(name: string, { searchPath, rights }: CommandPlace): boolean 
   return rights.roots.some((root) => isInside(root, directory));
 }
 
-function resolved(read: CommandRead, place: CommandPlace): ResolvedPath {
+function resolved(read: CommandRead, place: CommandPlace): CallPath {
   const asked = absolute(read, place);
   const { home, rights } = place;
   const { roots } = rights;
   const { real, inside } = resolveInRoots(asked, roots);
-  return { asked, real, insideRoots: inside, ...pathCaution(real, 'read', { roots, home }) };
+  return { asked, real, insideRoots: inside, ...findPathRisk(real, 'read', { roots, home }) };
 }
 
 function absolute({ path, topOf }: CommandRead, place: CommandPlace): string {
   if (topOf === undefined) return absolutePath(path, place);
   const { real } = resolveInRoots(absolutePath(topOf, place), []);
-  return pathIn(findRepository(real)?.top ?? real, path);
+  return joinShellPath(findRepository(real)?.top ?? real, path);
 }
 
 /** `..` is left in: the kernel follows links before it takes one back. */

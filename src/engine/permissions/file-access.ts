@@ -1,9 +1,13 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { join } from 'node:path/posix';
-import { isInside, pathsOf, type JudgedCall, type PathCaution } from '../../policy/call.ts';
-import { CAUTIONS } from '../../policy/floor.ts';
-import { guardedBelow, withheldBelow, type SearchedDirectory } from '../../policy/withheld.ts';
+import { isInside, listPaths, type ResolvedCall, type PathRisk } from '../../policy/call.ts';
+import { PATH_RISK_TEXTS } from '../../policy/hard-rules.ts';
+import {
+  createHardRuleCheck,
+  createExclusionCheck,
+  type SearchedDirectory,
+} from '../../policy/excluded-paths.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { FileAccess, Withheld } from '../../protocol/tool.ts';
 import { obeyedPaths } from '../../sys/git/obeyed-paths.ts';
@@ -23,12 +27,12 @@ interface ReachFacts {
 
 /** Where a call may open files once it is allowed: exactly where its paths led when it was judged. */
 export function fileAccess(
-  call: JudgedCall,
+  call: ResolvedCall,
   { rights, home, stateDirectories }: ReachFacts,
 ): FileAccess {
-  const paths = pathsOf(call.access);
+  const paths = listPaths(call.access);
   const linked = new Set(
-    paths.filter(({ caution }) => caution === 'other_names').map(({ real }) => real),
+    paths.filter(({ risk }) => risk === 'other_names').map(({ real }) => real),
   );
   const judged = paths.map(({ asked, real }) => {
     return [asked, { real, mayHaveOtherNames: linked.has(real) }] as const;
@@ -37,17 +41,17 @@ export function fileAccess(
     roots: openRoots(call, rights.roots),
     judged: new Map(judged),
     withheldBelow: (directory) => {
-      const ruled = withheldBelow(call, { rights, home }, directory);
+      const ruled = createExclusionCheck(call, { rights, home }, directory);
       if (call.kind !== 'edit') return ruled;
-      const guarded = guardedBelow(directory, { roots: rights.roots, stateDirectories });
-      const cautious = cautionBelow(directory, { roots: rights.roots, home });
-      return (path) => ruled?.(path) ?? guarded(path) ?? cautious(path);
+      const guarded = createHardRuleCheck(directory, { roots: rights.roots, stateDirectories });
+      const risky = createRiskCheck(directory, { roots: rights.roots, home });
+      return (path) => ruled?.(path) ?? guarded(path) ?? risky(path);
     },
   };
 }
 
 /** What of a directory that is changed as a whole a person would be asked about, and was not yet. */
-function cautionBelow({ real }: SearchedDirectory, place: FilePlace): Withheld {
+function createRiskCheck({ real }: SearchedDirectory, place: FilePlace): Withheld {
   // The same for all that lies in one directory, and the dearest part of the look.
   const known = new Map<string, readonly string[]>();
   const obeyed = (directory: string): readonly string[] => {
@@ -55,16 +59,16 @@ function cautionBelow({ real }: SearchedDirectory, place: FilePlace): Withheld {
     known.set(directory, paths);
     return paths;
   };
-  const answered = pathCaution(real, 'write', place).caution;
+  const answered = findPathRisk(real, 'write', place).risk;
   return (path) => {
-    const { caution } = pathCaution(join(real, path), 'write', { ...place, obeyed });
-    return caution === undefined || caution === answered ? undefined : `it ${CAUTIONS[caution]}`;
+    const { risk } = findPathRisk(join(real, path), 'write', { ...place, obeyed });
+    return risk === undefined || risk === answered ? undefined : `it ${PATH_RISK_TEXTS[risk]}`;
   };
 }
 
 /** A root is a directory: of a file that was allowed beyond the roots, the one it lies in. */
-function openRoots(call: JudgedCall, roots: readonly string[]): readonly string[] {
-  const beyond = pathsOf(call.access)
+function openRoots(call: ResolvedCall, roots: readonly string[]): readonly string[] {
+  const beyond = listPaths(call.access)
     .map((path) => path.real)
     .filter((path) => !roots.some((root) => isInside(root, path)));
   return [...roots, ...beyond.map((path) => (isDirectory(path) ? path : dirname(path)))];
@@ -88,17 +92,17 @@ interface FilePlace {
 }
 
 /** What the disk tells of a path (absolute, real) that is to be read or written. */
-export function pathCaution(
+export function findPathRisk(
   real: string,
   use: 'read' | 'write',
   place: FilePlace,
-): { readonly caution?: PathCaution } {
+): { readonly risk?: PathRisk } {
   const root = rootOf(real, place.roots);
   if (use === 'write' && root !== undefined) {
-    if (liesInGitDirectory(real, root)) return { caution: 'git_directory' };
-    if (isObeyedByGit(real, place)) return { caution: 'obeyed_by_git' };
+    if (liesInGitDirectory(real, root)) return { risk: 'git_directory' };
+    if (isObeyedByGit(real, place)) return { risk: 'obeyed_by_git' };
   }
-  return pathHasForeignNames(real) ? { caution: 'other_names' } : {};
+  return pathHasForeignNames(real) ? { risk: 'other_names' } : {};
 }
 
 function isObeyedByGit(real: string, place: FilePlace): boolean {

@@ -1,15 +1,16 @@
 import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
-import { isInside, type JudgedCall, type ResolvedPath } from '../../policy/call.ts';
+import { isInside, type ResolvedCall, type CallPath } from '../../policy/call.ts';
 import { decide, needsShellParser } from '../../policy/decide.ts';
-import { withModeToGrant } from '../../policy/mode-grants.ts';
-import { refuseUnanswered } from '../../policy/refusal.ts';
+import type { DecisionContext } from '../../policy/decision-input.ts';
+import { addModeToGrant } from '../../policy/mode-grants.ts';
+import { explainRefusal } from '../../policy/explain-refusal.ts';
 import type { FileAccess } from '../../protocol/tool.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { fileAccess, pathCaution } from './file-access.ts';
 import { isSkillFile } from '../prompt/skills.ts';
 import { workingDirectory } from '../task/user-approvals.ts';
+import { fileAccess, findPathRisk } from './file-access.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import type { CallingTask } from './calling-task.ts';
@@ -39,7 +40,7 @@ export async function judge(
     if (decision.verdict !== 'ask') {
       const allowed = decision.verdict === 'allow';
       if (allowed) closeQuestion(run, ready);
-      return { allowed, reach, decision, refusal: refuseUnanswered(decision) };
+      return { allowed, reach, decision, refusal: explainRefusal(decision) };
     }
     const verdict = await askPerson(deps, run, { ready, call, decision }, waiting);
     if (verdict.kind === 'allowed') return { allowed: true, reach, decision, refusal: '' };
@@ -51,28 +52,29 @@ export async function judge(
 export async function decideNow(deps: EngineDeps, run: CallingTask, ready: ReadyCall) {
   const rights = withGrants(deps, run);
   const described = judgedCall(deps, run, ready);
-  const sandboxed = described.kind === 'execute' && (await deps.sandboxed());
-  const { machineIsSandbox = false } = deps;
-  const needsParser = needsShellParser(described, rights, { sandboxed, machineIsSandbox });
+  const isExecution = described.kind === 'execute';
+  const isSandboxed = isExecution && (await deps.sandboxed());
+  const { machineIsSandbox: isMachineSandbox = false } = deps;
+  const needsParser = needsShellParser(described, rights, { isSandboxed, isMachineSandbox });
   const { shellParser, ...known } = needsParser
-    ? await (await import('./read-commands.ts')).readCommands(deps, run, ready, { sandboxed })
+    ? await (
+        await import('./read-commands.ts')
+      ).readCommands(deps, run, ready, { sandboxed: isSandboxed })
     : { shellParser: null };
   const call = { ...described, ...known };
   const { home, stateDirectories } = deps;
-  const isExecution = described.kind === 'execute';
-  const inContainer = isExecution && !sandboxed && deps.inContainer?.() === true;
-  const facts = {
+  const context: DecisionContext = {
     home,
     stateDirectories,
     shellParser,
-    sandboxed,
-    machineIsSandbox,
-    inContainer,
+    isSandboxed,
+    isMachineSandbox,
+    isInContainer: isExecution && !isSandboxed && deps.inContainer?.() === true,
   };
-  const decision = withModeToGrant(
-    decide(call, rights, facts),
+  const decision = addModeToGrant(
+    decide(call, rights, context),
     { definition: run.spec.agent, rights },
-    (mode) => decide(call, { ...rights, mode }, facts),
+    (mode) => decide(call, { ...rights, mode }, context),
   );
   return { call, decision, reach: fileAccess(call, { rights, home, stateDirectories }) };
 }
@@ -87,26 +89,26 @@ function withGrants({ inbox }: EngineDeps, run: CallingTask): Rights {
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
 }
 
-function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyCall): JudgedCall {
+function judgedCall(deps: EngineDeps, run: CallingTask, { tool, access }: ReadyCall): ResolvedCall {
   const { roots } = run.permissions.rights;
   const place = { roots, home: deps.home };
-  const resolve = (asked: string): ResolvedPath => {
+  const resolve = (asked: string): CallPath => {
     const { exists, real, inside, problem } = resolveInRoots(asked, roots);
     // A loop leads nowhere, so it leads out of no root: the tool, which can't open it, says what it is.
     const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
     const isNew = !exists && problem === undefined;
     return { asked, real, insideRoots: inside || leadsNowhere, ...(isNew ? { isNew } : {}) };
   };
-  const writable = (asked: string): ResolvedPath => {
+  const writable = (asked: string): CallPath => {
     const path = resolve(asked);
-    return { ...path, ...pathCaution(path.real, 'write', place) };
+    return { ...path, ...findPathRisk(path.real, 'write', place) };
   };
-  const readable = (asked: string): ResolvedPath => {
+  const readable = (asked: string): CallPath => {
     const path = resolve(asked);
-    const caution = pathCaution(path.real, 'read', place);
+    const risk = findPathRisk(path.real, 'read', place);
     const isOwn =
       deps.store.isTaskFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
-    return isOwn ? { ...path, ...caution, insideRoots: true, isOwn } : { ...path, ...caution };
+    return isOwn ? { ...path, ...risk, insideRoots: true, isOwn } : { ...path, ...risk };
   };
   const described = access ?? NO_ACCESS;
   return {

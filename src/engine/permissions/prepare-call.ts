@@ -1,5 +1,6 @@
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
+import { refuseMissingTool } from '../../policy/decide.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import { unescapeArguments } from './unescape-arguments.ts';
@@ -14,16 +15,17 @@ export function prepareCall(
   const name = canonicalToolName(asked.name) ?? asked.name;
   const tool = run.view.get(name);
   if (tool === undefined) {
-    const had =
-      run.spec.inherited === undefined ? '' : ' The conversation that you inherited had others.';
-    const reason = `${asked.name} is not among your tools: ${[...run.view.keys()].join(', ')}.${had}`;
+    const decision = refuseMissingTool(asked.name, {
+      tools: [...run.view.keys()],
+      isForked: run.spec.inherited !== undefined,
+    });
     return {
       ready: false,
       call: asked,
       tool: name,
-      text: reason,
+      text: decision.reason,
       error: 'PERMISSION_DENIED',
-      decision: { verdict: 'deny', step: 'tool_set', reason },
+      decision,
     };
   }
   const call = unescapeArguments(asked, tool);

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInside } from '../../policy/call.ts';
-import { couldMeanRead, readNarrowingRules } from '../../policy/rule-match.ts';
-import type { ReadDepth } from '../../policy/read-only/proof.ts';
+import { couldRestrictRead, listReadRestrictions } from '../../policy/rules/match-rules.ts';
+import type { ReadDepth } from '../../policy/shell/read-only/proof.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import { findBelow, type BelowEntry } from '../../sys/find-below.ts';
 import { trackedFiles } from '../../sys/git/index-names.ts';
@@ -23,9 +23,9 @@ export interface ReadRules {
 }
 
 export function readRules({ rules, roots }: Rights, home: string): ReadRules {
-  const narrowing = readNarrowingRules(rules);
+  const narrowing = listReadRestrictions(rules);
   const refuses = (path: string): boolean =>
-    couldMeanRead(narrowing, { asked: path, real: path, insideRoots: true }, { roots, home });
+    couldRestrictRead(narrowing, { asked: path, real: path, insideRoots: true }, { roots, home });
   return {
     any: narrowing.length > 0,
     refuses,

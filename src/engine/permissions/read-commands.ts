@@ -1,6 +1,6 @@
-import type { JudgedCall } from '../../policy/call.ts';
-import { loadShellParser } from '../../policy/load-shell-parser.ts';
-import type { ShellParser } from '../../policy/shell-parser.ts';
+import type { ResolvedCall } from '../../policy/call.ts';
+import { loadShellParser } from '../../policy/shell/load-parser.ts';
+import type { ShellParser } from '../../policy/shell/parsed-line.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { commandPath } from '../../sys/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
@@ -10,7 +10,7 @@ import { readTaskVariables } from '../task/task-variables.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
 import type { CallingTask } from './calling-task.ts';
 
-export interface CommandReading extends Pick<JudgedCall, 'proof' | 'redirected'> {
+export interface CommandReading extends Pick<ResolvedCall, 'proof' | 'redirectedWrites'> {
   readonly shellParser: ShellParser;
 }
 
@@ -33,5 +33,5 @@ export async function readCommands(
     clock: deps.clock,
     sandboxed,
   });
-  return { shellParser, proof, redirected: redirectedWrites(described, shellParser, place) };
+  return { shellParser, proof, redirectedWrites: redirectedWrites(described, shellParser, place) };
 }

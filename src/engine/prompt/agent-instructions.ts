@@ -6,7 +6,7 @@ import type {
 } from '../../protocol/agent.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
-import { nameCovers, ruleCovers } from '../../policy/tool-cover.ts';
+import { nameCovers, ruleCovers } from '../../policy/rules/tool-cover.ts';
 
 /** The most characters that the prompt shows of each text about a parameter. */
 const MAX_SHOWN = 400;

@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
-import { toolView, type DroppedTool } from '../../policy/tool-view.ts';
+import { type DroppedTool, createToolView } from '../../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './delegable-agents.ts';
 import type { AgentSource, EngineDeps, SkillSource } from '../task/deps.ts';
 import { isMainAgent } from '../task/main-agent.ts';
@@ -65,7 +65,7 @@ export interface AgentSetup {
 /** Prepares an agent for a task. Depends only on its arguments, the day, and the agent's notes on the disk. */
 export function prepareAgent(deps: SetupDeps, placement: Placement): AgentSetup {
   const { agent, rights, isRoot, provider } = placement;
-  const view = toolView({
+  const view = createToolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
     available: availableTools(deps, rights),

@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { denialCovers, nameCovers } from '../../policy/tool-cover.ts';
+import { denialCovers, nameCovers } from '../../policy/rules/tool-cover.ts';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import { CORE_TOOLS, MEMORY_TOOLS } from '../../protocol/tool-names.ts';

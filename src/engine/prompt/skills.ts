@@ -1,6 +1,6 @@
 import { skillTextWithin } from '../../agents/skills/text.ts';
 import { escapeTags } from '../../base/control-tags.ts';
-import { isDisallowed, isWholeTool, ruleCovers } from '../../policy/tool-cover.ts';
+import { isToolDisallowed, coversWholeTool, ruleCovers } from '../../policy/rules/tool-cover.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
@@ -48,8 +48,10 @@ function callableOf(
 }
 
 function mayDelegate(rights: Rights): boolean {
-  if (rights.depth >= rights.maxDepth || isDisallowed(rights, 'Task')) return false;
-  return !rights.rules.deny.some((rule) => isWholeTool(rule) && ruleCovers(rule, 'Task', 'narrow'));
+  if (rights.depth >= rights.maxDepth || isToolDisallowed(rights, 'Task')) return false;
+  return !rights.rules.deny.some(
+    (rule) => coversWholeTool(rule) && ruleCovers(rule, 'Task', 'narrow'),
+  );
 }
 
 /** The skills that a definition preloads. */

@@ -1,4 +1,4 @@
-import { parseRules } from '../../policy/rules.ts';
+import { parseRules } from '../../policy/rules/rules.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { JsonValue } from '../../base/json.ts';

@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto';
-import { pathsOf, type JudgedCall } from '../../policy/call.ts';
-import { grantedDefinition } from '../../policy/mode-grants.ts';
-import { refuseUnanswered } from '../../policy/refusal.ts';
-import { ruleToOffer } from '../../policy/rule-to-offer.ts';
+import { listPaths, type ResolvedCall } from '../../policy/call.ts';
+import { identifyDefinition } from '../../policy/mode-grants.ts';
+import {
+  decidePermissionQuestion,
+  type AskingTask,
+  type QuestionOutcome,
+} from '../../policy/decide-question.ts';
+import { chooseOfferedRule } from '../../policy/offered-rule.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import {
   questionSubject,
+  type Answer,
   type PermissionQuestion,
   type ProposedEdit,
 } from '../../protocol/question.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { haltedMessage, isHalted } from '../task/denials.ts';
 import { changesByRedaction } from './redaction-check.ts';
 import { openQuestion } from './open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -19,42 +23,37 @@ import type { ReadyCall } from '../task/prepared-call.ts';
 /** A call that a person is to decide about. */
 export interface AskedCall {
   readonly ready: ReadyCall;
-  readonly call: JudgedCall;
+  readonly call: ResolvedCall;
   readonly decision: Decision;
 }
 
-/** The outcome of asking. `again`: something has changed, and the call needs a new decision. */
-export type Verdict =
-  | { readonly kind: 'allowed' }
-  | { readonly kind: 'refused'; readonly decision: Decision; readonly refusal: string }
-  | { readonly kind: 'again' };
+/** The result of asking a person; `again`: something has changed, and the call has to be decided anew. */
+export type AskResult = Exclude<QuestionOutcome, { kind: 'ask' }> | { readonly kind: 'again' };
 
 /** Runs a wait in which the call is not at work. */
 export type Waiting = <T>(wait: () => Promise<T>) => Promise<T>;
 
 /**
- * Asks a person about a call, unless the log holds an answer for exactly this call, and waits. A new answer is not
- * returned: it is recorded and the call is decided again, so that it has the same effect after a crash, and none on
- * a call that has changed meanwhile. Rejects when the task is stopped during the wait.
+ * Asks a person about a call, unless the log already holds the answer to exactly this question. A new answer is not
+ * returned: it is written to the log and the call is decided anew, so that the answer has the same effect after a
+ * crash, and no effect on what the call has become meanwhile. Rejects when the task is stopped while it waits.
  */
 export async function askPerson(
   deps: EngineDeps,
   run: TaskRun,
   asked: AskedCall,
   waiting: Waiting,
-): Promise<Verdict> {
+): Promise<AskResult> {
   const { call } = asked.ready;
-  if (run.permissions.rights.refusesQuestions === true) return unasked(asked, refusesToAsk(run));
   const digest = digestOf(asked);
-  const known = run.state.questions.get(call.id);
-  const isSame = known?.digest === digest && run.permissions.isTrusted(known.seq);
-  if (isSame && known.answer !== null && run.permissions.isTrusted(known.answer.seq)) {
-    const { answer } = known.answer;
-    return answer.kind === 'no' ? denied(answer.reason) : { kind: 'allowed' };
-  }
-  if (isHalted(run.state)) return refused(`Not asked: ${haltedMessage(run.state)}.`);
-  if (run.tree.onAsk === 'deny') return unasked(asked);
-  if (isPartlyHidden(deps, run, asked)) return refused(HIDDEN);
+  const outcome = decidePermissionQuestion({
+    decision: asked.decision,
+    task: askingTask(run),
+    answer: findAnswer(run, call.id, digest),
+    state: run.state,
+    isPartlyHidden: () => isPartlyHidden(deps, run, asked),
+  });
+  if (outcome.kind !== 'ask') return outcome;
   const question = openQuestion(run, { callId: call.id, digest }, (id) =>
     questionOf(deps, run, asked, id),
   );
@@ -62,7 +61,27 @@ export async function askPerson(
   return { kind: 'again' };
 }
 
-/** Closes the open question of a call that a new rule allows, since nobody has to answer it any more. */
+/** The answer to exactly this question that the log holds. Null: there is none, or it was written elsewhere. */
+function findAnswer(run: TaskRun, callId: string, digest: string): Answer | null {
+  const known = run.state.questions.get(callId);
+  if (known?.digest !== digest || known.answer === null) return null;
+  const isTrusted =
+    run.permissions.isTrusted(known.seq) && run.permissions.isTrusted(known.answer.seq);
+  return isTrusted ? known.answer.answer : null;
+}
+
+/** Describes a task for the decision about a question. */
+export function askingTask(run: TaskRun): AskingTask {
+  const agents = [run.spec.agent];
+  for (let above = run.parent; above !== null; above = above.parent) agents.push(above.spec.agent);
+  return {
+    refusesQuestions: run.permissions.rights.refusesQuestions === true,
+    agents,
+    onAsk: run.tree.onAsk,
+  };
+}
+
+/** A rule that was given meanwhile lets it run: whoever was to answer need not. */
 export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
   const known = run.state.questions.get(call.id);
   if (known?.question.kind !== 'permission' || known.answer !== null) return;
@@ -75,35 +94,6 @@ export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
   });
 }
 
-function unasked({ decision }: AskedCall, why?: string): Verdict {
-  return { kind: 'refused', decision, refusal: refuseUnanswered(decision, why) };
-}
-
-/** Returns a sentence that says why a task asks nobody, although a person may be there. */
-export function refusesToAsk(run: TaskRun): string {
-  for (let at: TaskRun | null = run; at !== null; at = at.parent) {
-    const { agent } = at.spec;
-    if (agent.refusesQuestions === true) {
-      return `It is not asked: the definition of \`${agent.name}\` wants what would be asked to be refused.`;
-    }
-  }
-  return 'It is not asked: a task above wants what would be asked to be refused.';
-}
-
-function denied(reason: string | null): Verdict {
-  const why = reason === null ? '' : `, and why: ${reason}`;
-  return refused(`The user was asked and said no${why}`);
-}
-
-function refused(reason: string): Verdict {
-  const text = /[.!?]$/.test(reason) ? reason : `${reason}.`;
-  return {
-    kind: 'refused',
-    decision: { verdict: 'deny', step: 'answer', reason: text },
-    refusal: `Refused, nothing was done. ${text} Do not try the same another way; go on without it, and say so in your answer.`,
-  };
-}
-
 function questionOf(
   deps: EngineDeps,
   run: TaskRun,
@@ -111,8 +101,8 @@ function questionOf(
   id: string,
 ): PermissionQuestion {
   const { access, tool } = call;
-  const rule = ruleToOffer(decision, { tool, rights: run.permissions.rights });
-  const paths = [...new Set(pathsOf(access).map((path) => path.real))];
+  const rule = chooseOfferedRule(decision, { tool, rights: run.permissions.rights });
+  const paths = [...new Set(listPaths(access).map((path) => path.real))];
   const says = access.commands.length + paths.length + access.hosts.length > 0;
   return {
     kind: 'permission',
@@ -136,7 +126,7 @@ function questionOf(
       : {
           modeToGrant: {
             ...decision.modeToGrant,
-            definition: grantedDefinition(run.spec.agent),
+            definition: identifyDefinition(run.spec.agent),
             scopes: deps.inbox.modeScopes,
           },
         }),
@@ -147,10 +137,7 @@ function editsOf({ tool, input }: ReadyCall, run: TaskRun): readonly ProposedEdi
   return tool.proposes?.(input, { cwd: run.spec.cwd }) ?? [];
 }
 
-const HIDDEN =
-  'Not asked: what it would run holds a private key, or a secret of several words, and neither is ever shown, so nobody could see what they allow. Put the secret into a file or a variable, and name that';
-
-/** Returns true when a person would not see everything that runs, because secrets are redacted. */
+/** Whether a person would not see all that runs, since secrets are redacted before they see it. */
 function isPartlyHidden(deps: EngineDeps, run: TaskRun, asked: AskedCall): boolean {
   const { redact } = deps;
   const subject = questionSubject(questionOf(deps, run, asked, ''));

@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { parseRule } from '../../policy/rules.ts';
+import { parseRule } from '../../policy/rules/rules.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { answerText, type InboxState } from '../../protocol/state/questions.ts';
 import type { ModeGrant, PermissionRule } from '../../protocol/permission.ts';

@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { effectiveMode, isNarrower } from '../../policy/modes.ts';
+import { effectiveMode, isNarrowerMode } from '../../policy/modes.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
@@ -31,7 +31,7 @@ export function changeMode(
   const before = run.spec.rights.mode;
   const terms = modeTerms(run, mode);
   if (terms.length > 0) run.journal.record(...modeNoticeEvents(run, mode), ...terms);
-  return { isNarrower: isNarrower(mode, before) };
+  return { isNarrower: isNarrowerMode(mode, before) };
 }
 
 function requireMode({ spec }: Conversation, mode: PermissionMode): void {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../base/json.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { refusesToAsk } from '../questions/ask-person.ts';
+import { decideUserQuestion } from '../../policy/decide-question.ts';
+import { askingTask } from '../questions/ask-person.ts';
 import { openQuestion } from '../questions/open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
@@ -61,9 +62,6 @@ function parse(value: JsonValue): ValidationResult<AskUserInput> {
   return args.result({ question, options });
 }
 
-const DECIDE = 'Decide yourself, and say in your answer what you assumed.';
-const NOBODY_THERE = `Nobody is here to answer: this run has no user to ask (--on-ask deny). ${DECIDE}`;
-
 async function ask(
   engine: EngineContext,
   input: AskUserInput,
@@ -76,10 +74,8 @@ async function ask(
   for (;;) {
     const answer = answerTo(caller, { callId: context.callId, digest });
     if (answer !== null) return { text: answer };
-    if (caller.permissions.rights.refusesQuestions === true) {
-      return { text: `${refusesToAsk(caller)} ${DECIDE}`, error: 'PERMISSION_DENIED' };
-    }
-    if (tree.onAsk === 'deny') return { text: NOBODY_THERE, error: 'PERMISSION_DENIED' };
+    const refusal = decideUserQuestion(askingTask(caller));
+    if (refusal !== null) return { text: refusal, error: 'PERMISSION_DENIED' };
     const question = openQuestion(caller, { callId: context.callId, digest }, (id) => ({
       kind: 'input',
       id,

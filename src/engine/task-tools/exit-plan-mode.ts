@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../base/json.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { decidePlanQuestion } from '../../policy/decide-question.ts';
+import { askingTask } from '../questions/ask-person.ts';
 import { openQuestion } from '../questions/open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
@@ -64,12 +66,8 @@ async function present(
       const isOpen = state.questions.get(context.callId)?.digest === digest;
       return { text: isOpen ? unanswered(mode) : 'Not in plan mode: go ahead.' };
     }
-    if (tree.onAsk === 'deny' || caller.permissions.rights.refusesQuestions === true) {
-      return {
-        text: 'Nobody is here to approve a plan. Give it as your answer.',
-        error: 'PERMISSION_DENIED',
-      };
-    }
+    const refusal = decidePlanQuestion(askingTask(caller));
+    if (refusal !== null) return { text: refusal, error: 'PERMISSION_DENIED' };
     const question = openQuestion(caller, { callId: context.callId, digest }, (id) => ({
       kind: 'plan',
       id,

@@ -6,8 +6,8 @@ import type { CallForm } from '../../protocol/text-calls/forms.ts';
 import { modelName, type ModelFailure } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
-import { haltedMessage } from './denials.ts';
 import { limitMessage } from '../limits/limit-message.ts';
+import { describeDenials } from '../../policy/decide-question.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import type { StopOrder } from './stop-order.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -125,7 +125,7 @@ export function endFailedBySchema(
 
 /** Fails a child whose calls the user denied several times in a row. */
 export function endHaltedByUser(state: TaskState): TaskEnding {
-  const message = haltedMessage(state);
+  const message = describeDenials(state);
   return failed(state, { code: 'PERMISSION_DENIED', message, retryable: false });
 }
 

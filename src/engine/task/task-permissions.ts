@@ -1,4 +1,4 @@
-import { grantFor, rightsAlone, rightsBelow } from '../../policy/mode-grants.ts';
+import { findModeGrant, dropRevokedGrant, limitRightsToParent } from '../../policy/mode-grants.ts';
 import type { ModeGrant, PermissionRule, Rights } from '../../protocol/permission.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
@@ -51,15 +51,15 @@ export class TaskPermissions {
     this.grant = grant;
     this.cut =
       above === null
-        ? rightsAlone(own, withoutGrant, grant)
-        : rightsBelow(own, above, { definition: task.spec.agent, grant });
+        ? dropRevokedGrant(own, withoutGrant, grant)
+        : limitRightsToParent(own, above, { definition: task.spec.agent, grant });
     return this.cut;
   }
 
   /** The user's grant of a mode to this task's agent, which replaces the mode of its parent; null for none. */
   get modeGrant(): ModeGrant | null {
     const { spec } = this.parts.task;
-    return spec.depth === 0 ? null : grantFor(spec.agent, this.modeGrants());
+    return spec.depth === 0 ? null : findModeGrant(spec.agent, this.modeGrants());
   }
 
   /** All modes that the user grants to agents, in this conversation or in every one. */

@@ -66,7 +66,8 @@ const MAX_VALUE_BYTES = 8192;
 const MAX_VARIABLES = 64;
 
 /**
- * The tool changes what every later command does, so permission rules treat it like a command. Commands that were
+ * The tool changes what every later command does, so permission rules treat it like a command, and the decision about
+ * the call refuses variables that a task may not set. Commands that were
  * proved to change nothing run without these variables, because the proof does not know them.
  */
 export const setEnvTool = defineTool({
@@ -84,9 +85,10 @@ export const setEnvTool = defineTool({
     required: ['name'],
   },
   aliases: { key: 'name', variable: 'name', var: 'name' },
-  describe: () => NO_ACCESS,
+  // An invalid name sets nothing: the call fails when it runs.
+  describe: ({ name }) => (isValidName(name) ? { ...NO_ACCESS, variables: [name] } : NO_ACCESS),
   async run({ name, value }, { variables }) {
-    requireSettable(name);
+    requireValidName(name);
     const own = variables.own();
     if (value === undefined) {
       if (!own.has(name)) throw new MusterError('NOT_FOUND', `${name} was not set by this task`);
@@ -101,16 +103,14 @@ export const setEnvTool = defineTool({
   },
 });
 
-function requireSettable(name: string): void {
-  if (name.length > MAX_NAME || !isVariableName(name)) {
-    const valid = `letters, digits and _, no digit first, at most ${MAX_NAME} characters`;
-    throw new MusterError('INVALID_PARAM', `name: is not a valid variable name; valid: ${valid}`);
-  }
-  if (mayBeSet(name)) return;
-  throw new MusterError(
-    'PERMISSION_DENIED',
-    `${name} says where programs, code or settings come from, or belongs to Muster, so it cannot be set for later commands. Set it in the one command that needs it (${name}=… command); the permission rules then decide on that command.`,
-  );
+function isValidName(name: string): boolean {
+  return name.length <= MAX_NAME && isVariableName(name);
+}
+
+function requireValidName(name: string): void {
+  if (isValidName(name)) return;
+  const valid = `letters, digits and _, no digit first, at most ${MAX_NAME} characters`;
+  throw new MusterError('INVALID_PARAM', `name: is not a valid variable name; valid: ${valid}`);
 }
 
 /** Throws MusterError for a value that the log cannot keep unchanged. */

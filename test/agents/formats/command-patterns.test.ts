@@ -4,8 +4,8 @@ import {
   patternsOfGlob,
   patternsOfRegex,
 } from '../../../src/agents/formats/kiro/command-patterns.ts';
-import { commandCouldMatch, readCommand } from '../../../src/policy/command-rules.ts';
-import { loadShellParser } from '../../../src/policy/load-shell-parser.ts';
+import { couldCommandMatch, parseCommandLine } from '../../../src/policy/rules/command-rules.ts';
+import { loadShellParser } from '../../../src/policy/shell/load-parser.ts';
 
 describe('a regular expression as the specifiers of rules', () => {
   test.each([
@@ -75,8 +75,8 @@ describe('a regular expression as the specifiers of rules', () => {
         const source = pieces.join('');
         fc.pre(isValid(source) && new RegExp(`^(?:${source})$`).test(line));
         const patterns = patternsOfRegex(source);
-        const read = readCommand(line, parser);
-        expect(patterns?.some((pattern) => commandCouldMatch(pattern, read)) ?? true).toBe(true);
+        const read = parseCommandLine(line, parser);
+        expect(patterns?.some((pattern) => couldCommandMatch(pattern, read)) ?? true).toBe(true);
       }),
       { numRuns: 300 },
     );

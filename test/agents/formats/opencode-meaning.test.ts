@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JudgedCall } from '../../../src/policy/call.ts';
+import type { ResolvedCall } from '../../../src/policy/call.ts';
 import { attenuate } from '../../../src/policy/attenuate.ts';
 import { decide } from '../../../src/policy/decide.ts';
-import { nameCovers } from '../../../src/policy/tool-cover.ts';
+import { nameCovers } from '../../../src/policy/rules/tool-cover.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { Verdict } from '../../../src/protocol/permission.ts';
-import { bash, call, edit, FACTS, fetchFrom, read, rights, spawn } from '../../policy/support.ts';
+import { bash, call, edit, CONTEXT, fetchFrom, read, rights, spawn } from '../../policy/support.ts';
 import { opencodeAgent } from '../support.ts';
 
 const ACTIONS = ['allow', 'ask', 'deny'] as const;
@@ -35,7 +35,7 @@ function fits(pattern: string, input: string): boolean {
 interface Asked {
   readonly permission: string;
   readonly input: string;
-  readonly made: JudgedCall;
+  readonly made: ResolvedCall;
 }
 
 const COMMANDS = [
@@ -131,7 +131,7 @@ function ours(agent: AgentDefinition, { made }: Asked): Verdict {
     tools.mode !== 'allow' || tools.names.some((name) => nameCovers(name, made.tool));
   const { agent: named } = made.access;
   if (!isListed || (named !== undefined && delegatesTo?.includes(named) === false)) return 'deny';
-  return decide(made, attenuate(rights('autonomous'), agent), FACTS).verdict;
+  return decide(made, attenuate(rights('autonomous'), agent), CONTEXT).verdict;
 }
 
 const RANK = { deny: 0, ask: 1, allow: 2 };

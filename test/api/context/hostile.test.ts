@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatContextParts } from '../../../src/engine/prompt/project-context.ts';
 import { withheldFrom } from '../../../src/api/context/withheld.ts';
-import { parseRules } from '../../../src/policy/rules.ts';
+import { parseRules } from '../../../src/policy/rules/rules.ts';
 import { makeTree, told, type Tree } from './support.ts';
 
 const LEFT_OUT = 'it is left out';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { proveCommands, type CommandPlace } from '../../../src/engine/permissions/command-proof.ts';
 import type { CommandProof } from '../../../src/policy/call.ts';
-import { readShell } from '../../../src/policy/shell-grammar.ts';
+import { parseShellLine } from '../../../src/policy/shell/parse-line.ts';
 import { NO_ACCESS } from '../../../src/protocol/permission.ts';
 import { rights, type RuleTexts } from '../../policy/support.ts';
 import { tempDirectory } from '../../sys/temp.ts';
@@ -28,7 +28,7 @@ function workspace(files: readonly string[] = []): Workspace {
     writeFileSync(join(root, file), 'text\n');
   }
   const prove: Workspace['prove'] = (line, more = {}, rules = {}) =>
-    proveCommands({ ...NO_ACCESS, commands: [line] }, readShell, {
+    proveCommands({ ...NO_ACCESS, commands: [line] }, parseShellLine, {
       cwd: root,
       home: join(top, 'home'),
       rights: { ...rights('plan', rules), roots: [root] },
@@ -42,7 +42,7 @@ function workspace(files: readonly string[] = []): Workspace {
     const proof = await prove(line, more, rules);
     return proof.proven
       ? proof.reads.map(({ real, insideRoots }) => [real.replace(top, ''), insideRoots])
-      : proof.because.replaceAll(top, '');
+      : proof.reason.replaceAll(top, '');
   };
   return { root, outside, prove, told };
 }
@@ -335,8 +335,8 @@ test('what goes on in the background, or takes too long to judge, is not proved'
   const slow = { now: () => 0, monotonic: () => (now += 300) };
   expect(await prove('ls', { clock: { ...systemClock, ...slow } })).toEqual({
     proven: false,
-    because: 'reading it took over 250 ms; write it shorter',
-    overLimit: true,
+    reason: 'reading it took over 250 ms; write it shorter',
+    isOverLimit: true,
   });
   const place = {
     rights: rights('plan'),
@@ -347,8 +347,8 @@ test('what goes on in the background, or takes too long to judge, is not proved'
     sandboxed: true,
   };
   const access = { ...NO_ACCESS, commands: ['ls'], background: true };
-  expect(await proveCommands(access, readShell, { ...place, clock: systemClock })).toEqual({
+  expect(await proveCommands(access, parseShellLine, { ...place, clock: systemClock })).toEqual({
     proven: false,
-    because: 'it would go on in the background',
+    reason: 'it would go on in the background',
   });
 });

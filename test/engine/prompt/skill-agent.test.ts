@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
 import { restrictAgentToSkill } from '../../../src/engine/prompt/skill-agent.ts';
 import { attenuate } from '../../../src/policy/attenuate.ts';
-import { nameCovers } from '../../../src/policy/tool-cover.ts';
-import { toolView } from '../../../src/policy/tool-view.ts';
+import { nameCovers } from '../../../src/policy/rules/tool-cover.ts';
+import { createToolView } from '../../../src/policy/tool-view.ts';
 import type { AgentDefinition, ToolSelection } from '../../../src/protocol/agent.ts';
 import { TOOL_NAMES, CODE_SEARCH } from '../../../src/protocol/tool-names.ts';
 import { skillNamed } from '../../agents/skills/support.ts';
@@ -19,7 +19,7 @@ const AVAILABLE = [...LISTED, 'mcp__ci__run', 'mcp__ci__log', 'mcp__web__get'].m
 
 function toolsOf(agent: AgentDefinition, { nested = false } = {}): readonly string[] {
   const rights = attenuate(rootRights(5), agent);
-  return toolView({
+  return createToolView({
     definition: agent,
     rights,
     available: AVAILABLE,

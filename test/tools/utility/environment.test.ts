@@ -4,6 +4,7 @@ import { REDACTED } from '../../../src/protocol/redaction.ts';
 import type { VariablePort } from '../../../src/protocol/tool.ts';
 import { mayBePassedOn, mayBeSet } from '../../../src/sys/command-environment.ts';
 import { holdsCredentials, isSecretVariable } from '../../../src/sys/secret-variables.ts';
+import { setEnvTool } from '../../../src/tools/utility/environment.ts';
 import { makeWorkspace } from '../workspace.ts';
 
 function port(
@@ -116,12 +117,6 @@ describe('SetEnv', () => {
     ['A=B', 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
     ['A\nB', 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
     ['A'.repeat(101), 'x', 'INVALID_PARAM', 'name: is not a valid variable name'],
-    [
-      'PATH',
-      '/tmp',
-      'PERMISSION_DENIED',
-      'Set it in the one command that needs it (PATH=… command)',
-    ],
     ['A', 'x\0y', 'INVALID_PARAM', 'value: contains a NUL character'],
     ['A', 'x'.repeat(8193), 'LIMIT_EXCEEDED', 'value: is longer than 8192 bytes'],
     ['A', 'hunter2hunter2', 'INVALID_PARAM', 'value: contains a secret or its redaction mark'],
@@ -131,6 +126,13 @@ describe('SetEnv', () => {
       text: expect.stringContaining(says),
       error,
     });
+  });
+
+  test('the decision about a call gets the name of the variable, unless no variable has such a name', () => {
+    const variables = (name: string) =>
+      setEnvTool.describe?.({ name }, { cwd: '/' }).variables ?? [];
+    expect(['MODE', 'PATH', 'BASH_ENV'].map(variables)).toEqual([['MODE'], ['PATH'], ['BASH_ENV']]);
+    expect(['1A', 'A=B', 'A\nB', '', 'A'.repeat(101)].map(variables)).toEqual([[], [], [], [], []]);
   });
 
   test('a task can set only a limited number of variables', async () => {

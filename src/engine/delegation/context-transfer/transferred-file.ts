@@ -1,5 +1,5 @@
 import { MusterError } from '../../../base/errors.ts';
-import { refuseUnanswered } from '../../../policy/refusal.ts';
+import { explainRefusal } from '../../../policy/explain-refusal.ts';
 import type { AttachPort } from '../../../protocol/attachment.ts';
 import type { FileSeen } from '../../../protocol/tool.ts';
 import type { EngineDeps } from '../../task/deps.ts';
@@ -21,7 +21,7 @@ export async function readTransferredFile(
   path: string,
 ): Promise<TransferredFile | MusterError> {
   const { signal } = request.caller.cancellation;
-  const wish = { path, attach: TEXT_ONLY, refusal: refuseUnanswered, signal };
+  const wish = { path, attach: TEXT_ONLY, refusal: explainRefusal, signal };
   const file = await readForTask(deps, childToBe(request), wish);
   if (!(file instanceof MusterError)) return file;
   return new MusterError(file.code, `context.files: ${JSON.stringify(path)}: ${file.message}`);

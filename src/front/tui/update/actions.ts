@@ -1,8 +1,13 @@
 import type { AppState } from '../model/app-state.ts';
-import { isEditingAction, type Action, type OwnAction } from '../model/key-bindings.ts';
+import {
+  DEFAULT_BINDINGS,
+  isEditingAction,
+  type Action,
+  type OwnAction,
+} from '../model/key-bindings.ts';
 import type { ActionHandler, UpdateContext } from './action-handler.ts';
 import { next, type Update } from './effect.ts';
-import type { KeyMeaning } from './key-action.ts';
+import { keyFocus, type KeyMeaning } from './key-action.ts';
 import { QUESTION_ACTIONS, QUESTION_SCROLL_ACTIONS } from './questions.ts';
 import { SCROLL_ACTIONS } from './scroll.ts';
 import { SEARCH_ACTIONS } from './search.ts';
@@ -31,7 +36,14 @@ export function pressKey(state: AppState, meaning: KeyMeaning, context: UpdateCo
   if (meaning === 'editor' || meaning === 'nothing' || isEditingAction(meaning)) {
     return next(cleared);
   }
+  if (!hasScope(meaning, state)) return next(cleared);
   return handlerOf(meaning, state)(cleared, context, state.armed);
+}
+
+/** Whether the part of the screen for which a key is meant has the focus. `back` leaves any part. */
+function hasScope(action: OwnAction, state: AppState): boolean {
+  const { scope } = DEFAULT_BINDINGS[action];
+  return action === 'back' || scope === 'anywhere' || scope === keyFocus(state);
 }
 
 function handlerOf(action: OwnAction, { focus }: AppState): ActionHandler {

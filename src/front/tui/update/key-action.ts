@@ -19,6 +19,11 @@ export interface KeyContext {
 /** An action; `editor` if the editor handles the key; `nothing` if it has no meaning here. */
 export type KeyMeaning = Action | 'editor' | 'nothing';
 
+/** The part of the screen that gets the keys. */
+export function keyFocus({ focus, writing }: AppState): KeyContext['focus'] {
+  return writing.kind === 'search' ? 'search' : focus;
+}
+
 export function keyContext(
   state: AppState,
   { isCompleting }: { readonly isCompleting: boolean },
@@ -26,7 +31,7 @@ export function keyContext(
   const { tree, writing, openTask } = state;
   const task = openTask ?? tree.root;
   return {
-    focus: writing.kind === 'search' ? 'search' : state.focus,
+    focus: keyFocus(state),
     isEditorEmpty: state.typed === '',
     isCompleting,
     isAnswering: writing.kind !== 'message',

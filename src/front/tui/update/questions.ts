@@ -47,7 +47,7 @@ export const QUESTION_SCROLL_ACTIONS = {
 
 function focusQuestion(state: AppState): Update {
   const [oldest] = state.tree.questions.keys();
-  if (oldest === undefined) return next(state);
+  if (oldest === undefined || state.writing.kind !== 'message') return next(state);
   return next({ ...state, focus: 'question', question: oldest, questionScroll: 0 });
 }
 

@@ -1,0 +1,41 @@
+import type { Decision, ModeToGrant } from '../protocol/permission.ts';
+import { explainGrant } from './mode-grants.ts';
+
+/**
+ * Explains to the model why a call does not run: it is denied, or it would have to be asked about and nobody is asked.
+ * Names the rule or the mode that would let it run, for the person who reads the model's answer.
+ *
+ * @param unasked why nobody is asked, as a sentence
+ */
+export function explainRefusal(
+  decision: Decision,
+  unasked = 'Nobody is here to be asked.',
+): string {
+  const parts = [`Refused, nothing was done. ${decision.reason}`];
+  if (decision.verdict === 'ask') parts.push(unasked);
+  if (decision.wouldAllow !== undefined) {
+    parts.push(`A user can allow it with ${toFlag(decision.wouldAllow)}.`);
+  }
+  if (decision.lacksSandbox === 'in_container') {
+    parts.push('Or, if this container is itself the sandbox, with --sandbox container.');
+  }
+  if (decision.modeToGrant !== undefined) parts.push(suggestGrant(decision.modeToGrant));
+  parts.push(decision.instead ?? GO_ON);
+  return parts.join(' ');
+}
+
+function suggestGrant(grant: ModeToGrant): string {
+  const { agent, mode } = grant;
+  return `Or a user can let ${agent} run in ${mode} mode, as its definition asks, with ${explainGrant(grant)}.`;
+}
+
+const GO_ON = 'Do not try the same another way; go on without it, and say so in your answer.';
+
+/** `wouldAllow` is a flag already, or a rule. */
+function toFlag(wouldAllow: string): string {
+  return wouldAllow.startsWith('--') ? wouldAllow : `--allow ${quoteForShell(wouldAllow)}`;
+}
+
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

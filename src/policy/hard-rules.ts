@@ -1,0 +1,136 @@
+import { truncate } from '../base/text.ts';
+import type { Decision } from '../protocol/permission.ts';
+import { mayBeSet } from '../sys/command-environment.ts';
+import { isSecretPath } from '../sys/secret-paths.ts';
+import { listPaths } from './call.ts';
+import type { CallPath, PathRisk, ResolvedAccess, ResolvedCall } from './call.ts';
+import { hasCallEffect, isProvable, type DecisionInput } from './decision-input.ts';
+import { isProtectedPath } from './protected-paths.ts';
+import { isToolDisallowed } from './rules/tool-cover.ts';
+import { suggestModeFlag } from './suggest-rule.ts';
+
+/** Applies the restrictions that no allow rule and no mode lifts. In decisions this step is called `floor`. */
+export function checkHardRules(input: DecisionInput): Decision | undefined {
+  return (
+    checkProofLimit(input) ??
+    checkPlanMode(input) ??
+    checkVariables(input.call) ??
+    checkGuardedPaths(input, input.call.access) ??
+    checkRoots(input.call)
+  );
+}
+
+function checkProofLimit({ call: { proof } }: DecisionInput): Decision | undefined {
+  if (proof?.proven !== false || proof.isOverLimit !== true) return undefined;
+  return { verdict: 'deny', step: 'floor', reason: `The command is refused: ${proof.reason}.` };
+}
+
+function checkPlanMode(input: DecisionInput): Decision | undefined {
+  const { call, rights } = input;
+  if (rights.mode !== 'plan' || !hasCallEffect(call)) return undefined;
+  const reason = explainPlanRefusal(input);
+  if (reason === undefined) return checkHardRulesOfReads(input);
+  const wouldAllow = suggestModeFlag(call, rights);
+  return {
+    verdict: 'deny',
+    step: 'floor',
+    reason,
+    ...(isProvable(call) ? { instead: READ_INSTEAD } : {}),
+    ...(wouldAllow === undefined ? {} : { wouldAllow }),
+  };
+}
+
+const READ_INSTEAD =
+  'To look at files use Read, Glob and Grep, or a plain command that only reads. For all else go on without it, and say so in your answer.';
+
+/** Explains why a call may have an effect, which plan mode excludes. Undefined: it has none. */
+function explainPlanRefusal({ call, rights }: DecisionInput): string | undefined {
+  const { proof } = call;
+  if (!isProvable(call)) return `Plan mode changes nothing, and ${call.tool} could.`;
+  if (proof?.proven !== true) {
+    const reason = proof?.reason ?? 'nobody looked';
+    return `Plan mode runs only commands that are proved to change nothing, and this one is not: ${reason}.`;
+  }
+  return proof.reads.length > 0 && isToolDisallowed(rights, 'Read')
+    ? 'Read is disallowed for this agent, and the command reads.'
+    : undefined;
+}
+
+/** A variable that steers programs would change the meaning of commands that were allowed without it. */
+function checkVariables({ access: { variables = [] } }: ResolvedCall): Decision | undefined {
+  const name = variables.find((each) => !mayBeSet(each));
+  if (name === undefined) return undefined;
+  return {
+    verdict: 'deny',
+    step: 'floor',
+    reason: `${name} says where programs, code or settings come from, or belongs to Muster, so it cannot be set for later commands.`,
+    instead: `Set it in the one command that needs it (${name}=… command); the permission rules then decide on that command.`,
+  };
+}
+
+/** Applies the hard rules of a Read call to the files that the commands of a call are known to read. */
+export function checkHardRulesOfReads(input: DecisionInput): Decision | undefined {
+  const call = input.asRead?.call;
+  return call === undefined
+    ? undefined
+    : (checkGuardedPaths(input, call.access) ?? checkRoots(call));
+}
+
+/** Tools whose paths are directories. The path of Bash is the directory in which its command runs. */
+const DIRECTORY_TOOLS: ReadonlySet<string> = new Set(['LS', 'Glob', 'Bash']);
+
+function checkRoots({ tool, access }: ResolvedCall): Decision | undefined {
+  const outside = listPaths(access).find((path) => !path.insideRoots);
+  if (outside === undefined) return undefined;
+  const { real } = outside;
+  const directory = DIRECTORY_TOOLS.has(tool) ? real : parentDirectory(real);
+  return {
+    verdict: 'ask',
+    step: 'floor',
+    reason: `${quotePath(outside)} is outside the workspace roots, which no rule or mode opens; a person may, for one call.`,
+    wouldAllow: `--add-dir ${JSON.stringify(directory)}`,
+  };
+}
+
+function checkGuardedPaths(
+  { rights, context }: DecisionInput,
+  access: ResolvedAccess,
+): Decision | undefined {
+  const scope = { roots: rights.roots, stateDirectories: context.stateDirectories };
+  const isProtected = (path: string): boolean => isProtectedPath(path, scope);
+  const guarded = access.writes.find((path) => isEither(path, isProtected));
+  if (guarded !== undefined) return askPersonOnly(`${quotePath(guarded)} is a protected path`);
+  const paths = listPaths(access);
+  const secret = paths.find((path) => isEither(path, isSecretPath));
+  if (secret !== undefined) return askPersonOnly(`${quotePath(secret)} usually holds secrets`);
+  const risky = paths.find(({ risk }) => risk !== undefined);
+  return risky?.risk === undefined
+    ? undefined
+    : askPersonOnly(`${quotePath(risky)} ${PATH_RISK_TEXTS[risky.risk]}`);
+}
+
+/** Sentences about the risks of paths, without their subject, which is the path. */
+export const PATH_RISK_TEXTS: Readonly<Record<PathRisk, string>> = {
+  other_names: 'has other names (hard links), which may lie outside the workspace',
+  git_directory: 'lies in a git directory, whose config and hooks git obeys',
+  obeyed_by_git: 'is obeyed by git, whose configuration names it for hooks or includes it',
+};
+
+function askPersonOnly(problem: string): Decision {
+  const reason = `${problem}: only a person can allow it, for one call; no rule or mode does.`;
+  return { verdict: 'ask', step: 'floor', reason };
+}
+
+function isEither(path: CallPath, test: (path: string) => boolean): boolean {
+  return test(path.asked) || (path.real !== path.asked && test(path.real));
+}
+
+/** Quotes a path, so that a hostile name stays one word on one line. */
+function quotePath({ asked, real }: CallPath): string {
+  const quoted = JSON.stringify(truncate(asked, 200));
+  return asked === real ? quoted : `${quoted} (really ${JSON.stringify(truncate(real, 200))})`;
+}
+
+function parentDirectory(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf('/')));
+}

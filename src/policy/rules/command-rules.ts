@@ -1,0 +1,133 @@
+import type { PermissionRule } from '../../protocol/permission.ts';
+import {
+  couldMatchWords,
+  findSubcommandPositions,
+  removeNeutralOptions,
+} from '../shell/options/subcommand-position.ts';
+import {
+  parseCommandPattern,
+  collapseBlanks,
+  parseSingleCommand,
+  splitAtBlanks,
+} from './command-pattern.ts';
+import type { CommandPattern } from './command-pattern.ts';
+import { CoveringRules } from './covering-rules.ts';
+import { coversWholeTool } from './tool-cover.ts';
+import { findDoubt } from '../shell/parsed-line.ts';
+import type { ShellParser, ParsedShellLine, SimpleCommand } from '../shell/parsed-line.ts';
+import { listInnerCommands } from '../shell/inner-commands/inner-commands.ts';
+import { getProgramName } from '../shell/inner-commands/inner-commands.ts';
+import { matchesWildcard } from './wildcard.ts';
+
+/** A command line, parsed where the parser is loaded. */
+export interface CommandLine {
+  readonly line: string;
+  /** Null if the parser is not loaded. */
+  readonly parsed: { readonly parser: ShellParser; readonly reading: ParsedShellLine } | null;
+}
+
+export function parseCommandLine(line: string, parser: ShellParser | null): CommandLine {
+  return { line, parsed: parser === null ? null : { parser, reading: parser(line) } };
+}
+
+/**
+ * Finds the rule by which a command line may run: every simple command of it, and every command that those run in turn,
+ * must be matched by some rule. If several rules match, returns the one for the first command. A line that is not fully
+ * understood is matched only by a rule that is the same text, character by character.
+ */
+export function findAllowingCommandRule(
+  rules: readonly PermissionRule[],
+  { line, parsed }: CommandLine,
+): PermissionRule | undefined {
+  const toolRule = rules.find(coversWholeTool);
+  if (toolRule !== undefined) return toolRule;
+  if (parsed === null || parsed.reading.errors.length > 0) return undefined;
+  const { parser, reading } = parsed;
+  const same = rules.find((rule) => isSameText(rule, line));
+  if (same !== undefined) return same;
+  if (findDoubt(reading) !== undefined) return undefined;
+  const covering = new CoveringRules(rules, parser);
+  const found = reading.commands.map((command) => covering.find(command));
+  return found.includes(undefined) ? undefined : found[0];
+}
+
+function isSameText(rule: PermissionRule, line: string): boolean {
+  return rule.specifier === line.trim() && parseCommandPattern(rule.specifier).form === 'exact';
+}
+
+/**
+ * Removes the options before the subcommand from a line that is one plain command, if they are neutral. Undefined: there
+ * are no such options.
+ */
+export function removeNeutralOptionsFromLine({ line, parsed }: CommandLine): string | undefined {
+  const command = parsed === null ? undefined : parseSingleCommand(line, parsed.parser);
+  const plain = command === undefined ? undefined : removeNeutralOptions(command);
+  return plain?.words.map(({ text }) => text).join(' ');
+}
+
+/**
+ * Tells whether a specifier could apply to any command that a line would run, also behind wrappers and in `bash -c`. It could
+ * apply to everything that is not understood.
+ */
+export function couldCommandMatch(specifier: string, { line, parsed }: CommandLine): boolean {
+  const pattern = parseCommandPattern(specifier);
+  if (parsed === null || parsed.reading.errors.length > 0) return true;
+  if (pattern.form === 'glob' && matchesWildcard(pattern.glob, line.trim())) return true;
+  if (pattern.form === 'exact' && collapseBlanks(pattern.text) === collapseBlanks(line))
+    return true;
+  const { parser, reading } = parsed;
+  return reading.commands.some((command) => {
+    const { commands, isIncomplete } = listInnerCommands(command, parser);
+    return (
+      isIncomplete ||
+      [command, ...commands].some((each) => couldPatternMatch(pattern, each, parser))
+    );
+  });
+}
+
+/** Characters of all possible readings of a command. If there are more, every glob for its program could match it. */
+const MAX_READING_LENGTH = 1_000_000;
+
+function couldPatternMatch(
+  pattern: CommandPattern,
+  command: SimpleCommand,
+  parser: ShellParser,
+): boolean {
+  const [program, ...rest] = command.words;
+  if (program === undefined) return false;
+  if (program.value === null) return true;
+  const name = getProgramName(program.value);
+  const called = [program.value, name];
+  if (pattern.form === 'glob') {
+    const positions = findSubcommandPositions(name, rest).filter((each) => each < rest.length);
+    const { glob } = pattern;
+    const names = called.filter((each) => matchesWildcard(glob, each, { openEnded: true }));
+    const length = rest.reduce((sum, { text }) => sum + text.length, 0);
+    if (names.length > 0 && positions.length * length > MAX_READING_LENGTH) return true;
+    const readings = [0, ...positions].map((position) =>
+      rest.slice(position).map(({ value }) => value),
+    );
+    return names.some((each) =>
+      readings.some((words) => couldGlobMatch(glob, [each, ...words], command)),
+    );
+  }
+  const isComplete = pattern.form === 'exact';
+  const [expected, ...words] = isComplete ? splitExactPattern(pattern.text, parser) : pattern.words;
+  if (expected === undefined || !called.includes(expected)) return false;
+  return couldMatchWords(name, { ...command, words: rest }, { words, isComplete });
+}
+
+function splitExactPattern(text: string, parser: ShellParser): readonly string[] {
+  const words = parseSingleCommand(text, parser)?.words;
+  return words === undefined ? splitAtBlanks(text) : words.map((word) => word.value ?? word.text);
+}
+
+function couldGlobMatch(
+  glob: string,
+  words: readonly (string | null)[],
+  { isOpenEnded }: SimpleCommand,
+): boolean {
+  const unknown = words.indexOf(null);
+  const known = unknown < 0 ? words : words.slice(0, unknown);
+  return matchesWildcard(glob, known.join(' '), { openEnded: isOpenEnded || unknown >= 0 });
+}

@@ -1,0 +1,213 @@
+import { nearNames } from '../../base/near-names.ts';
+import { TOOL_NAMES } from '../../protocol/tool-names.ts';
+import { canonicalToolName, narrowerName } from '../../protocol/tool-aliases.ts';
+import type { PermissionRule, RuleSet, RuleSource } from '../../protocol/permission.ts';
+import { findSpecifierProblem } from './specifiers.ts';
+
+/** The text of a rule and the place where it is written. */
+export interface RuleText {
+  readonly text: string;
+  readonly source: RuleSource;
+}
+
+/** A rule that cannot be read. Muster does not start with one. */
+export interface RuleProblem extends RuleText {
+  /** Names the place, the rule and the mistake. */
+  readonly message: string;
+  /** The mistake alone, as one sentence. */
+  readonly mistake: string;
+  /**
+   * `form`: the text is not a rule. `tool`: its tool is unknown. `specifier`: its tool takes no such specifier.
+   * `alias`: the name of another vendor's tool that does less than Muster's.
+   */
+  readonly kind: 'form' | 'tool' | 'specifier' | 'alias';
+}
+
+export type ParsedRule =
+  | { readonly ok: true; readonly rule: PermissionRule }
+  | {
+      readonly ok: false;
+      readonly problem: RuleProblem;
+      /** The tool of the rule, where it could be read. */
+      readonly tool?: string;
+      /** The rule to apply if it denies or asks; it may be wider than what was written. */
+      readonly narrowing?: PermissionRule;
+    };
+
+type UnreadRule = Extract<ParsedRule, { readonly ok: false }>;
+
+const TOOL_NAME = /^[A-Za-z_][\w./-]*\*?/;
+const MCP_NAME = /^mcp__(?:\*|[\w.-]+(?:__\*)?)$/;
+// oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/**
+ * Parses a rule: `Tool` or `Tool(specifier)`. Brackets in a specifier may be nested. A bracket without its partner is
+ * written `\(` or `\)`, and backslashes directly before a bracket or the end are doubled. The tool may have the name
+ * that any vendor gives it. The name of a tool that does less than Muster's is a problem where a specifier cannot
+ * express the difference, since an allow rule would grant more than was written.
+ *
+ * @param knownTools names of tools that are accepted besides Muster's own
+ */
+export function parseRule(
+  { text, source }: RuleText,
+  knownTools: readonly string[] = [],
+): ParsedRule {
+  const trimmed = text.trim();
+  const fail = (kind: RuleProblem['kind'], mistake: string, tool?: string): UnreadRule => {
+    const message = `${source.where}: rule ${JSON.stringify(text)}: ${mistake}`;
+    const problem = { text, source, message, mistake, kind };
+    return { ok: false, problem, ...(tool === undefined ? {} : { tool }) };
+  };
+  const name = TOOL_NAME.exec(trimmed)?.[0];
+  if (name === undefined) {
+    return fail('form', 'it must start with a tool name, as in `Bash(npm test)`.');
+  }
+  const tool = findTool(name, knownTools);
+  if (tool === undefined) return fail('tool', explainUnknownTool(name, knownTools));
+  const rest = trimmed.slice(name.length);
+  const narrower = knownTools.includes(name) ? undefined : narrowerName(name);
+  const succeed = (specifier?: string): ParsedRule => {
+    const rule = { text: trimmed, tool, ...(specifier === undefined ? {} : { specifier }), source };
+    if (narrower === undefined) return { ok: true, rule };
+    return {
+      ...fail(
+        'alias',
+        `${name} does less than ${tool}; write ${tool}, and in brackets what it may do.`,
+        tool,
+      ),
+      narrowing: rule,
+    };
+  };
+  if (rest === '') {
+    return narrower?.specifier === undefined
+      ? succeed()
+      : { ok: true, rule: { text: trimmed, tool, specifier: narrower.specifier, source } };
+  }
+  if (CONTROL.test(rest)) {
+    return fail('form', 'it holds a line break or a control character.', tool);
+  }
+  const specifier = readSpecifier(rest);
+  if (specifier === undefined) {
+    const mistake = 'after the tool name only `(specifier)` may stand, its brackets balanced.';
+    return fail('form', mistake, tool);
+  }
+  const mistake = findSpecifierProblem(tool, specifier);
+  if (mistake !== undefined) return fail('specifier', mistake, tool);
+  return succeed(specifier);
+}
+
+function explainUnknownTool(name: string, knownTools: readonly string[]): string {
+  const nearest = findNearestTool(name, knownTools);
+  const mistake = `there is no tool ${JSON.stringify(name)}`;
+  return nearest === undefined ? `${mistake}.` : `${mistake}; did you mean ${nearest}?`;
+}
+
+/** Finds the tool that a misspelled name may mean: `Bsh` and `bash_tool` are near Bash. The tools of MCP servers are unknown here. */
+function findNearestTool(name: string, knownTools: readonly string[]): string | undefined {
+  if (name.startsWith('mcp__')) return undefined;
+  const [nearest] = nearNames(name, [...TOOL_NAMES, ...knownTools]);
+  return (
+    nearest ??
+    name
+      .split(/[_.-]/)
+      .map(canonicalToolName)
+      .find((tool) => tool !== undefined)
+  );
+}
+
+function findTool(name: string, knownTools: readonly string[]): string | undefined {
+  if (name.startsWith('mcp__')) return MCP_NAME.test(name) ? name : undefined;
+  return knownTools.includes(name) ? name : canonicalToolName(name);
+}
+
+/** Prints a rule in its canonical spelling. `parseRule` reads it back as the same tool and specifier. */
+export function printRule(rule: Pick<PermissionRule, 'tool' | 'specifier'>): string {
+  return rule.specifier === undefined
+    ? rule.tool
+    : `${rule.tool}(${escapeSpecifier(rule.specifier)})`;
+}
+
+/**
+ * Parses the three lists of rules from one place. A rule with a mistake never gives rights: in `allow` it is left out;
+ * in `deny` and `ask` it applies to all calls of its tool, where the tool could be read. Each mistake is reported as a
+ * problem, and Muster should not start with any.
+ */
+export function parseRules(
+  lists: Readonly<Record<keyof RuleSet, readonly RuleText[]>>,
+  knownTools: readonly string[] = [],
+): { readonly rules: RuleSet; readonly problems: readonly RuleProblem[] } {
+  const problems: RuleProblem[] = [];
+  const read = (texts: readonly RuleText[], purpose: 'widen' | 'narrow'): PermissionRule[] =>
+    texts.flatMap((each) => {
+      const parsed = parseRule(each, knownTools);
+      if (parsed.ok) return [parsed.rule];
+      if (purpose === 'narrow' && parsed.narrowing !== undefined) return [parsed.narrowing];
+      problems.push(parsed.problem);
+      if (purpose === 'widen' || parsed.tool === undefined) return [];
+      return [{ text: each.text, tool: parsed.tool, source: each.source }];
+    });
+  const rules = {
+    allow: read(lists.allow, 'widen'),
+    ask: read(lists.ask, 'narrow'),
+    deny: read(lists.deny, 'narrow'),
+  };
+  return { rules, problems };
+}
+
+/** Cites a rule and its place in a reason: `Bash(rm:*)` (--deny). */
+export function citeRule(rule: PermissionRule): string {
+  return `\`${rule.text}\` (${rule.source.where})`;
+}
+
+// In a specifier, backslashes have a meaning only directly before a bracket or the end: two stand for one backslash,
+// and an odd one makes the bracket a plain character.
+const BRACKET_WITH_SLASHES = /(\\*)([()])/g;
+
+/** Reads `(…)` with nothing before or after it, and removes the escapes. Undefined for any other text. */
+function readSpecifier(text: string): string | undefined {
+  if (!text.startsWith('(')) return undefined;
+  let specifier = '';
+  let depth = 1;
+  for (let at = 1; at < text.length;) {
+    const slashes = countSlashes(text, at);
+    const next = text[at + slashes];
+    if (next !== '(' && next !== ')') {
+      specifier += text.slice(at, at + slashes) + (next ?? '');
+      at += slashes + 1;
+      continue;
+    }
+    specifier += '\\'.repeat(Math.floor(slashes / 2));
+    at += slashes + 1;
+    if (slashes % 2 === 0) depth += next === '(' ? 1 : -1;
+    if (depth === 0) return at === text.length ? specifier.trim() : undefined;
+    specifier += next;
+  }
+  return undefined;
+}
+
+function countSlashes(text: string, at: number): number {
+  let count = 0;
+  while (text[at + count] === '\\') count += 1;
+  return count;
+}
+
+/** Escapes a specifier, so that `readSpecifier` reads it back. Adds no brackets around it. */
+function escapeSpecifier(specifier: string): string {
+  const escape = isBalanced(specifier) ? '' : '\\';
+  return specifier
+    .replace(BRACKET_WITH_SLASHES, (_, slashes: string, bracket: string) => {
+      return slashes + slashes + escape + bracket;
+    })
+    .replace(/\\+$/, (slashes) => slashes + slashes);
+}
+
+function isBalanced(text: string): boolean {
+  let depth = 0;
+  for (const char of text) {
+    if (char === '(') depth += 1;
+    if (char === ')') depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+}

@@ -1,0 +1,78 @@
+import type { ShellWord } from '../parsed-line.ts';
+import {
+  isOption,
+  canBeSeveralWords,
+  parseOptionTable,
+  splitOption,
+  takesNextWord,
+} from './option-table.ts';
+import type { OptionTable } from './option-table.ts';
+import { SUBCOMMAND_PROGRAMS } from './subcommand-programs.ts';
+
+/** Finds the options that a program takes before its subcommand. Undefined: they are not known. */
+export function findLeadingOptionTable(program: string): OptionTable | undefined {
+  const known = SUBCOMMAND_PROGRAMS.get(program);
+  return known === undefined ? undefined : parseOptionTable(known.options);
+}
+
+/** Spells an option as the table does: for programs whose long options have one dash, it adds the second one. */
+export function normalizeOption(program: string, word: string): string {
+  const isLong = SUBCOMMAND_PROGRAMS.get(program)?.singleDash === true && /^-[A-Za-z]/.test(word);
+  return isLong ? `-${word}` : word;
+}
+
+/** An option before a subcommand. */
+export interface LeadingOption {
+  readonly name: string;
+  readonly value: ShellWord | null;
+  /** The word that contains the option. */
+  readonly word: ShellWord;
+  /** The index of this word. */
+  readonly index: number;
+}
+
+export interface LeadingOptions {
+  readonly options: readonly LeadingOption[];
+  /** The index of the first word that is neither a known option nor the value of one: the subcommand, or an unknown option. */
+  readonly end: number;
+}
+
+/**
+ * Reads the options before a subcommand.
+ *
+ * @param words the words after the program
+ */
+export function readLeadingOptions(program: string, words: readonly ShellWord[]): LeadingOptions {
+  const options: LeadingOption[] = [];
+  const table = findLeadingOptionTable(program);
+  if (table === undefined) return { options, end: 0 };
+  let end = 0;
+  for (let word = words[end]; word !== undefined; word = words[end]) {
+    if (word.value === null || word.value === '--' || !isOption(word.value)) break;
+    const option = splitOption(normalizeOption(program, word.value), table);
+    if (!option.isKnown) break;
+    const hasNext = takesNextWord(option);
+    const value = hasNext ? (words[end + 1] ?? null) : toLiteralWord(option.attached);
+    if (value !== null && canBeSeveralWords(value)) break;
+    const position = { word, index: end };
+    options.push(...option.flags.map((name) => ({ name, value: null, ...position })));
+    options.push({ name: option.name, value, ...position });
+    end += hasNext ? 2 : 1;
+  }
+  return { options, end };
+}
+
+function toLiteralWord(value: string | null): ShellWord | null {
+  return value === null ? null : { text: value, value, form: 'literal', path: value };
+}
+
+/** Tells whether an option does not change what the subcommand does, nor where. */
+export function isNeutralOption(
+  program: string,
+  { name, value }: Pick<LeadingOption, 'name' | 'value'>,
+): boolean {
+  const same = SUBCOMMAND_PROGRAMS.get(program)?.neutralOptions?.[name];
+  if (same === undefined) return false;
+  if (value !== null && value.value === null) return false;
+  return same === true || same.test(value?.value ?? '');
+}

@@ -1,0 +1,218 @@
+import { forEachChild, parse } from 'unbash';
+import type {
+  Command,
+  HereDoc,
+  HereString,
+  ParameterExpansionPart,
+  Redirect,
+  Script,
+  SyntaxNode,
+} from 'unbash';
+import { errorMessage } from '../../base/errors.ts';
+import type { ParsedShellLine, ShellRedirect, ShellTest } from './parsed-line.ts';
+import type { ShellWord, SimpleCommand } from './parsed-line.ts';
+import { createUnknownWord, hasHiddenSyntax, toHereDocumentWord, toShellWord } from './words.ts';
+
+const MAX_LINE = 16_384;
+const MAX_COMMANDS = 200;
+/** Parsing a line with thousands of nested substitutions takes longer than a decision may. */
+const MAX_SUBSTITUTIONS = 200;
+const SUBSTITUTION = /[$<>]\(|\$[{[]|`|\(\(|<</g;
+
+/** A continued line inside a word: bash joins the lines before it looks at `$` and the like, unbash after that. */
+const LINE_CONTINUED_IN_WORD = /\S\\\n/;
+
+/** Characters that are invisible or look like others. */
+const DECEPTIVE =
+  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- finding them is the purpose
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
+
+interface MutableReading {
+  readonly commands: SimpleCommand[];
+  readonly redirects: ShellRedirect[];
+  readonly tests: ShellTest[];
+  readonly errors: string[];
+  readonly doubts: Set<string>;
+}
+
+/** Parses a command line with unbash. Since that parser is tolerant, every error that it reports, also a nested one, is an error here. */
+export function parseShellLine(line: string): ParsedShellLine {
+  if (line.length > MAX_LINE)
+    return createUnreadableLine(`it is longer than ${MAX_LINE} characters`);
+  if (line.includes('\0')) return createUnreadableLine('it holds a NUL character');
+  if ((line.match(SUBSTITUTION)?.length ?? 0) > MAX_SUBSTITUTIONS) {
+    return createUnreadableLine(`it has more than ${MAX_SUBSTITUTIONS} substitutions`);
+  }
+  if (LINE_CONTINUED_IN_WORD.test(line))
+    return createUnreadableLine('a line of it goes on inside of a word');
+  const reading: MutableReading = {
+    commands: [],
+    redirects: [],
+    tests: [],
+    errors: [],
+    doubts: new Set(),
+  };
+  if (DECEPTIVE.test(line) || !line.isWellFormed()) {
+    reading.doubts.add('it holds invisible or deceptive characters');
+  }
+  let directory: ShellWord | null = null;
+  try {
+    const script = parse(line);
+    directory = findDirectory(script);
+    visit(script, reading);
+  } catch (thrown) {
+    // The stack overflows on deep nesting, which is an error like any other.
+    reading.errors.push(errorMessage(thrown));
+  }
+  if (reading.commands.length > MAX_COMMANDS) {
+    reading.errors.push(`it has more than ${MAX_COMMANDS} commands`);
+  }
+  return { ...reading, directory, doubts: [...reading.doubts] };
+}
+
+function createUnreadableLine(error: string): ParsedShellLine {
+  return { commands: [], redirects: [], tests: [], directory: null, errors: [error], doubts: [] };
+}
+
+function visit(node: SyntaxNode, reading: MutableReading): void {
+  collect(node, reading);
+  const doubt = findNodeDoubt(node);
+  if (doubt !== undefined) reading.doubts.add(doubt);
+  forEachChild(node, (child) => visit(child, reading));
+}
+
+function collect(node: SyntaxNode, reading: MutableReading): void {
+  switch (node.type) {
+    case 'Script':
+      for (const error of node.errors ?? []) reading.errors.push(error.message);
+      return;
+    case 'Word':
+      if (hasHiddenSyntax(node)) reading.errors.push('it has syntax inside of a word');
+      return;
+    case 'Command':
+      if (hasTouchingWords(node)) reading.errors.push('it has words without a blank between them');
+      reading.commands.push(simpleCommand(node));
+      return;
+    case 'Redirect':
+    case 'HereString':
+    case 'HereDoc':
+      reading.redirects.push(toShellRedirect(node));
+      return;
+    case 'TestUnary':
+      reading.tests.push({ operator: node.operator, operands: [toShellWord(node.operand)] });
+      return;
+    case 'TestBinary': {
+      const operands = [toShellWord(node.left), toShellWord(node.right)];
+      reading.tests.push({ operator: node.operator, operands });
+      return;
+    }
+    default:
+  }
+}
+
+function simpleCommand(command: Command): SimpleCommand {
+  const words: ShellWord[] = command.name === undefined ? [] : [toShellWord(command.name)];
+  for (const argument of command.args) {
+    words.push(argument.type === 'Word' ? toShellWord(argument) : createUnknownWord(argument.text));
+  }
+  const hasAssignments = command.prefix.some((each) => each.type === 'Assignment');
+  return { words, hasAssignments, isOpenEnded: false };
+}
+
+/** `a<(b)` is one word for bash and two words for unbash. */
+function hasTouchingWords({ name, args }: Command): boolean {
+  const words = name === undefined ? args : [name, ...args];
+  return words.some((word, index) => word.pos === words[index - 1]?.end);
+}
+
+/** Finds `ParsedShellLine.directory`. Every later command runs only if the cd has succeeded. */
+function findDirectory(script: Script): ShellWord | null {
+  const [only, ...others] = script.commands;
+  if (only?.command.type !== 'AndOr' || others.length > 0 || only.background === true) return null;
+  const { commands, operators } = only.command;
+  const first = commands[0];
+  if (first?.type !== 'Command' || first.name === undefined) return null;
+  if (operators.some((operator) => operator !== '&&')) return null;
+  const isPlain = first.prefix.length === 0 && first.suffix.length === 1;
+  const operand = first.args[0];
+  if (!isPlain || operand?.type !== 'Word' || toShellWord(first.name).value !== 'cd') return null;
+  return toShellWord(operand);
+}
+
+/** Nodes that only combine commands, or are examined together with their command. */
+const PLAIN_NODES: ReadonlySet<string> = new Set(
+  [
+    'Script Statement CompoundList Pipeline Time Negation AndOr Subshell BraceGroup If Elif While',
+    'Command Word Literal SingleQuoted DoubleQuoted AnsiCQuoted Glob ExtendedGlob BraceExpansion',
+    'SimpleExpansion CommandExpansion ProcessSubstitution Default Remove Replace CaseModification',
+    'Redirect HereString HereDoc HereDocDelimiter HereDocBody FileDescriptor Redirected',
+    'TestCommand TestUnary TestBinary TestLogical TestNot TestGroup',
+  ].flatMap((types) => types.split(' ')),
+);
+
+function findNodeDoubt(node: SyntaxNode): string | undefined {
+  if (PLAIN_NODES.has(node.type)) return undefined;
+  switch (node.type) {
+    case 'ParameterExpansion':
+      return isPlainExpansion(node) ? undefined : 'it uses an expansion that can run or set things';
+    case 'Assignment':
+      return 'it sets a variable';
+    case 'FileDescriptorVariable':
+      return 'it keeps a descriptor in a variable';
+    case 'Function':
+      return 'it defines a function';
+    default:
+      return `it uses shell syntax that no rule can vouch for (${node.type})`;
+  }
+}
+
+/** Subscripts and slices are arithmetic, which can run commands; `=`, `@` and `!` set variables or evaluate text. */
+function isPlainExpansion({ prefix, index, operation }: ParameterExpansionPart): boolean {
+  if (prefix === '!' || index !== undefined) return false;
+  switch (operation?.type) {
+    case undefined:
+    case 'Remove':
+    case 'Replace':
+    case 'CaseModification':
+      return true;
+    case 'Default':
+      return !operation.operator.endsWith('=');
+    default:
+      return false;
+  }
+}
+
+function toShellRedirect(node: Redirect | HereString | HereDoc): ShellRedirect {
+  const { operator } = node;
+  switch (node.type) {
+    case 'HereDoc': {
+      const { text, parts = [] } = node.body;
+      // Without its closing line, nobody knows where bash ends it.
+      if (node.closing === undefined) return { operator, target: null, opensFile: false };
+      const isQuoted = node.delimiter?.quoted === true;
+      return {
+        operator,
+        target: toHereDocumentWord(text, isQuoted ? [] : parts),
+        opensFile: false,
+      };
+    }
+    case 'HereString': {
+      const target = node.target === undefined ? null : toShellWord(node.target);
+      return { operator, target, opensFile: false };
+    }
+    case 'Redirect': {
+      const isUnclear = node.descriptor?.type === 'FileDescriptorVariable';
+      const target = node.target === undefined || isUnclear ? null : toShellWord(node.target);
+      return { operator, target, opensFile: opensFile(operator, target?.value ?? null) };
+    }
+  }
+}
+
+/** The null device, and the three descriptors that every command has. */
+const NO_FILE = /^\/dev\/(?:null|std(?:in|out|err)|fd\/[0-2])$/;
+
+function opensFile(operator: string, value: string | null): boolean {
+  if (value !== null && NO_FILE.test(value)) return false;
+  const duplicates = operator === '>&' || operator === '<&';
+  return !(duplicates && value !== null && /^(?:\d+-?|-)$/.test(value));
+}

@@ -1,0 +1,141 @@
+import type { ShellWord } from '../parsed-line.ts';
+import { splitOption, takesNextWord } from '../options/option-table.ts';
+import type { OptionTable, ValueKind } from '../options/option-table.ts';
+import { quoteShellWord, explainUnknownValue } from './proof.ts';
+
+export interface ParsedOption {
+  /** With its dashes; `-#` for `-5`. */
+  readonly name: string;
+  readonly value: ShellWord | null;
+}
+
+export interface CommandArguments {
+  readonly options: readonly ParsedOption[];
+  readonly operands: readonly ShellWord[];
+  /** The operands after `--`. Null if there is no `--`. */
+  readonly afterDashes: readonly ShellWord[] | null;
+  /** The values of options that name paths. */
+  readonly paths: readonly ShellWord[];
+}
+
+export type ArgumentsResult =
+  | { readonly ok: true; readonly parsed: CommandArguments }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * Parses the words after a program as the program does: options anywhere before `--`, short ones in groups. Long options
+ * must be written in full, since a program may take the beginning of one for another. A word whose value is unknown
+ * could be an option, so it is not accepted.
+ */
+export function parseCommandArguments(
+  words: readonly ShellWord[],
+  table: OptionTable,
+): ArgumentsResult {
+  const options: ParsedOption[] = [];
+  const operands: ShellWord[] = [];
+  let afterDashes: ShellWord[] | null = null;
+  const waiting = words.toReversed();
+  for (let word = waiting.pop(); word !== undefined; word = waiting.pop()) {
+    const { value } = word;
+    if (afterDashes === null && isPatternOption(word, table)) continue;
+    if (value === null && word.path === null && word.form !== 'pipe') {
+      return { ok: false, reason: explainUnknownValue(word) };
+    }
+    if (afterDashes !== null) {
+      afterDashes.push(word);
+    } else if (value === '--') {
+      afterDashes = [];
+    } else if (value === null || value === '-' || !value.startsWith('-')) {
+      operands.push(word);
+    } else {
+      const problem = takeOption(value, { table, options, waiting });
+      if (problem !== undefined) return { ok: false, reason: problem };
+    }
+  }
+  const all = [...operands, ...(afterDashes ?? [])];
+  return {
+    ok: true,
+    parsed: { options, operands: all, afterDashes, paths: listPathValues(options, table) },
+  };
+}
+
+/**
+ * Tells whether a word is an option such as `--include=*.ts`. All names that the pattern matches start with the same option,
+ * whose value is only text for the program.
+ */
+function isPatternOption({ form, text }: ShellWord, { long }: OptionTable): boolean {
+  const name = form === 'glob' ? /^--([a-z-]+)=/.exec(text)?.[1] : undefined;
+  return name !== undefined && long.get(name) === 'text';
+}
+
+interface OptionSink {
+  readonly table: OptionTable;
+  readonly options: ParsedOption[];
+  /** The words that follow, in reverse order. */
+  readonly waiting: ShellWord[];
+}
+
+function takeOption(value: string, { table, options, waiting }: OptionSink): string | undefined {
+  const option = splitOption(value, table);
+  if (!option.isKnown) return explainUnknownOption(option.part);
+  const { flags, name, kind, attached } = option;
+  options.push(...flags.map((flag) => ({ name: flag, value: null })));
+  if (attached !== null) return addOption({ name, value: literal(attached) }, kind, options);
+  if (takesNextWord(option)) return takeNext(name, kind, { options, waiting });
+  options.push({ name, value: null });
+  return undefined;
+}
+
+function takeNext(
+  name: string,
+  kind: ValueKind,
+  { options, waiting }: Pick<OptionSink, 'options' | 'waiting'>,
+): string | undefined {
+  const next = waiting.pop();
+  if (next !== undefined) return addOption({ name, value: next }, kind, options);
+  if (kind !== 'last') return `${quoteShellWord(name)} lacks its value`;
+  options.push({ name, value: null });
+  return undefined;
+}
+
+function addOption(
+  option: ParsedOption,
+  kind: ValueKind,
+  options: ParsedOption[],
+): string | undefined {
+  const { value } = option;
+  if (value !== null && !isUsable(value, kind)) return explainUnknownValue(value);
+  if (kind === 'number' && !/^[-+]?\d+(?:\.\d+)?[A-Za-z]*$/.test(value?.value ?? '')) {
+    return `${quoteShellWord(option.name)} takes a number`;
+  }
+  options.push(option);
+  return undefined;
+}
+
+function isUsable(word: ShellWord, kind: ValueKind): boolean {
+  if (kind === 'path') return word.path !== null || word.form === 'pipe';
+  return word.value !== null;
+}
+
+function listPathValues(
+  options: readonly ParsedOption[],
+  { short, long }: OptionTable,
+): ShellWord[] {
+  return options.flatMap(({ name, value }) => {
+    const kind = name.startsWith('--') ? long.get(name.slice(2)) : short.get(name.slice(1));
+    return kind === 'path' && value !== null ? [value] : [];
+  });
+}
+
+function literal(value: string): ShellWord {
+  return { text: value, value, form: 'literal', path: value };
+}
+
+function explainUnknownOption(option: string): string {
+  return `${quoteShellWord(option)} is not among the options that surely only read`;
+}
+
+/** Tells whether any of these options, written with their dashes, is given. */
+export function hasOption({ options }: CommandArguments, ...names: readonly string[]): boolean {
+  return options.some(({ name }) => names.includes(name));
+}

@@ -1,0 +1,83 @@
+import { relative } from 'node:path';
+import type { Rights } from '../protocol/permission.ts';
+import { specifierKind } from '../protocol/specifier-kind.ts';
+import { isInside, listPaths, type CallPath, type ResolvedCall } from './call.ts';
+import type { DecisionInput } from './decision-input.ts';
+import { removeNeutralOptionsFromLine } from './rules/command-rules.ts';
+import { findAllowingRule } from './rules/match-rules.ts';
+import { escapePathPattern } from './rules/path-pattern.ts';
+import { parseRule, printRule } from './rules/rules.ts';
+
+/** In UTF-16 units. No rule is suggested for a longer command. */
+const MAX_COMMAND_LENGTH = 300;
+
+/**
+ * Suggests the narrowest useful rule that would let a call run: for this command, for the directory of this file, for
+ * this host. Suggests a rule for the whole tool where no narrower rule would do.
+ */
+export function suggestRule(input: DecisionInput): string {
+  const candidates = [suggestPlainCommand(input), suggestNarrowRule(input)];
+  const suggested = candidates.find((rule) => rule !== undefined && wouldAllow(rule, input));
+  return suggested ?? printRule({ tool: input.call.tool });
+}
+
+function wouldAllow(text: string, { call, context, subject }: DecisionInput): boolean {
+  const parsed = parseRule({ text, source: { kind: 'builtin', where: 'suggestion' } });
+  if (!parsed.ok) return false;
+  if (specifierKind(call.tool) === 'command' && context.shellParser === null) return false;
+  return findAllowingRule([parsed.rule], subject) !== undefined;
+}
+
+/** For `git --no-pager push` the rule for `git push`, which covers both. */
+function suggestPlainCommand({ call, subject }: DecisionInput): string | undefined {
+  const { tool, access } = call;
+  const [line = ''] = access.commands;
+  if (specifierKind(tool) !== 'command' || line.length > MAX_COMMAND_LENGTH) return undefined;
+  const [parsed] = subject.parseCommands();
+  const specifier = parsed === undefined ? undefined : removeNeutralOptionsFromLine(parsed);
+  return specifier === undefined ? undefined : printRule({ tool, specifier });
+}
+
+function suggestNarrowRule({ call, rights }: DecisionInput): string | undefined {
+  const { tool, access } = call;
+  switch (specifierKind(tool)) {
+    case 'command': {
+      const line = access.commands[0]?.trim() ?? '';
+      return line.length > MAX_COMMAND_LENGTH ? undefined : printRule({ tool, specifier: line });
+    }
+    case 'path': {
+      const specifier = suggestPattern(listPaths(access), rights.roots);
+      if (specifier === undefined) return undefined;
+      const isEdit = tool === 'Write' || tool === 'MultiEdit';
+      return printRule({ tool: isEdit ? 'Edit' : tool, specifier });
+    }
+    case 'domain':
+      return printRule({ tool, specifier: `domain:${access.hosts[0] ?? ''}` });
+    case 'agent':
+      return printRule({ tool, specifier: access.agent ?? '' });
+    case 'skill':
+      return printRule({ tool, specifier: access.skill ?? '' });
+    case undefined:
+      return undefined;
+  }
+}
+
+/** Everything in the directory of the first path; for a file in the working directory itself, this file alone. */
+function suggestPattern(paths: readonly CallPath[], roots: readonly string[]): string | undefined {
+  const path = paths[0]?.real;
+  const cwd = roots[0];
+  if (path === undefined || cwd === undefined) return undefined;
+  if (!isInside(cwd, path)) return `/${escapePathPattern(path.slice(0, path.lastIndexOf('/')))}/**`;
+  const file = relative(cwd, path);
+  const directory = file.slice(0, Math.max(0, file.lastIndexOf('/')));
+  return directory === '' ? `./${escapePathPattern(file)}` : `${escapePathPattern(directory)}/**`;
+}
+
+/**
+ * Suggests the flag for a mode in which a call that plan mode refuses could run. Undefined for a child, whose mode the
+ * user does not choose.
+ */
+export function suggestModeFlag(call: ResolvedCall, rights: Rights): string | undefined {
+  if (rights.depth > 0) return undefined;
+  return call.kind === 'edit' ? '--permission-mode acceptEdits' : '--permission-mode default';
+}
