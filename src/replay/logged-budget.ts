@@ -6,7 +6,7 @@ import {
   type RequestNeed,
   type RequestReservation,
 } from '../engine/limits/budget.ts';
-import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
+import { isLowerCapFailure } from '../engine/turn/turn-outcome.ts';
 import type { Script } from './script.ts';
 
 const BUDGET_LIMITS = new Set([
@@ -64,7 +64,7 @@ export class LoggedBudget extends Budget {
     onWait?: () => void,
   ): Promise<RequestReservation> {
     if (need.output.kind !== 'repeat') return super.reserveRequest(need, signal, onWait);
-    if (isClosedForLowerCap(this.script.next())) {
+    if (isLowerCapFailure(this.script.next())) {
       const hit = { limit: 'max_tokens', value: 0, used: 0 };
       return Promise.resolve({ ok: false, hit });
     }

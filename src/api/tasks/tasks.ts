@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
-import { resultEnvelope } from '../../engine/results/result.ts';
+import { buildResultEnvelope } from '../../engine/results/result.ts';
 import type { AnswerRequest } from '../../engine/questions/read-answer.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
@@ -103,7 +103,7 @@ class StoredTasks implements Tasks {
 
   envelope(state: TaskState): ResultEnvelope {
     const { id } = state.spec;
-    return resultEnvelope(state, {
+    return buildResultEnvelope(state, {
       transcript: this.store.log(id),
       outputFile: this.store.outputFile(id),
     });

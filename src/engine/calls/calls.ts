@@ -10,7 +10,6 @@ import { execute } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
 import { judge } from '../permissions/judge.ts';
 import { prepareCall, waitsForOthers } from '../permissions/prepare-call.ts';
-import { SlotUse } from './slot-use.ts';
 import { isStopOrder, stopOrder } from '../task/stop.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineSettings } from '../limits/engine-settings.ts';
@@ -20,11 +19,11 @@ import type { PreparedCall } from '../task/prepared-call.ts';
  * Calls of one message beyond this are answered with an error and not run: together their results
  * must fit into a request. Those that wait for others do not count, they have limits of their own.
  */
-const MOST_CALLS_A_MESSAGE = 100;
+const MAX_CALLS_PER_MESSAGE = 100;
 /** Times that one call runs in a row, whatever came back: a model that gets no further makes it for ever. */
-const MOST_IDENTICAL_CALLS = 10;
+const MAX_IDENTICAL_CALLS = 10;
 /** Own calls of one task at the same time: each may have processes and files open. */
-const MOST_AT_ONCE = 16;
+const MAX_CONCURRENT_CALLS = 16;
 
 /**
  * Runs the calls of one message, in parallel where they don't conflict, and returns when none of them
@@ -36,13 +35,13 @@ export async function runCalls(
   run: TaskRun,
   calls: readonly ToolCallPart[],
 ): Promise<void> {
-  const prepared = withinCaps(run, calls, deps.settings);
+  const prepared = prepareWithinLimits(run, calls, deps.settings);
   // Meanwhile; a call with effects sees to it itself. Who awaits it hears of a failure.
-  if (prepared.every(changesNothing)) run.journal.keepAnswer().catch(() => {});
+  if (prepared.every(isPure)) run.journal.keepAnswer().catch(() => {});
   const waits = prepared.filter(isWait).length;
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
-  const waitsFor = schedule(prepared.map(scheduledCall));
-  const atOnce = new AtOnce(MOST_AT_ONCE);
+  const waitsFor = schedule(prepared.map(toScheduledCall));
+  const atOnce = new AtOnce(MAX_CONCURRENT_CALLS);
   const working = (work: () => Promise<void>) => run.tree.idleDetector.working(work);
   const done: Promise<void>[] = [];
   for (const [index, call] of prepared.entries()) {
@@ -54,39 +53,39 @@ export async function runCalls(
             ? working(() => runCall(deps, run, { call, slot }))
             : atOnce.run(() => working(() => runCall(deps, run, { call, slot }))),
         )
-        .finally(() => (isWait(call) ? slot.waitEnded() : slot.ownCallEnded())),
+        .finally(() => (isWait(call) ? slot.waitingCallEnded() : slot.ownCallEnded())),
     );
   }
-  await run.tree.idleDetector.waiting(() => allDone(run, done));
+  await run.tree.idleDetector.waiting(() => waitForAll(run, done));
 }
 
 /** The calls that may run; what is over a cap is refused. */
-function withinCaps(
+function prepareWithinLimits(
   run: TaskRun,
   calls: readonly ToolCallPart[],
   { noProgressCalls }: Pick<EngineSettings, 'noProgressCalls'>,
 ): readonly PreparedCall[] {
-  const mostIdentical = Math.max(MOST_IDENTICAL_CALLS, noProgressCalls);
+  const mostIdentical = Math.max(MAX_IDENTICAL_CALLS, noProgressCalls);
   const times = run.state.repetition.timesInARow;
   let own = 0;
   return calls.flatMap((call) => {
     const prepared = prepareCall(run, call);
     if (isWait(prepared)) return [prepared];
     own += 1;
-    if (own > MOST_CALLS_A_MESSAGE) {
-      const text = `a message may hold at most ${MOST_CALLS_A_MESSAGE} calls. Call it again in the next one.`;
-      refuse(run, call, overCap(call, text));
+    if (own > MAX_CALLS_PER_MESSAGE) {
+      const text = `a message may hold at most ${MAX_CALLS_PER_MESSAGE} calls. Call it again in the next one.`;
+      recordRefusal(run, call, limitRefusal(call, text));
       return [];
     }
     const isOver = (times.get(call.id) ?? 0) > mostIdentical;
     if (!isOver || !prepared.ready || isDelegation(prepared)) return [prepared];
     const text = `this very call was made ${mostIdentical} times in a row (limit identical_calls = ${mostIdentical}). Do something else, or give your final answer.`;
-    refuse(run, call, { ...overCap(call, text), repeated: true });
+    recordRefusal(run, call, { ...limitRefusal(call, text), repeated: true });
     return [];
   });
 }
 
-function overCap(call: ToolCallPart, text: string): Refusal {
+function limitRefusal(call: ToolCallPart, text: string): Refusal {
   return { tool: call.name, text: `Not run: ${text}`, error: 'LIMIT_EXCEEDED' };
 }
 
@@ -94,7 +93,7 @@ function overCap(call: ToolCallPart, text: string): Refusal {
  * Where one call rejects for another reason than a stop, the log can't be written. What else runs,
  * children too, is stopped then and waited for: it would act with nobody to write it down.
  */
-async function allDone(run: TaskRun, calls: readonly Promise<void>[]): Promise<void> {
+async function waitForAll(run: TaskRun, calls: readonly Promise<void>[]): Promise<void> {
   try {
     await Promise.all(calls);
   } catch (thrown) {
@@ -106,14 +105,14 @@ async function allDone(run: TaskRun, calls: readonly Promise<void>[]): Promise<v
   }
 }
 
-function scheduledCall(call: PreparedCall): ScheduledCall {
+function toScheduledCall(call: PreparedCall): ScheduledCall {
   if (!call.ready) return { kind: 'meta', access: NO_ACCESS };
   // What a tool can't tell of itself may touch anything.
   if (call.access === null) return { kind: 'execute', access: NO_ACCESS };
   return { kind: call.tool.kind, access: call.access };
 }
 
-function changesNothing(call: PreparedCall): boolean {
+function isPure(call: PreparedCall): boolean {
   return !call.ready || call.tool.replay === 'pure';
 }
 
@@ -122,20 +121,27 @@ function isWait(call: PreparedCall): boolean {
   return call.ready && waitsForOthers(call);
 }
 
-interface CallAtWork {
+interface CallWithSlot {
   readonly call: PreparedCall;
   readonly slot: SlotUse;
 }
 
-async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWork): Promise<void> {
+async function runCall(
+  deps: EngineDeps,
+  run: TaskRun,
+  { call, slot }: CallWithSlot,
+): Promise<void> {
   if (run.cancellation.turnSignal.aborted) return;
   const unknown = run.state.unknownCalls.get(call.call.id);
   if (unknown !== undefined && !mayRunAgain(call)) {
-    leaveUnknown(run, call.call, { tool: unknown, because: 'the process that ran it ended' });
+    recordUnknownOutcome(run, call.call, {
+      tool: unknown,
+      because: 'the process that ran it ended',
+    });
     return;
   }
   if (!call.ready) {
-    refuse(run, call.call, call);
+    recordRefusal(run, call.call, call);
     return;
   }
   if (unknown !== undefined && isDelegation(call)) {
@@ -146,7 +152,7 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
   const { idleDetector } = run.tree;
   const wait = isWait(call)
     ? <T>(ask: () => Promise<T>) => idleDetector.waiting(ask)
-    : <T>(ask: () => Promise<T>) => slot.waiting(() => idleDetector.waiting(ask));
+    : <T>(ask: () => Promise<T>) => slot.runWait(() => idleDetector.waiting(ask));
   const { allowed, reach, decision, refusal } =
     deps.decided === undefined
       ? await judge(deps, run, call, wait)
@@ -157,7 +163,7 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
     await execute(deps, run, { ...call, reach, decision, mode });
     return;
   }
-  refuse(run, call.call, {
+  recordRefusal(run, call.call, {
     tool: call.tool.name,
     text: refusal,
     error: 'PERMISSION_DENIED',
@@ -178,7 +184,7 @@ function isDelegation(call: PreparedCall): boolean {
 }
 
 /** It may have done anything or nothing: the model is told so, and nobody runs it again for it. */
-function leaveUnknown(
+function recordUnknownOutcome(
   run: Pick<TaskRun, 'journal'>,
   call: ToolCallPart,
   { tool, because }: { readonly tool: string; readonly because: string },
@@ -205,9 +211,13 @@ export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, because:
   for (const call of unansweredCalls(conversation)) {
     const tool = runningCalls.get(call.id)?.tool ?? unknownCalls.get(call.id);
     if (tool === undefined) {
-      refuse(run, call, { tool: call.name, text: `Not run: ${because}.`, error: 'CANCELLED' });
+      recordRefusal(run, call, {
+        tool: call.name,
+        text: `Not run: ${because}.`,
+        error: 'CANCELLED',
+      });
     } else {
-      leaveUnknown(run, call, { tool, because });
+      recordUnknownOutcome(run, call, { tool, because });
     }
   }
 }
@@ -220,7 +230,7 @@ interface Refusal {
   readonly repeated?: true;
 }
 
-function refuse(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refusal): void {
+function recordRefusal(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refusal): void {
   run.journal.record({
     type: 'call.refused',
     callId: call.id,
@@ -231,4 +241,50 @@ function refuse(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refu
     decision: refusal.decision ?? null,
     ...(refusal.repeated === true ? { repeated: true } : {}),
   });
+}
+
+/**
+ * Holds the task's slot exactly as long as one of a message's own calls is at work: not while all
+ * that are left wait for others, and not while a person is asked. When all calls are done it is held again or still,
+ * for the request that follows.
+ */
+class SlotUse {
+  private readonly run: TaskRun;
+  /** Own calls at work. */
+  private active: number;
+  /** Calls without an outcome, waiting ones included. */
+  private open: number;
+
+  constructor(run: TaskRun, { own, waits }: { readonly own: number; readonly waits: number }) {
+    this.run = run;
+    this.active = own;
+    this.open = own + waits;
+    this.giveSlotIfIdle();
+  }
+
+  ownCallEnded(): void {
+    this.active -= 1;
+    this.open -= 1;
+    this.giveSlotIfIdle();
+  }
+
+  waitingCallEnded(): void {
+    this.open -= 1;
+  }
+
+  /** Around a wait of an own call. */
+  async runWait<T>(wait: () => Promise<T>): Promise<T> {
+    this.active -= 1;
+    this.giveSlotIfIdle();
+    try {
+      return await wait();
+    } finally {
+      this.active += 1;
+      await this.run.slot.take();
+    }
+  }
+
+  private giveSlotIfIdle(): void {
+    if (this.active === 0 && this.open > 0) this.run.slot.give();
+  }
 }

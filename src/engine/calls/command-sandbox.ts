@@ -7,12 +7,12 @@ import type { Confinement, Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { commandEnvironment } from '../../sys/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 
-export interface CommandSetup {
+export interface CommandSandboxOptions {
   readonly sandbox: Sandbox;
   /** Names of further environment variables that commands see. */
-  readonly variables: readonly string[];
+  readonly variableNames: readonly string[];
   /** What the task has set for its commands. What was proved without it runs without it. Default: nothing. */
-  readonly set?: Readonly<Record<string, string>>;
+  readonly taskVariables?: Readonly<Record<string, string>>;
   readonly taskId: string;
   readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network'>;
   /** What `~/` of a rule means. Absolute, real. */
@@ -22,21 +22,29 @@ export interface CommandSetup {
 }
 
 /** The sandbox of one call: what its commands may do follows from the rights of its task. */
-export function commandSandbox(setup: CommandSetup): SandboxPort {
-  const { sandbox, variables, set = {}, taskId, rights, home, decision } = setup;
+export function createCommandSandbox(setup: CommandSandboxOptions): SandboxPort {
+  const {
+    sandbox,
+    variableNames: variables,
+    taskVariables: set = {},
+    taskId,
+    rights,
+    home,
+    decision,
+  } = setup;
   // Most calls run no command, and never ask.
   const confinementOf = (): Confinement => ({
     access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
     roots: rights.roots,
     network: rights.network,
-    denied: deniedPlaces(rights, { home, answered: answeredRule(decision) }),
+    denied: deniedPlaces(rights, { home, answered: findAnsweredRule(decision) }),
   });
   return {
     confine: async ([file, ...args], { cwd, serves, line }): Promise<CommandToStart> => {
       const { on } = await sandbox.state();
       const confinement = {
         ...confinementOf(),
-        runsGitAlone: !serves && line !== undefined && (await isGitAlone(line)),
+        runsGitAlone: !serves && line !== undefined && (await runsOnlyGit(line)),
       };
       const { access, network } = confinement;
       const env = commandEnvironment(readEnvironment(), {
@@ -52,7 +60,7 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
           args,
           env,
           held: null,
-          settle: nothingSettled,
+          settle: settleNothing,
           release: () => {},
         };
       // What may only read must not have it done by a server of the same task that may write.
@@ -75,16 +83,16 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
   };
 }
 
-const nothingSettled = () => Promise.resolve({ removed: [], fromCommits: [] });
+const settleNothing = () => Promise.resolve({ removed: [], fromCommits: [] });
 
 /** The grammar is not loaded for a command that can't be one. */
-async function isGitAlone(line: string): Promise<boolean> {
+async function runsOnlyGit(line: string): Promise<boolean> {
   if (!/(?:^|[\s;&|])git\s/.test(line)) return false;
   const read = await loadShellParser();
   return runsGitAlone(read(line));
 }
 
 /** The ask rule by which a person was asked, and has allowed the call. */
-function answeredRule(decision: Decision | undefined): Decision['rule'] {
+function findAnsweredRule(decision: Decision | undefined): Decision['rule'] {
   return decision?.step === 'ask_rule' ? decision.rule : undefined;
 }

@@ -5,7 +5,7 @@ import { spillText } from '../../tools/shared/output.ts';
 /** What a tool that ignores its caps may exceed them by. */
 const CAP_SLACK = 4_096;
 /** A UTF-16 unit takes at most so many bytes in UTF-8. */
-const BYTES_A_UNIT = 3;
+const MAX_BYTES_PER_UNIT = 3;
 /** For the line between head and tail. */
 const NOTE_BYTES = 1_000;
 
@@ -16,7 +16,7 @@ export function isWithinCaps(
   { resultBytes, readBytes }: ToolCaps,
 ): boolean {
   const most = (name === 'Read' ? readBytes : resultBytes) + CAP_SLACK;
-  return text.length <= most / BYTES_A_UNIT || byteLength(text) <= most;
+  return text.length <= most / MAX_BYTES_PER_UNIT || byteLength(text) <= most;
 }
 
 /**
@@ -31,14 +31,14 @@ export function fitOutput(
   if (isWithinCaps(text, tool, context.caps)) return text;
   const bytes = Buffer.from(text, 'utf8');
   const half = Math.max(0, Math.floor((context.caps.resultBytes - NOTE_BYTES) / 2));
-  const head = headOf(bytes, half);
-  const tail = tailOf(bytes, half);
+  const head = takeHead(bytes, half);
+  const tail = takeTail(bytes, half);
   const left = bytes.length - byteLength(head) - byteLength(tail);
   return `${head}\n[… ${plural(left, 'byte')} left out; ${spillText(text, context)} …]\n${tail}`;
 }
 
 /** Whole lines where that leaves half of it, else whole characters. */
-function headOf(bytes: Buffer, most: number): string {
+function takeHead(bytes: Buffer, most: number): string {
   const end = bytes.lastIndexOf('\n', most - 1);
   if (end > most / 2) return bytes.toString('utf8', 0, end);
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, most), {
@@ -46,7 +46,7 @@ function headOf(bytes: Buffer, most: number): string {
   });
 }
 
-function tailOf(bytes: Buffer, most: number): string {
+function takeTail(bytes: Buffer, most: number): string {
   let from = bytes.length - most;
   const line = bytes.indexOf('\n', from) + 1;
   if (line > 0 && line < bytes.length - most / 2) return bytes.toString('utf8', line);

@@ -1,7 +1,7 @@
 import type { AttachPort } from '../../protocol/attachment.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import type { FileAccess, ToolContext } from '../../protocol/tool.ts';
-import { commandSandbox } from './command-sandbox.ts';
+import { createCommandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { memoryPort } from '../memory/memory-port.ts';
 import { sleep } from '../task/sleep.ts';
@@ -37,10 +37,10 @@ export function toolContext(
     },
     shells: run.shells.forCall(callId),
     sandbox: run.tree.commands.within(
-      commandSandbox({
+      createCommandSandbox({
         sandbox: deps.sandbox,
-        variables: deps.settings.commandVariables,
-        set: variablesSet(run),
+        variableNames: deps.settings.commandVariables,
+        taskVariables: variablesSet(run),
         taskId: spec.id,
         rights: run.permissions.rights,
         home: deps.home,
@@ -67,7 +67,8 @@ export function toolContext(
 
 /** Few tasks look at an image: what it takes is loaded for the first one. */
 function attachLater(deps: EngineDeps, run: TaskRun, callId: string): AttachPort {
-  const port = async () => (await import('./attach.ts')).attachPort(deps, run, callId);
+  const port = async () =>
+    (await import('./attachment-ports.ts')).createCallAttachPort(deps, run, callId);
   return {
     refusal: async (facts) => (await port()).refusal(facts),
     add: async (facts, bytes) => (await port()).add(facts, bytes),

@@ -4,81 +4,95 @@ import { addExpenses } from '../limits/budget.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { estimateInput, leastExpense, requestNeed } from '../limits/estimate.ts';
 import { limitMessage } from '../limits/limits.ts';
-import { unpricedCap } from '../turn/spending.ts';
+import { findUnpricedCap } from '../turn/request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import {
-  compactionChoice,
-  cutOf,
+  chooseCompaction,
+  findHeadCut,
   DEFAULT_COMPACT_AT,
-  MOST_SAID,
-  freedBy,
-  triggerOf,
+  MAX_SAID_SHARE,
+  countFreedTokens,
+  compactionTrigger,
   type CompactionChoice,
-  type WhyNoSummary,
+  type SummaryObstacle,
   type WindowLimits,
-} from './decide.ts';
-import { layoutOf, requestSize, type LaidResult, type Layout } from './layout.ts';
+} from './choose-compaction.ts';
+import {
+  measureContext,
+  estimateRequestSize,
+  type ResultLayout,
+  type ContextLayout,
+} from './context-layout.ts';
 import type { CompactionStep } from '../task/compaction-step.ts';
-import { clearedLine, headTexts, ownEvent, summaryAsk } from './texts.ts';
+import {
+  formatClearedLine,
+  buildHeadTexts,
+  formatEventReference,
+  buildSummaryPrompt,
+} from './compaction-texts.ts';
 
 /** Tokens asked for where a model's output limit is not known. */
-const USUAL_OUTPUT = 8_192;
+const DEFAULT_OUTPUT = 8_192;
 /** Tokens of a first request that need not wait for the catalogue: there is nothing to take out of it. */
-const UNWATCHED = 24_000;
+const SMALL_FIRST_REQUEST = 24_000;
 
 /** What a task's next request needs to stay within its model's window, as its log will tell it. */
-export async function chooseStep(deps: EngineDeps, run: TaskRun): Promise<CompactionStep> {
+export async function chooseCompactionStep(
+  deps: EngineDeps,
+  run: TaskRun,
+): Promise<CompactionStep> {
   const { state, prefix, spec } = run;
   const { conversation } = state;
   const { compaction } = conversation;
   if (conversation.messages.length === 0) {
-    if (estimateInput(conversation, prefix) < UNWATCHED) return { kind: 'none' };
+    if (estimateInput(conversation, prefix) < SMALL_FIRST_REQUEST) return { kind: 'none' };
   }
   const facts = await deps.models.facts(spec.model);
-  const limits = limitsOf(run, facts);
-  const trigger = triggerOf(limits);
+  const limits = windowLimits(run, facts);
+  const trigger = compactionTrigger(limits);
   if (!compaction.overflowed) {
-    if (trigger === null || requestSize(conversation, prefix) <= trigger) return { kind: 'none' };
+    if (trigger === null || estimateRequestSize(conversation, prefix) <= trigger)
+      return { kind: 'none' };
   }
-  const layout = layoutOf(conversation, prefix);
+  const layout = measureContext(conversation, prefix);
   const from = trigger ?? layout.size;
-  const because = whyNoSummary(run, facts, layout, from);
-  const choice = compactionChoice(layout, limits, compaction, because);
-  return stepOf(run, choice, { layout, limits, most: from * MOST_SAID });
+  const because = findSummaryObstacle(run, facts, layout, from);
+  const choice = chooseCompaction(layout, limits, compaction, because);
+  return toStep(run, choice, { layout, limits, most: from * MAX_SAID_SHARE });
 }
 
-function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {
+function windowLimits({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {
   return {
     window: contextWindow,
-    output: maxOutput ?? USUAL_OUTPUT,
+    output: maxOutput ?? DEFAULT_OUTPUT,
     compactAt: spec.agent.compactAt ?? DEFAULT_COMPACT_AT,
   };
 }
 
 /** What is left of the budget must do for a summary and for the turn that room is made for. */
-function whyNoSummary(
+function findSummaryObstacle(
   { budget, spec }: TaskRun,
   facts: ModelDetails,
-  layout: Layout,
+  layout: ContextLayout,
   from: number,
-): WhyNoSummary {
+): SummaryObstacle {
   if (!budget.bounded) return null;
   const { size } = layout;
-  const after = size - (cutOf(layout, from)?.freed ?? 0);
+  const after = size - (findHeadCut(layout, from)?.freed ?? 0);
   const least = (input: number) => leastExpense(requestNeed(input, facts));
   const both = addExpenses(least(size), least(after));
-  const hit = unpricedCap(budget, spec.model, facts) ?? budget.lacks(both);
+  const hit = findUnpricedCap(budget, spec.model, facts) ?? budget.lacks(both);
   return hit === null ? null : limitMessage(hit);
 }
 
-interface Measured {
-  readonly layout: Layout;
+interface StepContext {
+  readonly layout: ContextLayout;
   readonly limits: WindowLimits;
   /** Tokens of what was said that may stay. */
   readonly most: number;
 }
 
-function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): CompactionStep {
+function toStep(run: TaskRun, choice: CompactionChoice, measured: StepContext): CompactionStep {
   const { layout, limits, most } = measured;
   const { state } = run;
   const sized = (freed: number, waiting = layout.waiting): ContextSize => ({
@@ -91,10 +105,10 @@ function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): Com
     case 'none':
       return choice;
     case 'clear':
-      return { kind: 'record', event: clearing(run, choice.results, { layout, sized }) };
+      return { kind: 'record', event: buildContextCleared(run, choice.results, { layout, sized }) };
     case 'drop': {
       const { upTo, freed, because } = choice;
-      const head = headTexts(state, upTo, { most, isSummarised: false });
+      const head = buildHeadTexts(state, upTo, { most, isSummarised: false });
       const size = sized(freed);
       return { kind: 'record', event: { type: 'context.dropped', upTo, head, because, size } };
     }
@@ -102,7 +116,7 @@ function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): Com
       const { upTo, freed } = choice;
       return {
         kind: 'summarise',
-        event: summaryBegin(run, upTo, { size: sized(freed), most, keep: null }),
+        event: buildSummaryStarted(run, upTo, { size: sized(freed), most, keep: null }),
       };
     }
     case 'stuck': {
@@ -118,22 +132,22 @@ function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): Com
 }
 
 /** What is summarised on a person's wish; null: nothing is worth it. */
-export async function summaryStep(
+export async function planSummary(
   deps: EngineDeps,
   run: TaskRun,
   keep: string | null,
 ): Promise<Extract<CompactionStep, { kind: 'summarise' }> | null> {
   const { contextWindow: window } = await deps.models.facts(run.spec.model);
-  const layout = layoutOf(run.state.conversation, run.prefix);
-  const cut = cutOf(layout, layout.size);
+  const layout = measureContext(run.state.conversation, run.prefix);
+  const cut = findHeadCut(layout, layout.size);
   if (cut === null) return null;
   const { size: before, waiting } = layout;
   const size = { before, after: Math.max(0, before - cut.freed), waiting, window };
-  const most = before * MOST_SAID;
-  return { kind: 'summarise', event: summaryBegin(run, cut.upTo, { size, most, keep }) };
+  const most = before * MAX_SAID_SHARE;
+  return { kind: 'summarise', event: buildSummaryStarted(run, cut.upTo, { size, most, keep }) };
 }
 
-function summaryBegin(
+function buildSummaryStarted(
   { state, spec }: TaskRun,
   upTo: number,
   {
@@ -146,8 +160,8 @@ function summaryBegin(
     type: 'summary.started',
     turn: state.turns + 1,
     upTo,
-    head: headTexts(state, upTo, { most, isSummarised: true }),
-    ask: summaryAsk(keep),
+    head: buildHeadTexts(state, upTo, { most, isSummarised: true }),
+    ask: buildSummaryPrompt(keep),
     model: modelName(spec.model),
     // As its turns are asked: another choice would keep a provider's cache from serving the history.
     toolChoice: state.conversation.compaction.failures === 0 ? 'auto' : 'none',
@@ -155,27 +169,28 @@ function summaryBegin(
   } as const;
 }
 
-function clearing(
+function buildContextCleared(
   { state, spec, view }: TaskRun,
-  results: readonly LaidResult[],
+  results: readonly ResultLayout[],
   {
     layout,
     sized,
   }: {
-    readonly layout: Layout;
+    readonly layout: ContextLayout;
     readonly sized: (freed: number, waiting: number) => ContextSize;
   },
 ) {
   const { resultEvents } = state.conversation.compaction;
   const calls = results.map((result) => {
     const seq = resultEvents.get(result.callId);
-    const event = seq === undefined || !view.has('TaskOutput') ? null : ownEvent(spec.id, seq);
+    const event =
+      seq === undefined || !view.has('TaskOutput') ? null : formatEventReference(spec.id, seq);
     return {
       callId: result.callId,
-      text: clearedLine(result, { event, isNew: result.age === 0 }),
+      text: formatClearedLine(result, { event, isNew: result.age === 0 }),
     };
   });
-  const freed = freedBy(results);
-  const waiting = layout.waiting - freedBy(results.filter(({ isWaiting }) => isWaiting));
+  const freed = countFreedTokens(results);
+  const waiting = layout.waiting - countFreedTokens(results.filter(({ isWaiting }) => isWaiting));
   return { type: 'context.cleared', calls, size: sized(freed, Math.max(0, waiting)) } as const;
 }

@@ -7,7 +7,11 @@ import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isHalted } from '../task/denials.ts';
 import * as endings from '../task/endings.ts';
 import type { Ending } from '../task/endings.ts';
-import { afterCallAsText, afterUnfinished, malformedCallsHit } from '../turn/malformed-response.ts';
+import {
+  decideAfterCallAsText,
+  decideAfterUnfinishedAnswer,
+  findFaultyCallsLimit,
+} from '../turn/malformed-response.ts';
 import { repeatedCalls } from '../limits/repeated-calls.ts';
 import { stopOrder } from '../task/stop.ts';
 import { MAX_REFUSED_MESSAGES } from '../limits/repeated-delegations.ts';
@@ -114,7 +118,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
   if (reused !== null && conversation.queued.length === 0) {
     return { kind: 'end', ending: endings.reused(reused.of, answer.text) };
   }
-  const step = afterCallAsText(state, answer);
+  const step = decideAfterCallAsText(state, answer);
   if (step !== null) return step;
   if (conversation.queued.length > 0) return null;
   if (state.openChildren.size > 0) return { kind: 'wait' };
@@ -124,7 +128,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
     if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells };
     return { kind: 'tell', id, text: shellsNotice(shells) };
   }
-  const unfinished = afterUnfinished(state, answer);
+  const unfinished = decideAfterUnfinishedAnswer(state, answer);
   if (unfinished !== null) return unfinished;
   if (outputSchemaOf(state.spec) !== null) return { kind: 'check', answer: answer.text };
   return { kind: 'end', ending: endings.completedWithReport(state, answer.text) };
@@ -154,5 +158,5 @@ function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit |
   if (repeated >= noProgressCalls) {
     return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
   }
-  return malformedCallsHit(state);
+  return findFaultyCallsLimit(state);
 }

@@ -9,12 +9,15 @@ import { describeAttachment, type Attachment, type AttachPort } from '../../prot
 import type { Decision } from '../../protocol/permission.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import { attachPortFor } from '../calls/attach.ts';
+import { createQuoteAttachPort } from '../calls/attachment-ports.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { fitOutput } from '../calls/fit-output.ts';
 import { readForTask } from '../permissions/read-for-task.ts';
-import { fileMentions, type FileMention } from './file-mentions.ts';
-import type { QuoteReader } from './recipient.ts';
+import type { RecipientTask } from './recipient.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
+import { QUOTED_TEXT } from '../../agents/mentions.ts';
+import { lazy } from '../../base/lazy.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 
 /** What goes with a person's words. */
 export interface QuoteRequest {
@@ -47,42 +50,42 @@ export interface QuotedItems {
 }
 
 /** Files that one message brings along, and bytes of all that it does: the task reads the rest itself. */
-const MOST_FILES = 16;
-const MOST_BYTES = 262_144;
+const MAX_FILES = 16;
+const MAX_BYTES = 262_144;
 
 /** Gathers it; whatever can't go along is told. Rejects only when it is stopped. */
 export async function quoteItems(
   deps: EngineDeps,
-  receiver: QuoteReader,
+  receiver: RecipientTask,
   { words, outputs, images }: QuoteRequest,
   signal: AbortSignal,
 ): Promise<QuotedItems> {
   signal.throwIfAborted();
-  const gathered = new Gathered(receiver.spec.id);
-  const attach = attachPortFor(deps, receiver, () => gathered.attachments);
-  for (const output of outputs) gathered.add(commandEnclosure(deps, receiver, output));
-  for (const image of images) await gatherImage(gathered, image, attach);
-  const meant = fileMentions(words, deps.agents.agents()).flatMap(
-    (mention) => fileMeant(mention, receiver.spec.cwd) ?? [],
+  const gathered = new QuoteCollector(receiver.spec.id);
+  const attach = createQuoteAttachPort(deps, receiver, () => gathered.attachments);
+  for (const output of outputs) gathered.add(quoteCommand(deps, receiver, output));
+  for (const image of images) await addImage(gathered, image, attach);
+  const meant = findFileMentions(words, deps.agents.agents()).flatMap(
+    (mention) => findMentionedFile(mention, receiver.spec.cwd) ?? [],
   );
   const mentioned = [...new Set(meant)];
-  for (const path of mentioned.slice(0, MOST_FILES)) {
+  for (const path of mentioned.slice(0, MAX_FILES)) {
     const refusal = ({ reason }: Decision): string => reason;
     const file = await readForTask(deps, receiver, { path, attach, refusal, signal });
-    if (file instanceof MusterError) gathered.leave(`@${path}`, file.message);
+    if (file instanceof MusterError) gathered.reportProblem(`@${path}`, file.message);
     else {
       const { text, read, attachments } = file;
       const shown = attachments.length === 0 ? {} : { attachments };
-      gathered.add({ ...enclosureOf({ kind: 'file', name: path, text }), read, ...shown });
+      gathered.add({ ...quoteItem({ kind: 'file', name: path, text }), read, ...shown });
     }
   }
-  for (const path of mentioned.slice(MOST_FILES)) {
-    gathered.leave(`@${path}`, `one message brings along at most ${MOST_FILES} files`);
+  for (const path of mentioned.slice(MAX_FILES)) {
+    gathered.reportProblem(`@${path}`, `one message brings along at most ${MAX_FILES} files`);
   }
-  return gathered.enclosed;
+  return gathered.result;
 }
 
-class Gathered {
+class QuoteCollector {
   private readonly task: string;
   private readonly enclosures: QuotedItem[] = [];
   private readonly problems: string[] = [];
@@ -92,7 +95,7 @@ class Gathered {
     this.task = task;
   }
 
-  get enclosed(): QuotedItems {
+  get result(): QuotedItems {
     return { task: this.task, enclosures: this.enclosures, problems: this.problems };
   }
 
@@ -102,21 +105,21 @@ class Gathered {
 
   add(enclosure: QuotedItem): void {
     const bytes = byteLength(enclosure.text);
-    if (this.bytes + bytes > MOST_BYTES) {
-      const most = `with it this message would bring along more than enclosed_bytes = ${MOST_BYTES}`;
-      this.leave(enclosure.name, most);
+    if (this.bytes + bytes > MAX_BYTES) {
+      const most = `with it this message would bring along more than enclosed_bytes = ${MAX_BYTES}`;
+      this.reportProblem(enclosure.name, most);
       return;
     }
     this.bytes += bytes;
     this.enclosures.push(enclosure);
   }
 
-  leave(name: string, because: string): void {
+  reportProblem(name: string, because: string): void {
     this.problems.push(`${name} does not go along: ${because}`);
   }
 }
 
-function enclosureOf({
+function quoteItem({
   kind,
   name,
   text,
@@ -125,9 +128,9 @@ function enclosureOf({
   return { kind, name, outcome, text, nonce: drawNonce(text) };
 }
 
-function commandEnclosure(
+function quoteCommand(
   { settings, store, redactBytes }: EngineDeps,
-  { spec }: QuoteReader,
+  { spec }: RecipientTask,
   { command, outcome, text }: CommandOutput,
 ): QuotedItem {
   const fitted = fitOutput(
@@ -139,33 +142,33 @@ function commandEnclosure(
       ...(redactBytes === undefined ? {} : { redactBytes }),
     },
   );
-  return enclosureOf({ kind: 'command', name: command, text: fitted, outcome });
+  return quoteItem({ kind: 'command', name: command, text: fitted, outcome });
 }
 
-async function gatherImage(
-  gathered: Gathered,
+async function addImage(
+  gathered: QuoteCollector,
   { name, bytes }: ShownImage,
   attach: AttachPort,
 ): Promise<void> {
   const facts = inspectAttachment(bytes);
   if (typeof facts === 'string') {
-    gathered.leave(name, facts);
+    gathered.reportProblem(name, facts);
     return;
   }
   const attached = describeExcess(facts) ?? (await attach.add(facts, bytes));
   if (typeof attached === 'string') {
-    gathered.leave(name, attached);
+    gathered.reportProblem(name, attached);
     return;
   }
   const outcome = describeAttachment(facts);
   gathered.add({
-    ...enclosureOf({ kind: 'image', name, text: '', outcome }),
+    ...quoteItem({ kind: 'image', name, text: '', outcome }),
     attachments: [attached],
   });
 }
 
 /** The first of the names that is a file; null: it is text, as most words with an `@` are. */
-function fileMeant(mention: FileMention, cwd: string): string | null {
+function findMentionedFile(mention: FileMention, cwd: string): string | null {
   return mention.find((name) => isFile(resolve(cwd, name))) ?? null;
 }
 
@@ -176,4 +179,35 @@ function isFile(path: string): boolean {
     // Not there, or not to be looked at: a word like others.
     return false;
   }
+}
+
+/** `@path`, or `@"path with blanks"`, where a word begins. */
+const MENTION_PATTERN = lazy(
+  () => /(?<!\S)[([{'"]?@(?:"([^"\n]{1,4096})"|([^\s"@][^\s"]{0,4095}))/gu,
+);
+/** What ends a sentence or closes a bracket may end a name, too: both are looked for. */
+const TRAILING_MARKS = /[.,;:!?)\]}'`]+$/;
+
+/** What a person may mean by one `@`: the first of them that is a file. */
+export type FileMention = readonly string[];
+
+/**
+ * The files that a person's words may name with `@`, in their order: not what names an agent type, nor what
+ * stands in code or came along from stdin.
+ */
+export function findFileMentions(
+  words: string,
+  agents: readonly AgentDefinition[],
+): readonly FileMention[] {
+  if (!words.includes('@')) return [];
+  const found = new Map<string, FileMention>();
+  for (const [, quoted, word = ''] of words
+    .replaceAll(QUOTED_TEXT, ' ')
+    .matchAll(MENTION_PATTERN())) {
+    const names = quoted === undefined ? [word, word.replace(TRAILING_MARKS, '')] : [quoted];
+    const meant = [...new Set(names)].filter((name) => name !== '');
+    if (meant.some((name) => lookUpAgent(name, agents) !== undefined)) continue;
+    found.set(meant.join('\n'), meant);
+  }
+  return [...found.values()];
 }

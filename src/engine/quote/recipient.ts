@@ -12,7 +12,7 @@ import { initialState } from '../../protocol/state/task-state.ts';
 import type { CallerPermissions } from '../task/task-permissions.ts';
 
 /** Whom a person's words are for. */
-export type Recipient =
+export type QuoteRecipient =
   /** A task of a log, at work here or not. `ceiling`: what it has at most once it goes on. */
   | { readonly task: string; readonly maxRights: (recorded: Rights) => Rights }
   /** A conversation that is about to begin. */
@@ -24,33 +24,33 @@ export type Recipient =
     };
 
 /** Who gets what goes along, or would: what is read for it is judged by its rights. */
-export type QuoteReader = Omit<CallingTask, 'view'>;
+export type RecipientTask = Omit<CallingTask, 'view'>;
 
-export function quoteReader(
+export function resolveRecipient(
   { store, clock }: Pick<EngineDeps, 'store' | 'clock'>,
-  to: Recipient,
+  to: QuoteRecipient,
   running: Pick<RunningTasks, 'get'>,
-): QuoteReader {
-  if (!('task' in to)) return rootToBe(to, clock.now());
+): RecipientTask {
+  if (!('task' in to)) return futureRootTask(to, clock.now());
   const run = running.get(to.task);
   if (run !== undefined) {
     return { spec: run.spec, state: run.state, permissions: run.permissions };
   }
   const state = foldLog(store, to.task);
   const { spec } = state;
-  return { spec, state, permissions: { ...NOTHING_GRANTED, rights: to.maxRights(spec.rights) } };
+  return { spec, state, permissions: { ...NO_GRANTS, rights: to.maxRights(spec.rights) } };
 }
 
-const NOTHING_GRANTED: Omit<CallerPermissions, 'rights'> = {
+const NO_GRANTS: Omit<CallerPermissions, 'rights'> = {
   granted: () => [],
   modeGrants: () => [],
   isTrusted: () => false,
 };
 
-function rootToBe(
-  { agent, model, rights, cwd }: Exclude<Recipient, { readonly task: string }>,
+function futureRootTask(
+  { agent, model, rights, cwd }: Exclude<QuoteRecipient, { readonly task: string }>,
   ts: number,
-): QuoteReader {
+): RecipientTask {
   const id = newId();
   const spec: TaskSpec = {
     id,
@@ -76,6 +76,6 @@ function rootToBe(
   return {
     spec,
     state: initialState({ ...stamp, type: 'task.created', spec }),
-    permissions: { ...NOTHING_GRANTED, rights },
+    permissions: { ...NO_GRANTS, rights },
   };
 }

@@ -3,28 +3,30 @@ import { formatDuration, oneLine, plural } from '../../base/text.ts';
 import { NO_USAGE, paidTokens } from '../../protocol/model.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { staleReadsNote } from '../task/file-versions.ts';
-import { elapsedMs, parentText, endNoticeId } from './result.ts';
-import { resumeHint } from './resume-hint.ts';
+import { elapsedMs, buildParentText, endNoticeId } from './result.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Lines and code units of what a running task has said that its report shows. */
-const SHOWN_LINES = 8;
-const SHOWN_LENGTH = 1_000;
+const MAX_LINES = 8;
+const MAX_LENGTH = 1_000;
 
 /**
  * What a task that has not ended is at, and what can be done about it. It tells the time in whole
  * seconds, so that a model that waits for a long call is not taken for one that goes in circles, and
  * one that asks without a pause is. `tools`: names of those that the reader has.
  */
-export function runningReport(
+export function formatRunningReport(
   state: TaskState,
   { now, tools }: { readonly now: number; readonly tools: readonly string[] },
 ): string {
   const { id } = state.spec;
   const hereMs = Math.max(0, now - state.activation.since);
-  const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
+  const last = state.lastText.trim().slice(-MAX_LENGTH).split('\n').slice(-MAX_LINES);
   return [
-    ...facts(state, state.status === 'queued' ? queuedFor(state) : doing(state, now)),
+    ...statusLines(
+      state,
+      state.status === 'queued' ? queuedStatus(state) : runningStatus(state, now),
+    ),
     `Duration: ${Math.floor((state.activation.workedMs + hereMs) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
     ...optionLines(id, tools),
@@ -45,17 +47,24 @@ function optionLines(id: string, tools: readonly string[]): readonly string[] {
 }
 
 /** The outcome of an ended task, for whoever asked; that it ended need not be told any more. */
-export function endedReport(state: TaskState, reader: TaskState): ToolOutput {
-  const head = [...facts(state, state.status), `Duration: ${formatDuration(elapsedMs(state))}`];
-  return endOutput(state, `${head.join('\n')}\n\nOutput:\n${parentText(state, 0)}`, reader);
+export function formatEndedReport(state: TaskState, reader: TaskState): ToolOutput {
+  const head = [
+    ...statusLines(state, state.status),
+    `Duration: ${formatDuration(elapsedMs(state))}`,
+  ];
+  return buildEndOutput(
+    state,
+    `${head.join('\n')}\n\nOutput:\n${buildParentText(state, 0)}`,
+    reader,
+  );
 }
 
 /**
  * `said` tells how a task ended: its notice is not needed any more. `reader` is who gets it, and is
  * told what of its reads is stale.
  */
-export function endOutput(state: TaskState, said: string, reader: TaskState): ToolOutput {
-  const text = [said, resumeHint(state, reader), staleReadsNote(reader, state)]
+export function buildEndOutput(state: TaskState, said: string, reader: TaskState): ToolOutput {
+  const text = [said, formatResumeHint(state, reader), staleReadsNote(reader, state)]
     .filter((part) => part !== '')
     .join('\n\n');
   const told = [endNoticeId(state)];
@@ -65,16 +74,16 @@ export function endOutput(state: TaskState, said: string, reader: TaskState): To
     : { text, told };
 }
 
-function queuedFor(state: TaskState): string {
+function queuedStatus(state: TaskState): string {
   return `queued: ${activityText(state) ?? 'it waits for a slot'}`;
 }
 
-function doing(state: TaskState, now: number): string {
+function runningStatus(state: TaskState, now: number): string {
   const text = activityText(state, now);
   return text === null ? 'still running' : `still running (${text})`;
 }
 
-function facts(state: TaskState, status: string): readonly string[] {
+function statusLines(state: TaskState, status: string): readonly string[] {
   const { usage } = state;
   return [
     `Agent: ${state.spec.agent.name}`,
@@ -99,7 +108,7 @@ export function activityText(
   now?: number,
 ): string | null {
   const lasting = (since: number | null) =>
-    now === undefined || since === null ? '' : ` for ${seconds(Math.max(0, now - since))}`;
+    now === undefined || since === null ? '' : ` for ${formatSeconds(Math.max(0, now - since))}`;
   if (parkedOn.length > 0) return `waiting for ${plural(parkedOn.length, 'answer')} of the user`;
   switch (activity.kind) {
     case 'idle':
@@ -120,8 +129,8 @@ export function activityText(
       return heldText(activity);
     case 'tools':
       return [
-        ...atWork(activity.running, lasting(activity.since)),
-        ...asking(activity.asking),
+        ...runningTools(activity.running, lasting(activity.since)),
+        ...askingTools(activity.asking),
       ].join(', ');
     case 'waiting_for_children':
       return `waiting for ${plural(openChildren.size, 'child', 'children')}`;
@@ -142,19 +151,34 @@ function heldText({
   return `waiting for ${oneLine(because)}${until}`;
 }
 
-function atWork(tools: readonly string[], lasting: string): readonly string[] {
+function runningTools(tools: readonly string[], lasting: string): readonly string[] {
   return tools.length === 0 ? [] : [`${[...new Set(tools)].join(', ')}${lasting}`];
 }
 
 /** Whole, so that what is asked again at once is answered in the same words. */
-function seconds(ms: number): string {
+function formatSeconds(ms: number): string {
   return `${Math.max(0, Math.floor(ms / 1000))} s`;
 }
 
-function asking(tools: readonly string[]): readonly string[] {
+function askingTools(tools: readonly string[]): readonly string[] {
   const calls = [...new Set(tools)].filter((tool) => tool !== 'AskUser');
   return [
     ...(calls.length === 0 ? [] : [`waiting for permission: ${calls.join(', ')}`]),
     ...(tools.includes('AskUser') ? ["waiting for the user's answer"] : []),
   ];
+}
+
+/**
+ * Tells the reader of a task's result how to resume the task, where it did not complete: '' where it did, where
+ * the reader cannot delegate, or where the task is not below it. `child`: a task that has ended.
+ */
+export function formatResumeHint(child: TaskState, reader: TaskState): string {
+  const { id } = child.spec;
+  if (child.status === 'completed' || !reader.spec.tools.includes('Task')) return '';
+  if (!isDescendant(reader, id)) return '';
+  return `[To resume it with all that it knows: Task(resume: "${id}", prompt: "what it is to do next")]`;
+}
+
+function isDescendant({ children }: TaskState, id: string): boolean {
+  return children.has(id) || [...children.values()].some(({ below }) => below.includes(id));
 }

@@ -1,13 +1,13 @@
 import { lengthWithin, tokensIn } from '../../base/token-estimate.ts';
 
-export interface Cut {
+export interface TextPage {
   readonly text: string;
   /** Where the rest begins; null when nothing is left. */
   readonly next: number | null;
 }
 
 /** No language packs more characters than this into a token; more of a text need not be looked at. */
-const MOST_CHARACTERS_A_TOKEN = 20;
+const MAX_CHARACTERS_PER_TOKEN = 20;
 
 /** Where a text may be cut, the best first: behind a paragraph, a line, a sentence, a word, a value. */
 const BOUNDARIES = ['\n\n', '\n\r\n', '\n', '. ', '\u3002', ' ', ','];
@@ -17,19 +17,19 @@ const BOUNDARIES = ['\n\n', '\n\r\n', '\n', '. ', '\u3002', ' ', ','];
  * else a line, a sentence, a word. At least one code point, so that paging always comes to an end; an
  * offset in the middle of one counts from its beginning.
  */
-export function cutAtParagraph(whole: string, offset: number, maxTokens: number): Cut {
+export function cutPage(whole: string, offset: number, maxTokens: number): TextPage {
   const start = splitsPair(whole, offset) ? offset - 1 : offset;
   const left = whole.length - start;
-  const window = whole.slice(start, start + maxTokens * MOST_CHARACTERS_A_TOKEN);
+  const window = whole.slice(start, start + maxTokens * MAX_CHARACTERS_PER_TOKEN);
   if (window.length === left && tokensIn(window) <= maxTokens) {
     return { text: window, next: null };
   }
-  const length = goodEnd(window, fittingLength(window, maxTokens));
+  const length = findBoundary(window, findFittingLength(window, maxTokens));
   return { text: window.slice(0, length).trimEnd(), next: start + length };
 }
 
 /** At least 1. */
-function fittingLength(text: string, maxTokens: number): number {
+function findFittingLength(text: string, maxTokens: number): number {
   let length = lengthWithin(text, maxTokens);
   // A part of a run can take more than its share of the whole.
   while (length > 1) {
@@ -40,7 +40,7 @@ function fittingLength(text: string, maxTokens: number): number {
   return 1;
 }
 
-function goodEnd(text: string, limit: number): number {
+function findBoundary(text: string, limit: number): number {
   for (const boundary of BOUNDARIES) {
     const at = text.lastIndexOf(boundary, limit - boundary.length);
     // A boundary in the first half would give away too much of what fits.

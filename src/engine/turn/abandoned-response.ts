@@ -1,10 +1,9 @@
-import { answerCost, brokenCost } from './answer-cost.ts';
+import { computeAnswerCost, failedAnswerCost, answerExpense } from './request-budget.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { NO_USAGE } from '../../protocol/model.ts';
 import { summaryMessages } from '../../protocol/state/compaction.ts';
-import { requestOrigin } from './request-origin.ts';
-import { expenseOfAnswer } from './spending.ts';
-import { Streamed } from './streamed.ts';
+import { getRequestBase } from './request.ts';
+import { StreamedResponse } from './streamed-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
 /**
@@ -15,9 +14,9 @@ export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Pro
   const { journal, state } = run;
   if (state.openTurn?.accepted !== true) return;
   const { turn } = state.openTurn;
-  const { model, prefix } = requestOrigin(run);
-  const streamed = new Streamed();
-  streamed.accepted();
+  const { model, prefix } = getRequestBase(run);
+  const streamed = new StreamedResponse();
+  streamed.markAccepted();
   const failure = {
     kind: 'cancelled',
     message: 'the process that asked ended before the answer did',
@@ -28,16 +27,16 @@ export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Pro
   const failed = { type: 'failed', failure } as const;
   const estimated = streamed.estimate({ prefix, messages }, failed);
   const answer = { ...failed, ...(estimated === null ? {} : { estimated }) };
-  const cost = await answerCost(deps, { model }, answer);
+  const cost = await computeAnswerCost(deps, { model }, answer);
   run.cancellation.turnSignal.throwIfAborted();
-  run.budget.recover(expenseOfAnswer(cost));
+  run.budget.recover(answerExpense(cost));
   journal.record({
     type: 'turn.retried',
     turn,
     attempt: 0,
     failure,
     waitMs: 0,
-    ...brokenCost(cost),
+    ...failedAnswerCost(cost),
   });
 }
 

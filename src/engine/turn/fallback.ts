@@ -8,15 +8,15 @@ import {
 } from '../../protocol/model.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { tooLongWait, waitFor } from './rate-limit-wait.ts';
+import { checkMaxWait, estimateRateLimitWait } from './rate-limit-wait.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** A provider that asks for a longer wait than this is not waited for where another model could go on. */
-const LASTING_MS = 60_000;
+const LONG_WAIT_MS = 60_000;
 
 /** A model that goes on with a task, and how the one before it failed. */
-export interface StandIn {
+export interface ModelFallback {
   readonly model: ResolvedModel;
   readonly failure: ModelFailure;
 }
@@ -29,37 +29,37 @@ export interface StandIn {
 export function decideFallback(
   state: TaskState,
   fallbacks: readonly ResolvedModel[],
-): StandIn | null {
+): ModelFallback | null {
   const { failure } = state.activation;
   if (failure === null) return null;
-  const model = nextFallback(state, fallbacks, failure);
+  const model = chooseFallbackModel(state, fallbacks, failure);
   return model === null ? null : { model, failure };
 }
 
 /** The same for a task at work. What could go on is looked up only once something has failed. */
-export function standInFor(
+export function findFallback(
   deps: Pick<EngineDeps, 'models'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
-): StandIn | null {
+): ModelFallback | null {
   const { failure } = run.state.activation;
-  return failure === null ? null : decideFallback(run.state, fallbacksOf(deps, run));
+  return failure === null ? null : decideFallback(run.state, listFallbacks(deps, run));
 }
 
 /**
  * The first that has not failed in this stint. None for its last turn: there is an answer already. Behind
  * the same provider another model would wait as long.
  */
-function nextFallback(
+function chooseFallbackModel(
   { spec, activation, conversation, interrupted }: TaskState,
   fallbacks: readonly ResolvedModel[],
   failure: ModelFailure,
 ): ResolvedModel | null {
-  if (activation.lastTurn || interrupted !== null || !mayBeTheModels(failure)) return null;
+  if (activation.lastTurn || interrupted !== null || !canDependOnModel(failure)) return null;
   // What was asked then was its parent's model.
   if (isSummaryTransferDue(conversation)) return null;
   const failed = new Set([spec.model, ...activation.failedModels].map(modelName));
   const { provider } = spec.model;
-  const isLongRateLimit = failure.kind === 'rate_limit' && asksForLong(failure);
+  const isLongRateLimit = failure.kind === 'rate_limit' && asksForLongWait(failure);
   const mayGoOn = (model: ResolvedModel): boolean =>
     !failed.has(modelName(model)) && !(isLongRateLimit && model.provider === provider);
   return fallbacks.find(mayGoOn) ?? null;
@@ -71,15 +71,15 @@ export function canFallBack(
   run: Pick<TaskRun, 'spec' | 'state'>,
   failure: ModelFailure,
 ): boolean {
-  return nextFallback(run.state, fallbacksOf(deps, run), failure) !== null;
+  return chooseFallbackModel(run.state, listFallbacks(deps, run), failure) !== null;
 }
 
-function fallbacksOf({ models }: Pick<EngineDeps, 'models'>, { spec }: Pick<TaskRun, 'spec'>) {
+function listFallbacks({ models }: Pick<EngineDeps, 'models'>, { spec }: Pick<TaskRun, 'spec'>) {
   return models.fallbacks?.(spec.model, spec.agent) ?? [];
 }
 
 /** Whether another model could do better. What is wrong with the request, or with a key, would stay so. */
-function mayBeTheModels({ kind }: ModelFailure): boolean {
+function canDependOnModel({ kind }: ModelFailure): boolean {
   switch (kind) {
     case 'connect':
     case 'overloaded':
@@ -107,22 +107,22 @@ function mayBeTheModels({ kind }: ModelFailure): boolean {
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
  */
-export function isLasting(
+export function isLongRateLimit(
   failure: ModelFailure,
   { inARow, retries }: { readonly inARow: number; readonly retries: number },
 ): boolean {
-  return asksForLong(failure) || (failure.kind === 'rate_limit' && inARow > retries);
+  return asksForLongWait(failure) || (failure.kind === 'rate_limit' && inARow > retries);
 }
 
-function asksForLong({ retryAfterMs = 0 }: ModelFailure): boolean {
-  return retryAfterMs > LASTING_MS;
+function asksForLongWait({ retryAfterMs = 0 }: ModelFailure): boolean {
+  return retryAfterMs > LONG_WAIT_MS;
 }
 
 /**
  * Why a request that a rate limit holds back, found by others, is left: another model could go on meanwhile, or
  * it would wait for longer than anything may; null: it waits.
  */
-export function timeLeftWhileHeld(
+export function findHeldRequestFailure(
   deps: Pick<EngineDeps, 'models' | 'clock' | 'settings'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
   { because, untilMs }: Extract<ModelPart, { type: 'held' }>,
@@ -135,18 +135,18 @@ export function timeLeftWhileHeld(
     retryable: true,
     retryAfterMs: Math.max(0, untilMs - now),
   };
-  const wait = { totalMs: waitFor(failure, 1), mostMs: deps.settings.maxWaitMs, now };
-  if (tooLongWait(failure, wait) !== null) return failure;
-  return asksForLong(failure) && canFallBack(deps, run, failure) ? failure : null;
+  const wait = { totalMs: estimateRateLimitWait(failure, 1), maxMs: deps.settings.maxWaitMs, now };
+  if (checkMaxWait(failure, wait) !== null) return failure;
+  return asksForLongWait(failure) && canFallBack(deps, run, failure) ? failure : null;
 }
 
 /** What is written down of it: nobody may be served by another model than they think. */
 export function fallbackEvents(
   { rights, limits, model }: TaskSpec,
-  { model: to, failure }: StandIn,
+  { model: to, failure }: ModelFallback,
 ): readonly EventBody[] {
   const from = modelName(model);
-  const because = withoutName(failure.message, from);
+  const because = removeModelName(failure.message, from);
   const { provider, id } = to;
   // Of the tier that was asked for: whatever else stands in for it is looked for there.
   const tier = model.tier === undefined ? {} : { tier: model.tier };
@@ -165,6 +165,6 @@ export function fallbackEvents(
 }
 
 /** The message of a failure begins with whose it is. */
-function withoutName(message: string, name: string): string {
+function removeModelName(message: string, name: string): string {
   return message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message;
 }

@@ -2,15 +2,15 @@ import { clockTime, localDay } from '../../base/local-time.ts';
 import type { ModelFailure } from '../../protocol/model.ts';
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /**
  * For how long a rate limit is waited for, about: as its server asks, or else longer each time.
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
  */
-export function waitFor({ retryAfterMs }: ModelFailure, inARow: number): number {
-  return retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** (inARow - 1), LONGEST_WAIT_MS);
+export function estimateRateLimitWait({ retryAfterMs }: ModelFailure, inARow: number): number {
+  return retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** (inARow - 1), MAX_WAIT_MS);
 }
 
 /**
@@ -19,23 +19,25 @@ export function waitFor({ retryAfterMs }: ModelFailure, inARow: number): number 
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
  */
-export function requestedWait(failure: ModelFailure, inARow: number): number | null {
-  return failure.kind === 'rate_limit' ? waitFor(failure, inARow) : (failure.retryAfterMs ?? null);
+export function findRequestedWait(failure: ModelFailure, inARow: number): number | null {
+  return failure.kind === 'rate_limit'
+    ? estimateRateLimitWait(failure, inARow)
+    : (failure.retryAfterMs ?? null);
 }
 
-interface Wait {
+interface ProviderWait {
   /** The waits that the provider has asked for before this request, this one counted. */
   readonly totalMs: number;
   /** `provider.max_wait_seconds`; 0: no limit. */
-  readonly mostMs: number;
+  readonly maxMs: number;
   /** Since the epoch. */
   readonly now: number;
 }
 
 /** Returns the failure of a request whose provider asks for a longer wait than is allowed; null: it is waited for. */
-export function tooLongWait(
+export function checkMaxWait(
   failure: ModelFailure,
-  { totalMs, mostMs, now }: Wait,
+  { totalMs, maxMs: mostMs, now }: ProviderWait,
 ): ModelFailure | null {
   if (mostMs === 0 || totalMs <= mostMs) return null;
   const limit = `the limit provider.max_wait_seconds = ${mostMs / 1000}`;

@@ -11,13 +11,13 @@ export interface RetryState {
 export type RetryDecision =
   | { readonly retry: true; readonly waitMs: number; readonly next: RetryState }
   /** `spent`: the limit on retries that stands against it; null: such a failure is never retried. */
-  | { readonly retry: false; readonly spent: SpentRetries | null };
+  | { readonly retry: false; readonly spent: RetryLimit | null };
 
 /**
  * `request`: the tries of this request are used up; `silent`: those after a silence. `tree`: those of its
  * whole tree.
  */
-export type SpentRetries = 'request' | 'silent' | 'tree';
+export type RetryLimit = 'request' | 'silent' | 'tree';
 
 export interface RetryOptions {
   /** Tries of one request after the first. */
@@ -33,8 +33,8 @@ export interface RetryOptions {
 export const NO_FAILURES: RetryState = { failures: 0, silences: 0 };
 
 const FIRST_WAIT_MS = 500;
-const LEAST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 30_000;
+const MIN_WAIT_MS = 100;
+const MAX_WAIT_MS = 30_000;
 
 /**
  * Decides whether and when a failed request is sent again: exponential backoff with full jitter, and not
@@ -56,9 +56,9 @@ export function decideRetry(
   if (treeRetries <= 0) return { retry: false, spent: 'tree' };
   if (isSilence(failure)) {
     // The silence was wait enough.
-    return { retry: true, waitMs: LEAST_WAIT_MS, next: { failures, silences: state.silences + 1 } };
+    return { retry: true, waitMs: MIN_WAIT_MS, next: { failures, silences: state.silences + 1 } };
   }
-  const waitMs = Math.max(asked, backoff(state.failures, random));
+  const waitMs = Math.max(asked, computeBackoff(state.failures, random));
   return { retry: true, waitMs, next: { ...state, failures } };
 }
 
@@ -68,7 +68,10 @@ function isSilence({ kind, limit }: ModelFailure): boolean {
 }
 
 /** The failure, with the limit that it was given up at. `tries`: all that were made. */
-export function givenUp(failure: ModelFailure, { spent, tries, most }: GivenUp): ModelFailure {
+export function addRetryLimit(
+  failure: ModelFailure,
+  { spent, tries, limits: most }: RetriesUsed,
+): ModelFailure {
   if (spent === null) return failure;
   const limit = {
     request: `the limit provider.retries = ${most.retries} is reached`,
@@ -81,13 +84,13 @@ export function givenUp(failure: ModelFailure, { spent, tries, most }: GivenUp):
   };
 }
 
-interface GivenUp {
-  readonly spent: SpentRetries | null;
+interface RetriesUsed {
+  readonly spent: RetryLimit | null;
   readonly tries: number;
-  readonly most: Pick<RetryOptions, 'retries' | 'silentRetries'>;
+  readonly limits: Pick<RetryOptions, 'retries' | 'silentRetries'>;
 }
 
-function backoff(step: number, random: number): number {
-  const most = Math.min(FIRST_WAIT_MS * 2 ** step, LONGEST_WAIT_MS);
-  return Math.max(LEAST_WAIT_MS, most * random);
+function computeBackoff(step: number, random: number): number {
+  const most = Math.min(FIRST_WAIT_MS * 2 ** step, MAX_WAIT_MS);
+  return Math.max(MIN_WAIT_MS, most * random);
 }

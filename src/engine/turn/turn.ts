@@ -1,16 +1,20 @@
-import { requestWithRetries, type FullAnswer } from './request-with-retries.ts';
-import { closedForLowerCap } from './retry-with-lower-cap.ts';
-import { beginTurn, type BegunTurn, type ToolChoice } from './begin-turn.ts';
+import { requestWithRetries, type FinishedAnswer } from './request-with-retries.ts';
+import { lowerCapFailure, type BudgetShortfall, type TurnOutcome } from './turn-outcome.ts';
+import { startTurn, type StartedTurn, type ToolChoice } from './request.ts';
 import { dueNotices } from '../limits/budget-notices.ts';
-import { capsInUse } from './caps-in-use.ts';
-import { queueNewDate } from './day-change.ts';
+import { capsInUse, queueNewDate } from './turn-notices.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { bookAbandonedResponse } from './abandoned-response.ts';
-import { withMentioned } from './mentioned-calls.ts';
 import { noticeInput } from '../../protocol/notice-text.ts';
-import { Spending, unpricedCap } from './spending.ts';
+import { RequestBudget, findUnpricedCap } from './request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { NoRoom, TurnOutcome } from './turn-outcome.ts';
+import type { Mention } from '../../protocol/state/conversation.ts';
+import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
+import { canonicalToolName } from '../../protocol/tool-aliases.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { describePrompt } from '../prompt/prompt.ts';
+import { parseTaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
 
 /**
  * One model request and its answer, retries included. Never rejects for what a provider does. What
@@ -26,50 +30,56 @@ export async function runTurn(
   const { model } = run.spec;
   // Without a cap there is nothing to hold back, and the catalogue need not be loaded yet.
   const facts = run.budget.bounded ? await deps.models.facts(model) : null;
-  const unpriced = facts === null ? null : unpricedCap(run.budget, model, facts);
+  const unpriced = facts === null ? null : findUnpricedCap(run.budget, model, facts);
   if (unpriced !== null) return { kind: 'limit', hit: unpriced };
   // A request that was begun before a crash is the same again: nothing new may stand in it.
   const isNew = run.state.openTurn === null;
   if (isNew && toolChoice === 'auto') {
     queueNewDate(deps, run);
-    tellUse(deps, run);
+    queueBudgetNotices(deps, run);
   }
-  const spending = new Spending(run, facts, { kind: toolChoice === 'none' ? 'last' : 'turn' });
-  const last = isNew && toolChoice === 'auto' ? spending.lastTurn() : null;
+  const spending = new RequestBudget(run, facts, { kind: toolChoice === 'none' ? 'last' : 'turn' });
+  const last = isNew && toolChoice === 'auto' ? spending.findLastTurnLimit() : null;
   if (last !== null) return { kind: 'last_turn', hit: last };
   try {
     const noRoom = await spending.reserve();
-    if (noRoom !== null) return withoutRoom(run, noRoom);
+    if (noRoom !== null) return endWithoutBudget(run, noRoom);
     await run.slot.take();
     run.cancellation.turnSignal.throwIfAborted();
     const outputCap = isNew && deps.outputCap ? deps.outputCap() : spending.outputCap;
-    const begun = beginTurn(deps, run, { toolChoice, outputCap });
-    const take = (whole: FullAnswer) => takeAnswer(deps, run, begun, { ...whole, spending });
-    return await requestWithRetries(deps, run, begun, { spending, take });
+    const begun = startTurn(deps, run, { toolChoice, outputCap });
+    const take = (whole: FinishedAnswer) => recordAnswer(deps, run, begun, { ...whole, spending });
+    return await requestWithRetries(deps, run, begun, {
+      requestBudget: spending,
+      recordAnswer: take,
+    });
   } finally {
     spending.release();
   }
 }
 
 /** A turn that was begun before a crash is closed where only a request with a lower output cap has room. */
-function withoutRoom({ state, journal }: TaskRun, { hit, fitsLowered }: NoRoom): TurnOutcome {
+function endWithoutBudget(
+  { state, journal }: TaskRun,
+  { hit, fitsLowered }: BudgetShortfall,
+): TurnOutcome {
   const { openTurn } = state;
   if (openTurn === null || !fitsLowered) return { kind: 'limit', hit };
-  journal.record(closedForLowerCap(openTurn.turn, hit));
+  journal.record(lowerCapFailure(openTurn.turn, hit));
   return { kind: 'begin_again' };
 }
 
-function takeAnswer(
+function recordAnswer(
   deps: EngineDeps,
   run: TaskRun,
-  { turn, request }: BegunTurn,
-  { answer, cost, ms, spending }: FullAnswer & { readonly spending: Spending },
+  { turn, request }: StartedTurn,
+  { answer, cost, ms, spending }: FinishedAnswer & { readonly spending: RequestBudget },
 ): void {
-  spending.answered(cost);
+  spending.settleAnswer(cost);
   const { reason, repairs } = answer;
   const mayCall = request.toolChoice === 'auto' && reason !== 'content_filter';
   const message = mayCall
-    ? withMentioned(deps, run, { message: answer.message, turn })
+    ? addMentionedCalls(deps, run, { message: answer.message, turn })
     : answer.message;
   run.journal.record({
     type: 'turn.ended',
@@ -84,7 +94,7 @@ function takeAnswer(
 }
 
 /** Tells a task, in the request that follows, of the caps that it has used much of. */
-function tellUse({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
+function queueBudgetNotices({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
   const { activation, conversation } = run.state;
   const due = dueNotices(capsInUse(run, clock), {
     activation: activation.number,
@@ -93,4 +103,55 @@ function tellUse({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
   for (const { id, text } of due) {
     run.journal.record({ type: 'input.queued', input: noticeInput(id, text) });
   }
+}
+
+/**
+ * An answer as it is taken: with a Task call for each type that a person named and that it does not
+ * call itself. A model is asked to and may do otherwise; whoever names a type gets it in any case.
+ */
+function addMentionedCalls(
+  deps: Pick<EngineDeps, 'agents' | 'store'>,
+  run: Pick<TaskRun, 'state' | 'view'>,
+  { message, turn }: { readonly message: AssistantMessage; readonly turn: number },
+): AssistantMessage {
+  const { mentioned } = run.state.conversation;
+  if (mentioned.length === 0 || !run.view.has('Task')) return message;
+  const agents = deps.agents.agents();
+  const nameOf = (word: string) => (lookUpAgent(word, agents)?.name ?? word).toLowerCase();
+  const called = new Set(
+    toolCalls(message)
+      .flatMap((call) => findDelegatedType(deps, run, call) ?? [])
+      .map(nameOf),
+  );
+  // Named in two messages, it gets the later one, which stands on the earlier.
+  const byName = new Map(mentioned.map((mention) => [nameOf(mention.agent), mention]));
+  const missing = [...byName].flatMap(([name, mention]) => (called.has(name) ? [] : [mention]));
+  if (missing.length === 0) return message;
+  const added = missing.map((mention, index) =>
+    buildMentionCall(mention, `mention_${turn}_${index}`),
+  );
+  return { ...message, content: [...message.content, ...added] };
+}
+
+/** The type that a call delegates to; undefined where it delegates to nobody. */
+function findDelegatedType(
+  { store }: Pick<EngineDeps, 'store'>,
+  { state }: Pick<TaskRun, 'state'>,
+  call: ToolCallPart,
+): string | undefined {
+  if (canonicalToolName(call.name) !== 'Task' || call.malformed !== undefined) return undefined;
+  const parsed = parseTaskInput(call.input);
+  if (!parsed.ok) return undefined;
+  const { subagentType, resume } = parsed.input;
+  if (subagentType !== undefined || resume === undefined) return subagentType ?? DEFAULT_AGENT;
+  const child = [...state.children.keys()].find((id) => id.startsWith(resume));
+  return child !== undefined && store.exists(child)
+    ? foldLog(store, child).spec.agent.name
+    : undefined;
+}
+
+function buildMentionCall({ agent, text }: Mention, id: string): ToolCallPart {
+  const prompt = `What the user said, naming you (@${agent}):\n\n${text}`;
+  const input = { description: describePrompt(text), prompt, subagent_type: agent };
+  return { type: 'tool_call', id, name: 'Task', input, by: 'user' };
 }

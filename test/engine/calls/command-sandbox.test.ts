@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
 import type { Decision } from '../../../src/protocol/permission.ts';
 import { noSandbox, type Confinement, type Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
 import { HOME, rights, ROOT, rules } from '../../policy/support.ts';
@@ -26,8 +26,11 @@ async function confinementBy(decision?: Decision): Promise<Confinement | undefin
       };
     },
   };
-  const setup = { sandbox, variables: [], taskId: 'task00000001', rights: RIGHTS, home: HOME };
-  await commandSandbox({ ...setup, decision }).confine(['true'], { cwd: ROOT, serves: false });
+  const setup = { sandbox, variableNames: [], taskId: 'task00000001', rights: RIGHTS, home: HOME };
+  await createCommandSandbox({ ...setup, decision }).confine(['true'], {
+    cwd: ROOT,
+    serves: false,
+  });
   return seen;
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/base/json.ts';
 import { describe, expect, it } from 'vitest';
-import { resumeHint } from '../../../src/engine/results/resume-hint.ts';
+import { formatResumeHint } from '../../../src/engine/results/task-report.ts';
 import { call, calls, eventsOfType, play, textsOf, requestsOf, type Play } from '../play.ts';
 import { statesOf, testEngine } from '../support.ts';
 
@@ -67,10 +67,10 @@ it('only a task that can delegate is told, and only of what is below it', async 
   if (child === undefined) throw new Error('no child was made');
   const { state } = run;
   const withTools = (...tools: readonly string[]) => ({ ...state, spec: { ...state.spec, tools } });
-  expect(resumeHint(child, withTools('Task'))).toContain(child.spec.id);
-  expect(resumeHint(child, withTools('Read', 'TaskOutput'))).toBe('');
-  expect(resumeHint(child, { ...withTools('Task'), children: new Map() })).toBe('');
+  expect(formatResumeHint(child, withTools('Task'))).toContain(child.spec.id);
+  expect(formatResumeHint(child, withTools('Read', 'TaskOutput'))).toBe('');
+  expect(formatResumeHint(child, { ...withTools('Task'), children: new Map() })).toBe('');
   for (const status of ['stopped', 'killed', 'interrupted', 'partial', 'failed'] as const) {
-    expect(resumeHint({ ...child, status }, withTools('Task'))).not.toBe('');
+    expect(formatResumeHint({ ...child, status }, withTools('Task'))).not.toBe('');
   }
 });

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { parseTaskInput } from '../../../src/engine/task/task-input.ts';
+
+const CONTEXT =
+  'context: must be fresh, inherit, summary, last:N (the last N turns), or {files: [paths], results: [task ids]}';
+
+describe('the arguments of Task', () => {
+  it.each([
+    ['the least', { prompt: 'find it' }, { prompt: 'find it' }],
+    [
+      'all of them',
+      {
+        description: 'Find it',
+        prompt: 'find it',
+        subagent_type: 'Explore',
+        model: 'fast',
+        max_turns: 3,
+        run_in_background: true,
+        resume: '4f2k9x',
+      },
+      {
+        description: 'Find it',
+        prompt: 'find it',
+        subagentType: 'Explore',
+        model: 'fast',
+        maxTurns: 3,
+        background: true,
+        resume: '4f2k9x',
+      },
+    ],
+    ['task for prompt', { task: 'find it' }, { prompt: 'find it' }],
+    [
+      'type and input',
+      { type: 'explore', input: 'find it' },
+      { prompt: 'find it', subagentType: 'explore' },
+    ],
+    [
+      'what is done anyway',
+      { prompt: 'find it', run_in_background: false, context: 'fresh', isolation: 'none' },
+      { prompt: 'find it', background: false },
+    ],
+    [
+      'fork for context',
+      { prompt: 'a', fork: true },
+      { prompt: 'a', context: { kind: 'inherit' } },
+    ],
+    ['no fork', { prompt: 'a', fork: false }, { prompt: 'a' }],
+    [
+      'the whole conversation',
+      { prompt: 'a', context: 'inherit' },
+      { prompt: 'a', context: { kind: 'inherit' } },
+    ],
+    [
+      'some turns',
+      { prompt: 'a', context: 'last:12' },
+      { prompt: 'a', context: { kind: 'last', turns: 12 } },
+    ],
+    [
+      'a summary',
+      { prompt: 'a', context: 'summary' },
+      { prompt: 'a', context: { kind: 'summary' } },
+    ],
+    [
+      'files and results',
+      { prompt: 'a', context: { files: ['a.ts', 'a.ts', 'b.ts'], results: ['4f2k9x3a'] } },
+      {
+        prompt: 'a',
+        context: { kind: 'chosen', files: ['a.ts', 'b.ts'], results: ['4f2k9x3a'] },
+      },
+    ],
+    [
+      'an object that is written as a text',
+      { prompt: 'a', context: '{"files": ["a.ts"]}' },
+      { prompt: 'a', context: { kind: 'chosen', files: ['a.ts'], results: [] } },
+    ],
+    ['null for absent', { prompt: 'find it', model: null }, { prompt: 'find it' }],
+    [
+      'an empty text for absent',
+      { prompt: 'find it', model: '', description: '' },
+      { prompt: 'find it' },
+    ],
+  ])('take %s', (_, params, input) => {
+    expect(parseTaskInput(params)).toEqual({
+      ok: true,
+      input: { ...input, params },
+    });
+  });
+
+  it.each([
+    ['no object', 'find it', ['the arguments must be an object']],
+    [
+      'no prompt',
+      {},
+      ['prompt: is missing; it must be a text that says what the subagent is to do'],
+    ],
+    ['an empty prompt', { prompt: ' \n' }, ['prompt: must not be empty']],
+    ['a prompt that is no text', { prompt: 7 }, ['prompt: must be a text, not a number']],
+    ['a list', { prompt: ['a'] }, ['prompt: must be a text, not a list']],
+    [
+      'an unknown argument that says nothing',
+      { prompt: 'a', colour: null },
+      [
+        'colour: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
+      ],
+    ],
+    [
+      'both names of one',
+      { prompt: 'a', task: 'b' },
+      ['task: means prompt, which is given too; send one of them'],
+    ],
+    [
+      'turns below 1',
+      { prompt: 'a', max_turns: 0 },
+      ['max_turns: must be a whole number above 0, not 0'],
+    ],
+    [
+      'broken turns',
+      { prompt: 'a', max_turns: 1.5 },
+      ['max_turns: must be a whole number above 0, not 1.5'],
+    ],
+    [
+      'an unknown one',
+      { prompt: 'a', agent: 'x' },
+      [
+        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
+      ],
+    ],
+    [
+      'one that is not there yet',
+      { prompt: 'a', isolation: 'worktree' },
+      ['isolation: is not available in this version; leave it out (it acts as "none")'],
+    ],
+    ['another word', { prompt: 'a', context: 'all' }, [`${CONTEXT}, not "all"`]],
+    ['a broken object', { prompt: 'a', context: '{"files"' }, [`${CONTEXT}, not "{\\"files\\""`]],
+    ['no turns', { prompt: 'a', context: 'last:0' }, [`${CONTEXT}, not "last:0"`]],
+    ['a list for context', { prompt: 'a', context: ['a.ts'] }, [`${CONTEXT}, not ["a.ts"]`]],
+    [
+      'an empty context',
+      { prompt: 'a', context: { files: [] } },
+      ['context: has neither files nor results; name some, or leave it out'],
+    ],
+    [
+      'a file that is no text',
+      { prompt: 'a', context: { files: ['a.ts', 1], results: 'x' } },
+      [
+        'context.files: must be a list of texts, not ["a.ts",1]',
+        'context.results: must be a list of texts, not "x"',
+      ],
+    ],
+    [
+      'too many files',
+      { prompt: 'a', context: { files: Array.from({ length: 33 }, (_, index) => `${index}.ts`) } },
+      ['context.files: may name at most 32, not 33'],
+    ],
+    [
+      'an unknown part of context',
+      { prompt: 'a', context: { file: ['a.ts'] } },
+      [
+        'context.file: is not a part of context; valid are files, results',
+        'context: has neither files nor results; name some, or leave it out',
+      ],
+    ],
+    [
+      'both ways to say fork',
+      { prompt: 'a', context: 'fresh', fork: true },
+      ['fork: means context, which is given too; send one of them'],
+    ],
+    ['no yes or no', { prompt: 'a', fork: 'yes' }, ['fork: must be true or false, not "yes"']],
+    [
+      'context at a resume',
+      { prompt: 'a', resume: '4f2k9x', context: 'inherit' },
+      ['context: is for a new task; one that is resumed goes on with its own'],
+    ],
+    [
+      'a prototype',
+      JSON.parse('{"prompt":"a","__proto__":1}'),
+      [
+        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
+      ],
+    ],
+  ])('refuse %s', (_, params, issues) => {
+    expect(parseTaskInput(params)).toEqual({ ok: false, issues });
+  });
+});
