@@ -13,79 +13,85 @@ import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
 /**
- * Of one request. Anthropic refuses images of more than 2000 pixels a side in a request of more than 20
- * (https://platform.claude.com/docs/en/build-with-claude/vision, looked up 2026-11-22).
+ * The most images in one request. Anthropic refuses images of more than 2000 pixels a side in a request of more
+ * than 20 (https://platform.claude.com/docs/en/build-with-claude/vision, looked up 2026-11-22).
  */
 const MAX_IMAGES = 20;
 /**
- * Bytes of one request, a third less than on the wire: Google takes 20 MB
+ * The most bytes of images and documents in one request, a third less than on the wire: Google takes 20 MB
  * (https://firebase.google.com/docs/ai-logic/input-file-requirements), Anthropic 32 MB.
  */
 const MAX_BYTES = 14_000_000;
 
-/** The way of images and documents into a task's conversation, for one call. */
+/** Creates the port by which a tool call adds images and documents to its task's conversation. */
 export function createCallAttachPort(
   deps: Pick<EngineDeps, 'models' | 'store'>,
   run: TaskRun,
   callId: string,
 ): AttachPort {
-  const rules = async () =>
+  const loadRules = async () =>
     (await deps.models.attachments?.(run.spec.model)) ?? UNKNOWN_MODEL_RULES;
-  const whyNot = (facts: AttachmentDetails, known: AttachmentRules) =>
-    known.refusal(facts) ?? whyNoRoom(run, facts);
-  const letIn = async (facts: AttachmentDetails) => {
-    const known = await rules();
-    // Nothing is awaited from here on: others of its message look at the same time.
-    const why = whyNot(facts, known);
-    // It counts until the call has its outcome.
-    if (why === null) run.attaching.set(callId, [...(run.attaching.get(callId) ?? []), facts]);
-    return why;
+  const findRefusal = (details: AttachmentDetails, known: AttachmentRules) =>
+    known.refusal(details) ?? findRoomRefusal(run, details);
+  const admit = async (details: AttachmentDetails) => {
+    const known = await loadRules();
+    // Nothing is awaited from here on, because other calls of the same message check at the same time.
+    const refusal = findRefusal(details, known);
+    // The attachment counts as one of this call until the call has its outcome.
+    if (refusal === null)
+      run.attaching.set(callId, [...(run.attaching.get(callId) ?? []), details]);
+    return refusal;
   };
   return {
-    refusal: async (facts) => whyNot(facts, await rules()),
-    async add(facts, bytes) {
-      const why = await letIn(facts);
-      if (why !== null) return why;
-      const { tokens } = await rules();
-      return { ...facts, tokens: tokens(facts), blob: deps.store.keepAttachment(bytes) };
+    refusal: async (details) => findRefusal(details, await loadRules()),
+    async add(details, bytes) {
+      const refusal = await admit(details);
+      if (refusal !== null) return refusal;
+      const { tokens } = await loadRules();
+      return { ...details, tokens: tokens(details), blob: deps.store.keepAttachment(bytes) };
     },
-    addAgain: letIn,
+    addAgain: admit,
   };
 }
 
-/** The same for what goes with a person's words. `others`: what goes along already. */
+/**
+ * Creates the port for images and documents that a user quotes in a message.
+ *
+ * @param others returns the attachments that the message already holds
+ */
 export function createQuoteAttachPort(
   deps: Pick<EngineDeps, 'models' | 'store'>,
   { spec, state }: Pick<TaskRun, 'spec' | 'state'>,
   others: () => readonly Attachment[],
 ): AttachPort {
-  const rules = async () => (await deps.models.attachments?.(spec.model)) ?? UNKNOWN_MODEL_RULES;
-  const refusal = async (facts: AttachmentDetails) =>
-    (await rules()).refusal(facts) ??
-    noRoomBeside([...listAttachments({ state }), ...others()], facts);
+  const loadRules = async () =>
+    (await deps.models.attachments?.(spec.model)) ?? UNKNOWN_MODEL_RULES;
+  const refusal = async (details: AttachmentDetails) =>
+    (await loadRules()).refusal(details) ??
+    refuseWithoutRoom([...listAttachments({ state }), ...others()], details);
   return {
     refusal,
-    async add(facts, bytes) {
-      const why = await refusal(facts);
-      if (why !== null) return why;
-      const { tokens } = await rules();
-      return { ...facts, tokens: tokens(facts), blob: deps.store.keepAttachment(bytes) };
+    async add(details, bytes) {
+      const reason = await refusal(details);
+      if (reason !== null) return reason;
+      const { tokens } = await loadRules();
+      return { ...details, tokens: tokens(details), blob: deps.store.keepAttachment(bytes) };
     },
     addAgain: refusal,
   };
 }
 
-/** Says what would be shown to a model, and keeps nothing. */
+/** Creates a port that says whether a model would be shown an attachment, and stores nothing. */
 export function createPreviewAttachPort(
   models: EngineDeps['models'],
   model: ResolvedModel,
 ): AttachPort {
-  const refusal = async (facts: AttachmentDetails) =>
-    ((await models.attachments?.(model)) ?? UNKNOWN_MODEL_RULES).refusal(facts);
+  const refusal = async (details: AttachmentDetails) =>
+    ((await models.attachments?.(model)) ?? UNKNOWN_MODEL_RULES).refusal(details);
   return {
     refusal,
-    add: async (facts, bytes) =>
-      (await refusal(facts)) ?? { ...facts, tokens: 0, blob: hash('sha256', bytes) },
+    add: async (details, bytes) =>
+      (await refusal(details)) ?? { ...details, tokens: 0, blob: hash('sha256', bytes) },
     addAgain: refusal,
   };
 }
@@ -95,17 +101,23 @@ const UNKNOWN_MODEL_RULES: AttachmentRules = {
   tokens: () => 0,
 };
 
-/** What stands in the conversation is sent again each time, and no server takes more than so much at once. */
-function whyNoRoom(run: TaskRun, facts: AttachmentDetails): WhyNotShown {
-  return noRoomBeside([...listAttachments(run), ...[...run.attaching.values()].flat()], facts);
+/** A conversation is sent again with each request, and servers limit the attachments of one request. */
+function findRoomRefusal(run: TaskRun, details: AttachmentDetails): WhyNotShown {
+  return refuseWithoutRoom(
+    [...listAttachments(run), ...[...run.attaching.values()].flat()],
+    details,
+  );
 }
 
-function noRoomBeside(all: readonly AttachmentDetails[], facts: AttachmentDetails): WhyNotShown {
+function refuseWithoutRoom(
+  all: readonly AttachmentDetails[],
+  details: AttachmentDetails,
+): WhyNotShown {
   const images = all.filter(isImage).length;
-  if (isImage(facts) && images >= MAX_IMAGES) {
+  if (isImage(details) && images >= MAX_IMAGES) {
     return `this conversation holds ${images} images (limit images = ${MAX_IMAGES}). Hand it to a subagent, which begins with none`;
   }
-  const bytes = all.reduce((sum, each) => sum + each.bytes, facts.bytes);
+  const bytes = all.reduce((sum, each) => sum + each.bytes, details.bytes);
   return bytes <= MAX_BYTES
     ? null
     : `with it the images and documents of this conversation would have ${bytes} bytes (limit attachment_bytes = ${MAX_BYTES}). Hand it to a subagent, which begins with none`;

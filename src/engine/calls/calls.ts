@@ -16,19 +16,19 @@ import type { EngineSettings } from '../limits/engine-settings.ts';
 import type { PreparedCall } from '../task/prepared-call.ts';
 
 /**
- * Calls of one message beyond this are answered with an error and not run: together their results
- * must fit into a request. Those that wait for others do not count, they have limits of their own.
+ * The most calls of one message that run. Calls beyond it get an error: the results of a message must fit into
+ * one request together. Calls that wait for other tasks have limits of their own and do not count.
  */
 const MAX_CALLS_PER_MESSAGE = 100;
-/** Times that one call runs in a row, whatever came back: a model that gets no further makes it for ever. */
+/** The most runs of an identical call in a row, whatever its results: a model that is stuck repeats it forever. */
 const MAX_IDENTICAL_CALLS = 10;
-/** Own calls of one task at the same time: each may have processes and files open. */
+/** The most calls of one task that run at the same time: each may have processes and files open. */
 const MAX_CONCURRENT_CALLS = 16;
 
 /**
- * Runs the calls of one message, in parallel where they don't conflict, and returns when none of them
- * is at work any more. Rejects when the task is stopped while one waits, and when the log can't be
- * written; never for what a tool does.
+ * Runs the calls of one message, in parallel if they do not conflict, and returns when none of them runs any
+ * more. Rejects when the task is stopped while a call waits, and when the log cannot be written; never because of
+ * a tool.
  */
 export async function runCalls(
   deps: EngineDeps,
@@ -36,7 +36,8 @@ export async function runCalls(
   calls: readonly ToolCallPart[],
 ): Promise<void> {
   const prepared = prepareWithinLimits(run, calls, deps.settings);
-  // Meanwhile; a call with effects sees to it itself. Who awaits it hears of a failure.
+  // The answer is made durable while the calls run; a call with effects does that itself before it starts. A failure is
+  // reported where the journal is awaited next.
   if (prepared.every(isPure)) run.journal.keepAnswer().catch(() => {});
   const waits = prepared.filter(isWait).length;
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
@@ -59,7 +60,7 @@ export async function runCalls(
   await run.tree.idleDetector.waiting(() => waitForAll(run, done));
 }
 
-/** The calls that may run; what is over a cap is refused. */
+/** Returns the calls that may run, and refuses those beyond a limit. */
 function prepareWithinLimits(
   run: TaskRun,
   calls: readonly ToolCallPart[],
@@ -90,8 +91,8 @@ function limitRefusal(call: ToolCallPart, text: string): Refusal {
 }
 
 /**
- * Where one call rejects for another reason than a stop, the log can't be written. What else runs,
- * children too, is stopped then and waited for: it would act with nobody to write it down.
+ * Waits for all calls. If a call rejects for another reason than a stop, the log cannot be written: the other
+ * calls and the children are stopped and awaited, since nothing that they do would be recorded.
  */
 async function waitForAll(run: TaskRun, calls: readonly Promise<void>[]): Promise<void> {
   try {
@@ -107,7 +108,7 @@ async function waitForAll(run: TaskRun, calls: readonly Promise<void>[]): Promis
 
 function toScheduledCall(call: PreparedCall): ScheduledCall {
   if (!call.ready) return { kind: 'meta', access: NO_ACCESS };
-  // What a tool can't tell of itself may touch anything.
+  // A tool that does not know what it accesses may access anything.
   if (call.access === null) return { kind: 'execute', access: NO_ACCESS };
   return { kind: call.tool.kind, access: call.access };
 }
@@ -116,7 +117,7 @@ function isPure(call: PreparedCall): boolean {
   return !call.ready || call.tool.replay === 'pure';
 }
 
-/** A call that waits for others needs no slot of its own. */
+/** Says whether a call waits for other tasks. Such a call needs no slot of its own. */
 function isWait(call: PreparedCall): boolean {
   return call.ready && waitsForOthers(call);
 }
@@ -136,7 +137,7 @@ async function runCall(
   if (unknown !== undefined && !mayRunAgain(call)) {
     recordUnknownOutcome(run, call.call, {
       tool: unknown,
-      because: 'the process that ran it ended',
+      reason: 'the process that ran it ended',
     });
     return;
   }
@@ -145,7 +146,7 @@ async function runCall(
     return;
   }
   if (unknown !== undefined && isDelegation(call)) {
-    // It was allowed before, and a child may be at work for it.
+    // The call was allowed before, and a child may already be running for it.
     await execute(deps, run, { ...call, reach: NO_FILES });
     return;
   }
@@ -172,8 +173,8 @@ async function runCall(
 }
 
 /**
- * Whether a call that began under an owner that is gone may be run once more: one that changes nothing,
- * and one that finds what it did the first time.
+ * Says whether a call that an earlier process started may run again: calls that change nothing may, and calls
+ * that recognize what they did the first time.
  */
 function mayRunAgain(call: PreparedCall): boolean {
   return call.ready && (call.tool.replay === 'pure' || call.tool.replay === 'keyed');
@@ -183,18 +184,21 @@ function isDelegation(call: PreparedCall): boolean {
   return call.ready && call.tool.kind === 'delegate';
 }
 
-/** It may have done anything or nothing: the model is told so, and nobody runs it again for it. */
+/**
+ * Records that the outcome of a call is unknown. The call may have done anything or nothing, so the model is told
+ * and the call is not run again.
+ */
 function recordUnknownOutcome(
   run: Pick<TaskRun, 'journal'>,
   call: ToolCallPart,
-  { tool, because }: { readonly tool: string; readonly because: string },
+  { tool, reason }: { readonly tool: string; readonly reason: string },
 ): void {
   run.journal.record({
     type: 'call.ended',
     callId: call.id,
     tool,
     text: escapeTags(
-      `Its outcome is unknown: ${because} while it ran. Look before you do it again.`,
+      `Its outcome is unknown: ${reason} while it ran. Look before you do it again.`,
     ),
     error: 'CANCELLED',
     facts: {},
@@ -203,21 +207,21 @@ function recordUnknownOutcome(
 }
 
 /**
- * Every call without an outcome gets one, so that the history is whole when the task is resumed: one
- * that had begun may have done anything, and the model is told so.
+ * Gives each call without an outcome one, so that the history is complete when the task is resumed. The outcome
+ * of a call that had started is unknown, and the model is told so.
  */
-export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, because: string): void {
+export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, reason: string): void {
   const { conversation, runningCalls, unknownCalls } = run.state;
   for (const call of unansweredCalls(conversation)) {
     const tool = runningCalls.get(call.id)?.tool ?? unknownCalls.get(call.id);
     if (tool === undefined) {
       recordRefusal(run, call, {
         tool: call.name,
-        text: `Not run: ${because}.`,
+        text: `Not run: ${reason}.`,
         error: 'CANCELLED',
       });
     } else {
-      recordUnknownOutcome(run, call, { tool, because });
+      recordUnknownOutcome(run, call, { tool, reason });
     }
   }
 }
@@ -235,7 +239,7 @@ function recordRefusal(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusa
     type: 'call.refused',
     callId: call.id,
     tool: refusal.tool,
-    // Ours, but it may quote a path, a rule or what the model sent.
+    // The text is ours, but it may quote a path, a rule or the model.
     text: escapeTags(refusal.text),
     error: refusal.error,
     decision: refusal.decision ?? null,
@@ -244,15 +248,15 @@ function recordRefusal(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusa
 }
 
 /**
- * Holds the task's slot exactly as long as one of a message's own calls is at work: not while all
- * that are left wait for others, and not while a person is asked. When all calls are done it is held again or still,
- * for the request that follows.
+ * Holds the task's slot exactly while one of the message's own calls runs: not while all remaining calls wait
+ * for other tasks, and not while the user is asked. When all calls are done, the slot is held for the next
+ * request.
  */
 class SlotUse {
   private readonly run: TaskRun;
-  /** Own calls at work. */
+  /** The task's own calls that run now. */
   private active: number;
-  /** Calls without an outcome, waiting ones included. */
+  /** Calls without an outcome, including those that wait for other tasks. */
   private open: number;
 
   constructor(run: TaskRun, { own, waits }: { readonly own: number; readonly waits: number }) {
@@ -272,7 +276,7 @@ class SlotUse {
     this.open -= 1;
   }
 
-  /** Around a wait of an own call. */
+  /** Runs a wait of one of the task's own calls, and gives the slot to others meanwhile. */
   async runWait<T>(wait: () => Promise<T>): Promise<T> {
     this.active -= 1;
     this.giveSlotIfIdle();

@@ -11,17 +11,23 @@ export interface CommandSandboxOptions {
   readonly sandbox: Sandbox;
   /** Names of further environment variables that commands see. */
   readonly variableNames: readonly string[];
-  /** What the task has set for its commands. What was proved without it runs without it. Default: nothing. */
+  /**
+   * Variables that the task has set for its commands. A command that was proved harmless without them runs without
+   * them. Default: none.
+   */
   readonly taskVariables?: Readonly<Record<string, string>>;
   readonly taskId: string;
   readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network'>;
-  /** What `~/` of a rule means. Absolute, real. */
+  /** The home directory that `~/` in a rule stands for: an absolute, real path. */
   readonly home: string;
-  /** By which the call runs. Its confinement, default `workspace`, is narrowed by a plan mode that has come since. */
+  /**
+   * The decision that allowed the call. Its confinement (default: `workspace`) is narrowed if plan mode was set
+   * since.
+   */
   readonly decision?: Decision | undefined;
 }
 
-/** The sandbox of one call: what its commands may do follows from the rights of its task. */
+/** Creates the sandbox of one call. The rights of the task decide what the commands of the call may do. */
 export function createCommandSandbox(setup: CommandSandboxOptions): SandboxPort {
   const {
     sandbox,
@@ -32,7 +38,7 @@ export function createCommandSandbox(setup: CommandSandboxOptions): SandboxPort 
     home,
     decision,
   } = setup;
-  // Most calls run no command, and never ask.
+  // Computed only when a command runs: most calls run none.
   const confinementOf = (): Confinement => ({
     access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
     roots: rights.roots,
@@ -63,7 +69,7 @@ export function createCommandSandbox(setup: CommandSandboxOptions): SandboxPort 
           settle: settleNothing,
           release: () => {},
         };
-      // What may only read must not have it done by a server of the same task that may write.
+      // A command that may only read must not reach a server of the same task that may write.
       const loopback = access === 'workspace' ? { loopback: taskId } : {};
       const leave = serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
       const argv = [file, ...args] as const;
@@ -85,14 +91,14 @@ export function createCommandSandbox(setup: CommandSandboxOptions): SandboxPort 
 
 const settleNothing = () => Promise.resolve({ removed: [], fromCommits: [] });
 
-/** The grammar is not loaded for a command that can't be one. */
+/** Says whether a command line runs nothing but git. Loads the shell grammar only if the line names git. */
 async function runsOnlyGit(line: string): Promise<boolean> {
   if (!/(?:^|[\s;&|])git\s/.test(line)) return false;
   const read = await loadShellParser();
   return runsGitAlone(read(line));
 }
 
-/** The ask rule by which a person was asked, and has allowed the call. */
+/** Returns the ask rule because of which the user was asked and allowed the call. */
 function findAnsweredRule(decision: Decision | undefined): Decision['rule'] {
   return decision?.step === 'ask_rule' ? decision.rule : undefined;
 }

@@ -2,14 +2,14 @@ import { byteLength, plural } from '../../base/text.ts';
 import type { AnyTool, ToolCaps, ToolContext } from '../../protocol/tool.ts';
 import { spillText } from '../../tools/shared/output.ts';
 
-/** What a tool that ignores its caps may exceed them by. */
+/** The bytes by which a tool may exceed its limits before its output is cut here. */
 const CAP_SLACK = 4_096;
-/** A UTF-16 unit takes at most so many bytes in UTF-8. */
+/** The most bytes that one UTF-16 unit takes in UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
-/** For the line between head and tail. */
+/** The bytes reserved for the line between head and tail. */
 const NOTE_BYTES = 1_000;
 
-/** Whether an output may stand in a request as it is: tools keep their own caps, but not all of them do. */
+/** Says whether an output fits into a request as it is. Tools limit their own output, but not all of them do. */
 export function isWithinCaps(
   text: string,
   { name }: Pick<AnyTool, 'name'>,
@@ -20,8 +20,8 @@ export function isWithinCaps(
 }
 
 /**
- * The text that a request holds: of one over the caps its beginning and its end, the whole in the call's
- * spill file.
+ * Returns the text of an output for a request. An output above the limits is cut to its beginning and its end,
+ * and the full text goes into the spill file of the call.
  */
 export function fitOutput(
   text: string,
@@ -37,7 +37,7 @@ export function fitOutput(
   return `${head}\n[… ${plural(left, 'byte')} left out; ${spillText(text, context)} …]\n${tail}`;
 }
 
-/** Whole lines where that leaves half of it, else whole characters. */
+/** Returns the beginning: full lines if they fill at least half of the size, or else full characters. */
 function takeHead(bytes: Buffer, most: number): string {
   const end = bytes.lastIndexOf('\n', most - 1);
   if (end > most / 2) return bytes.toString('utf8', 0, end);

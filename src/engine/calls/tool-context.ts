@@ -13,7 +13,7 @@ type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
   readonly decision: Decision | undefined;
 };
 
-/** The ports that one call of a task gets. */
+/** Creates the context of one tool call: the ports through which the tool acts. */
 export function toolContext(
   deps: EngineDeps,
   run: TaskRun,
@@ -57,7 +57,7 @@ export function toolContext(
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress(line) {
       const tool = run.state.runningCalls.get(callId)?.tool;
-      // What still comes of a call that has its outcome is no progress.
+      // Progress that arrives after the outcome of the call is dropped.
       if (tool !== undefined) {
         deps.onSignal({ type: 'progress', task: spec.id, callId, tool, line });
       }
@@ -65,7 +65,7 @@ export function toolContext(
   };
 }
 
-/** Few tasks look at an image: what it takes is loaded for the first one. */
+/** Creates an attachment port whose module is loaded at first use, since few tasks look at images. */
 function attachLater(deps: EngineDeps, run: TaskRun, callId: string): AttachPort {
   const port = async () =>
     (await import('./attachment-ports.ts')).createCallAttachPort(deps, run, callId);

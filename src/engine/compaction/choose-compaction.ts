@@ -1,67 +1,69 @@
 import type { Compaction } from '../../protocol/state/compaction.ts';
 import type { ContextLayout, ResultLayout } from './context-layout.ts';
 
-/** What is done before a task's next request goes out. */
+/** The compaction that is done before a task's next request is sent. */
 export type CompactionChoice =
   | { readonly kind: 'none' }
-  /** These results are taken out. */
+  /** These results are cleared. */
   | { readonly kind: 'clear'; readonly results: readonly ResultLayout[] }
-  /** So many messages are summarised. */
+  /** The first `upTo` messages are summarized. */
   | { readonly kind: 'summarise'; readonly upTo: number; readonly freed: number }
-  /** They are dropped. */
+  /** The first `upTo` messages are dropped. */
   | {
       readonly kind: 'drop';
       readonly upTo: number;
       readonly freed: number;
       readonly because: string;
     }
-  /** It is too large, and nothing is left that could be taken out. */
+  /** The request is too large, and nothing more can be removed. */
   | { readonly kind: 'stuck' };
 
+/** The limits of a model's context window. */
 export interface WindowLimits {
-  /** Tokens; null: not known, and only the provider says when it is full. */
+  /** The window in tokens; null if unknown, in which case only the provider says when it is full. */
   readonly window: number | null;
-  /** Tokens that the request leaves for its answer. */
+  /** The tokens that the request leaves for its answer. */
   readonly output: number;
-  /** Up to 1 a share of the window without that; above, tokens. */
+  /** The size at which compaction starts: up to 1, a share of the window without `output`; above 1, tokens. */
   readonly compactAt: number;
 }
 
-/** What stands against asking for a summary; null: nothing does. */
+/** The reason why no summary can be asked for; null if one can. */
 export type SummaryObstacle = string | null;
 
 export const DEFAULT_COMPACT_AT = 0.8;
-/** Of where it begins: room is made down to here, so that it is made rarely. */
+/** The share of the trigger that is the target of a compaction, so that compaction is rare. */
 const TARGET_SHARE = 0.6;
-/** The same where only the provider knows the window: of what it has refused. */
+/** The share of a refused request that is the target, if only the provider knows the window. */
 const REFUSED_TARGET_SHARE = 0.5;
-/** Results of the newest answers are worked with. */
+/** Results of this many newest answers are not cleared first: the model works with them. */
 const RECENT_TURNS = 3;
-/** Tokens of a result that is worth a line in its place, and of that line. */
+/** The fewest tokens of a result that is cleared, and the tokens of the line that replaces it. */
 const MIN_CLEARED_TOKENS = 200;
 const CLEARED_LINE_TOKENS = 50;
-/** Of where it begins: newest turns that stay as they are. */
+/** The share of the trigger that the newest turns keep. */
 const KEPT_TAIL_SHARE = 0.25;
-/** Of the same: what was said, word for word. */
+/** The largest share of the trigger that earlier inputs keep, word for word. */
 export const MAX_SAID_SHARE = 0.25;
-/** Of the same: less is not worth a summary. */
+/** The smallest share of the trigger that a summary must free. */
 const MIN_FREED_SHARE = 0.1;
-/** Tokens that a summary is taken to have. */
+/** The tokens that a summary is assumed to have. */
 const USUAL_SUMMARY_TOKENS = 1_500;
-/** Of a request that was refused: a summary of more would be refused, too. */
+/** The largest share of a refused request that is summarized: a request for more would be refused, too. */
 const MAX_REFUSED_SHARE = 0.75;
-/** Without an answer in between, more would lead nowhere. */
+/** The most compactions in a row without an answer, and the most failed summaries. */
 const MAX_STEPS_IN_A_ROW = 4;
 const MAX_FAILURES = 2;
 
-/** What a delegate has found, people have said, and the task has been told to do, is never cleared. */
+/** Tools whose results are never cleared: findings of subagents, answers of the user, and instructions. */
 const TOOLS_NEVER_CLEARED = new Set(['Task', 'RunTemplate', 'AskUser', 'ExitPlanMode', 'Skill']);
 
-/** Tokens of input that a window has room for. An answer is never given more than half of it. */
+/** Returns the tokens of input that a window has room for. An answer never gets more than half of the window. */
 export function inputRoom(window: number, output: number): number {
   return window - Math.min(output, Math.floor(window / 2));
 }
 
+/** Returns the size in tokens from which a request is compacted; null if the window is unknown. */
 export function compactionTrigger({ window, output, compactAt }: WindowLimits): number | null {
   if (window === null) return null;
   const room = inputRoom(window, output);
@@ -69,9 +71,8 @@ export function compactionTrigger({ window, output, compactAt }: WindowLimits): 
 }
 
 /**
- * What is done about a request that nears the window. Old results are cleared where that alone makes room;
- * else the beginning is summarised while it is whole; what then still stands in the way is cleared however
- * new it is.
+ * Chooses the compaction of a request that nears the window. Old results are cleared if that alone frees enough.
+ * Or else the beginning is summarized while it is complete. Only then are newer results cleared.
  */
 export function chooseCompaction(
   layout: ContextLayout,
@@ -103,7 +104,7 @@ export function chooseCompaction(
   if (cut !== null) {
     const { upTo, freed } = cut;
     if (!headFits(cut.before, layout, limits, overflowed)) {
-      // Without its results it may.
+      // Without its old results the beginning may fit.
       if (old.length > 0) return { kind: 'clear', results: old };
       return { kind: 'drop', upTo, freed, because: 'they are too many for a request of their own' };
     }
@@ -115,7 +116,7 @@ export function chooseCompaction(
   const seen = large.filter(({ age }) => age > 0);
   const wanted = size - (overflowed ? target : from);
   if (fits) {
-    // What the model has not seen yet is left to it: else it would ask for it again, for ever.
+    // Results that the model has not seen yet stay, or else it would ask for them again forever.
     const isWorthIt = countFreedTokens(seen) >= from * MIN_FREED_SHARE;
     return isWorthIt
       ? { kind: 'clear', results: takeUntilFreed(seen, wanted) ?? seen }
@@ -128,7 +129,7 @@ export function chooseCompaction(
 
 const SUMMARIES_FAILED = 'no summary of them could be had';
 
-/** The first of these that give up so much; null: all together don't. */
+/** Returns the first results that free `wanted` tokens together; null if all of them do not. */
 function takeUntilFreed(
   results: readonly ResultLayout[],
   wanted: number,
@@ -141,7 +142,7 @@ function takeUntilFreed(
   return null;
 }
 
-/** Tokens that are given up where these results are cleared. */
+/** Counts the tokens that clearing these results frees. */
 export function countFreedTokens(results: readonly Pick<ResultLayout, 'tokens'>[]): number {
   return results.reduce((sum, { tokens }) => sum + tokens - CLEARED_LINE_TOKENS, 0);
 }
@@ -152,11 +153,14 @@ interface HeadCut {
   readonly before: number;
 }
 
-/** The beginning that is taken out, before a turn; null: that would give up too little. */
+/**
+ * Finds the beginning of the conversation to remove, up to the start of a turn; null if that would free too
+ * little.
+ */
 export function findHeadCut({ turns, said }: ContextLayout, from: number): HeadCut | null {
   const newest = turns.at(-1);
   const turn = turns.find(({ rest }) => rest <= from * KEPT_TAIL_SHARE) ?? newest;
-  // Before the first answer there is nothing but what the task was told.
+  // Only inputs stand before the first answer.
   if (turn === undefined || turn === turns[0]) return null;
   const kept = Math.min(said, from * MAX_SAID_SHARE);
   const freed = turn.before - kept - Math.min(USUAL_SUMMARY_TOKENS, turn.before / 4);
@@ -164,7 +168,7 @@ export function findHeadCut({ turns, said }: ContextLayout, from: number): HeadC
   return { upTo: turn.from, freed: Math.round(freed), before: turn.before };
 }
 
-/** Whether a request for a summary of it has room. */
+/** Says whether a request for a summary of the beginning fits into the window. */
 function headFits(
   before: number,
   layout: ContextLayout,

@@ -31,12 +31,14 @@ import {
   buildSummaryPrompt,
 } from './compaction-texts.ts';
 
-/** Tokens asked for where a model's output limit is not known. */
+/** The tokens reserved for an answer if the output limit of a model is unknown. */
 const DEFAULT_OUTPUT = 8_192;
-/** Tokens of a first request that need not wait for the catalogue: there is nothing to take out of it. */
+/**
+ * A first request with fewer tokens is sent without waiting for the catalogue: nothing could be removed from it.
+ */
 const SMALL_FIRST_REQUEST = 24_000;
 
-/** What a task's next request needs to stay within its model's window, as its log will tell it. */
+/** Decides what a task's next request needs to stay within its model's window, as the log will record it. */
 export async function chooseCompactionStep(
   deps: EngineDeps,
   run: TaskRun,
@@ -47,8 +49,8 @@ export async function chooseCompactionStep(
   if (conversation.messages.length === 0) {
     if (estimateInput(conversation, prefix) < SMALL_FIRST_REQUEST) return { kind: 'none' };
   }
-  const facts = await deps.models.facts(spec.model);
-  const limits = windowLimits(run, facts);
+  const details = await deps.models.facts(spec.model);
+  const limits = windowLimits(run, details);
   const trigger = compactionTrigger(limits);
   if (!compaction.overflowed) {
     if (trigger === null || estimateRequestSize(conversation, prefix) <= trigger)
@@ -56,7 +58,7 @@ export async function chooseCompactionStep(
   }
   const layout = measureContext(conversation, prefix);
   const from = trigger ?? layout.size;
-  const because = findSummaryObstacle(run, facts, layout, from);
+  const because = findSummaryObstacle(run, details, layout, from);
   const choice = chooseCompaction(layout, limits, compaction, because);
   return toStep(run, choice, { layout, limits, most: from * MAX_SAID_SHARE });
 }
@@ -69,26 +71,26 @@ function windowLimits({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDeta
   };
 }
 
-/** What is left of the budget must do for a summary and for the turn that room is made for. */
+/** Returns why no summary can be asked for: the remaining budget must suffice for it and for the turn after it. */
 function findSummaryObstacle(
   { budget, spec }: TaskRun,
-  facts: ModelDetails,
+  details: ModelDetails,
   layout: ContextLayout,
   from: number,
 ): SummaryObstacle {
   if (!budget.bounded) return null;
   const { size } = layout;
   const after = size - (findHeadCut(layout, from)?.freed ?? 0);
-  const least = (input: number) => leastExpense(requestNeed(input, facts));
+  const least = (input: number) => leastExpense(requestNeed(input, details));
   const both = addExpenses(least(size), least(after));
-  const hit = findUnpricedCap(budget, spec.model, facts) ?? budget.lacks(both);
+  const hit = findUnpricedCap(budget, spec.model, details) ?? budget.lacks(both);
   return hit === null ? null : limitMessage(hit);
 }
 
 interface StepContext {
   readonly layout: ContextLayout;
   readonly limits: WindowLimits;
-  /** Tokens of what was said that may stay. */
+  /** The most tokens of earlier inputs that are kept. */
   readonly most: number;
 }
 
@@ -131,7 +133,11 @@ function toStep(run: TaskRun, choice: CompactionChoice, measured: StepContext): 
   }
 }
 
-/** What is summarised on a person's wish; null: nothing is worth it. */
+/**
+ * Plans a summary that the user asks for; null if there is too little to summarize.
+ *
+ * @param keep what the user wants to be kept
+ */
 export async function planSummary(
   deps: EngineDeps,
   run: TaskRun,
@@ -163,7 +169,7 @@ function buildSummaryStarted(
     head: buildHeadTexts(state, upTo, { most, isSummarised: true }),
     ask: buildSummaryPrompt(keep),
     model: modelName(spec.model),
-    // As its turns are asked: another choice would keep a provider's cache from serving the history.
+    // The same choice as in the turns: another one would keep the provider's cache from serving the history.
     toolChoice: state.conversation.compaction.failures === 0 ? 'auto' : 'none',
     size,
   } as const;

@@ -7,47 +7,49 @@ import { tokensIn } from '../../base/token-estimate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
 import { estimateInput, estimatePrompt, resultTokens } from '../limits/estimate.ts';
 
-/** What a task's next request is made of; all in tokens. */
+/** The sizes of the parts of a task's next request, in tokens. */
 export interface ContextLayout {
-  /** Of the whole request, its answer left out. */
+  /** The size of the full request without its answer. */
   readonly size: number;
-  /** Of that, what no request holds yet. */
+  /** The part of `size` that no request holds yet. */
   readonly waiting: number;
-  /** What people and tasks have said, since the beginning: as much of it as may is said again. */
+  /** The inputs from users and tasks since the start: as many as possible are kept. */
   readonly said: number;
-  /** Each from an answer of the model to before the next one; the oldest first. */
+  /** The turns, each from an answer of the model to the next one; the oldest first. */
   readonly turns: readonly TurnLayout[];
-  /** Of calls; the oldest first. */
+  /** The results of calls; the oldest first. */
   readonly results: readonly ResultLayout[];
 }
 
+/** The size of the conversation before and from a turn. */
 export interface TurnLayout {
-  /** The index of its first message. */
+  /** The index of the first message of the turn. */
   readonly from: number;
-  /** Of the conversation before it. */
+  /** The tokens of the conversation before the turn. */
   readonly before: number;
-  /** Of the conversation from it on, what waits included. */
+  /** The tokens of the conversation from the turn on, including queued inputs. */
   readonly rest: number;
 }
 
+/** The size and age of the result of a call. */
 export interface ResultLayout {
   readonly callId: string;
   readonly tool: string;
   readonly characters: number;
-  /** Images and documents, in words. */
+  /** Descriptions of the attached images and documents. */
   readonly shown: readonly string[];
   readonly tokens: number;
-  /** Answers after the one that made the call: 0 for the newest. */
+  /** The number of answers after the one that made the call: 0 for the newest. */
   readonly age: number;
   readonly isWaiting: boolean;
 }
 
-/** How far a provider's own count is believed to be from an estimate. */
+/** The largest ratio between a provider's count and an estimate that is believed. */
 const MAX_COUNT_RATIO = 3;
 
 /**
- * As the provider has counted the newest request and its answer, with an estimate of what came since in
- * the same measure; estimated alone where nobody has counted.
+ * Measures a context. The newest request and its answer have the size that the provider counted, newer parts are
+ * estimated and scaled by the same ratio. Without a count, all is estimated.
  */
 export function measureContext(conversation: Conversation, prefix: RequestPrefix): ContextLayout {
   const { messages, results, queued, compaction } = conversation;
@@ -67,7 +69,7 @@ export function measureContext(conversation: Conversation, prefix: RequestPrefix
   };
 }
 
-/** Of the whole next request, its answer left out. */
+/** Estimates the tokens of the full next request without its answer. */
 export function estimateRequestSize(conversation: Conversation, prefix: RequestPrefix): number {
   return Math.round(estimateInput(conversation, prefix) * countRatio(conversation, prefix));
 }
@@ -84,8 +86,8 @@ function countRatio({ messages, compaction }: Conversation, prefix: RequestPrefi
 }
 
 /**
- * What was thought and stands in no message: where the next request holds it at all, its own count will say
- * so. It would make everything else look larger.
+ * Counts reasoning tokens that are in no message. They are left out, because they would make all else look
+ * larger; if the next request holds them, its own count will say so.
  */
 function countHiddenTokens(
   messages: readonly Message[],
@@ -124,7 +126,7 @@ function measureResults(
   };
   const laid: ResultLayout[] = [...results.values()].map((part) => laidResult(part, 0, true));
   let age = results.size > 0 ? 1 : 0;
-  // From the newest back: whose answer it is comes before it.
+  // From the newest back, because the answer of a result stands before it.
   for (const message of messages.toReversed()) {
     if (message.role === 'assistant' && (results.size === 0 || message !== messages.at(-1))) {
       age += 1;

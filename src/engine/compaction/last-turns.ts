@@ -8,10 +8,10 @@ import {
 } from '../../protocol/message.ts';
 import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
 
-/** Bytes of all that one call hands over. */
+/** The most bytes of context that one call transfers. */
 export const MAX_TRANSFERRED_BYTES = 131_072;
 
-/** How much of a conversation another task gets as text, in the name that it is told by. */
+/** The most bytes of a conversation that another task gets as text, and the name of this limit in the text. */
 interface QuoteLimit {
   readonly name: string;
   readonly bytes: number;
@@ -19,13 +19,13 @@ interface QuoteLimit {
 
 const TRANSFER_LIMIT: QuoteLimit = { name: 'handed_bytes', bytes: MAX_TRANSFERRED_BYTES };
 
-/** UTF-16 units of one text of a turn: of a longer one its beginning. */
+/** The most UTF-16 units of one text of a turn; a longer one is cut to its beginning. */
 const MAX_PART_LENGTH = 16_384;
 
 /**
- * The last turns of a conversation as text for another task, which has other tools: what was said with each
- * request, the answer, and what its calls came to. The newest turn is the one that hands them on; its calls
- * have no outcome yet and are left out. Where all is too long, the oldest messages are left out.
+ * Quotes the last turns of a conversation as text for another task, which has other tools: the inputs, the
+ * answers and the results of the calls. The newest turn is the one that transfers the context; its calls have no
+ * outcome yet and are left out. If the text is too long, the oldest messages are left out.
  */
 export function quoteLastTurns(
   messages: readonly Message[],
@@ -48,7 +48,7 @@ export function quoteLastTurns(
   return formatInitialContext(lead, [{ label, text: kept.join('\n\n') }]);
 }
 
-/** Where the first of so many turns begins: with what was said in its request. */
+/** Returns the index of the first message of the last turns, including the inputs of its request. */
 function findFirstMessage(messages: readonly Message[], turns: number): number {
   let left = turns;
   for (let at = messages.length - 1; at >= 0; at -= 1) {
@@ -101,7 +101,7 @@ function shorten(text: string): string {
   return `${kept}\n[${text.length - MAX_PART_LENGTH} more characters left out]`;
 }
 
-/** The newest of them that fit together. */
+/** Returns the newest blocks that fit together. */
 function takeNewest(blocks: readonly string[], most: number): readonly string[] {
   let bytes = 0;
   const tooOld = blocks.findLastIndex((block) => {
@@ -111,16 +111,19 @@ function takeNewest(blocks: readonly string[], most: number): readonly string[] 
   return blocks.slice(tooOld + 1);
 }
 
-/** Outside text that a task is handed. */
+/** Outside text that a task gets with its prompt. */
 export interface QuotedText {
-  /** Muster's own words about it, escaped. */
+  /** Muster's own text about it, escaped. */
   readonly label: string;
   readonly text: string;
-  /** Muster's own words after it. */
+  /** Muster's own text after it. */
   readonly note?: string;
 }
 
-/** What stands before the prompt of a task: each text in boundaries, with what it is. */
+/**
+ * Formats the initial context that stands before the prompt of a task: each text is labelled and marked as outside
+ * text.
+ */
 export function formatInitialContext(lead: string, quotes: readonly QuotedText[]): string {
   const nonce = drawNonce(quotes.map(({ label, text }) => `${label}\n${text}`).join('\n'));
   const blocks = quotes.map(({ label, text, note = '' }) =>

@@ -10,33 +10,33 @@ import { UsageError } from '../../base/errors.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
 
 /**
- * Turns in a row before each of which room is made. In a window that each result fills a task forgets as
- * much as it learns, and pays for a summary at each step.
+ * The most turns in a row that are each preceded by a compaction. If each result fills the window, a task
+ * forgets as much as it learns, and pays for a summary at each step.
  */
 const MAX_COMPACTIONS = 50;
 
-/** What became of a look at the size of a task's next request. */
+/** The outcome of checking the size of a task's next request. */
 export type RoomOutcome =
-  /** It can go out. */
+  /** The request can be sent. */
   | { readonly kind: 'enough' }
-  /** Something was done about it: to be looked at once more. */
+  /** The context was changed, and has to be checked again. */
   | { readonly kind: 'changed' }
-  /** It can't be made to fit. */
+  /** The request cannot be made to fit. */
   | { readonly kind: 'none'; readonly ending: Ending };
 
 /**
- * Takes one step to keep the next request within its model's window, if one is needed. Rejects when the task
- * is stopped.
+ * Takes one step to keep the next request within its model's window, if one is needed. Rejects when the task is
+ * stopped.
  */
 export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<RoomOutcome> {
   const { state, journal } = run;
   if (isSummaryTransferDue(state.conversation)) {
-    const { obtainTransferSummary: handSummary } = await import('./transferred-summary.ts');
-    await handSummary(deps, run);
+    const { obtainTransferSummary } = await import('./transferred-summary.ts');
+    await obtainTransferSummary(deps, run);
     return { kind: 'changed' };
   }
   if (state.openTurn !== null) {
-    // A request that was begun before a crash is the same again.
+    // A request that started before a crash is repeated unchanged.
     if (!state.openTurn.isSummary) return { kind: 'enough' };
     await requestSummary(deps, run, null);
     return { kind: 'changed' };
@@ -67,14 +67,14 @@ function endAtLimit({ state, journal }: TaskRun, hit: LimitHit): RoomOutcome {
   return { kind: 'none', ending: endings.endedByLimit(state, hit) };
 }
 
-/** The provider has said why it can't go out. */
+/** Ends the task with the provider's failure if the provider refused the request as too large. */
 function endIfRefused({ state }: TaskRun): RoomOutcome {
   const { failure } = state.activation;
   if (failure === null || !state.conversation.compaction.overflowed) return { kind: 'enough' };
   return { kind: 'none', ending: endings.failedByModel(state, failure) };
 }
 
-/** Summarises the context of a task, once, however large it is. Rejects when it is stopped. */
+/** Summarizes the context of a task once, whatever its size. Rejects when the task is stopped. */
 export async function compactNow(
   deps: EngineDeps,
   run: TaskRun,
@@ -86,7 +86,7 @@ export async function compactNow(
   return requestSummary(deps, run, step.event);
 }
 
-/** Rejects with UsageError where there is nothing that a summary could stand for. */
+/** Rejects with UsageError if there is nothing to summarize. */
 export async function assertCompactable(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { id } = run.spec;
   const { end, openTurn, conversation } = run.state;

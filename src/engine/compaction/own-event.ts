@@ -6,7 +6,7 @@ import type { TaskSpec } from '../../protocol/task.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 
-/** An event of a task's log. */
+/** A reference to an event of a task's log. */
 export interface EventReference {
   readonly task: string;
   readonly seq: number;
@@ -15,9 +15,10 @@ export interface EventReference {
 type TaskOrigins = Pick<TaskSpec, 'id' | 'inherited' | 'branchedFrom'>;
 
 /**
- * `ID#41`: an event of the task that names it, or of one whose conversation it goes on with, up to where
- * that was handed on: what was cleared there is named so. Null: that is no such name. `originsOf`: of
- * another task; null: its log is gone.
+ * Resolves a name such as `ID#41`: an event of the task itself, or of a task whose conversation it continues, up
+ * to the event where that was forked. Cleared results are named so. Returns null for any other name.
+ *
+ * @param originsOf returns the origins of another task, or null if its log is gone
  */
 export function resolveOwnEvent(
   word: string,
@@ -31,7 +32,7 @@ export function resolveOwnEvent(
   const known = new Set([own.id]);
   const before = (at: TaskOrigins | null): EventReference | null => {
     for (const from of [at?.branchedFrom, at?.inherited]) {
-      // A log that somebody wrote could lead back.
+      // A forged log could lead back to an earlier one.
       if (from === undefined || known.has(from.task)) continue;
       known.add(from.task);
       if (from.task.startsWith(id)) return seq <= from.seq ? { task: from.task, seq } : null;
@@ -45,12 +46,12 @@ export function resolveOwnEvent(
 
 interface PageRequest {
   readonly offset: number;
-  /** Bytes. */
+  /** The most bytes of a page. */
   readonly maxBytes: number;
   readonly attach: AttachPort | undefined;
 }
 
-/** What a call came to, from `offset` on (UTF-16 units), at most so many bytes. */
+/** Reads the result of a call from `offset` (UTF-16 units) on, at most `maxBytes` of it. */
 export async function readOwnResult(
   store: Pick<TaskStore, 'scan'>,
   { task, seq }: EventReference,
@@ -79,7 +80,7 @@ export async function readOwnResult(
   return { text: `${head}\n${text}\n${rest}` };
 }
 
-/** A MusterError: its log is gone, or can't be read. */
+/** Finds an event. Returns a MusterError if the log is gone or cannot be read. */
 function findEvent(
   store: Pick<TaskStore, 'scan'>,
   { task, seq }: EventReference,
@@ -96,7 +97,7 @@ function findEvent(
   return found;
 }
 
-/** What went with it goes with it again, as far as there is room for it by now. */
+/** Attaches the images and documents of a result again, as far as there is room for them. */
 async function attachAgain(
   text: string,
   attachments: readonly Attachment[],
@@ -114,7 +115,7 @@ async function attachAgain(
   return shown.length === 0 ? output : { ...output, attachments: shown };
 }
 
-/** The beginning of a text within so many bytes: whole lines where that leaves half of it. */
+/** Returns the beginning of a text within a number of bytes: full lines if they fill at least half of it. */
 function takePage(text: string, most: number): string {
   if (text.length <= most && byteLength(text) <= most) return text;
   let length = Math.min(text.length, most);

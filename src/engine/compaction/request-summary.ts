@@ -18,11 +18,11 @@ import type { TaskRun } from '../task/task-run.ts';
 type SummaryStarted = Extract<EventBody, { type: 'summary.started' }>;
 
 /**
- * Asks for a summary of the beginning of the task's conversation, or of its parent's where that is due: the
- * model that this was held with, by the prefix and the messages that were sent before, so that a provider's
- * cache serves them. `begin` null: it was begun
- * before a crash, and is asked for again as it was. Whatever comes of it stands in the log. Rejects when
- * the task is stopped.
+ * Requests a summary of the beginning of the task's conversation, or of its parent's if that is due. The request
+ * goes to the model of that conversation, with the prefix and the messages that were sent before, so that the
+ * provider's cache serves them. The log records the outcome. Rejects when the task is stopped.
+ *
+ * @param begin null if the request started before a crash, and is repeated unchanged
  */
 export async function requestSummary(
   deps: EngineDeps,
@@ -31,18 +31,20 @@ export async function requestSummary(
 ): Promise<void> {
   const { state, journal } = run;
   await bookAbandonedResponse(deps, run);
-  const facts = run.budget.bounded ? await deps.models.facts(getRequestBase(run).model) : null;
-  const spending = new RequestBudget(run, facts, { conversation: summarizedMessages(run, begin) });
+  const details = run.budget.bounded ? await deps.models.facts(getRequestBase(run).model) : null;
+  const requestBudget = new RequestBudget(run, details, {
+    conversation: summarizedMessages(run, begin),
+  });
   try {
-    const noRoom = await spending.reserve();
-    if (noRoom !== null) {
-      recordGivenUp(run, begin, limitMessage(noRoom.hit));
+    const shortfall = await requestBudget.reserve();
+    if (shortfall !== null) {
+      recordGivenUp(run, begin, limitMessage(shortfall.hit));
       return;
     }
     await run.slot.take();
     run.cancellation.turnSignal.throwIfAborted();
-    // A rerun begins as its log did.
-    const outputCap = deps.compaction === undefined ? spending.outputCap : null;
+    // A rerun starts as its log did.
+    const outputCap = deps.compaction === undefined ? requestBudget.outputCap : null;
     if (begin !== null) {
       journal.record({ ...begin, ...(outputCap === null ? {} : { outputCap }) });
     }
@@ -51,24 +53,24 @@ export async function requestSummary(
     if (openTurn === null || messages === null) return;
     const { turn, toolChoice } = openTurn;
     const request = buildRequest(deps, run, { messages, toolChoice, outputCap });
-    const take = (whole: FinishedAnswer): void => {
-      // No turn of the task, and no measure of what its turns take.
-      spending.settleFailure(whole.cost);
-      journal.record(toOutcomeEvent(run, turn, whole));
+    const recordAnswer = (finished: FinishedAnswer): void => {
+      // A summary is no turn, and no measure of what turns cost.
+      requestBudget.settleFailure(finished.cost);
+      journal.record(toOutcomeEvent(run, turn, finished));
     };
     await requestWithRetries(
       deps,
       run,
       { turn, request, isSummary: true },
-      { requestBudget: spending, recordAnswer: take },
+      { requestBudget, recordAnswer },
     );
     run.cancellation.turnSignal.throwIfAborted();
   } finally {
-    spending.release();
+    requestBudget.release();
   }
 }
 
-/** What the request holds, so that what it may cost is held back. */
+/** Returns the messages of the request, so that its expense can be reserved. */
 function summarizedMessages(
   { state: { conversation } }: TaskRun,
   begin: SummaryStarted | null,
@@ -84,7 +86,7 @@ function summarizedMessages(
 
 const NONE: NextRequest['results'] = new Map();
 
-/** The budget has no room for it, and it is not asked for again. */
+/** Records a summary that the budget does not allow, so that it is not requested again. */
 function recordGivenUp(
   { journal, state }: TaskRun,
   begin: SummaryStarted | null,
@@ -115,7 +117,7 @@ function toOutcomeEvent(
   return { ...ended, size, nonce: drawNonce(summary) };
 }
 
-/** Null: it can stand in the place of what it tells. */
+/** Returns why a summary cannot replace the messages; null if it can. */
 function findSummaryFault(
   conversation: Conversation,
   { message, reason }: Pick<FinishedAnswer['answer'], 'message' | 'reason'>,
@@ -139,7 +141,7 @@ function countCharacters(messages: readonly Message[]): number {
   }, 0);
 }
 
-/** In the measure of what was counted before. */
+/** Returns the context size after the summary, scaled as the size before it. */
 function measureAfterSummary(
   { state, prefix }: TaskRun,
   open: NonNullable<Compaction['open']>,

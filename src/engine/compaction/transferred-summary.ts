@@ -14,18 +14,18 @@ import { TRANSFER_SUMMARY_PROMPT, TRANSFER_SUMMARY_LEAD, stopgapText } from './c
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../task/fold-log.ts';
 
-/** Of one that no answer came to, there are two at once: see `Compaction.failures`. */
+/** The most failures. A request without an answer counts twice: see `Compaction.failures`. */
 const MAX_FAILURES = 2;
-/** Tokens that a summary is taken to have. */
+/** The tokens that a summary is assumed to have. */
 const USUAL_SUMMARY_TOKENS = 1_500;
 
 /**
- * Gets a task the summary of its parent's conversation that it is to begin with: the first of those that one
- * message has made asks for it, and the others wait for that. Whatever comes of it, something stands in the log
- * afterwards: the summary, or what was said last. Rejects when the task is stopped.
+ * Obtains the summary of the parent's conversation that a task starts with. The first task of a message requests
+ * it, and the others wait for that. The log then holds the summary, or the last turns if it failed. Rejects when
+ * the task is stopped.
  */
 export async function obtainTransferSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
-  // One that was begun before a crash may be a sibling's to ask for now.
+  // A sibling may request the summary that this task had started before a crash.
   await bookAbandonedResponse(deps, run);
   if (deps.compaction !== undefined) return repeatLoggedStep(deps, run, deps.compaction());
   const { handover } = run.state.conversation;
@@ -43,9 +43,9 @@ export async function obtainTransferSummary(deps: EngineDeps, run: TaskRun): Pro
   }
 }
 
-/** A task that asks for all of its message. */
+/** The task that requests the summary for all tasks of its message. */
 interface SummaryLead {
-  /** Null: nothing that holds for the others. */
+  /** Passes the summary to the waiting tasks; null if the outcome does not hold for them. */
   publish(handed: SummaryText | null): void;
 }
 
@@ -61,7 +61,7 @@ function becomeLead({ tree: { summaries } }: TaskRun, of: SummarizedConversation
   };
 }
 
-/** In a rerun: what the log has next. */
+/** Repeats the next step of the log in a rerun. */
 async function repeatLoggedStep(
   deps: EngineDeps,
   run: TaskRun,
@@ -77,14 +77,14 @@ async function repeatLoggedStep(
       if (run.state.openTurn !== null) return requestSummary(deps, run, null);
       return waitUntilStopped(run.cancellation.signal);
     case 'stuck':
-      // It waited for a sibling until it was stopped.
+      // The task waited for a sibling until it was stopped.
       return waitUntilStopped(run.cancellation.signal);
     default:
       return step satisfies never;
   }
 }
 
-/** What another task has come by, or comes by while this one waits, without its slot; else it leads itself. */
+/** Returns the summary of a sibling, after waiting without a slot, or makes this task the lead. */
 async function waitForSibling(
   deps: EngineDeps,
   run: TaskRun,
@@ -94,7 +94,7 @@ async function waitForSibling(
   let isTold = false;
   for (;;) {
     const asked = run.tree.summaries.get(key);
-    // In the same moment: the next one must see that this one asks.
+    // Synchronous, so that the next task sees that this one requests the summary.
     if (asked === undefined) return findSummaryInLogs(deps, run, of) ?? becomeLead(run, of);
     if (!isTold) run.journal.record({ type: 'task.held', because: WAITS_FOR_SIBLING });
     isTold = true;
@@ -107,7 +107,10 @@ async function waitForSibling(
 
 const WAITS_FOR_SIBLING = 'the summary of the conversation, which another task has asked for';
 
-/** Null: what came of it holds for this task alone. */
+/**
+ * Requests the summary until the log holds one or its replacement. Returns null if the outcome holds for this task
+ * alone.
+ */
 async function requestUntilTransferred(
   deps: EngineDeps,
   run: TaskRun,
@@ -140,7 +143,9 @@ async function requestUntilTransferred(
 const CONVERSATION_LOST = 'what was said in it is lost';
 const NO_ANSWER = 'the answers that came to it are none';
 
-/** The parent is told of it, too: its subagent knows less than it was to. */
+/**
+ * Builds the events of a transferred summary. The parent gets a warning if its subagent knows less than intended.
+ */
 function transferEvents(handed: SummaryText): readonly EventBody[] {
   const event = { type: 'context.handed', ...handed } as const;
   if (handed.from !== null) return [event];
@@ -166,7 +171,7 @@ async function buildSummaryStarted(
     head: [TRANSFER_SUMMARY_LEAD],
     ask: TRANSFER_SUMMARY_PROMPT,
     model: modelName(of.model),
-    // As its turns were asked: another choice would keep a provider's cache from serving them.
+    // The same choice as in the turns: another one would keep the provider's cache from serving them.
     toolChoice: conversation.compaction.failures === 0 ? 'auto' : 'none',
     size: { before, after: USUAL_SUMMARY_TOKENS, waiting: 0, window: contextWindow },
     of: of.task,
@@ -183,7 +188,7 @@ async function rejectOnAbort<T>(asked: Promise<T>, signal: AbortSignal): Promise
   return Promise.race([asked, aborted.promise]).finally(forget);
 }
 
-/** The same for all tasks that the calls of one answer make. */
+/** Returns a key that all tasks of the calls of one answer share. */
 function summaryKey({ task, turn, messages }: SummarizedConversation): string {
   return [task, turn, ...listCallIds({ messages })].join(' ');
 }
@@ -193,13 +198,13 @@ function listCallIds({ messages }: Pick<SummarizedConversation, 'messages'>): re
   return last?.role === 'tool' ? last.content.map(({ callId }) => callId) : [];
 }
 
-/** What a sibling was handed before a crash, by its log: it is paid for. Null: none was. */
+/** Finds the summary that a sibling got before a crash, in its log; null if none did. */
 function findSummaryInLogs(
   { store, onFault }: Pick<EngineDeps, 'store' | 'onFault'>,
   { parent, spec }: TaskRun,
   of: SummarizedConversation,
 ): SummaryText | null {
-  // Those that this process has made tell each other.
+  // Tasks that this process created share their summaries directly.
   if (parent === null || parent.state.epoch === 1) return null;
   const key = summaryKey(of);
   const calls = listCallIds(of);
@@ -210,7 +215,7 @@ function findSummaryInLogs(
       if (handover?.isSummary !== true || handover.text === null) continue;
       if (summaryKey(handover.of) === key) return { text: handover.text, from: id, because: null };
     } catch (thrown) {
-      // One whose log can't be read tells nothing; it is asked for once more.
+      // An unreadable log gives no summary; it is requested again.
       if (!(thrown instanceof MusterError)) throw thrown;
       onFault(id, thrown);
     }

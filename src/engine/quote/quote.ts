@@ -19,41 +19,44 @@ import { QUOTED_TEXT } from '../../agents/mentions.ts';
 import { lazy } from '../../base/lazy.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 
-/** What goes with a person's words. */
+/** The parts of a user's message that are to be quoted with it. */
 export interface QuoteRequest {
-  /** Files that they name with `@` go along. */
+  /** The text of the message. The files that it names with `@` are quoted. */
   readonly words: string;
   readonly outputs: readonly CommandOutput[];
   readonly images: readonly ShownImage[];
 }
 
-/** What a command of the person's own came to. */
+/** The result of a command that the user ran. */
 export interface CommandOutput {
   readonly command: string;
-  /** How it ended: "exit code 1". */
+  /** The way it ended: "exit code 1". */
   readonly outcome: string;
   readonly text: string;
 }
 
 export interface ShownImage {
-  /** As the words call it: `[image #1]`. */
+  /** The name that the message uses for it: `[image #1]`. */
   readonly name: string;
   readonly bytes: Buffer;
 }
 
 export interface QuotedItems {
-  /** The task that it is for. */
+  /** The task that the items are quoted for. */
   readonly task: string;
   readonly enclosures: readonly QuotedItem[];
-  /** What does not go along, and why: a line each. */
+  /** One line for each item that could not be quoted, with the reason. */
   readonly problems: readonly string[];
 }
 
-/** Files that one message brings along, and bytes of all that it does: the task reads the rest itself. */
+/** The most files and the most bytes that one message quotes. The task can read the rest itself. */
 const MAX_FILES = 16;
 const MAX_BYTES = 262_144;
 
-/** Gathers it; whatever can't go along is told. Rejects only when it is stopped. */
+/**
+ * Collects the quoted items of a message, and reports those that cannot be quoted. Rejects only when `signal`
+ * aborts.
+ */
 export async function quoteItems(
   deps: EngineDeps,
   receiver: RecipientTask,
@@ -61,10 +64,10 @@ export async function quoteItems(
   signal: AbortSignal,
 ): Promise<QuotedItems> {
   signal.throwIfAborted();
-  const gathered = new QuoteCollector(receiver.spec.id);
-  const attach = createQuoteAttachPort(deps, receiver, () => gathered.attachments);
-  for (const output of outputs) gathered.add(quoteCommand(deps, receiver, output));
-  for (const image of images) await addImage(gathered, image, attach);
+  const collector = new QuoteCollector(receiver.spec.id);
+  const attach = createQuoteAttachPort(deps, receiver, () => collector.attachments);
+  for (const output of outputs) collector.add(quoteCommand(deps, receiver, output));
+  for (const image of images) await addImage(collector, image, attach);
   const meant = findFileMentions(words, deps.agents.agents()).flatMap(
     (mention) => findMentionedFile(mention, receiver.spec.cwd) ?? [],
   );
@@ -72,17 +75,17 @@ export async function quoteItems(
   for (const path of mentioned.slice(0, MAX_FILES)) {
     const refusal = ({ reason }: Decision): string => reason;
     const file = await readForTask(deps, receiver, { path, attach, refusal, signal });
-    if (file instanceof MusterError) gathered.reportProblem(`@${path}`, file.message);
+    if (file instanceof MusterError) collector.reportProblem(`@${path}`, file.message);
     else {
       const { text, read, attachments } = file;
       const shown = attachments.length === 0 ? {} : { attachments };
-      gathered.add({ ...quoteItem({ kind: 'file', name: path, text }), read, ...shown });
+      collector.add({ ...quoteItem({ kind: 'file', name: path, text }), read, ...shown });
     }
   }
   for (const path of mentioned.slice(MAX_FILES)) {
-    gathered.reportProblem(`@${path}`, `one message brings along at most ${MAX_FILES} files`);
+    collector.reportProblem(`@${path}`, `one message brings along at most ${MAX_FILES} files`);
   }
-  return gathered.result;
+  return collector.result;
 }
 
 class QuoteCollector {
@@ -114,8 +117,8 @@ class QuoteCollector {
     this.enclosures.push(enclosure);
   }
 
-  reportProblem(name: string, because: string): void {
-    this.problems.push(`${name} does not go along: ${because}`);
+  reportProblem(name: string, reason: string): void {
+    this.problems.push(`${name} does not go along: ${reason}`);
   }
 }
 
@@ -146,28 +149,31 @@ function quoteCommand(
 }
 
 async function addImage(
-  gathered: QuoteCollector,
+  collector: QuoteCollector,
   { name, bytes }: ShownImage,
   attach: AttachPort,
 ): Promise<void> {
-  const facts = inspectAttachment(bytes);
-  if (typeof facts === 'string') {
-    gathered.reportProblem(name, facts);
+  const details = inspectAttachment(bytes);
+  if (typeof details === 'string') {
+    collector.reportProblem(name, details);
     return;
   }
-  const attached = describeExcess(facts) ?? (await attach.add(facts, bytes));
+  const attached = describeExcess(details) ?? (await attach.add(details, bytes));
   if (typeof attached === 'string') {
-    gathered.reportProblem(name, attached);
+    collector.reportProblem(name, attached);
     return;
   }
-  const outcome = describeAttachment(facts);
-  gathered.add({
+  const outcome = describeAttachment(details);
+  collector.add({
     ...quoteItem({ kind: 'image', name, text: '', outcome }),
     attachments: [attached],
   });
 }
 
-/** The first of the names that is a file; null: it is text, as most words with an `@` are. */
+/**
+ * Returns the first of the names that is a file, or null if the mention is ordinary text, as most words with `@`
+ * are.
+ */
 function findMentionedFile(mention: FileMention, cwd: string): string | null {
   return mention.find((name) => isFile(resolve(cwd, name))) ?? null;
 }
@@ -176,24 +182,24 @@ function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
   } catch {
-    // Not there, or not to be looked at: a word like others.
+    // A missing or unreadable path makes the mention ordinary text.
     return false;
   }
 }
 
-/** `@path`, or `@"path with blanks"`, where a word begins. */
+/** Matches `@path` or `@"path with blanks"` at the beginning of a word. */
 const MENTION_PATTERN = lazy(
   () => /(?<!\S)[([{'"]?@(?:"([^"\n]{1,4096})"|([^\s"@][^\s"]{0,4095}))/gu,
 );
-/** What ends a sentence or closes a bracket may end a name, too: both are looked for. */
+/** Punctuation that may end a sentence or belong to a file name: the name is tried with and without it. */
 const TRAILING_MARKS = /[.,;:!?)\]}'`]+$/;
 
-/** What a person may mean by one `@`: the first of them that is a file. */
+/** The names that one `@` may stand for. The first of them that is a file is quoted. */
 export type FileMention = readonly string[];
 
 /**
- * The files that a person's words may name with `@`, in their order: not what names an agent type, nor what
- * stands in code or came along from stdin.
+ * Finds the files that a message may name with `@`, in order. Agent types, code and text from stdin are left
+ * out.
  */
 export function findFileMentions(
   words: string,

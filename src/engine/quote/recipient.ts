@@ -11,11 +11,14 @@ import type { RunningTasks } from '../task/running-tasks.ts';
 import { initialState } from '../../protocol/state/task-state.ts';
 import type { CallerPermissions } from '../task/task-permissions.ts';
 
-/** Whom a person's words are for. */
+/** The task that a user's message is for. */
 export type QuoteRecipient =
-  /** A task of a log, at work here or not. `ceiling`: what it has at most once it goes on. */
+  /**
+   * A task that has a log, running in this process or not. `maxRights`: its rights are narrowed to these when it
+   * continues.
+   */
   | { readonly task: string; readonly maxRights: (recorded: Rights) => Rights }
-  /** A conversation that is about to begin. */
+  /** A conversation that is about to start. */
   | {
       readonly agent: AgentDefinition;
       readonly model: ResolvedModel;
@@ -23,9 +26,10 @@ export type QuoteRecipient =
       readonly cwd: string;
     };
 
-/** Who gets what goes along, or would: what is read for it is judged by its rights. */
+/** A task, existing or future, for which files are quoted. Its rights decide what may be read for it. */
 export type RecipientTask = Omit<CallingTask, 'view'>;
 
+/** Finds the running or recorded task of a recipient, or builds the one that is about to start. */
 export function resolveRecipient(
   { store, clock }: Pick<EngineDeps, 'store' | 'clock'>,
   to: QuoteRecipient,

@@ -19,16 +19,17 @@ import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { parseLocations } from '../../base/code-search/report.ts';
 
+/** The files of a task that its result names. */
 export interface ResultPaths {
   readonly transcript: string | null;
   readonly outputFile: string | null;
 }
 
-/** How many of the user's denials the result names, and code points of each. */
+/** The most denials of the user that the result names, and the most code points of each. */
 const MAX_DENIALS = 5;
 const MAX_DENIAL_LENGTH = 200;
 
-/** The error of a task that has no end and that no process works on any more. */
+/** Returns the error of a task that has no end and that no process works on any more. */
 export function interruptionError({ activation }: TaskState): ErrorInfo {
   const hasWorked =
     activation.workingSince !== null || activation.workedMs > 0 || activation.number === 0;
@@ -39,8 +40,8 @@ export function interruptionError({ activation }: TaskState): ErrorInfo {
 }
 
 /**
- * Builds the result of a task for programs, from its log alone. A log without an end says `running`. The caller knows
- * whether a process still works on the task, and passes the state on as `interrupted` otherwise.
+ * Builds the result of a task for programs, from its log alone. A log without an end says `running`. The caller
+ * knows whether a process still works on the task, and passes the state on as `interrupted` otherwise.
  *
  * @param asked the questions that wait for an answer; default: those of the task itself
  */
@@ -192,14 +193,15 @@ function countToolCalls(state: TaskState): number {
   return count;
 }
 
+/** Returns the milliseconds from the start of a task to its end, or to its newest event. */
 export function elapsedMs(state: TaskState): number {
   const { elapsedMs: untilNow, startedMs, endedMs } = state.lifetime;
   return (endedMs ?? untilNow) - (startedMs ?? 0);
 }
 
 /**
- * The id of the notice of a task's end: another one for each time it ends. One whose end is not written
- * may go on and end within the same stint.
+ * Returns the id of the notice of a task's end, which differs each time that the task ends. An interrupted task
+ * may continue and end within the same activation, so its id holds the last event, too.
  */
 export function endNoticeId({ spec, activation, status, lastSeq }: TaskState): string {
   const id = `${spec.id}-${activation.number}`;

@@ -6,14 +6,16 @@ import { staleReadsNote } from '../task/file-versions.ts';
 import { elapsedMs, buildParentText, endNoticeId } from './result.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Lines and code units of what a running task has said that its report shows. */
+/** The most lines and code units of a running task's last text that its report shows. */
 const MAX_LINES = 8;
 const MAX_LENGTH = 1_000;
 
 /**
- * What a task that has not ended is at, and what can be done about it. It tells the time in whole
- * seconds, so that a model that waits for a long call is not taken for one that goes in circles, and
- * one that asks without a pause is. `tools`: names of those that the reader has.
+ * Formats the report on a task that has not ended: what it does, and what the reader can do about it. The time
+ * is in full seconds, so that a model that waits for a long call is not taken for one that repeats itself, while
+ * one that asks without a pause is.
+ *
+ * @param tools the names of the tools that the reader has
  */
 export function formatRunningReport(
   state: TaskState,
@@ -46,7 +48,9 @@ function optionLines(id: string, tools: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', 'Options:', ...lines];
 }
 
-/** The outcome of an ended task, for whoever asked; that it ended need not be told any more. */
+/**
+ * Formats the report on an ended task for the task that asked. The notice of the end is then not needed any more.
+ */
 export function formatEndedReport(state: TaskState, reader: TaskState): ToolOutput {
   const head = [
     ...statusLines(state, state.status),
@@ -60,8 +64,10 @@ export function formatEndedReport(state: TaskState, reader: TaskState): ToolOutp
 }
 
 /**
- * `said` tells how a task ended: its notice is not needed any more. `reader` is who gets it, and is
- * told what of its reads is stale.
+ * Builds the output of a tool that reports the end of a task, after which its notice is not needed any more.
+ *
+ * @param said the text about the end
+ * @param reader the task that gets the output, which is also told which of its reads are stale
  */
 export function buildEndOutput(state: TaskState, said: string, reader: TaskState): ToolOutput {
   const text = [said, formatResumeHint(state, reader), staleReadsNote(reader, state)]
@@ -94,8 +100,9 @@ function statusLines(state: TaskState, status: string): readonly string[] {
 }
 
 /**
- * What a running task does, in a few words; null: nothing that lasts. `now`: the present time on the
- * timeline of the task's steady times; absent: it does not say for how long.
+ * Describes in a few words what a running task does; null if nothing lasts.
+ *
+ * @param now the present time on the timeline of the task's steady times; without it, no duration is named
  */
 export function activityText(
   {
@@ -139,7 +146,7 @@ export function activityText(
   }
 }
 
-/** What is waited for, and until when: `waiting for the rate limit of openai until 17:05:09`. */
+/** Names what the task waits for, and until when: `waiting for the rate limit of openai until 17:05:09`. */
 function heldText({
   because,
   untilMs,
@@ -155,7 +162,7 @@ function runningTools(tools: readonly string[], lasting: string): readonly strin
   return tools.length === 0 ? [] : [`${[...new Set(tools)].join(', ')}${lasting}`];
 }
 
-/** Whole, so that what is asked again at once is answered in the same words. */
+/** Formats full seconds, so that a question that is repeated at once gets the same answer. */
 function formatSeconds(ms: number): string {
   return `${Math.max(0, Math.floor(ms / 1000))} s`;
 }
@@ -169,8 +176,10 @@ function askingTools(tools: readonly string[]): readonly string[] {
 }
 
 /**
- * Tells the reader of a task's result how to resume the task, where it did not complete: '' where it did, where
- * the reader cannot delegate, or where the task is not below it. `child`: a task that has ended.
+ * Tells the reader of a task's result how to resume a task that did not complete. Returns '' if it completed, if
+ * the reader cannot delegate, or if the task is not below the reader.
+ *
+ * @param child a task that has ended
  */
 export function formatResumeHint(child: TaskState, reader: TaskState): string {
   const { id } = child.spec;

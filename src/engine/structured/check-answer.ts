@@ -8,11 +8,12 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 
+/** Checks whether an answer is JSON that is valid against a schema. */
 export type AnswerCheck = (answer: string) => SchemaCheckResult;
 
 /**
- * Loads the validator, and makes the check of a schema: a text says what is wrong with the schema. The
- * check itself is done at once.
+ * Loads the validator and creates the check of a schema, or returns a text that says what is wrong with the
+ * schema. The check itself is synchronous.
  */
 export async function createAnswerCheck(schema: JsonObject): Promise<AnswerCheck | string> {
   const tooBig = whyTooBig(schema);
@@ -26,23 +27,26 @@ export async function createAnswerCheck(schema: JsonObject): Promise<AnswerCheck
   };
 }
 
-/** What is wrong with a schema; null: nothing. */
+/** Returns what is wrong with a schema, or null. */
 export async function findSchemaProblem(schema: JsonObject): Promise<string | null> {
   const check = await createAnswerCheck(schema);
   return typeof check === 'string' ? check : null;
 }
 
-/** Answers of one stint that are checked: the first, and two that were told what was wrong. */
+/** The most answers that are checked in one activation: the first, and two after the model was told the errors. */
 const MAX_ANSWERS = 3;
-/** Findings that the error of a task names: all of them stand in its log. */
+/** The most findings in the error of a task; its log holds all of them. */
 const FINDINGS_IN_ERROR = 3;
 
-/** What follows the check of a final answer. */
+/** The step after the check of a final answer. */
 export type SchemaCheckStep =
   | { readonly kind: 'tell'; readonly id: string; readonly text: string }
   | { readonly kind: 'end'; readonly ending: Ending };
 
-/** Counted by what the log holds, so that a crash between two answers gives no answer more. */
+/**
+ * Decides what follows the check of a final answer. The answers are counted by the log, so that a crash between
+ * two answers allows no further one.
+ */
 export function decideAfterCheck(
   state: TaskState,
   answer: string,
@@ -97,7 +101,7 @@ function invalidAnswersError(findings: readonly string[]) {
   return { code: 'PROVIDER_ERROR', message } as const;
 }
 
-/** What quotes the error goes on behind it. */
+/** Removes the full stop, because the error message continues after the finding. */
 function removeFullStop(finding: string): string {
   return finding.replace(/\.$/, '');
 }
@@ -108,15 +112,15 @@ function uncheckedAnswerError(why: string) {
 }
 
 /**
- * Whether a task that has a schema came to its result on another way than by an answer that was checked: a
- * limit ended it, with what may be a whole answer, or an earlier result was reused.
+ * Says whether the result of a task with a schema was not checked as a final answer: a limit ended the task, or
+ * an earlier result was reused.
  */
 export function needsSchemaCheck(spec: TaskSpec, { end, structured }: Ending): boolean {
   const hasResult = end.status === 'partial' || end.status === 'completed';
   return hasResult && structured === undefined && outputSchemaOf(spec) !== null;
 }
 
-/** Such an ending with what its result is as JSON, where it is valid: there is nobody to mend it. */
+/** Adds the result as JSON to such an ending, if it is valid. Nobody can correct it any more if it is not. */
 export async function addStructuredResult(
   { onFault }: Pick<EngineDeps, 'onFault'>,
   spec: TaskSpec,
@@ -129,7 +133,7 @@ export async function addStructuredResult(
     const verdict = check(ending.result);
     return verdict.kind === 'valid' ? { ...ending, structured: verdict.value } : ending;
   } catch (thrown) {
-    // A fault in the check takes nobody's answer away.
+    // A fault in the check does not discard the answer.
     onFault(spec.id, thrown);
     return ending;
   }

@@ -5,18 +5,18 @@ import { oneLine, truncate } from '../../base/text.ts';
 import { lazy } from '../../base/lazy.ts';
 import { createContext, Script } from 'node:vm';
 
-/** What became of an answer that has to be valid against a schema. */
+/** The result of checking an answer against a schema. */
 export type SchemaCheckResult =
   | { readonly kind: 'valid'; readonly value: JsonValue }
-  /** What is wrong with it, in the validator's own words. */
+  /** `findings`: the errors in the validator's words. */
   | { readonly kind: 'invalid'; readonly findings: readonly string[] }
-  /** The check did not come to its end, and a better answer would be no help. */
+  /** The check could not be finished, and a better answer would not help. */
   | { readonly kind: 'unchecked'; readonly reason: string };
 
 type Draft = '7' | '2019-09' | '2020-12';
 type Lookup = Readonly<Record<string, Schema | boolean>>;
 
-/** By what `$schema` says, without `http(s)://` and the empty fragment. Draft 7 knows all that 6 does. */
+/** The drafts by their `$schema`, without `http(s)://` and the empty fragment. Draft 7 includes all of draft 6. */
 const DRAFTS: ReadonlyMap<string, Draft> = new Map([
   ['json-schema.org/draft-06/schema', '7'],
   ['json-schema.org/draft-07/schema', '7'],
@@ -24,14 +24,14 @@ const DRAFTS: ReadonlyMap<string, Draft> = new Map([
   ['json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
-/** Milliseconds for one check: a pattern may go back and forth for years. */
+/** The most milliseconds of one check: a pattern may backtrack for years. */
 const MAX_CHECK_MS = 500;
-/** Findings that are told of one value, and code points of each. */
+/** The most findings of one value, and the most code points of each. */
 const MAX_FINDINGS = 10;
 const MAX_FINDING_LENGTH = 300;
-/** What is wrong with a schema that is told of it. */
+/** The most faults of a schema that are reported. */
 const MAX_FAULTS = 3;
-/** These say no more than that something further in is wrong. */
+/** Keywords whose errors only say that something deeper is wrong. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   '$ref',
   '$recursiveRef',
@@ -60,8 +60,8 @@ const compiledMetaschema = lazy((): Compiled => {
 });
 
 /**
- * Makes the check of a schema that is not too big, or says what is wrong with it. Nothing is fetched, and
- * no code is made of it.
+ * Compiles a schema that is not too big into a check, or returns what is wrong with it. Fetches nothing and
+ * generates no code.
  */
 export function compileSchema(
   given: JsonObject,
@@ -72,7 +72,7 @@ export function compileSchema(
   }
   const faults = findErrors(given, compiledMetaschema());
   if (faults !== null) return faults.lines.slice(0, MAX_FAULTS).join('; ');
-  // The validator notes in it what refers to what.
+  // A copy, because the validator writes resolved references into it.
   const schema: Schema = JSON.parse(JSON.stringify(given));
   let lookup: Lookup;
   try {
@@ -100,7 +100,7 @@ function findUncheckedReason(thrown: unknown): string | null {
   if (thrown instanceof CheckTimeout) {
     return `a pattern or another keyword of the schema took longer than ${MAX_CHECK_MS} ms on it (limit schema_check_ms = ${MAX_CHECK_MS})`;
   }
-  // The stack: a schema that goes many steps deeper for one of the value.
+  // The stack overflowed: the schema recurses many steps for each step of the value.
   return thrown instanceof RangeError ? 'the schema leads too deep on it' : null;
 }
 
@@ -110,7 +110,11 @@ function findDraft(named: JsonValue | undefined): Draft | undefined {
   return DRAFTS.get(named.replace(/^https?:\/\//, '').replace(/#$/, ''));
 }
 
-/** What the metaschema can't see; `lookup`: every schema within the schema, by its URI. */
+/**
+ * Finds faults that the metaschema cannot express.
+ *
+ * @param lookup all schemas within the schema, by URI
+ */
 function findSchemaFault(lookup: Lookup): string | null {
   for (const [uri, schema] of Object.entries(lookup)) {
     if (typeof schema === 'boolean') continue;
@@ -134,14 +138,14 @@ function findKeywordFault(schema: Schema, lookup: Lookup): string | null {
       return oneLine(errorMessage(thrown));
     }
   }
-  // One that is unknown checks nothing; the validator looks it up among what every object inherits, too.
+  // An unknown format checks nothing. It is removed because the validator would also find inherited object properties.
   if (typeof schema.format === 'string' && !Object.hasOwn(format, schema.format)) {
     delete schema.format;
   }
   return null;
 }
 
-/** What is wrong with a value, in the validator's own words; null: nothing. */
+/** Returns the errors of a value in the validator's words; null if it is valid. */
 function findErrors(value: JsonValue, { schema, lookup, draft }: Compiled): Findings | null {
   const check = (stopsAtFirst: boolean) =>
     runWithTimeout(MAX_CHECK_MS, () => validate(value, schema, draft, lookup, stopsAtFirst));
@@ -159,12 +163,12 @@ function findErrors(value: JsonValue, { schema, lookup, draft }: Compiled): Find
   return { lines: more === 0 ? shown : [...shown, `and ${more} more`] };
 }
 
-/** Not what only says that something further in is wrong, which follows; of `false`, what led there. */
+/** Says whether an error tells more than that something deeper is wrong, which a later error names. */
 function isInformative({ keyword }: OutputUnit, next: OutputUnit | undefined): boolean {
   return keyword !== 'false' && (!WRAPPERS.has(keyword) || next?.keyword === 'false');
 }
 
-/** Null: there is so much wrong that the list of it has no end. */
+/** Lists all errors; null if there are too many to list in time. */
 function listAllErrors<T>(check: () => T): T | null {
   try {
     return check();
@@ -174,14 +178,14 @@ function listAllErrors<T>(check: () => T): T | null {
   }
 }
 
-/** Keywords whose schemas are for the very value that theirs is for. */
+/** Keywords whose schemas apply to the same value as the schema that holds them. */
 const SCHEMA_KEYWORDS = ['not', 'if', 'then', 'else'] as const;
 const SCHEMA_LIST_KEYWORDS = ['allOf', 'anyOf', 'oneOf'] as const;
 const SCHEMA_MAP_KEYWORDS = ['dependentSchemas', 'dependencies'] as const;
 
 /**
- * A schema that leads back to itself without having gone a step into the value: checking it would never
- * end. Null: none does.
+ * Finds a schema that refers to itself without a step into the value, so that a check would never end; null if
+ * there is none.
  */
 function findEndlessRef(lookup: Readonly<Record<string, Schema | boolean>>): string | null {
   const state = new Map<Schema, 'open' | 'done'>();
@@ -223,7 +227,7 @@ function isSchema(value: unknown): value is Schema {
   return isJsonObject(value);
 }
 
-/** What was to be done took too long. */
+/** The error of a check that took too long. */
 class CheckTimeout extends Error {}
 
 const sandbox = lazy(() => {
@@ -232,11 +236,11 @@ const sandbox = lazy(() => {
 });
 
 /**
- * Does something that holds nothing and waits for nothing, and ends it after `ms`, in the middle of a
- * pattern, too: nothing else in the process goes on meanwhile. Throws `CheckTimeout`, and what `work` does.
+ * Runs synchronous work that holds no resources, and ends it after `ms`, even within a regular expression.
+ * Throws `CheckTimeout` then, and otherwise what `work` throws.
  */
 function runWithTimeout<T>(ms: number, work: () => T): T {
-  // Only a script's run is ended by the clock; what it calls is ended with it.
+  // Only the run of a script can have a timeout, which also ends the functions that it calls.
   const { inside, context, script } = sandbox();
   let done: { readonly result: T } | null = null;
   inside.work = () => {
@@ -257,7 +261,7 @@ function requireResult<T>(done: { readonly result: T } | null): T {
   return done.result;
 }
 
-/** An error of the script's own world, which is no `Error` of this one. */
+/** The error comes from another context, so `instanceof Error` does not hold. */
 function isTimeout(thrown: unknown): boolean {
   return (
     typeof thrown === 'object' &&
@@ -279,7 +283,7 @@ const TYPE: Schema = {
   enum: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'],
 };
 
-/** The form of a keyword's value, and the keywords that have it. */
+/** Schemas of keyword values, each with the keywords that have it. */
 const KEYWORDS: readonly (readonly [Schema, string])[] = [
   [TEXT, '$schema $id $ref pattern format'],
   [FLAG, 'uniqueItems $recursiveAnchor'],
@@ -302,8 +306,8 @@ const KEYWORDS: readonly (readonly [Schema, string])[] = [
 ];
 
 /**
- * What a schema itself must be valid against: the keywords of drafts 6, 7, 2019-09 and 2020-12 that check
- * something, with the form that their values have. Others may stand there, and check nothing.
+ * Builds the schema that schemas must be valid against: the keywords of drafts 6, 7, 2019-09 and 2020-12 that
+ * check something, with the types of their values. Other keywords are allowed and check nothing.
  */
 function buildMetaschema(): Schema {
   const forms = KEYWORDS.flatMap(([form, names]) =>

@@ -7,8 +7,8 @@ import { StreamedResponse } from './streamed-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
 /**
- * Books what an answer has used that had begun when the process died that asked for it: the provider
- * charges for it, and nobody heard its end. How much of it came is not known; its prompt is.
+ * Books the usage of a response that was streaming when its process died: the provider charges for it. Its
+ * length is unknown, so only its prompt is estimated.
  */
 export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { journal, state } = run;
@@ -40,7 +40,7 @@ export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Pro
   });
 }
 
-/** Leaves a request that the process died in, what it has used booked. */
+/** Ends the turn whose request was open when its process died, and books its usage. */
 export async function closeTurn(
   deps: EngineDeps,
   run: TaskRun,

@@ -7,16 +7,16 @@ import type { Ending } from '../task/endings.ts';
 import { shown } from '../limits/limits.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Answers without text or call in a row before the task is given up. */
+/** The most answers in a row without text or call before the task ends. */
 const MAX_EMPTY_ANSWERS = 3;
-/** Answers in a row that end with a call written as text. */
+/** The most answers in a row that end with a call written as text. */
 const MAX_CALLS_AS_TEXT = 3;
-/** Answers in a row of which no call could run. */
+/** The most answers in a row of which no call could run. */
 const MAX_FAULTY_CALLS = 8;
-/** Answers in a row that are cut off in their text; all but the last are gone on from. */
+/** The most answers in a row that are cut off in their text; the model continues after all but the last. */
 const MAX_CUT_ANSWERS = 4;
 
-/** What follows a faulty answer: it is told to the model, once an answer, or the task ends. */
+/** The step after a malformed answer: the model is told, once for each answer, or the task ends. */
 export type MalformedResponseStep =
   | { readonly kind: 'tell'; readonly id: string; readonly text: string }
   | { readonly kind: 'end'; readonly ending: Ending };
@@ -24,8 +24,8 @@ export type MalformedResponseStep =
 type Answer = NonNullable<TaskState['answer']>;
 
 /**
- * Decides what follows an answer that ends with a call written as text: whatever else waits, its model is told
- * first. Returns null if the answer does not, or if its model was told already.
+ * Decides what follows an answer that ends with a call written as text: the model is told before anything else
+ * is done. Returns null if the answer does not end so, or if the model was told already.
  */
 export function decideAfterCallAsText(
   state: TaskState,
@@ -46,7 +46,7 @@ export function decideAfterCallAsText(
   return { kind: 'tell', id, text: told };
 }
 
-/** After an answer that would be the last one, but is empty or was cut off. Null: it is whole. */
+/** Decides what follows a final answer that is empty or was cut off. Returns null if the answer is complete. */
 export function decideAfterUnfinishedAnswer(
   state: TaskState,
   { reason, text, outputCap }: Answer,
@@ -92,7 +92,7 @@ const NOTHING_WHOLE =
 const GO_ON =
   'Your answer was cut off at your output limit. Go on with it exactly where it stopped: no introduction, nothing said again.';
 
-/** The limit on answers of which no call could run, where it is reached. */
+/** Returns the limit on answers of which no call could run, if it is reached. */
 export function findFaultyCallsLimit({ activation: { faultyCalls } }: TaskState): LimitHit | null {
   if (faultyCalls < MAX_FAULTY_CALLS) return null;
   return { limit: 'faulty_calls', value: MAX_FAULTY_CALLS, used: faultyCalls };

@@ -5,7 +5,7 @@ const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 30_000;
 
 /**
- * For how long a rate limit is waited for, about: as its server asks, or else longer each time.
+ * Estimates how long to wait for a rate limit: as the server asks, or else longer each time.
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
  */
@@ -26,26 +26,28 @@ export function findRequestedWait(failure: ModelFailure, inARow: number): number
 }
 
 interface ProviderWait {
-  /** The waits that the provider has asked for before this request, this one counted. */
+  /** The sum of the waits that the provider has asked for before this request, including this one. */
   readonly totalMs: number;
   /** `provider.max_wait_seconds`; 0: no limit. */
   readonly maxMs: number;
-  /** Since the epoch. */
+  /** The present time in milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Returns the failure of a request whose provider asks for a longer wait than is allowed; null: it is waited for. */
+/**
+ * Returns the failure of a request whose provider asks for a longer wait than is allowed; null: it is waited for.
+ */
 export function checkMaxWait(
   failure: ModelFailure,
-  { totalMs, maxMs: mostMs, now }: ProviderWait,
+  { totalMs, maxMs, now }: ProviderWait,
 ): ModelFailure | null {
-  if (mostMs === 0 || totalMs <= mostMs) return null;
-  const limit = `the limit provider.max_wait_seconds = ${mostMs / 1000}`;
+  if (maxMs === 0 || totalMs <= maxMs) return null;
+  const limit = `the limit provider.max_wait_seconds = ${maxMs / 1000}`;
   const { message, retryAfterMs } = failure;
   const because =
     retryAfterMs === undefined
       ? `it was waited for ${durationText(totalMs)}, longer than ${limit}; try again later`
-      : `try again at ${momentText(now + retryAfterMs)}, in ${durationText(retryAfterMs)}: that is ${retryAfterMs > mostMs ? '' : 'in all '}longer than ${limit}`;
+      : `try again at ${momentText(now + retryAfterMs)}, in ${durationText(retryAfterMs)}: that is ${retryAfterMs > maxMs ? '' : 'in all '}longer than ${limit}`;
   return { ...failure, message: `${message} (${because})` };
 }
 

@@ -33,7 +33,7 @@ import type { EstimatedUse } from '../../protocol/used.ts';
 import { isNothing } from '../../protocol/state/ledger.ts';
 import type { EngineDeps } from '../task/deps.ts';
 
-/** Facts about the request that money is reserved for. */
+/** Options for the request that budget is reserved for. */
 export interface RequestBudgetOptions {
   /** The part of the conversation that is sent. Default: all of it. */
   readonly conversation?: NextRequest;
@@ -41,31 +41,31 @@ export interface RequestBudgetOptions {
   readonly kind?: Exclude<OutputDemand['kind'], 'repeat'>;
 }
 
-/** What the tries of one request take of the budget: each reserves anew, and settles. */
+/** The budget of one request: each try reserves its expense, and settles it afterwards. */
 export class RequestBudget {
   private readonly run: TaskRun;
-  /** Estimated. */
+  /** The estimated input in tokens. */
   private readonly input: number;
   private readonly need: RequestNeed | null;
   private reservation: Reservation | null = null;
-  /** The cap that an earlier try of this request was sent with; undefined: none was sent yet. */
+  /** The output cap that an earlier try of this request was sent with; undefined if none was sent yet. */
   private sentWith: { readonly cap: OutputCap | null } | undefined;
 
-  /** `facts`: of the model that is asked; null: no cap needs them. */
-  constructor(run: TaskRun, facts: ModelDetails | null, options: RequestBudgetOptions = {}) {
+  /** @param details the details of the requested model; null if no limit needs them */
+  constructor(run: TaskRun, details: ModelDetails | null, options: RequestBudgetOptions = {}) {
     this.run = run;
     const { conversation: asked = run.state.conversation, kind = 'turn' } = options;
     const { measured } = run;
     const { prefix } = getRequestBase(run);
-    this.input = facts === null ? 0 : estimateInput(asked, prefix);
+    this.input = details === null ? 0 : estimateInput(asked, prefix);
     this.need =
-      facts === null
+      details === null
         ? null
-        : requestNeed(inputToReserve(this.input, measured), facts, {
+        : requestNeed(inputToReserve(this.input, measured), details, {
             output: { kind },
             ...(measured === null ? {} : { newestRound: measured.used }),
           });
-    // Sent again after a crash, it is the same request.
+    // A request that is sent again after a crash is the same request.
     const { openTurn } = run.state;
     if (openTurn !== null) this.sentWith = { cap: openTurn.outputCap ?? null };
   }
@@ -76,8 +76,8 @@ export class RequestBudget {
   }
 
   /**
-   * The cap under which a round of calls and the answer after it have no room, while an answer alone
-   * has; null: there is none. A round is taken to cost what the newest one did.
+   * Returns the limit that leaves room for a last answer, but not for another round of calls before it; null if
+   * there is none. A round is assumed to cost as much as the newest one.
    */
   findLastTurnLimit(): LimitHit | null {
     const { budget, measured } = this.run;
@@ -90,9 +90,10 @@ export class RequestBudget {
   }
 
   /**
-   * Before a try: what leaves no room for it; null: it is held back. Without the task's slot
-   * while it waits: who has reserved may need one before it can settle. What it holds already it gives
-   * back first. Each try of one request has the same output cap. Rejects when the task is stopped.
+   * Reserves the expense of the next try, after releasing an earlier reservation. Returns the limit that leaves
+   * no room for it, or null if it is reserved. Gives up the task's slot while it waits, because a task with a
+   * reservation may need a slot before it can settle. Each try of one request has the same output cap. Rejects
+   * when the task is stopped.
    */
   async reserve(): Promise<BudgetShortfall | null> {
     const { run, need } = this;
@@ -124,7 +125,7 @@ export class RequestBudget {
     return this.need === null ? { ...NO_EXPENSE, turns: 1 } : leastExpense(this.need);
   }
 
-  /** After a try that was answered. */
+  /** Settles a try that was answered. */
   settleAnswer(cost: AnswerCost): void {
     const used = { ...answerExpense(cost), turns: 1 };
     this.reservation?.settle(used);
@@ -132,12 +133,12 @@ export class RequestBudget {
     this.run.measured = { used, input: input + cacheRead + cacheWrite, estimated: this.input };
   }
 
-  /** After a try that came to nothing, or one that is no turn: it may have cost something all the same. */
+  /** Settles a try that failed or that was no turn: it may have cost something, too. */
   settleFailure(cost: AnswerCost): void {
     this.reservation?.settle(answerExpense(cost));
   }
 
-  /** Gives back what is held, if anything is. */
+  /** Gives back the reservation, if there is one. */
   release(): void {
     this.reservation?.settle(NO_EXPENSE);
   }
@@ -147,7 +148,7 @@ function repeatNeed(need: RequestNeed, cap: OutputCap | null): RequestNeed {
   return { ...need, output: { most: cap?.tokens ?? need.output.most, kind: 'repeat' } };
 }
 
-/** Also what is only estimated: it is charged all the same. */
+/** Returns the expense of an answer, including estimated use, which the provider charges as well. */
 export function answerExpense({ usage, costUsd, estimated }: AnswerCost): Expense {
   const guess = estimated === undefined ? 0 : paidTokens(estimated.usage);
   return {
@@ -158,8 +159,8 @@ export function answerExpense({ usage, costUsd, estimated }: AnswerCost): Expens
 }
 
 /**
- * The cap on cost that can't be kept for a model, since nobody knows what that costs; null: there is
- * none. It must not look as if it acted.
+ * Returns the cost limit that cannot be enforced for a model because its price is unknown, or null if there is
+ * none. The task ends with it, since an unenforced limit must not look enforced.
  */
 export function findUnpricedCap(
   budget: Budget,
@@ -171,19 +172,19 @@ export function findUnpricedCap(
   return { ...cap, unpriced: modelName(model) };
 }
 
-/** What an answer has used, as its event says it. */
+/** The usage and cost of an answer, as its event holds them. */
 export interface AnswerCost {
-  /** The provider's own. */
+  /** The usage that the provider reported. */
   readonly usage: Usage;
   readonly costUsd: number | null;
-  /** `provider/id` of the one that answered. */
+  /** The model that answered, as `provider/id`. */
   readonly model: string;
-  /** Where the price is from; absent: none is known. */
+  /** The source of the price; absent if the price is unknown. */
   readonly pricedBy?: string;
   readonly estimated?: EstimatedUse;
 }
 
-/** Loads the catalogue at the first call. */
+/** Computes the cost of an answer. The first call loads the catalogue. */
 export async function computeAnswerCost(
   { models }: Pick<EngineDeps, 'models'>,
   { model }: Pick<ModelRequest, 'model'>,
@@ -203,7 +204,7 @@ export async function computeAnswerCost(
   };
 }
 
-/** Of an answer that broke, nothing where it has used nothing. */
+/** Returns the cost of a failed answer: only its usage if that is zero. */
 export function failedAnswerCost(cost: AnswerCost): { readonly usage: Usage } | AnswerCost {
   const isFree = isNothing(cost.usage) && cost.estimated === undefined;
   return isFree ? { usage: cost.usage } : cost;

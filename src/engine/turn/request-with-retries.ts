@@ -20,7 +20,7 @@ import { decideRetry, addRetryLimit, NO_FAILURES } from './retry.ts';
 import { sleep } from '../task/sleep.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
-/** An answer that has ended. */
+/** An answer that ended normally, with its cost and duration. */
 export interface FinishedAnswer {
   readonly answer: Extract<ModelAnswer, { type: 'finished' }>;
   readonly cost: AnswerCost;
@@ -28,21 +28,21 @@ export interface FinishedAnswer {
 }
 
 interface RetryContext {
-  /** Holds what the first try takes, and gets what each that fails has cost. */
+  /** Holds the reservation of the first try, and is charged for each failed try. */
   readonly requestBudget: RequestBudget;
-  /** Writes the answer down, and settles. */
-  recordAnswer(whole: FinishedAnswer): void;
+  /** Records the answer and settles the budget. */
+  recordAnswer(finished: FinishedAnswer): void;
 }
 
 /**
- * Sends the request of a turn until it is answered, may not be tried again, or the task is stopped.
- * Never rejects for what a provider does.
+ * Sends the request of a turn until it is answered, may not be retried, or the task is stopped. Never rejects
+ * because of a provider.
  */
 export async function requestWithRetries(
   deps: EngineDeps,
   run: TaskRun,
   begun: StartedTurn,
-  { requestBudget: spending, recordAnswer: take }: RetryContext,
+  { requestBudget, recordAnswer }: RetryContext,
 ): Promise<TurnOutcome> {
   const { journal } = run;
   const { turn, request } = begun;
@@ -52,13 +52,13 @@ export async function requestWithRetries(
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.requestSent();
-    const answer = await streamResponse(deps, run, begun, spending);
+    const answer = await streamResponse(deps, run, begun, requestBudget);
     const cost = await computeAnswerCost(deps, request, answer);
     if (answer.type === 'finished') {
-      take({ answer, cost, ms: Math.round(deps.clock.monotonic() - startedAt) });
+      recordAnswer({ answer, cost, ms: Math.round(deps.clock.monotonic() - startedAt) });
       return { kind: 'answered' };
     }
-    spending.settleFailure(cost);
+    requestBudget.settleFailure(cost);
     const { failure } = answer;
     const { repairs } = answer;
     const used = { ...failedAnswerCost(cost), ...(repairs === undefined ? {} : { repairs }) };
@@ -75,7 +75,7 @@ export async function requestWithRetries(
     requestedMs = requested === null ? 0 : requestedMs + requested;
     const limit = { totalMs: requestedMs, maxMs: deps.settings.maxWaitMs, now: deps.clock.now() };
     const tooLong = failure.retryable ? checkMaxWait(failure, limit) : null;
-    const isLeft =
+    const isAbandoned =
       isLongRateLimit(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
       canFallBack(deps, run, failure);
     if (run.cancellation.turnSignal.aborted) {
@@ -91,7 +91,7 @@ export async function requestWithRetries(
       journal.record({ type: 'turn.failed', turn, failure, ...used });
       return { kind: 'limit', hit };
     }
-    if (!decision.retry || isLeft || tooLong !== null) {
+    if (!decision.retry || isAbandoned || tooLong !== null) {
       const spent = decision.retry ? null : decision.spent;
       const last = addRetryLimit(tooLong ?? failure, {
         spent,
@@ -105,7 +105,7 @@ export async function requestWithRetries(
     retries = decision.next;
     const waitMs = Math.round(decision.waitMs);
     journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, ...used });
-    const prevented = await waitForRetry(deps, run, { waitMs, requestBudget: spending });
+    const prevented = await waitForRetry(deps, run, { waitMs, requestBudget });
     if (prevented === null) continue;
     if (prevented !== 'stopped' && prevented.fitsLowered) {
       journal.record(lowerCapFailure(turn, prevented.hit));
@@ -116,7 +116,10 @@ export async function requestWithRetries(
   }
 }
 
-/** What a task that is given up here can still tell. Of an answer over its size, nothing is taken. */
+/**
+ * Returns the text of an answer that broke off, for a task that ends here. An answer above its size limit gives
+ * none.
+ */
 function toPartialText(answer: ModelAnswer): { readonly text?: string } {
   if (answer.type === 'finished' || answer.partialText === undefined) return {};
   return answer.failure.kind === 'too_large' ? {} : { text: answer.partialText };
@@ -127,18 +130,20 @@ interface Retry {
   readonly requestBudget: RequestBudget;
 }
 
-/** Without its slot, which others can use meanwhile. What prevents another try; null: nothing does. */
+/**
+ * Waits for the next try without the task's slot, and reserves its budget. Returns what prevents the try, or null.
+ */
 async function waitForRetry(
   deps: EngineDeps,
   run: TaskRun,
-  { waitMs, requestBudget: spending }: Retry,
+  { waitMs, requestBudget }: Retry,
 ): Promise<BudgetShortfall | 'stopped' | null> {
   run.slot.give();
   try {
     await sleep(deps.deadlines, waitMs, run.cancellation.turnSignal);
-    // A broken answer may have cost what this try would need.
-    const noRoom = await spending.reserve();
-    if (noRoom !== null) return noRoom;
+    // A failed answer may have used up the budget for this try.
+    const shortfall = await requestBudget.reserve();
+    if (shortfall !== null) return shortfall;
     await run.slot.take();
     return null;
   } catch {

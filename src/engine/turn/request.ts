@@ -11,20 +11,24 @@ import type { Effort } from '../../protocol/agent.ts';
 import { hash } from 'node:crypto';
 import type { Message } from '../../protocol/message.ts';
 
-/** `none` for the last turn after a limit: the tools stay in the request, calls are forbidden. */
+/**
+ * The tool choice of a request. `none`, for the last turn after a limit: the tools stay in the request, but calls
+ * are forbidden.
+ */
 export type ToolChoice = 'auto' | 'none';
 
-/** A turn under way, and the request that each of its tries sends. */
+/** A turn that has started, and the request that each of its tries sends. */
 export interface StartedTurn {
   readonly turn: number;
   readonly request: ModelRequest;
-  /** It asks for a summary: nothing of the answer is shown as the task's own. */
+  /** True if the request asks for a summary, whose answer is not shown as the task's own. */
   readonly isSummary: boolean;
 }
 
 /**
- * Begins a turn, or goes on with the one that was begun before a crash: that request is the same again, and
- * nothing new may stand in it. `outputCap`: null where no budget lowers the model's own output limit.
+ * Starts a turn, or continues the one that started before a crash: its request is repeated unchanged.
+ *
+ * @param outputCap null if no budget lowers the model's own output limit
  */
 export function startTurn(
   { models, store }: Pick<EngineDeps, 'models' | 'store'>,
@@ -54,7 +58,7 @@ export function startTurn(
   return { turn, request, isSummary: false };
 }
 
-/** A request of a task: but for its messages the same as all of them. */
+/** Builds a request of a task. All requests of a task differ only in their messages and limits. */
 export function buildRequest(
   { models, store }: Pick<EngineDeps, 'models' | 'store'>,
   run: TaskRun,
@@ -76,17 +80,20 @@ export function buildRequest(
   };
 }
 
-/** Who is asked by a request of a task, and what it begins with. */
+/** The part that requests of a task share: the model, and the beginning of the request. */
 export interface RequestBase {
   readonly model: ResolvedModel;
   readonly prefix: RequestPrefix;
-  /** The agent type that the provider's cache knows what follows by. */
+  /** The agent type that is part of the key for the provider's cache. */
   readonly agent: string;
-  /** Absent: the model's own. */
+  /** Default: the model's own. */
   readonly effort?: Effort;
 }
 
-/** Of the next request. While a summary of its parent's conversation is due, that conversation's. */
+/**
+ * Returns the base of the next request. While a summary of the parent's conversation is due, it is the base of
+ * that conversation.
+ */
 export function getRequestBase({
   spec,
   prefix,
@@ -103,9 +110,13 @@ export function getRequestBase({
 /** About 48 bits: enough to tell one text of a task from another. */
 const DIGEST_LENGTH = 12;
 
+/** One part of a message: a text, a call or a result. */
 export type RequestPart = Message['content'][number];
 
-/** What a request adds to the one before it: the answer to that, what its calls came to, and what was said since. */
+/**
+ * Returns the parts that a request adds to the one before it: the answer to that, the results of its calls, and
+ * newer inputs.
+ */
 export function findAddedParts(messages: readonly Message[]): readonly RequestPart[] {
   const answer = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages
@@ -113,7 +124,7 @@ export function findAddedParts(messages: readonly Message[]): readonly RequestPa
     .flatMap(({ content }): readonly RequestPart[] => content);
 }
 
-/** A digest of each of these, so that a log can be held against what was really sent. */
+/** Returns a digest of each added part, so that a log can be compared with what was really sent. */
 export function digestAddedParts(messages: readonly Message[]): readonly string[] {
   return findAddedParts(messages).map((part) =>
     hash('sha256', JSON.stringify(part)).slice(0, DIGEST_LENGTH),

@@ -21,19 +21,19 @@ import type { LeadingRequest } from '../limits/prompt-cache-warm-up.ts';
 import { estimatePrompt } from '../limits/estimate.ts';
 
 /**
- * Sends the request once, and reads what comes to its end. Never rejects. While a rate limit holds it
- * back the task has no slot and holds nothing of the budget, and takes both again before the request
- * goes out; held back for long, it fails where a fallback model would go on.
+ * Sends the request once and reads the response to its end. Never rejects. While a rate limit holds the request
+ * back, the task holds neither a slot nor budget, and takes both again before the request is sent. A request that
+ * is held for long fails if a fallback model could continue.
  */
 export async function streamResponse(
   deps: EngineDeps,
   run: TaskRun,
   begun: StartedTurn,
-  spending: RequestBudget,
+  requestBudget: RequestBudget,
 ): Promise<ModelAnswer> {
   const lead = await waitForPromptCache(deps, run, begun.request);
   try {
-    return await streamOnce(deps, run, { ...begun, requestBudget: spending, lead });
+    return await streamOnce(deps, run, { ...begun, requestBudget, lead });
   } finally {
     lead?.over();
   }
@@ -47,11 +47,11 @@ interface StreamContext extends StartedTurn {
 async function streamOnce(
   deps: EngineDeps,
   run: TaskRun,
-  { turn, request, isSummary, requestBudget: spending, lead }: StreamContext,
+  { turn, request, isSummary, requestBudget, lead }: StreamContext,
 ): Promise<ModelAnswer> {
   const task = run.spec.id;
   const streamed = new StreamedResponse();
-  let isHoldTold = false;
+  let isHoldRecorded = false;
   const show = (part: ProgressPart): void => {
     streamed.add(part);
     if (!isSummary) deps.onSignal(toSignal(part, task));
@@ -62,17 +62,17 @@ async function streamOnce(
       case 'held': {
         const failure = findHeldRequestFailure(deps, run, part);
         if (failure !== null) return { type: 'failed', failure };
-        if (!isHoldTold) {
+        if (!isHoldRecorded) {
           const { because, untilMs } = part;
           run.journal.record({ type: 'turn.held', turn, because, untilMs });
         }
-        isHoldTold = true;
-        spending.release();
+        isHoldRecorded = true;
+        requestBudget.release();
         run.slot.give();
         break;
       }
       case 'admitted': {
-        const prevented = await reserveBeforeSending(run, request, spending);
+        const prevented = await reserveBeforeSending(run, request, requestBudget);
         if (prevented !== null) return prevented;
         break;
       }
@@ -84,7 +84,7 @@ async function streamOnce(
           turn,
           added: digestAddedParts(request.messages),
         });
-        // Loaded while the answer streams in; asked for again when it has ended.
+        // Loads the model details while the answer streams; they are needed when it has ended.
         void deps.models.facts(request.model);
         break;
       case 'text_delta':
@@ -115,7 +115,7 @@ function toSignal(part: ProgressPart, task: string): TaskSignal {
   return { type, task, name };
 }
 
-/** Shows a silence to whoever looks at the task. A log that can't be written ends the task elsewhere. */
+/** Records silences of the server. A log that cannot be written ends the task elsewhere. */
 function createSilenceRecorder(
   deps: EngineDeps,
   run: TaskRun,
@@ -134,7 +134,7 @@ function createSilenceRecorder(
   };
 }
 
-/** The answer with an estimate of what its server did not report; it counts beside what it did. */
+/** Adds an estimate of the usage that the server did not report. */
 function addEstimate(
   part: FinalPart,
   streamed: StreamedResponse,
@@ -161,19 +161,22 @@ function addPartialText(answer: ModelAnswer, { text }: StreamedResponse): ModelA
     : { ...answer, partialText: text };
 }
 
-/** Before a request that was held back goes out; null: it may. */
+/**
+ * Takes the budget and the slot again for a request that was held back. Returns the failure, or null if it may be
+ * sent.
+ */
 async function reserveBeforeSending(
   run: TaskRun,
   { model }: ModelRequest,
-  spending: RequestBudget,
+  requestBudget: RequestBudget,
 ): Promise<ModelAnswer | null> {
   try {
-    const noRoom = await spending.reserve();
-    if (noRoom !== null) return { ...unsentFailure(limitMessage(noRoom.hit)), shortfall: noRoom };
+    const shortfall = await requestBudget.reserve();
+    if (shortfall !== null) return { ...unsentFailure(limitMessage(shortfall.hit)), shortfall };
     await run.slot.take();
     return null;
   } catch {
-    // Both reject only when the task is stopped, which the caller tells by the signal.
+    // Both reject only when the task is stopped, which the caller sees by the signal.
     return unsentFailure(`${modelName(model)}: stopped before the request was sent`);
   }
 }
@@ -182,12 +185,12 @@ function unsentFailure(message: string) {
   return { type: 'failed', failure: { kind: 'cancelled', message, retryable: false } } as const;
 }
 
-/** Tokens, where nobody knows of a model: no provider caches a shorter prefix. */
+/** The shortest prefix in tokens that is cached, for models of which it is unknown: no provider caches less. */
 const DEFAULT_CACHE_MINIMUM = 1_024;
 
 /**
- * Holds a child's request while the first one with its prefix is on its way, where reading the cache is
- * known to cost less than sending the prefix again. The request leads where one is returned.
+ * Holds a child's request while the first request with the same prefix is on its way, if reading the provider's
+ * cache costs less than sending the prefix again. Returns a lead if this request is the first one.
  */
 async function waitForPromptCache(
   { models, settings }: Pick<EngineDeps, 'models' | 'settings'>,
@@ -195,11 +198,11 @@ async function waitForPromptCache(
   { model, prefix }: ModelRequest,
 ): Promise<LeadingRequest | null> {
   if (run.parent === null || settings.cacheHoldMs === 0) return null;
-  // The conversation that it inherits, or asks a summary of, was sent a moment ago.
+  // A forked conversation, or one to summarize, was sent a moment ago and is cached already.
   if (run.spec.inherited !== undefined || prefix !== run.prefix) return null;
-  const facts = await models.facts(model);
-  if (!isCheaperCached(facts)) return null;
-  if (estimatePrompt(prefix, []) < (facts.cacheMinimum ?? DEFAULT_CACHE_MINIMUM)) return null;
+  const details = await models.facts(model);
+  if (!isCheaperCached(details)) return null;
+  if (estimatePrompt(prefix, []) < (details.cacheMinimum ?? DEFAULT_CACHE_MINIMUM)) return null;
   return run.tree.warmPrefixes.enter(
     `${modelName(model)} ${run.spec.prefix}`,
     run.cancellation.turnSignal,

@@ -4,12 +4,12 @@ import type { ModelRequest, ProgressPart, Usage } from '../../protocol/model.ts'
 import type { FinalPart } from './turn-outcome.ts';
 import { estimatePrompt, tokensOf } from '../limits/estimate.ts';
 
-/** UTF-16 units of a broken answer that are kept: it is no answer, and its log line must stay small. */
+/** The most UTF-16 units that are kept of an answer that broke off, so that its log line stays small. */
 const MAX_KEPT_LENGTH = 65_536;
 
 /**
- * What came of an answer: its text, for one that breaks off, and its tokens, for one that ends without the
- * provider's own usage. Few do: nothing is counted before it is asked for.
+ * Collects a streamed response: its text, in case it breaks off, and its tokens, in case the provider reports no
+ * usage. Tokens are counted only on demand, since few responses need it.
  */
 export class StreamedResponse {
   private isAccepted = false;
@@ -25,12 +25,16 @@ export class StreamedResponse {
     else if (part.type === 'reasoning_delta') this.reasoningText.add(part.text);
   }
 
-  /** Its beginning where it is long. */
+  /** The text, or its beginning if it is long. */
   get text(): string {
     return this.answerText.kept.slice(0, MAX_KEPT_LENGTH);
   }
 
-  /** `last`: how it ended. Null: no answer had begun, and nothing is charged. */
+  /**
+   * Estimates the usage. Returns null if no answer had started, in which case nothing is charged.
+   *
+   * @param last the end of the response
+   */
   estimate(
     { prefix, messages }: Pick<ModelRequest, 'prefix' | 'messages'>,
     last: FinalPart,
@@ -55,7 +59,7 @@ function countCallTokens(last: FinalPart): number {
   );
 }
 
-/** A text that comes in pieces, of which the beginning is kept. */
+/** A text that arrives in pieces and of which the beginning is kept. */
 class PartialText {
   kept = '';
   private length = 0;
@@ -65,7 +69,7 @@ class PartialText {
     this.length += piece.length;
   }
 
-  /** What is not kept is taken to be as the rest. */
+  /** The part that was not kept is assumed to have as many tokens per character. */
   get tokens(): number {
     if (this.length === 0) return 0;
     return (tokensIn(this.kept) * this.length) / this.kept.length;

@@ -10,8 +10,8 @@ import type { Cap } from '../limits/budget.ts';
 const DATE_NOTICE = /^<notice>It is (\d{4}-\d{2}-\d{2}) now\.<\/notice>$/;
 
 /**
- * Adds the date to the end of a conversation that goes on after the day it knows of: its system prompt, which
- * names the day of its beginning, must stay the same bytes for the provider's cache.
+ * Adds the present date to a conversation that continues on a later day than the last one it was given. The
+ * system prompt, which names the first day, must keep its bytes for the provider's cache.
  */
 export function queueNewDate(
   { clock, today = () => localDay(clock.now()) }: Pick<EngineDeps, 'clock' | 'today'>,
@@ -19,7 +19,7 @@ export function queueNewDate(
 ): void {
   const date = today();
   const first = spec.date ?? localDay(state.createdAt);
-  // A clock that is set back makes no new day.
+  // A clock that was set back makes no new day.
   if (date === null || date <= first) return;
   const { messages, queued } = state.conversation;
   const known = findLatestDate([...messages, ...queued]);
@@ -28,7 +28,10 @@ export function queueNewDate(
   journal.record({ type: 'input.queued', input });
 }
 
-/** The newest date that a conversation was given after its beginning; undefined: none, or it was summarized away. */
+/**
+ * Returns the newest date that a conversation was given after its start, or undefined if there is none or a
+ * summary replaced it.
+ */
 function findLatestDate(
   items: readonly (Message | { readonly text: string })[],
 ): string | undefined {
@@ -44,7 +47,10 @@ function textsOf({ role, content }: Message): readonly string[] {
   return role === 'user' ? content.map(({ text }) => text) : [];
 }
 
-/** The caps that a task is told of, each with what is used of it: its own, and at the top the tree's. */
+/**
+ * Returns the limits that a task is notified of, with the amount used: its own, and for the root those of the
+ * tree.
+ */
 export function capsInUse(run: TaskRun, clock: Clock): readonly LimitHit[] {
   const { tree, state, spec, budget } = run;
   const { maxTurns } = spec.limits;
@@ -58,7 +64,7 @@ export function capsInUse(run: TaskRun, clock: Clock): readonly LimitHit[] {
   ];
 }
 
-/** The caps on its wall time, in milliseconds: its own, and at the top that of the tree. */
+/** Returns the limits on a task's working time in milliseconds: its own, and for the root that of the tree. */
 export function wallCaps({ spec, tree }: TaskRun): readonly Cap[] {
   const { wallMs } = spec.limits;
   const ofTree = tree.id === spec.id ? tree.wallMs : null;
@@ -68,7 +74,7 @@ export function wallCaps({ spec, tree }: TaskRun): readonly Cap[] {
   ];
 }
 
-/** Milliseconds at work in its stint, under owners that are gone too. */
+/** Returns the milliseconds that a task has worked in its activation, including those under earlier processes. */
 function workedMs({ state, workingSince }: TaskRun, clock: Clock): number {
   const here = workingSince === null ? 0 : clock.monotonic() - workingSince;
   return state.activation.workedMs + here;

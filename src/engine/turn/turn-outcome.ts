@@ -3,20 +3,20 @@ import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { limitMessage } from '../limits/limits.ts';
 
-/** The limit that stands against a try of a request. */
+/** The limit that leaves no budget for a try of a request. */
 export interface BudgetShortfall {
   readonly hit: LimitHit;
-  /** Whether the same request with a lower output cap has room. */
+  /** True if the same request would fit with a lower output cap. */
   readonly fitsLowered: boolean;
 }
 
-/** What came of one turn. */
+/** The outcome of one turn. */
 export type TurnOutcome =
   | { readonly kind: 'answered' }
   | { readonly kind: 'limit'; readonly hit: LimitHit }
-  /** Nothing was asked: there is room for an answer, and for no more calls before it. */
+  /** No request was sent: the budget allows a last answer, but no more calls before it. */
   | { readonly kind: 'last_turn'; readonly hit: LimitHit }
-  /** No room is left to repeat the request as it was; with a lower output cap it can be made anew. */
+  /** The budget does not allow the same request again, but one with a lower output cap. */
   | { readonly kind: 'begin_again' }
   | { readonly kind: 'failed'; readonly failure: ModelFailure }
   | { readonly kind: 'stopped' };
@@ -25,8 +25,11 @@ export type TurnOutcome =
 export type FinalPart = Extract<ModelPart, { type: 'finished' | 'failed' }>;
 
 /**
- * The end of an answer; `estimated`: what it has used, where the provider did not say; `noRoom`: the
- * limit that left no room for it by the time that it could be asked for; `cut`: the text of one that broke off.
+ * The end of an answer.
+ *
+ * - `estimated`: the tokens used, if the provider did not report them
+ * - `shortfall`: the limit that left no budget for the request by the time that it could be sent
+ * - `partialText`: the text of an answer that broke off
  */
 export type ModelAnswer = FinalPart & {
   readonly estimated?: Usage;
@@ -37,16 +40,17 @@ export type ModelAnswer = FinalPart & {
 type TurnFailed = Extract<EventBody, { type: 'turn.failed' }>;
 
 /**
- * The end of a turn whose request cannot be repeated as it was, because less of a budget is left by now. The
- * task makes the request anew, with a lower output cap.
+ * Builds the event that ends a turn whose request no longer fits into the budget. The task then makes a new
+ * request with a lower output cap.
  */
 export function lowerCapFailure(turn: number, hit: LimitHit): TurnFailed {
   const message = `${limitMessage(hit)}; the request is made anew with a lower output cap`;
-  // Retryable as no other cancelled request is: a rerun of the log tells it by that.
+  // No other cancelled request is retryable: a rerun of the log recognizes this one by that.
   const failure = { kind: 'cancelled', message, retryable: true } as const;
   return { type: 'turn.failed', turn, failure, usage: NO_USAGE };
 }
 
+/** Says whether an event is one that `lowerCapFailure` built. */
 export function isLowerCapFailure(event: EventBody | undefined): boolean {
   if (event?.type !== 'turn.failed') return false;
   return event.failure.kind === 'cancelled' && event.failure.retryable;

@@ -17,9 +17,9 @@ import { parseTaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
 import { lookUpAgent } from '../../agents/find-agent.ts';
 
 /**
- * One model request and its answer, retries included. Never rejects for what a provider does. What
- * waits in the queue stands in the request; the budget is reserved before each try and settled after it.
- * Rejects when the task is stopped before the request is begun.
+ * Runs one turn: one model request and its answer, including retries. The request holds the queued inputs. The
+ * budget is reserved before each try and settled after it. Never rejects because of a provider. Rejects when the
+ * task is stopped before the request starts.
  */
 export async function runTurn(
   deps: EngineDeps,
@@ -28,37 +28,43 @@ export async function runTurn(
 ): Promise<TurnOutcome> {
   await bookAbandonedResponse(deps, run);
   const { model } = run.spec;
-  // Without a cap there is nothing to hold back, and the catalogue need not be loaded yet.
-  const facts = run.budget.bounded ? await deps.models.facts(model) : null;
-  const unpriced = facts === null ? null : findUnpricedCap(run.budget, model, facts);
+  // Without a limit nothing is reserved, and the catalogue need not be loaded yet.
+  const details = run.budget.bounded ? await deps.models.facts(model) : null;
+  const unpriced = details === null ? null : findUnpricedCap(run.budget, model, details);
   if (unpriced !== null) return { kind: 'limit', hit: unpriced };
-  // A request that was begun before a crash is the same again: nothing new may stand in it.
+  // A request that started before a crash is repeated unchanged, so nothing new may be added to it.
   const isNew = run.state.openTurn === null;
   if (isNew && toolChoice === 'auto') {
     queueNewDate(deps, run);
     queueBudgetNotices(deps, run);
   }
-  const spending = new RequestBudget(run, facts, { kind: toolChoice === 'none' ? 'last' : 'turn' });
-  const last = isNew && toolChoice === 'auto' ? spending.findLastTurnLimit() : null;
+  const requestBudget = new RequestBudget(run, details, {
+    kind: toolChoice === 'none' ? 'last' : 'turn',
+  });
+  const last = isNew && toolChoice === 'auto' ? requestBudget.findLastTurnLimit() : null;
   if (last !== null) return { kind: 'last_turn', hit: last };
   try {
-    const noRoom = await spending.reserve();
-    if (noRoom !== null) return endWithoutBudget(run, noRoom);
+    const shortfall = await requestBudget.reserve();
+    if (shortfall !== null) return endWithoutBudget(run, shortfall);
     await run.slot.take();
     run.cancellation.turnSignal.throwIfAborted();
-    const outputCap = isNew && deps.outputCap ? deps.outputCap() : spending.outputCap;
+    const outputCap = isNew && deps.outputCap ? deps.outputCap() : requestBudget.outputCap;
     const begun = startTurn(deps, run, { toolChoice, outputCap });
-    const take = (whole: FinishedAnswer) => recordAnswer(deps, run, begun, { ...whole, spending });
+    const take = (finished: FinishedAnswer) =>
+      recordAnswer(deps, run, begun, { ...finished, requestBudget });
     return await requestWithRetries(deps, run, begun, {
-      requestBudget: spending,
+      requestBudget,
       recordAnswer: take,
     });
   } finally {
-    spending.release();
+    requestBudget.release();
   }
 }
 
-/** A turn that was begun before a crash is closed where only a request with a lower output cap has room. */
+/**
+ * Ends a turn that the budget does not allow. A turn that started before a crash is closed if a request with a
+ * lower output cap would fit.
+ */
 function endWithoutBudget(
   { state, journal }: TaskRun,
   { hit, fitsLowered }: BudgetShortfall,
@@ -73,9 +79,9 @@ function recordAnswer(
   deps: EngineDeps,
   run: TaskRun,
   { turn, request }: StartedTurn,
-  { answer, cost, ms, spending }: FinishedAnswer & { readonly spending: RequestBudget },
+  { answer, cost, ms, requestBudget }: FinishedAnswer & { readonly requestBudget: RequestBudget },
 ): void {
-  spending.settleAnswer(cost);
+  requestBudget.settleAnswer(cost);
   const { reason, repairs } = answer;
   const mayCall = request.toolChoice === 'auto' && reason !== 'content_filter';
   const message = mayCall
@@ -93,7 +99,7 @@ function recordAnswer(
   run.calls.remember(message);
 }
 
-/** Tells a task, in the request that follows, of the caps that it has used much of. */
+/** Queues a notice for each limit that the task has used to a large part. */
 function queueBudgetNotices({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
   const { activation, conversation } = run.state;
   const due = dueNotices(capsInUse(run, clock), {
@@ -106,8 +112,8 @@ function queueBudgetNotices({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun):
 }
 
 /**
- * An answer as it is taken: with a Task call for each type that a person named and that it does not
- * call itself. A model is asked to and may do otherwise; whoever names a type gets it in any case.
+ * Adds a Task call to an answer for each agent type that the user named and that the model did not call itself,
+ * so that a user who names an agent always gets it.
  */
 function addMentionedCalls(
   deps: Pick<EngineDeps, 'agents' | 'store'>,
@@ -123,7 +129,7 @@ function addMentionedCalls(
       .flatMap((call) => findDelegatedType(deps, run, call) ?? [])
       .map(nameOf),
   );
-  // Named in two messages, it gets the later one, which stands on the earlier.
+  // An agent that is named in two messages gets the later one, which builds on the earlier.
   const byName = new Map(mentioned.map((mention) => [nameOf(mention.agent), mention]));
   const missing = [...byName].flatMap(([name, mention]) => (called.has(name) ? [] : [mention]));
   if (missing.length === 0) return message;
@@ -133,7 +139,7 @@ function addMentionedCalls(
   return { ...message, content: [...message.content, ...added] };
 }
 
-/** The type that a call delegates to; undefined where it delegates to nobody. */
+/** Returns the agent type that a call delegates to, or undefined if it does not delegate. */
 function findDelegatedType(
   { store }: Pick<EngineDeps, 'store'>,
   { state }: Pick<TaskRun, 'state'>,
