@@ -29,29 +29,15 @@ export function createCallAttachPort(
   run: TaskRun,
   callId: string,
 ): AttachPort {
-  const loadRules = async () =>
-    (await deps.models.attachments?.(run.spec.model)) ?? UNKNOWN_MODEL_RULES;
-  const findRefusal = (details: AttachmentDetails, known: AttachmentRules) =>
-    known.refusal(details) ?? findRoomRefusal(run, details);
-  const admit = async (details: AttachmentDetails) => {
-    const known = await loadRules();
-    // Nothing is awaited from here on, because other calls of the same message check at the same time.
-    const refusal = findRefusal(details, known);
+  const refuse: Check = (details, rules) => rules.refusal(details) ?? findRoomRefusal(run, details);
+  return createStoringPort(deps, run.spec.model, refuse, (details, rules) => {
+    const reason = refuse(details, rules);
     // The attachment counts as one of this call until the call has its outcome.
-    if (refusal === null)
+    if (reason === null) {
       run.attaching.set(callId, [...(run.attaching.get(callId) ?? []), details]);
-    return refusal;
-  };
-  return {
-    refusal: async (details) => findRefusal(details, await loadRules()),
-    async add(details, bytes) {
-      const refusal = await admit(details);
-      if (refusal !== null) return refusal;
-      const { tokens } = await loadRules();
-      return { ...details, tokens: tokens(details), blob: deps.store.keepAttachment(bytes) };
-    },
-    addAgain: admit,
-  };
+    }
+    return reason;
+  });
 }
 
 /**
@@ -64,20 +50,34 @@ export function createQuoteAttachPort(
   { spec, state }: Pick<TaskRun, 'spec' | 'state'>,
   others: () => readonly Attachment[],
 ): AttachPort {
-  const loadRules = async () =>
-    (await deps.models.attachments?.(spec.model)) ?? UNKNOWN_MODEL_RULES;
-  const refusal = async (details: AttachmentDetails) =>
-    (await loadRules()).refusal(details) ??
-    refuseWithoutRoom([...listAttachments({ state }), ...others()], details);
+  return createStoringPort(
+    deps,
+    spec.model,
+    (details, rules) =>
+      rules.refusal(details) ??
+      refuseWithoutRoom([...listAttachments({ state }), ...others()], details),
+  );
+}
+
+/** Says why an attachment can't be added; synchronous, because other calls of the same message check at the same time. */
+type Check = (details: AttachmentDetails, rules: AttachmentRules) => WhyNotShown;
+
+function createStoringPort(
+  { models, store }: Pick<EngineDeps, 'models' | 'store'>,
+  model: ResolvedModel,
+  refuse: Check,
+  admit = refuse,
+): AttachPort {
+  const loadRules = async () => (await models.attachments?.(model)) ?? UNKNOWN_MODEL_RULES;
   return {
-    refusal,
+    refusal: async (details) => refuse(details, await loadRules()),
     async add(details, bytes) {
-      const reason = await refusal(details);
+      const rules = await loadRules();
+      const reason = admit(details, rules);
       if (reason !== null) return reason;
-      const { tokens } = await loadRules();
-      return { ...details, tokens: tokens(details), blob: deps.store.keepAttachment(bytes) };
+      return { ...details, tokens: rules.tokens(details), blob: store.keepAttachment(bytes) };
     },
-    addAgain: refusal,
+    addAgain: async (details) => admit(details, await loadRules()),
   };
 }
 

@@ -34,11 +34,11 @@ async function confinementBy(decision?: Decision): Promise<Confinement | undefin
   return seen;
 }
 
-describe('what a command is held to', () => {
+describe('the confinement of a command', () => {
   const held = { roots: [ROOT], network: false };
   const readOnly = [`${ROOT}/a`, `${ROOT}/b`];
 
-  test('follows from the rules, asked or not', async () => {
+  test('follows from the rules, whether the user was asked or not', async () => {
     const denied = { hidden: [`${ROOT}/secret`], readOnly };
     expect(await confinementBy()).toEqual({
       ...held,
@@ -48,7 +48,7 @@ describe('what a command is held to', () => {
     });
   });
 
-  test('is not the ask rule that a person has answered', async () => {
+  test('leaves out the ask rule that the user has answered', async () => {
     const asked: Decision = {
       verdict: 'ask',
       step: 'ask_rule',

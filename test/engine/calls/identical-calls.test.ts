@@ -4,8 +4,8 @@ import { testEngine, waitTool } from '../support.ts';
 
 const same = call('Bash', { ms: 0 });
 
-describe('ten identical calls are never exceeded', () => {
-  test('by one answer', async () => {
+describe('at most ten identical calls run', () => {
+  test('in one answer', async () => {
     const engine = testEngine(play({ main: [calls(...Array.from({ length: 14 }, () => same))] }));
     await engine.start('main').end.written;
     expect(eventsOfType(engine, 'call.ended')).toHaveLength(10);
@@ -18,7 +18,7 @@ describe('ten identical calls are never exceeded', () => {
     );
   });
 
-  test('by answers of several', async () => {
+  test('in answers with several calls each', async () => {
     const seven = calls(...Array.from({ length: 7 }, () => same));
     const engine = testEngine(play({ main: Array.from({ length: 20 }, () => seven) }));
     const run = engine.start('main');
@@ -31,7 +31,7 @@ describe('ten identical calls are never exceeded', () => {
     });
   });
 
-  test('where each gives something else', async () => {
+  test('even if each result differs', async () => {
     let count = 0;
     const engine = testEngine(() => (count < 50 ? { calls: [same] } : { text: 'enough' }), {
       tools: [{ ...ticking(), name: 'Bash' }],

@@ -44,7 +44,7 @@ test.each<[string, WindowLimits, number | null]>([
   ['tokens above the window', { ...LIMITS, compactAt: 50_000 }, 10_000],
   ['an answer as large as the window', { ...LIMITS, output: 11_000, compactAt: 1 }, 5_500],
   ['no window', { ...LIMITS, window: null }, null],
-])('where it begins: %s', (_, limits, trigger) => {
+])('compaction starts at the right size: %s', (_, limits, trigger) => {
   expect(compactionTrigger(limits)).toBe(trigger);
   expect(inputRoom(11_000, 1_000)).toBe(10_000);
 });
@@ -54,13 +54,13 @@ const OLD = results(1_000, 2_000, 3_000, 500, 500, 500);
 test.each<[string, ContextLayout, Partial<typeof CALM>, object]>([
   ['room enough', layout(8_000, 10, OLD), {}, { kind: 'none' }],
   [
-    'the oldest that suffice are cleared',
+    'the oldest results that suffice are cleared',
     layout(8_001, 6, OLD),
     {},
     { kind: 'clear', results: OLD.slice(0, 3) },
   ],
   [
-    'those of the newest turns, and of delegates, are not',
+    'results of the newest turns and of subagents are not cleared',
     layout(8_001, 6, [
       ...results(6_000, 100, 100, 100).map((each) => Object.assign(each, { tool: 'Task' })),
       ...results(200, 200, 200),
@@ -69,7 +69,7 @@ test.each<[string, ContextLayout, Partial<typeof CALM>, object]>([
     { kind: 'summarise' },
   ],
   [
-    'where clearing is not enough',
+    'the beginning is summarized if clearing is not enough',
     layout(9_000, 20),
     {},
     { kind: 'summarise', upTo: 31, freed: 4_500 },
@@ -84,7 +84,7 @@ test.each<[string, ContextLayout, Partial<typeof CALM>, object]>([
     { kind: 'clear', results: results(9_000) },
   ],
   [
-    'what was not seen yet stays where it fits',
+    'a result that the model has not seen yet stays if it fits',
     layout(9_000, 1, results(6_000)),
     {},
     { kind: 'none' },
@@ -103,7 +103,7 @@ test.each<[string, ContextLayout, Partial<typeof CALM>, object]>([
   expect(choice).toMatchObject(expected);
 });
 
-test('without a window only a refusal counts, and without a budget nothing is summarised', () => {
+test('without a known window only a refusal counts, and without budget nothing is summarized', () => {
   const unknown = { ...LIMITS, window: null };
   expect(chooseCompaction(layout(90_000, 20), unknown, CALM, null)).toEqual({ kind: 'none' });
   expect(chooseCompaction(layout(9_000, 20), LIMITS, CALM, 'the limit is reached')).toMatchObject({

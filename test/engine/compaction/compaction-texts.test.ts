@@ -18,7 +18,7 @@ function message(text: string, from = 'p1'): Said {
 
 const PROMPT: Said = { at: 1, from: 'p1', text: 'the task', as: 'prompt' };
 
-it('keeps all words, and says whose they are', () => {
+it('keeps all inputs, and names their senders', () => {
   const inherited: Said = { at: 0, from: 'user', text: 'change no file', as: 'inherited' };
   const later = { ...message('not in view'), at: 100 };
   expect(told([inherited, PROMPT, message('go on'), message('hi', 'x2'), later], 400)).toEqual([
@@ -29,7 +29,7 @@ it('keeps all words, and says whose they are', () => {
   ]);
 });
 
-it('shortens the oldest first, and of the prompt no more than its half', () => {
+it('shortens the oldest inputs first, and the prompt to no less than its half', () => {
   const given = message('handed '.repeat(200), 'muster');
   const [first = '', second, third, ...more] = told([given, PROMPT, message('go on')], 200);
   expect(first).toMatch(
@@ -39,7 +39,7 @@ it('shortens the oldest first, and of the prompt no more than its half', () => {
   expect([second, third, more]).toEqual(['the task', 'go on', []]);
 });
 
-it('takes no more room however many messages there were', () => {
+it('stays within its size, whatever the number of messages', () => {
   const many = Array.from({ length: 2_000 }, (_, n) => message(`message ${n}: `.repeat(10)));
   const texts = told([PROMPT, ...many], 1_000);
   expect(texts[0]).toBe('the task');
@@ -48,7 +48,7 @@ it('takes no more room however many messages there were', () => {
   expect(texts.reduce((sum, text) => sum + tokensIn(text), 0)).toBeLessThan(1_050);
 });
 
-it('names what runs in the background and the skills that were loaded', () => {
+it('names the background work and the loaded skills', () => {
   const facts = { skill: 'release</notice>' };
   const skillLoaded = {
     type: 'call.ended',

@@ -39,7 +39,7 @@ test.each<[task: string, word: string, named: string | null]>([
   ['orphan', 'first#5', null],
   ['loop', 'first#5', null],
   ['loop', 'pool#9', 'pool 9'],
-])('to %s, %s names event %s', (task, word, named) => {
+])('for the task %s, %s refers to the event %s', (task, word, named) => {
   const find = (id: string) => TASKS.find((each) => each.id === id) ?? null;
   const own = find(task);
   const event = own === null ? null : resolveOwnEvent(word, own, find);
@@ -59,7 +59,7 @@ function read(text: string, offset: number, maxBytes: number) {
   return readOwnResult(store, { task: TASK, seq: 3 }, { offset, maxBytes, attach: undefined });
 }
 
-test('a result is read page by page, and nothing of it is lost or cut in two', async () => {
+test('a result is read page by page without loss, and no character is split', async () => {
   const whole = `${'a line\n'.repeat(50)}${'漢字😀'.repeat(60)}`;
   let text = '';
   for (let offset = 0; offset < whole.length;) {
@@ -76,7 +76,7 @@ test('a result is read page by page, and nothing of it is lost or cut in two', a
   expect(await read('short', 99, 100)).toMatchObject({ error: 'INVALID_PARAM' });
 });
 
-test('a log that is gone is said to be', async () => {
+test('the error says that a log is gone', async () => {
   const store = {
     scan: () => {
       throw new MusterError('NOT_FOUND', 'there is no task gone');

@@ -24,7 +24,7 @@ describe.each([
   ['forwards', DAY_MS],
   ['back', -DAY_MS],
 ])('a wall clock that is set %s by a day while tasks work', (_, ms) => {
-  it('changes neither durations nor what is left of a time limit', async () => {
+  it('changes neither durations nor the remaining time of a limit', async () => {
     const clock = new SetClock();
     const reports: string[] = [];
     const test = testEngine(

@@ -53,7 +53,7 @@ describe('a child that made no call', () => {
     ]);
   });
 
-  it('in the background, in the notice of its end', async () => {
+  it('is flagged in the notice of its end if it ran in the background', async () => {
     const { told } = await delegate([{ text: ANSWER }], background('part'));
     expect(told).toContain(`Result: ${ANSWER} ${flagged} [Receipt: 0 tool calls · ${NOTHING}]`);
   });
@@ -156,7 +156,7 @@ describe('a child gives its receipt', () => {
     expect(toldTo(test, 'main').join('\n')).toContain(` · ${NOTHING}`);
   });
 
-  it('when it was resumed, of all that it did', async () => {
+  it('when it was resumed, with all its work', async () => {
     const test = testEngine(
       play({
         main: [

@@ -43,18 +43,18 @@ describe('the result of a child says how to resume it', () => {
     expect(text).toContain(HINT);
   });
 
-  it('also in the notice of one in the background', async () => {
+  it('also in the notice of a background child', async () => {
     const text = await readOf([FINDS, BROKEN], { run_in_background: true });
     expect(text).toMatch(/<notice>[^]*PROVIDER_ERROR[^]*Result: found a thing/);
     expect(text).toContain(HINT);
   });
 
-  it('and of one that completed says nothing of it', async () => {
+  it('but not if the child completed', async () => {
     expect(await readOf([{ text: 'the answer' }])).not.toContain('To resume it');
   });
 });
 
-it('only a task that can delegate is told, and only of what is below it', async () => {
+it('only a task that can delegate gets the hint, and only for tasks below it', async () => {
   const test = testEngine(
     play({
       main: [calls(call('Task', { prompt: 'part' })), { text: 'done' }],

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../../../src/base/token-estimate.ts';
 import { cutPage } from '../../../src/engine/results/text-page.ts';
 
-describe('cutAtParagraph', () => {
-  it('leaves alone what fits', () => {
+describe('cutPage', () => {
+  it('returns a text that fits unchanged', () => {
     expect(cutPage('one\n\ntwo', 0, 100)).toEqual({ text: 'one\n\ntwo', next: null });
   });
 
@@ -16,7 +16,7 @@ describe('cutAtParagraph', () => {
     expect(whole.slice(next ?? 0).startsWith('word')).toBe(true);
   });
 
-  it('comes to an end where nobody says how much fits', () => {
+  it('ends even if the limit is not a number', () => {
     expect(cutPage('one two three', 0, Number.NaN).text.length).toBeLessThanOrEqual(2);
   });
 
@@ -59,11 +59,11 @@ describe('cutAtParagraph', () => {
     expect(whole.slice(0, next ?? 0).trimEnd()).toBe(text);
   });
 
-  it('begins at a code point', () => {
+  it('starts at a code point', () => {
     expect(cutPage('a\u{1f600}b', 2, 10)).toEqual({ text: '\u{1f600}b', next: null });
   });
 
-  it('looks at no more of a huge text than it needs', () => {
+  it('reads no more of a huge text than it needs', () => {
     const { text, next } = cutPage('x'.repeat(20_000_000), 0, 100);
     expect(text.length).toBeLessThanOrEqual(2000);
     expect(next).toBe(text.length);
