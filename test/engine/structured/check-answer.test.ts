@@ -91,7 +91,7 @@ describe('an answer', () => {
     const check = await checkOf({ pattern: '^(a+)+$' });
     expect(check(JSON.stringify(`${'a'.repeat(50)}!`))).toEqual({
       kind: 'unchecked',
-      why: 'a pattern or another keyword of the schema took longer than 500 ms on it (limit schema_check_ms = 500)',
+      reason: 'a pattern or another keyword of the schema took longer than 500 ms on it (limit schema_check_ms = 500)',
     });
     expect(check('"aaa"')).toEqual({ kind: 'valid', value: 'aaa' });
   });
