@@ -10,13 +10,13 @@ import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { createTask } from './delegation/create-task.ts';
-import { requireCompactable } from './compaction/compact-now.ts';
+import { assertCompactable } from './compaction/make-room.ts';
 import { createDelegation } from './delegation/delegation.ts';
 import { delegationVerdict } from './delegation/delegation-verdict.ts';
 import type { EngineDeps } from './task/deps.ts';
 import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
-import { quoteReader, type Recipient } from './quote/recipient.ts';
 import { prepareAgent, findUnusableReason } from './prompt/prepare-agent.ts';
+import { resolveRecipient, type QuoteRecipient } from './quote/recipient.ts';
 import { driveItems } from './fan-out/drive.ts';
 import { reopenFailed, requireConversation } from './fan-out/resumed.ts';
 import { startFanOut, type FanOutRequest } from './fan-out/start.ts';
@@ -34,7 +34,7 @@ import {
 import { PrefixCache } from './prompt/prefix.ts';
 import { describePrompt } from './prompt/prompt.ts';
 import { answerRecordedQuestion, answerQuestion } from './questions/record-answer.ts';
-import { resultEnvelope } from './results/result.ts';
+import { buildResultEnvelope } from './results/result.ts';
 import {
   nearestRunningAncestor,
   requireDescendant,
@@ -167,7 +167,7 @@ export class Engine {
       if (one !== undefined) requireDescendant(top, one.id);
       await finishRewinds(this.deps.store, opened);
       if (prompt !== null) requireConversation(top);
-      if (request.compacts !== undefined) await requireCompactable(this.deps, top);
+      if (request.compacts !== undefined) await assertCompactable(this.deps, top);
       if (retryFailed) reopenFailed(top);
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
@@ -201,9 +201,13 @@ export class Engine {
   }
 
   /** Gathers what goes with a person's next words to a task: of a log, or one that is about to be made. */
-  async enclose(to: Recipient, wish: QuoteRequest, signal?: AbortSignal): Promise<QuotedItems> {
+  async enclose(
+    to: QuoteRecipient,
+    wish: QuoteRequest,
+    signal?: AbortSignal,
+  ): Promise<QuotedItems> {
     const { quoteItems: enclose } = await import('./quote/quote.ts');
-    const receiver = quoteReader(this.deps, to, this.running);
+    const receiver = resolveRecipient(this.deps, to, this.running);
     return enclose(this.deps, receiver, wish, signal ?? new AbortController().signal);
   }
 
@@ -308,7 +312,7 @@ export class Engine {
       outputFile: store.outputPath(run.spec.id),
     };
     const asked = run.tree.parkedOn.map(({ question }) => question);
-    return resultEnvelope(run.outcome(), paths, asked);
+    return buildResultEnvelope(run.outcome(), paths, asked);
   }
 
   /** Stops every tree; resolves when all of their tasks have ended. */

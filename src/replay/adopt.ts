@@ -1,4 +1,4 @@
-import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
+import { isLowerCapFailure } from '../engine/turn/turn-outcome.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 
 /**
@@ -50,8 +50,7 @@ export function adopted(made: EventBody, logged: TaskEvent): EventBody {
         ...withoutPrices(made),
         ...brokenPrices(logged),
         // What others had used by then, only the log says.
-        ...(isClosedForLowerCap(made) &&
-          isClosedForLowerCap(logged) && { failure: logged.failure }),
+        ...(isLowerCapFailure(made) && isLowerCapFailure(logged) && { failure: logged.failure }),
       };
     case 'task.started': {
       if (logged.type !== 'task.started' || logged.settings !== undefined) return made;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import { LogFold } from '../engine/task/fold-log.ts';
-import { addedParts, type RequestPart } from '../engine/turn/request-parts.ts';
+import { findAddedParts, type RequestPart } from '../engine/turn/request.ts';
 
 /**
  * Of a request that holds something else than was sent: which event of the log is not what it was then.
@@ -29,7 +29,7 @@ export function explained(
 function partsBefore({ seq }: TaskEvent, whole: readonly TaskEvent[]): readonly RequestPart[] {
   const fold = new LogFold((visit) => whole.forEach((event) => visit(event)));
   for (const event of whole) if (event.seq < seq) fold.add(event);
-  return addedParts(fold.state?.conversation.messages ?? []);
+  return findAddedParts(fold.state?.conversation.messages ?? []);
 }
 
 function whatOf(part: RequestPart, { seq }: TaskEvent, whole: readonly TaskEvent[]): string {

@@ -7,7 +7,7 @@ import {
   type RequestReservation,
 } from '../engine/limits/budget.ts';
 import { BUDGET_LIMITS } from '../engine/limits/configured-limits.ts';
-import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
+import { isLowerCapFailure } from '../engine/turn/turn-outcome.ts';
 import type { Script } from './script.ts';
 
 /**
@@ -55,7 +55,7 @@ export class LoggedBudget extends Budget {
     onWait?: () => void,
   ): Promise<RequestReservation> {
     if (need.output.kind !== 'repeat') return super.reserveRequest(need, signal, onWait);
-    if (isClosedForLowerCap(this.script.next())) {
+    if (isLowerCapFailure(this.script.next())) {
       const hit = { limit: 'max_tokens', value: 0, used: 0 };
       return Promise.resolve({ ok: false, hit });
     }

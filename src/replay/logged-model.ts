@@ -1,4 +1,4 @@
-import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
+import { isLowerCapFailure } from '../engine/turn/turn-outcome.ts';
 import { deferred, type Deferred } from '../base/async.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { ModelFailure, ModelPart, ModelPort, ModelRequest } from '../protocol/model.ts';
@@ -36,7 +36,7 @@ export class LoggedModel implements ModelPort {
     const { open } = this;
     const part = open === null ? null : partOf(event, open.request);
     if (open === null || part === null) return false;
-    const wasRefused = after?.type === 'limit.reached' || isClosedForLowerCap(event);
+    const wasRefused = after?.type === 'limit.reached' || isLowerCapFailure(event);
     const isHeld = open.isHeld && event.type === 'turn.failed' && wasRefused;
     if (event.type === 'turn.failed' && event.text !== undefined) {
       open.parts.push({ type: 'text_delta', text: event.text });

@@ -1,4 +1,4 @@
-import { TODO_LIST } from '../engine/compaction/texts.ts';
+import { TODO_LIST_HEADER } from '../engine/compaction/compaction-texts.ts';
 import { isImage, type Attachment } from '../protocol/attachment.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskInput } from '../protocol/input.ts';
@@ -90,7 +90,7 @@ function headNames(first: Message | undefined, log: readonly TaskEvent[]): reado
   return texts.slice(0, head.length > 0 ? texts.length : 0).map((text, at) => {
     if (at >= head.length) return 'summary';
     if (at === 0 || at === head.length - 1) return KIND_NAMES.notice;
-    if (text.startsWith(TODO_LIST)) return 'todo list';
+    if (text.startsWith(TODO_LIST_HEADER)) return 'todo list';
     return text.startsWith('<notice>') ? KIND_NAMES.notice : 'pinned words';
   });
 }

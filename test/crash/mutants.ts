@@ -52,7 +52,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a request that was begun is sent again as it was',
-    file: 'src/engine/turn/begin-turn.ts',
+    file: 'src/engine/turn/request.ts',
     rule: 'if (state.openTurn === null) {',
     instead: 'if (state.openTurn !== undefined) {',
     kinds: ['time', 'request'],

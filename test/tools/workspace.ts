@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
-import { commandSandbox } from '../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../src/engine/calls/command-sandbox.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { appendNotes } from '../../src/tools/shared/output.ts';
@@ -82,9 +82,9 @@ function makeContext(root: string, progress: string[]): ToolContext {
       },
     },
     shells: { start: () => Promise.reject(new Error('no shells here')) },
-    sandbox: commandSandbox({
+    sandbox: createCommandSandbox({
       sandbox: noSandbox('a test', 'none is needed'),
-      variables: [],
+      variableNames: [],
       taskId: 'task00000001',
       rights: {
         mode: 'default',

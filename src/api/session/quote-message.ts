@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import type { QuotedItems } from '../../engine/quote/quote.ts';
-import type { Recipient } from '../../engine/quote/recipient.ts';
+import type { QuoteRecipient } from '../../engine/quote/recipient.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
@@ -53,7 +53,7 @@ export class MessageQuoter {
     return to === null ? this.terms.model(null) : foldLog(this.parts.store, to).spec.model;
   }
 
-  private addressee(to: string | null, name: string | undefined): Recipient {
+  private addressee(to: string | null, name: string | undefined): QuoteRecipient {
     const { grant, modeFlag } = this.parts;
     if (to === null) {
       const agent = this.terms.agentNamed(name);

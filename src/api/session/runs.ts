@@ -5,8 +5,8 @@ import { newId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { describePrompt } from '../../engine/prompt/prompt.ts';
-import { resultEnvelope } from '../../engine/results/result.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
+import { buildResultEnvelope } from '../../engine/results/result.ts';
 import type { TaskRun } from '../../engine/task/task-run.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
 import type { Rights } from '../../protocol/permission.ts';
@@ -172,7 +172,7 @@ export class Runs {
     return {
       id,
       model: state.spec.model,
-      result: Promise.resolve(resultEnvelope(state, paths)),
+      result: Promise.resolve(buildResultEnvelope(state, paths)),
       parkedOn: () => [],
       stop: () => {},
     };

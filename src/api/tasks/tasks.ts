@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
-import { resultEnvelope } from '../../engine/results/result.ts';
 import type { AnswerRequest } from '../../engine/questions/parse-answer.ts';
+import { buildResultEnvelope } from '../../engine/results/result.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
@@ -103,7 +103,7 @@ class StoredTasks implements Tasks {
 
   envelope(state: TaskState): ResultEnvelope {
     const { id } = state.spec;
-    return resultEnvelope(state, {
+    return buildResultEnvelope(state, {
       transcript: this.store.logPath(id),
       outputFile: this.store.outputPath(id),
     });

@@ -10,39 +10,39 @@ import { execute } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
 import { judge } from '../permissions/judge.ts';
 import { prepareCall, waitsForOthers } from '../permissions/prepare-call.ts';
-import { SlotUse } from './slot-use.ts';
 import { isStopOrder, stopOrder } from '../task/stop-order.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineSettings } from '../limits/engine-settings.ts';
 import type { PreparedCall } from '../task/prepared-call.ts';
 
 /**
- * Calls of one message beyond this are answered with an error and not run: together their results
- * must fit into a request. Those that wait for others do not count, they have limits of their own.
+ * The most calls of one message that run. Calls beyond it get an error: the results of a message must fit into
+ * one request together. Calls that wait for other tasks have limits of their own and do not count.
  */
-const MOST_CALLS_A_MESSAGE = 100;
-/** Times that one call runs in a row, whatever came back: a model that gets no further makes it for ever. */
-const MOST_IDENTICAL_CALLS = 10;
-/** Own calls of one task at the same time: each may have processes and files open. */
-const MOST_AT_ONCE = 16;
+const MAX_CALLS_PER_MESSAGE = 100;
+/** The most runs of an identical call in a row, whatever its results: a model that is stuck repeats it forever. */
+const MAX_IDENTICAL_CALLS = 10;
+/** The most calls of one task that run at the same time: each may have processes and files open. */
+const MAX_CONCURRENT_CALLS = 16;
 
 /**
- * Runs the calls of one message, in parallel where they don't conflict, and returns when none of them
- * is at work any more. Rejects when the task is stopped while one waits, and when the log can't be
- * written; never for what a tool does.
+ * Runs the calls of one message, in parallel if they do not conflict, and returns when none of them runs any
+ * more. Rejects when the task is stopped while a call waits, and when the log cannot be written; never because of
+ * a tool.
  */
 export async function runCalls(
   deps: EngineDeps,
   run: TaskRun,
   calls: readonly ToolCallPart[],
 ): Promise<void> {
-  const prepared = withinCaps(run, calls, deps.settings);
-  // Meanwhile; a call with effects sees to it itself. Who awaits it hears of a failure.
-  if (prepared.every(changesNothing)) run.journal.keepAnswer().catch(() => {});
+  const prepared = prepareWithinLimits(run, calls, deps.settings);
+  // The answer is made durable while the calls run; a call with effects does that itself before it starts. A failure is
+  // reported where the journal is awaited next.
+  if (prepared.every(isPure)) run.journal.keepAnswer().catch(() => {});
   const waits = prepared.filter(isWait).length;
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
-  const waitsFor = scheduleCalls(prepared.map(scheduledCall));
-  const atOnce = new AtOnce(MOST_AT_ONCE);
+  const waitsFor = scheduleCalls(prepared.map(toScheduledCall));
+  const atOnce = new AtOnce(MAX_CONCURRENT_CALLS);
   const working = (work: () => Promise<void>) => run.tree.idleDetector.trackWork(work);
   const done: Promise<void>[] = [];
   for (const [index, call] of prepared.entries()) {
@@ -54,47 +54,47 @@ export async function runCalls(
             ? working(() => runCall(deps, run, { call, slot }))
             : atOnce.run(() => working(() => runCall(deps, run, { call, slot }))),
         )
-        .finally(() => (isWait(call) ? slot.waitEnded() : slot.ownCallEnded())),
+        .finally(() => (isWait(call) ? slot.waitingCallEnded() : slot.ownCallEnded())),
     );
   }
-  await run.tree.idleDetector.trackWait(() => allDone(run, done));
+  await run.tree.idleDetector.trackWait(() => waitForAll(run, done));
 }
 
-/** The calls that may run; what is over a cap is refused. */
-function withinCaps(
+/** Returns the calls that may run, and refuses those beyond a limit. */
+function prepareWithinLimits(
   run: TaskRun,
   calls: readonly ToolCallPart[],
   { noProgressCalls }: Pick<EngineSettings, 'noProgressCalls'>,
 ): readonly PreparedCall[] {
-  const mostIdentical = Math.max(MOST_IDENTICAL_CALLS, noProgressCalls);
+  const mostIdentical = Math.max(MAX_IDENTICAL_CALLS, noProgressCalls);
   const times = run.state.repetition.timesInARow;
   let own = 0;
   return calls.flatMap((call) => {
     const prepared = prepareCall(run, call);
     if (isWait(prepared)) return [prepared];
     own += 1;
-    if (own > MOST_CALLS_A_MESSAGE) {
-      const text = `a message may hold at most ${MOST_CALLS_A_MESSAGE} calls. Call it again in the next one.`;
-      refuse(run, call, overCap(call, text));
+    if (own > MAX_CALLS_PER_MESSAGE) {
+      const text = `a message may hold at most ${MAX_CALLS_PER_MESSAGE} calls. Call it again in the next one.`;
+      recordRefusal(run, call, limitRefusal(call, text));
       return [];
     }
     const isOver = (times.get(call.id) ?? 0) > mostIdentical;
     if (!isOver || !prepared.ready || isDelegation(prepared)) return [prepared];
     const text = `this very call was made ${mostIdentical} times in a row (limit identical_calls = ${mostIdentical}). Do something else, or give your final answer.`;
-    refuse(run, call, { ...overCap(call, text), repeated: true });
+    recordRefusal(run, call, { ...limitRefusal(call, text), repeated: true });
     return [];
   });
 }
 
-function overCap(call: ToolCallPart, text: string): Refusal {
+function limitRefusal(call: ToolCallPart, text: string): Refusal {
   return { tool: call.name, text: `Not run: ${text}`, error: 'LIMIT_EXCEEDED' };
 }
 
 /**
- * Where one call rejects for another reason than a stop, the log can't be written. What else runs,
- * children too, is stopped then and waited for: it would act with nobody to write it down.
+ * Waits for all calls. If a call rejects for another reason than a stop, the log cannot be written: the other
+ * calls and the children are stopped and awaited, since nothing that they do would be recorded.
  */
-async function allDone(run: TaskRun, calls: readonly Promise<void>[]): Promise<void> {
+async function waitForAll(run: TaskRun, calls: readonly Promise<void>[]): Promise<void> {
   try {
     await Promise.all(calls);
   } catch (thrown) {
@@ -106,47 +106,54 @@ async function allDone(run: TaskRun, calls: readonly Promise<void>[]): Promise<v
   }
 }
 
-function scheduledCall(call: PreparedCall): ScheduledCall {
+function toScheduledCall(call: PreparedCall): ScheduledCall {
   if (!call.ready) return { kind: 'meta', access: NO_ACCESS };
-  // What a tool can't tell of itself may touch anything.
+  // A tool that does not know what it accesses may access anything.
   if (call.access === null) return { kind: 'execute', access: NO_ACCESS };
   return { kind: call.tool.kind, access: call.access };
 }
 
-function changesNothing(call: PreparedCall): boolean {
+function isPure(call: PreparedCall): boolean {
   return !call.ready || call.tool.replay === 'pure';
 }
 
-/** A call that waits for others needs no slot of its own. */
+/** Says whether a call waits for other tasks. Such a call needs no slot of its own. */
 function isWait(call: PreparedCall): boolean {
   return call.ready && waitsForOthers(call);
 }
 
-interface CallAtWork {
+interface CallWithSlot {
   readonly call: PreparedCall;
   readonly slot: SlotUse;
 }
 
-async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWork): Promise<void> {
+async function runCall(
+  deps: EngineDeps,
+  run: TaskRun,
+  { call, slot }: CallWithSlot,
+): Promise<void> {
   if (run.cancellation.turnSignal.aborted) return;
   const unknown = run.state.unknownCalls.get(call.call.id);
   if (unknown !== undefined && !mayRunAgain(call)) {
-    leaveUnknown(run, call.call, { tool: unknown, because: 'the process that ran it ended' });
+    recordUnknownOutcome(run, call.call, {
+      tool: unknown,
+      reason: 'the process that ran it ended',
+    });
     return;
   }
   if (!call.ready) {
-    refuse(run, call.call, call);
+    recordRefusal(run, call.call, call);
     return;
   }
   if (unknown !== undefined && isDelegation(call)) {
-    // It was allowed before, and a child may be at work for it.
+    // The call was allowed before, and a child may already be running for it.
     await execute(deps, run, { ...call, reach: NO_FILES });
     return;
   }
   const { idleDetector } = run.tree;
   const wait = isWait(call)
     ? <T>(ask: () => Promise<T>) => idleDetector.trackWait(ask)
-    : <T>(ask: () => Promise<T>) => slot.waiting(() => idleDetector.trackWait(ask));
+    : <T>(ask: () => Promise<T>) => slot.runWait(() => idleDetector.trackWait(ask));
   const { allowed, reach, decision, refusal } =
     deps.decided === undefined
       ? await judge(deps, run, call, wait)
@@ -157,7 +164,7 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
     await execute(deps, run, { ...call, reach, decision, mode });
     return;
   }
-  refuse(run, call.call, {
+  recordRefusal(run, call.call, {
     tool: call.tool.name,
     text: refusal,
     error: 'PERMISSION_DENIED',
@@ -166,8 +173,8 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
 }
 
 /**
- * Whether a call that began under an owner that is gone may be run once more: one that changes nothing,
- * and one that finds what it did the first time.
+ * Says whether a call that an earlier process started may run again: calls that change nothing may, and calls
+ * that recognize what they did the first time.
  */
 function mayRunAgain(call: PreparedCall): boolean {
   return call.ready && (call.tool.replay === 'pure' || call.tool.replay === 'keyed');
@@ -177,18 +184,21 @@ function isDelegation(call: PreparedCall): boolean {
   return call.ready && call.tool.kind === 'delegate';
 }
 
-/** It may have done anything or nothing: the model is told so, and nobody runs it again for it. */
-function leaveUnknown(
+/**
+ * Records that the outcome of a call is unknown. The call may have done anything or nothing, so the model is told
+ * and the call is not run again.
+ */
+function recordUnknownOutcome(
   run: Pick<TaskRun, 'journal'>,
   call: ToolCallPart,
-  { tool, because }: { readonly tool: string; readonly because: string },
+  { tool, reason }: { readonly tool: string; readonly reason: string },
 ): void {
   run.journal.record({
     type: 'call.ended',
     callId: call.id,
     tool,
     text: escapeTags(
-      `Its outcome is unknown: ${because} while it ran. Look before you do it again.`,
+      `Its outcome is unknown: ${reason} while it ran. Look before you do it again.`,
     ),
     error: 'CANCELLED',
     facts: {},
@@ -197,17 +207,21 @@ function leaveUnknown(
 }
 
 /**
- * Every call without an outcome gets one, so that the history is whole when the task is resumed: one
- * that had begun may have done anything, and the model is told so.
+ * Gives each call without an outcome one, so that the history is complete when the task is resumed. The outcome
+ * of a call that had started is unknown, and the model is told so.
  */
-export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, because: string): void {
+export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, reason: string): void {
   const { conversation, runningCalls, unknownCalls } = run.state;
   for (const call of unansweredCalls(conversation)) {
     const tool = runningCalls.get(call.id)?.tool ?? unknownCalls.get(call.id);
     if (tool === undefined) {
-      refuse(run, call, { tool: call.name, text: `Not run: ${because}.`, error: 'CANCELLED' });
+      recordRefusal(run, call, {
+        tool: call.name,
+        text: `Not run: ${reason}.`,
+        error: 'CANCELLED',
+      });
     } else {
-      leaveUnknown(run, call, { tool, because });
+      recordUnknownOutcome(run, call, { tool, reason });
     }
   }
 }
@@ -220,15 +234,61 @@ interface Refusal {
   readonly repeated?: true;
 }
 
-function refuse(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refusal): void {
+function recordRefusal(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refusal): void {
   run.journal.record({
     type: 'call.refused',
     callId: call.id,
     tool: refusal.tool,
-    // Ours, but it may quote a path, a rule or what the model sent.
+    // The text is ours, but it may quote a path, a rule or the model.
     text: escapeTags(refusal.text),
     error: refusal.error,
     decision: refusal.decision ?? null,
     ...(refusal.repeated === true ? { repeated: true } : {}),
   });
+}
+
+/**
+ * Holds the task's slot exactly while one of the message's own calls runs: not while all remaining calls wait
+ * for other tasks, and not while the user is asked. When all calls are done, the slot is held for the next
+ * request.
+ */
+class SlotUse {
+  private readonly run: TaskRun;
+  /** The task's own calls that run now. */
+  private active: number;
+  /** Calls without an outcome, including those that wait for other tasks. */
+  private open: number;
+
+  constructor(run: TaskRun, { own, waits }: { readonly own: number; readonly waits: number }) {
+    this.run = run;
+    this.active = own;
+    this.open = own + waits;
+    this.giveSlotIfIdle();
+  }
+
+  ownCallEnded(): void {
+    this.active -= 1;
+    this.open -= 1;
+    this.giveSlotIfIdle();
+  }
+
+  waitingCallEnded(): void {
+    this.open -= 1;
+  }
+
+  /** Runs a wait of one of the task's own calls, and gives the slot to others meanwhile. */
+  async runWait<T>(wait: () => Promise<T>): Promise<T> {
+    this.active -= 1;
+    this.giveSlotIfIdle();
+    try {
+      return await wait();
+    } finally {
+      this.active += 1;
+      await this.run.slot.take();
+    }
+  }
+
+  private giveSlotIfIdle(): void {
+    if (this.active === 0 && this.open > 0) this.run.slot.release();
+  }
 }

@@ -1,42 +1,56 @@
 import type { CommandToStart, SandboxPort } from '../../protocol/tool.ts';
 import type { Decision, Rights } from '../../protocol/permission.ts';
-import { findDeniedPaths } from '../../policy/denied-paths.ts';
 import { runsOnlyGit } from '../../policy/shell/git-only.ts';
 import { loadShellParser } from '../../policy/shell/load-parser.ts';
 import type { Confinement, Sandbox } from '../../sys/sandbox/sandbox.ts';
 import { commandEnvironment } from '../../sys/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
+import { findDeniedPaths } from '../../policy/denied-paths.ts';
 
-export interface CommandSetup {
+export interface CommandSandboxOptions {
   readonly sandbox: Sandbox;
   /** Names of further environment variables that commands see. */
-  readonly variables: readonly string[];
-  /** What the task has set for its commands. What was proved without it runs without it. Default: nothing. */
-  readonly set?: Readonly<Record<string, string>>;
+  readonly variableNames: readonly string[];
+  /**
+   * Variables that the task has set for its commands. A command that was proved harmless without them runs without
+   * them. Default: none.
+   */
+  readonly taskVariables?: Readonly<Record<string, string>>;
   readonly taskId: string;
   readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network'>;
-  /** What `~/` of a rule means. Absolute, real. */
+  /** The home directory that `~/` in a rule stands for: an absolute, real path. */
   readonly home: string;
-  /** By which the call runs. Its confinement, default `workspace`, is narrowed by a plan mode that has come since. */
+  /**
+   * The decision that allowed the call. Its confinement (default: `workspace`) is narrowed if plan mode was set
+   * since.
+   */
   readonly decision?: Decision | undefined;
 }
 
-/** The sandbox of one call: what its commands may do follows from the rights of its task. */
-export function commandSandbox(setup: CommandSetup): SandboxPort {
-  const { sandbox, variables, set = {}, taskId, rights, home, decision } = setup;
-  // Most calls run no command, and never ask.
+/** Creates the sandbox of one call. The rights of the task decide what the commands of the call may do. */
+export function createCommandSandbox(setup: CommandSandboxOptions): SandboxPort {
+  const {
+    sandbox,
+    variableNames: variables,
+    taskVariables: set = {},
+    taskId,
+    rights,
+    home,
+    decision,
+  } = setup;
+  // Computed only when a command runs: most calls run none.
   const confinementOf = (): Confinement => ({
     access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
     roots: rights.roots,
     network: rights.network,
-    denied: findDeniedPaths(rights, { home, answered: answeredRule(decision) }),
+    denied: findDeniedPaths(rights, { home, answered: findAnsweredRule(decision) }),
   });
   return {
     confine: async ([file, ...args], { cwd, serves, line }): Promise<CommandToStart> => {
       const { on } = await sandbox.state();
       const confinement = {
         ...confinementOf(),
-        runsGitAlone: !serves && line !== undefined && (await isGitAlone(line)),
+        runsGitAlone: !serves && line !== undefined && (await lineRunsOnlyGit(line)),
       };
       const { access, network } = confinement;
       const env = commandEnvironment(readEnvironment(), {
@@ -52,10 +66,10 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
           args,
           env,
           held: null,
-          settle: nothingSettled,
+          settle: settleNothing,
           release: () => {},
         };
-      // What may only read must not have it done by a server of the same task that may write.
+      // A command that may only read must not reach a server of the same task that may write.
       const loopback = access === 'workspace' ? { loopback: taskId } : {};
       const leave = serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
       const argv = [file, ...args] as const;
@@ -75,16 +89,16 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
   };
 }
 
-const nothingSettled = () => Promise.resolve({ removed: [], fromCommits: [] });
+const settleNothing = () => Promise.resolve({ removed: [], fromCommits: [] });
 
-/** The grammar is not loaded for a command that can't be one. */
-async function isGitAlone(line: string): Promise<boolean> {
+/** Says whether a command line runs nothing but git. Loads the shell grammar only if the line names git. */
+async function lineRunsOnlyGit(line: string): Promise<boolean> {
   if (!/(?:^|[\s;&|])git\s/.test(line)) return false;
   const read = await loadShellParser();
   return runsOnlyGit(read(line));
 }
 
-/** The ask rule by which a person was asked, and has allowed the call. */
-function answeredRule(decision: Decision | undefined): Decision['rule'] {
+/** Returns the ask rule because of which the user was asked and allowed the call. */
+function findAnsweredRule(decision: Decision | undefined): Decision['rule'] {
   return decision?.step === 'ask_rule' ? decision.rule : undefined;
 }

@@ -2,26 +2,26 @@ import { byteLength, plural } from '../../base/text.ts';
 import type { AnyTool, ToolCaps, ToolContext } from '../../protocol/tool.ts';
 import { spillText } from '../../tools/shared/output.ts';
 
-/** What a tool that ignores its caps may exceed them by. */
+/** The bytes by which a tool may exceed its limits before its output is cut here. */
 const CAP_SLACK = 4_096;
-/** A UTF-16 unit takes at most so many bytes in UTF-8. */
-const BYTES_A_UNIT = 3;
-/** For the line between head and tail. */
+/** The most bytes that one UTF-16 unit takes in UTF-8. */
+const MAX_BYTES_PER_UNIT = 3;
+/** The bytes reserved for the line between head and tail. */
 const NOTE_BYTES = 1_000;
 
-/** Whether an output may stand in a request as it is: tools keep their own caps, but not all of them do. */
+/** Says whether an output fits into a request as it is. Tools limit their own output, but not all of them do. */
 export function isWithinCaps(
   text: string,
   { name }: Pick<AnyTool, 'name'>,
   { resultBytes, readBytes }: ToolCaps,
 ): boolean {
   const most = (name === 'Read' ? readBytes : resultBytes) + CAP_SLACK;
-  return text.length <= most / BYTES_A_UNIT || byteLength(text) <= most;
+  return text.length <= most / MAX_BYTES_PER_UNIT || byteLength(text) <= most;
 }
 
 /**
- * The text that a request holds: of one over the caps its beginning and its end, the whole in the call's
- * spill file.
+ * Returns the text of an output for a request. An output above the limits is cut to its beginning and its end,
+ * and the full text goes into the spill file of the call.
  */
 export function fitOutput(
   text: string,
@@ -31,14 +31,14 @@ export function fitOutput(
   if (isWithinCaps(text, tool, context.caps)) return text;
   const bytes = Buffer.from(text, 'utf8');
   const half = Math.max(0, Math.floor((context.caps.resultBytes - NOTE_BYTES) / 2));
-  const head = headOf(bytes, half);
-  const tail = tailOf(bytes, half);
+  const head = takeHead(bytes, half);
+  const tail = takeTail(bytes, half);
   const left = bytes.length - byteLength(head) - byteLength(tail);
   return `${head}\n[… ${plural(left, 'byte')} left out; ${spillText(text, context)} …]\n${tail}`;
 }
 
-/** Whole lines where that leaves half of it, else whole characters. */
-function headOf(bytes: Buffer, most: number): string {
+/** Returns the beginning: full lines if they fill at least half of the size, or else full characters. */
+function takeHead(bytes: Buffer, most: number): string {
   const end = bytes.lastIndexOf('\n', most - 1);
   if (end > most / 2) return bytes.toString('utf8', 0, end);
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, most), {
@@ -46,7 +46,7 @@ function headOf(bytes: Buffer, most: number): string {
   });
 }
 
-function tailOf(bytes: Buffer, most: number): string {
+function takeTail(bytes: Buffer, most: number): string {
   let from = bytes.length - most;
   const line = bytes.indexOf('\n', from) + 1;
   if (line > 0 && line < bytes.length - most / 2) return bytes.toString('utf8', line);

@@ -1,7 +1,7 @@
 import type { AttachPort } from '../../protocol/attachment.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import type { FileAccess, ToolContext } from '../../protocol/tool.ts';
-import { commandSandbox } from './command-sandbox.ts';
+import { createCommandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { createMemoryPort } from '../memory/memory-port.ts';
 import { sleep } from '../../base/deadlines.ts';
@@ -13,7 +13,7 @@ type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
   readonly decision: Decision | undefined;
 };
 
-/** The ports that one call of a task gets. */
+/** Creates the context of one tool call: the ports through which the tool acts. */
 export function toolContext(
   deps: EngineDeps,
   run: TaskRun,
@@ -37,10 +37,10 @@ export function toolContext(
     },
     shells: run.shells.forCall(callId),
     sandbox: run.tree.commands.queueCommands(
-      commandSandbox({
+      createCommandSandbox({
         sandbox: deps.sandbox,
-        variables: deps.settings.commandVariables,
-        set: readTaskVariables(run),
+        variableNames: deps.settings.commandVariables,
+        taskVariables: readTaskVariables(run),
         taskId: spec.id,
         rights: run.permissions.rights,
         home: deps.home,
@@ -57,7 +57,7 @@ export function toolContext(
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress(line) {
       const tool = run.state.runningCalls.get(callId)?.tool;
-      // What still comes of a call that has its outcome is no progress.
+      // Progress that arrives after the outcome of the call is dropped.
       if (tool !== undefined) {
         deps.onSignal({ type: 'progress', task: spec.id, callId, tool, line });
       }
@@ -65,9 +65,10 @@ export function toolContext(
   };
 }
 
-/** Few tasks look at an image: what it takes is loaded for the first one. */
+/** Creates an attachment port whose module is loaded at first use, since few tasks look at images. */
 function attachLater(deps: EngineDeps, run: TaskRun, callId: string): AttachPort {
-  const port = async () => (await import('./attach.ts')).attachPort(deps, run, callId);
+  const port = async () =>
+    (await import('./attachment-ports.ts')).createCallAttachPort(deps, run, callId);
   return {
     refusal: async (facts) => (await port()).refusal(facts),
     add: async (facts, bytes) => (await port()).add(facts, bytes),

@@ -2,82 +2,98 @@ import type { ContextSize } from '../../protocol/events/compaction-event.ts';
 import { modelName, type ModelDetails } from '../../protocol/model.ts';
 import { addExpenses } from '../limits/budget.ts';
 import type { EngineDeps, CompactionStep } from '../task/deps.ts';
-import { estimateInput, minimumExpense, estimateRequestNeed } from '../limits/estimate.ts';
 import { limitMessage } from '../limits/limit-message.ts';
-import { unpricedCap } from '../turn/spending.ts';
+import { estimateInput, minimumExpense, estimateRequestNeed } from '../limits/estimate.ts';
+import { findUnpricedCap } from '../turn/request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import {
-  compactionChoice,
-  cutOf,
+  chooseCompaction,
+  findHeadCut,
   DEFAULT_COMPACT_AT,
-  MOST_SAID,
-  freedBy,
-  triggerOf,
+  MAX_SAID_SHARE,
+  countFreedTokens,
+  compactionTrigger,
   type CompactionChoice,
-  type WhyNoSummary,
+  type SummaryObstacle,
   type WindowLimits,
-} from './decide.ts';
-import { layoutOf, requestSize, type LaidResult, type Layout } from './layout.ts';
-import { clearedLine, headTexts, ownEvent, summaryAsk } from './texts.ts';
+} from './choose-compaction.ts';
+import {
+  measureContext,
+  estimateRequestSize,
+  type ResultLayout,
+  type ContextLayout,
+} from './context-layout.ts';
+import {
+  formatClearedLine,
+  buildHeadTexts,
+  formatEventReference,
+  buildSummaryPrompt,
+} from './compaction-texts.ts';
 
-/** Tokens asked for where a model's output limit is not known. */
-const USUAL_OUTPUT = 8_192;
-/** Tokens of a first request that need not wait for the catalogue: there is nothing to take out of it. */
-const UNWATCHED = 24_000;
+/** The tokens reserved for an answer if the output limit of a model is unknown. */
+const DEFAULT_OUTPUT = 8_192;
+/**
+ * A first request with fewer tokens is sent without waiting for the catalogue: nothing could be removed from it.
+ */
+const SMALL_FIRST_REQUEST = 24_000;
 
-/** What a task's next request needs to stay within its model's window, as its log will tell it. */
-export async function chooseStep(deps: EngineDeps, run: TaskRun): Promise<CompactionStep> {
+/** Decides what a task's next request needs to stay within its model's window, as the log will record it. */
+export async function chooseCompactionStep(
+  deps: EngineDeps,
+  run: TaskRun,
+): Promise<CompactionStep> {
   const { state, prefix, spec } = run;
   const { conversation } = state;
   const { compaction } = conversation;
   if (conversation.messages.length === 0) {
-    if (estimateInput(conversation, prefix) < UNWATCHED) return { kind: 'none' };
+    if (estimateInput(conversation, prefix) < SMALL_FIRST_REQUEST) return { kind: 'none' };
   }
-  const facts = await deps.models.details(spec.model);
-  const limits = limitsOf(run, facts);
-  const trigger = triggerOf(limits);
+  const details = await deps.models.details(spec.model);
+  const limits = windowLimits(run, details);
+  const trigger = compactionTrigger(limits);
   if (!compaction.overflowed) {
-    if (trigger === null || requestSize(conversation, prefix) <= trigger) return { kind: 'none' };
+    if (trigger === null || estimateRequestSize(conversation, prefix) <= trigger)
+      return { kind: 'none' };
   }
-  const layout = layoutOf(conversation, prefix);
+  const layout = measureContext(conversation, prefix);
   const from = trigger ?? layout.size;
-  const because = whyNoSummary(run, facts, layout, from);
-  const choice = compactionChoice(layout, limits, compaction, because);
-  return stepOf(run, choice, { layout, limits, most: from * MOST_SAID });
+  const because = findSummaryObstacle(run, details, layout, from);
+  const choice = chooseCompaction(layout, limits, compaction, because);
+  return toStep(run, choice, { layout, limits, most: from * MAX_SAID_SHARE });
 }
 
-function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {
+function windowLimits({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {
   return {
     window: contextWindow,
-    output: maxOutput ?? USUAL_OUTPUT,
+    output: maxOutput ?? DEFAULT_OUTPUT,
     compactAt: spec.agent.compactAt ?? DEFAULT_COMPACT_AT,
   };
 }
 
-/** What is left of the budget must do for a summary and for the turn that room is made for. */
-function whyNoSummary(
+/** Returns why no summary can be asked for: the remaining budget must suffice for it and for the turn after it. */
+function findSummaryObstacle(
   { budget, spec }: TaskRun,
-  facts: ModelDetails,
-  layout: Layout,
+  details: ModelDetails,
+  layout: ContextLayout,
   from: number,
-): WhyNoSummary {
+): SummaryObstacle {
   if (!budget.isBounded) return null;
   const { size } = layout;
-  const after = size - (cutOf(layout, from)?.freed ?? 0);
-  const least = (input: number) => minimumExpense(estimateRequestNeed(input, facts));
+  const after = size - (findHeadCut(layout, from)?.freed ?? 0);
+  const least = (input: number) => minimumExpense(estimateRequestNeed(input, details));
   const both = addExpenses(least(size), least(after));
-  const hit = unpricedCap(budget, spec.model, facts) ?? budget.findExceededCap(both);
+  const hit = findUnpricedCap(budget, spec.model, details) ?? budget.findExceededCap(both);
   return hit === null ? null : limitMessage(hit);
 }
 
-interface Measured {
-  readonly layout: Layout;
+interface StepContext {
+  readonly layout: ContextLayout;
   readonly limits: WindowLimits;
-  /** Tokens of what was said that may stay. */
+  /** The most tokens of earlier inputs that are kept. */
   readonly most: number;
 }
 
-function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): CompactionStep {
+function toStep(run: TaskRun, choice: CompactionChoice, measured: StepContext): CompactionStep {
   const { layout, limits, most } = measured;
   const { state } = run;
   const sized = (freed: number, waiting = layout.waiting): ContextSize => ({
@@ -90,10 +106,10 @@ function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): Com
     case 'none':
       return choice;
     case 'clear':
-      return { kind: 'record', event: clearing(run, choice.results, { layout, sized }) };
+      return { kind: 'record', event: buildContextCleared(run, choice.results, { layout, sized }) };
     case 'drop': {
       const { upTo, freed, because } = choice;
-      const head = headTexts(state, upTo, { most, isSummarised: false });
+      const head = buildHeadTexts(state, upTo, { most, isSummarised: false });
       const size = sized(freed);
       return { kind: 'record', event: { type: 'context.dropped', upTo, head, because, size } };
     }
@@ -101,7 +117,7 @@ function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): Com
       const { upTo, freed } = choice;
       return {
         kind: 'summarise',
-        event: summaryBegin(run, upTo, { size: sized(freed), most, keep: null }),
+        event: buildSummaryStarted(run, upTo, { size: sized(freed), most, keep: null }),
       };
     }
     case 'stuck': {
@@ -116,23 +132,27 @@ function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): Com
   }
 }
 
-/** What is summarised on a person's wish; null: nothing is worth it. */
-export async function summaryStep(
+/**
+ * Plans a summary that the user asks for; null if there is too little to summarize.
+ *
+ * @param keep what the user wants to be kept
+ */
+export async function planSummary(
   deps: EngineDeps,
   run: TaskRun,
   keep: string | null,
 ): Promise<Extract<CompactionStep, { kind: 'summarise' }> | null> {
   const { contextWindow: window } = await deps.models.details(run.spec.model);
-  const layout = layoutOf(run.state.conversation, run.prefix);
-  const cut = cutOf(layout, layout.size);
+  const layout = measureContext(run.state.conversation, run.prefix);
+  const cut = findHeadCut(layout, layout.size);
   if (cut === null) return null;
   const { size: before, waiting } = layout;
   const size = { before, after: Math.max(0, before - cut.freed), waiting, window };
-  const most = before * MOST_SAID;
-  return { kind: 'summarise', event: summaryBegin(run, cut.upTo, { size, most, keep }) };
+  const most = before * MAX_SAID_SHARE;
+  return { kind: 'summarise', event: buildSummaryStarted(run, cut.upTo, { size, most, keep }) };
 }
 
-function summaryBegin(
+function buildSummaryStarted(
   { state, spec }: TaskRun,
   upTo: number,
   {
@@ -145,36 +165,37 @@ function summaryBegin(
     type: 'summary.started',
     turn: state.turns + 1,
     upTo,
-    head: headTexts(state, upTo, { most, isSummarised: true }),
-    ask: summaryAsk(keep),
+    head: buildHeadTexts(state, upTo, { most, isSummarised: true }),
+    ask: buildSummaryPrompt(keep),
     model: modelName(spec.model),
-    // As its turns are asked: another choice would keep a provider's cache from serving the history.
+    // The same choice as in the turns: another one would keep the provider's cache from serving the history.
     toolChoice: state.conversation.compaction.failures === 0 ? 'auto' : 'none',
     size,
   } as const;
 }
 
-function clearing(
+function buildContextCleared(
   { state, spec, view }: TaskRun,
-  results: readonly LaidResult[],
+  results: readonly ResultLayout[],
   {
     layout,
     sized,
   }: {
-    readonly layout: Layout;
+    readonly layout: ContextLayout;
     readonly sized: (freed: number, waiting: number) => ContextSize;
   },
 ) {
   const { resultEvents } = state.conversation.compaction;
   const calls = results.map((result) => {
     const seq = resultEvents.get(result.callId);
-    const event = seq === undefined || !view.has('TaskOutput') ? null : ownEvent(spec.id, seq);
+    const event =
+      seq === undefined || !view.has('TaskOutput') ? null : formatEventReference(spec.id, seq);
     return {
       callId: result.callId,
-      text: clearedLine(result, { event, isNew: result.age === 0 }),
+      text: formatClearedLine(result, { event, isNew: result.age === 0 }),
     };
   });
-  const freed = freedBy(results);
-  const waiting = layout.waiting - freedBy(results.filter(({ isWaiting }) => isWaiting));
+  const freed = countFreedTokens(results);
+  const waiting = layout.waiting - countFreedTokens(results.filter(({ isWaiting }) => isWaiting));
   return { type: 'context.cleared', calls, size: sized(freed, Math.max(0, waiting)) } as const;
 }

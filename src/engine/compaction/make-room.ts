@@ -2,72 +2,109 @@ import { isSummaryTransferDue } from '../../protocol/state/compaction.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import * as endings from '../task/endings.ts';
-import type { TaskEnding } from '../task/endings.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { chooseStep } from './choose-step.ts';
-import { summarize } from './summarize.ts';
+import { chooseCompactionStep, planSummary } from './choose-step.ts';
+import { requestSummary } from './request-summary.ts';
+import { UsageError } from '../../base/errors.ts';
+import { unansweredCalls } from '../../protocol/state/conversation.ts';
+import type { TaskEnding } from '../task/endings.ts';
 
 /**
- * Turns in a row before each of which room is made. In a window that each result fills a task forgets as
- * much as it learns, and pays for a summary at each step.
+ * The most turns in a row that are each preceded by a compaction. If each result fills the window, a task
+ * forgets as much as it learns, and pays for a summary at each step.
  */
-const MOST_COMPACTIONS = 50;
+const MAX_COMPACTIONS = 50;
 
-/** What became of a look at the size of a task's next request. */
-export type Room =
-  /** It can go out. */
+/** The outcome of checking the size of a task's next request. */
+export type RoomOutcome =
+  /** The request can be sent. */
   | { readonly kind: 'enough' }
-  /** Something was done about it: to be looked at once more. */
+  /** The context was changed, and has to be checked again. */
   | { readonly kind: 'changed' }
-  /** It can't be made to fit. */
+  /** The request cannot be made to fit. */
   | { readonly kind: 'none'; readonly ending: TaskEnding };
 
 /**
- * Takes one step to keep the next request within its model's window, if one is needed. Rejects when the task
- * is stopped.
+ * Takes one step to keep the next request within its model's window, if one is needed. Rejects when the task is
+ * stopped.
  */
-export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
+export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<RoomOutcome> {
   const { state, journal } = run;
   if (isSummaryTransferDue(state.conversation)) {
-    const { transferSummary: handSummary } = await import('./transferred-summary.ts');
-    await handSummary(deps, run);
+    const { obtainTransferSummary } = await import('./transferred-summary.ts');
+    await obtainTransferSummary(deps, run);
     return { kind: 'changed' };
   }
   if (state.openTurn !== null) {
-    // A request that was begun before a crash is the same again.
+    // A request that started before a crash is repeated unchanged.
     if (!state.openTurn.isSummary) return { kind: 'enough' };
-    await summarize(deps, run, null);
+    await requestSummary(deps, run, null);
     return { kind: 'changed' };
   }
-  const step = await (deps.compaction?.() ?? chooseStep(deps, run));
+  const step = await (deps.compaction?.() ?? chooseCompactionStep(deps, run));
   run.cancellation.turnSignal.throwIfAborted();
   if (step.kind === 'none') return { kind: 'enough' };
   const { compactedTurns, isCompacted } = state.activation;
-  if (step.kind !== 'stuck' && !isCompacted && compactedTurns >= MOST_COMPACTIONS) {
-    return atLimit(run, { limit: 'compactions', value: MOST_COMPACTIONS, used: compactedTurns });
+  if (step.kind !== 'stuck' && !isCompacted && compactedTurns >= MAX_COMPACTIONS) {
+    return endAtLimit(run, { limit: 'compactions', value: MAX_COMPACTIONS, used: compactedTurns });
   }
   switch (step.kind) {
     case 'record':
       journal.record(step.event);
       return { kind: 'changed' };
     case 'summarise':
-      await summarize(deps, run, step.event);
+      await requestSummary(deps, run, step.event);
       return { kind: 'changed' };
     case 'stuck':
-      return step.hit === null ? refusedAsItIs(run) : atLimit(run, step.hit);
+      return step.hit === null ? endIfRefused(run) : endAtLimit(run, step.hit);
     default:
       return step satisfies never;
   }
 }
 
-function atLimit({ state, journal }: TaskRun, hit: LimitHit): Room {
+function endAtLimit({ state, journal }: TaskRun, hit: LimitHit): RoomOutcome {
   journal.record({ type: 'limit.reached', ...hit });
   return { kind: 'none', ending: endings.endByLimit(state, hit) };
 }
 
-/** The provider has said why it can't go out. */
-function refusedAsItIs({ state }: TaskRun): Room {
+/** Ends the task with the provider's failure if the provider refused the request as too large. */
+function endIfRefused({ state }: TaskRun): RoomOutcome {
   const { failure } = state.activation;
   if (failure === null || !state.conversation.compaction.overflowed) return { kind: 'enough' };
   return { kind: 'none', ending: endings.endFailedByModel(state, failure) };
+}
+
+/** Summarizes the context of a task once, whatever its size. Rejects when the task is stopped. */
+export async function compactNow(
+  deps: EngineDeps,
+  run: TaskRun,
+  keep: string | null,
+): Promise<void> {
+  if (run.state.openTurn !== null) return requestSummary(deps, run, null);
+  const step = deps.compaction?.() ?? (await planSummary(deps, run, keep));
+  if (step?.kind !== 'summarise') throw nothingToSummarizeError(run);
+  return requestSummary(deps, run, step.event);
+}
+
+/** Rejects with UsageError if there is nothing to summarize. */
+export async function assertCompactable(deps: EngineDeps, run: TaskRun): Promise<void> {
+  const { id } = run.spec;
+  const { end, openTurn, conversation } = run.state;
+  if (end === null) {
+    throw new UsageError(
+      `task ${id} has not ended: \`muster tasks resume ${id}\` goes on with it, and it makes room in its context when that is needed`,
+    );
+  }
+  if (openTurn !== null || unansweredCalls(conversation).length > 0) {
+    throw new UsageError(
+      `task ${id} was ended in the middle of a turn: say first what comes next, \`muster tasks resume ${id} TEXT\``,
+    );
+  }
+  if ((await planSummary(deps, run, null)) === null) throw nothingToSummarizeError(run);
+}
+
+function nothingToSummarizeError({ spec, state }: TaskRun): UsageError {
+  return new UsageError(
+    `task ${spec.id} has nothing to summarise: its ${state.conversation.messages.length} messages are too few, or too short`,
+  );
 }

@@ -6,32 +6,33 @@ import type { TaskSpec } from '../../protocol/task.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 
-/** An event of a task's log. */
-export interface NamedEvent {
+/** A reference to an event of a task's log. */
+export interface EventReference {
   readonly task: string;
   readonly seq: number;
 }
 
-type Origins = Pick<TaskSpec, 'id' | 'inherited' | 'branchedFrom'>;
+type TaskOrigins = Pick<TaskSpec, 'id' | 'inherited' | 'branchedFrom'>;
 
 /**
- * `ID#41`: an event of the task that names it, or of one whose conversation it goes on with, up to where
- * that was handed on: what was cleared there is named so. Null: that is no such name. `originsOf`: of
- * another task; null: its log is gone.
+ * Resolves a name such as `ID#41`: an event of the task itself, or of a task whose conversation it continues, up
+ * to the event where that was forked. Cleared results are named so. Returns null for any other name.
+ *
+ * @param originsOf returns the origins of another task, or null if its log is gone
  */
-export function ownEventNamed(
+export function resolveOwnEvent(
   word: string,
-  own: Origins,
-  originsOf: (task: string) => Origins | null,
-): NamedEvent | null {
+  own: TaskOrigins,
+  originsOf: (task: string) => TaskOrigins | null,
+): EventReference | null {
   const [, id, digits] = /^([a-z0-9]*)#(\d{1,12})$/.exec(word) ?? [];
   if (id === undefined || digits === undefined) return null;
   const seq = Number(digits);
   if (own.id.startsWith(id)) return { task: own.id, seq };
   const known = new Set([own.id]);
-  const before = (at: Origins | null): NamedEvent | null => {
+  const before = (at: TaskOrigins | null): EventReference | null => {
     for (const from of [at?.branchedFrom, at?.inherited]) {
-      // A log that somebody wrote could lead back.
+      // A forged log could lead back to an earlier one.
       if (from === undefined || known.has(from.task)) continue;
       known.add(from.task);
       if (from.task.startsWith(id)) return seq <= from.seq ? { task: from.task, seq } : null;
@@ -43,21 +44,21 @@ export function ownEventNamed(
   return before(own);
 }
 
-interface OwnPage {
+interface PageRequest {
   readonly offset: number;
-  /** Bytes. */
-  readonly most: number;
+  /** The most bytes of a page. */
+  readonly maxBytes: number;
   readonly attach: AttachPort | undefined;
 }
 
-/** What a call came to, from `offset` on (UTF-16 units), at most so many bytes. */
+/** Reads the result of a call from `offset` (UTF-16 units) on, at most `maxBytes` of it. */
 export async function readOwnResult(
   store: Pick<TaskStore, 'scan'>,
-  { task, seq }: NamedEvent,
-  { offset, most, attach }: OwnPage,
+  { task, seq }: EventReference,
+  { offset, maxBytes: most, attach }: PageRequest,
 ): Promise<ToolOutput> {
   const name = `${task}#${seq}`;
-  const found = eventOf(store, { task, seq });
+  const found = findEvent(store, { task, seq });
   if (found instanceof MusterError) {
     return { text: `TaskOutput: task_id: ${name}: ${found.message}`, error: found.code };
   }
@@ -71,18 +72,18 @@ export async function readOwnResult(
     const text = `TaskOutput: offset: ${offset} is beyond the end; the result has ${whole.length} characters`;
     return { text, error: 'INVALID_PARAM' };
   }
-  const text = pageOf(whole.slice(offset), most);
+  const text = takePage(whole.slice(offset), most);
   const next = offset + text.length;
   const head = `Result of ${tool}, as it was then:`;
-  if (next >= whole.length) return shownAgain(`${head}\n${text}`, attachments, attach);
+  if (next >= whole.length) return attachAgain(`${head}\n${text}`, attachments, attach);
   const rest = `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${name}", offset: ${next})]`;
   return { text: `${head}\n${text}\n${rest}` };
 }
 
-/** A MusterError: its log is gone, or can't be read. */
-function eventOf(
+/** Finds an event. Returns a MusterError if the log is gone or cannot be read. */
+function findEvent(
   store: Pick<TaskStore, 'scan'>,
-  { task, seq }: NamedEvent,
+  { task, seq }: EventReference,
 ): TaskEvent | MusterError | undefined {
   let found: TaskEvent | undefined;
   try {
@@ -96,8 +97,8 @@ function eventOf(
   return found;
 }
 
-/** What went with it goes with it again, as far as there is room for it by now. */
-async function shownAgain(
+/** Attaches the images and documents of a result again, as far as there is room for them. */
+async function attachAgain(
   text: string,
   attachments: readonly Attachment[],
   attach: AttachPort | undefined,
@@ -114,8 +115,8 @@ async function shownAgain(
   return shown.length === 0 ? output : { ...output, attachments: shown };
 }
 
-/** The beginning of a text within so many bytes: whole lines where that leaves half of it. */
-function pageOf(text: string, most: number): string {
+/** Returns the beginning of a text within a number of bytes: full lines if they fill at least half of it. */
+function takePage(text: string, most: number): string {
   if (text.length <= most && byteLength(text) <= most) return text;
   let length = Math.min(text.length, most);
   const bytes = byteLength(text.slice(0, length));

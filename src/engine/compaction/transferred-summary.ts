@@ -4,105 +4,113 @@ import type { SummarizedConversation } from '../../protocol/initial-context.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { CompactionStep, EngineDeps } from '../task/deps.ts';
-import { summarize } from './summarize.ts';
 import { estimatePrompt } from '../limits/estimate.ts';
 import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { summaryKey, summaryInLogs } from './sibling-summary.ts';
 import type { SummaryText } from '../task/task-tree.ts';
-import { TRANSFER_SUMMARY_PROMPT, TRANSFER_SUMMARY_LEAD, stopgapText } from './summary-texts.ts';
+import { requestSummary } from './request-summary.ts';
+import { TRANSFER_SUMMARY_PROMPT, TRANSFER_SUMMARY_LEAD, stopgapText } from './compaction-texts.ts';
+import { MusterError } from '../../base/errors.ts';
+import { foldLog } from '../task/fold-log.ts';
 
-/** Of one that no answer came to, there are two at once: see `Compaction.failures`. */
-const MOST_FAILURES = 2;
-/** Tokens that a summary is taken to have. */
-const USUAL_SUMMARY = 1_500;
+/** The most failures. A request without an answer counts twice: see `Compaction.failures`. */
+const MAX_FAILURES = 2;
+/** The tokens that a summary is assumed to have. */
+const USUAL_SUMMARY_TOKENS = 1_500;
 
 /**
- * Gets a task the summary of its parent's conversation that it is to begin with: the first of those that one
- * message has made asks for it, and the others wait for that. Whatever comes of it, something stands in the log
- * afterwards: the summary, or what was said last. Rejects when the task is stopped.
+ * Obtains the summary of the parent's conversation that a task starts with. The first task of a message requests
+ * it, and the others wait for that. The log then holds the summary, or the last turns if it failed. Rejects when
+ * the task is stopped.
  */
-export async function transferSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
-  // One that was begun before a crash may be a sibling's to ask for now.
+export async function obtainTransferSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
+  // A sibling may request the summary that this task had started before a crash.
   await bookAbandonedResponse(deps, run);
-  if (deps.compaction !== undefined) return asLogged(deps, run, deps.compaction());
+  if (deps.compaction !== undefined) return repeatLoggedStep(deps, run, deps.compaction());
   const { handover } = run.state.conversation;
   if (handover === null) return;
-  const found = await ofSibling(deps, run, handover.of);
+  const found = await waitForSibling(deps, run, handover.of);
   if ('text' in found) {
-    run.journal.record(...handedEvents(found));
+    run.journal.record(...transferEvents(found));
     return;
   }
   let text: SummaryText | null = null;
   try {
-    text = await ask(deps, run, handover.of);
+    text = await requestUntilTransferred(deps, run, handover.of);
   } finally {
-    found.give(text);
+    found.publish(text);
   }
 }
 
-/** A task that asks for all of its message. */
-interface Lead {
-  /** Null: nothing that holds for the others. */
-  give(handed: SummaryText | null): void;
+/** The task that requests the summary for all tasks of its message. */
+interface SummaryLead {
+  /** Passes the summary to the waiting tasks; null if the outcome does not hold for them. */
+  publish(handed: SummaryText | null): void;
 }
 
-function lead({ tree: { summaries } }: TaskRun, of: SummarizedConversation): Lead {
+function becomeLead({ tree: { summaries } }: TaskRun, of: SummarizedConversation): SummaryLead {
   const key = summaryKey(of);
   const asked = deferred<SummaryText | null>();
   summaries.set(key, asked.promise);
   return {
-    give: (handed) => {
+    publish: (handed) => {
       if (handed === null && summaries.get(key) === asked.promise) summaries.delete(key);
       asked.resolve(handed);
     },
   };
 }
 
-/** In a rerun: what the log has next. */
-async function asLogged(deps: EngineDeps, run: TaskRun, step: CompactionStep): Promise<void> {
+/** Repeats the next step of the log in a rerun. */
+async function repeatLoggedStep(
+  deps: EngineDeps,
+  run: TaskRun,
+  step: CompactionStep,
+): Promise<void> {
   switch (step.kind) {
     case 'record':
       run.journal.record(step.event);
       return;
     case 'summarise':
-      return summarize(deps, run, step.event);
+      return requestSummary(deps, run, step.event);
     case 'none':
-      if (run.state.openTurn !== null) return summarize(deps, run, null);
-      return untilStopped(run.cancellation.signal);
+      if (run.state.openTurn !== null) return requestSummary(deps, run, null);
+      return waitUntilStopped(run.cancellation.signal);
     case 'stuck':
-      // It waited for a sibling until it was stopped.
-      return untilStopped(run.cancellation.signal);
+      // The task waited for a sibling until it was stopped.
+      return waitUntilStopped(run.cancellation.signal);
     default:
       return step satisfies never;
   }
 }
 
-/** What another task has come by, or comes by while this one waits, without its slot; else it leads itself. */
-async function ofSibling(
+/** Returns the summary of a sibling, after waiting without a slot, or makes this task the lead. */
+async function waitForSibling(
   deps: EngineDeps,
   run: TaskRun,
   of: SummarizedConversation,
-): Promise<SummaryText | Lead> {
+): Promise<SummaryText | SummaryLead> {
   const key = summaryKey(of);
   let isTold = false;
   for (;;) {
     const asked = run.tree.summaries.get(key);
-    // In the same moment: the next one must see that this one asks.
-    if (asked === undefined) return summaryInLogs(deps, run, of) ?? lead(run, of);
-    if (!isTold) run.journal.record({ type: 'task.held', because: WAITS });
+    // Synchronous, so that the next task sees that this one requests the summary.
+    if (asked === undefined) return findSummaryInLogs(deps, run, of) ?? becomeLead(run, of);
+    if (!isTold) run.journal.record({ type: 'task.held', because: WAITS_FOR_SIBLING });
     isTold = true;
     run.slot.release();
-    const handed = await orAborted(asked, run.cancellation.signal);
+    const handed = await rejectOnAbort(asked, run.cancellation.signal);
     await run.slot.take();
     if (handed !== null) return handed;
   }
 }
 
-const WAITS = 'the summary of the conversation, which another task has asked for';
+const WAITS_FOR_SIBLING = 'the summary of the conversation, which another task has asked for';
 
-/** Null: what came of it holds for this task alone. */
-async function ask(
+/**
+ * Requests the summary until the log holds one or its replacement. Returns null if the outcome holds for this task
+ * alone.
+ */
+async function requestUntilTransferred(
   deps: EngineDeps,
   run: TaskRun,
   of: SummarizedConversation,
@@ -115,31 +123,42 @@ async function ask(
       return text === null ? null : { text, from: spec.id, because: null };
     }
     const isLost = of.messages.length === 0;
-    if (!isLost && compaction.failures < MOST_FAILURES) {
-      await summarize(deps, run, state.openTurn === null ? await beginning(deps, run, of) : null);
+    if (!isLost && compaction.failures < MAX_FAILURES) {
+      await requestSummary(
+        deps,
+        run,
+        state.openTurn === null ? await buildSummaryStarted(deps, run, of) : null,
+      );
       continue;
     }
     const { failure } = state.activation;
-    const because = isLost ? LOST : (failure?.message ?? NONE_CAME);
+    const because = isLost ? CONVERSATION_LOST : (failure?.message ?? NO_ANSWER);
     const handed = { text: stopgapText(of), from: null, because };
-    journal.record(...handedEvents(handed));
+    journal.record(...transferEvents(handed));
     return failure?.kind === 'cancelled' ? null : handed;
   }
 }
 
-const LOST = 'what was said in it is lost';
-const NONE_CAME = 'the answers that came to it are none';
+const CONVERSATION_LOST = 'what was said in it is lost';
+const NO_ANSWER = 'the answers that came to it are none';
 
-/** The parent is told of it, too: its subagent knows less than it was to. */
-function handedEvents(handed: SummaryText): readonly EventBody[] {
+/**
+ * Builds the events of a transferred summary. The parent gets a warning if its subagent knows less than intended.
+ */
+function transferEvents(handed: SummaryText): readonly EventBody[] {
   const event = { type: 'context.handed', ...handed } as const;
   if (handed.from !== null) return [event];
-  const instead = handed.because === LOST ? '' : '. The task was given what was said in it last';
+  const instead =
+    handed.because === CONVERSATION_LOST ? '' : '. The task was given what was said in it last';
   const message = `no summary of the conversation could be had: ${handed.because}${instead}`;
   return [event, { type: 'warning', message }];
 }
 
-async function beginning({ models }: EngineDeps, run: TaskRun, of: SummarizedConversation) {
+async function buildSummaryStarted(
+  { models }: EngineDeps,
+  run: TaskRun,
+  of: SummarizedConversation,
+) {
   const { contextWindow } = await models.details(of.model);
   run.cancellation.signal.throwIfAborted();
   const { turns, conversation } = run.state;
@@ -151,19 +170,54 @@ async function beginning({ models }: EngineDeps, run: TaskRun, of: SummarizedCon
     head: [TRANSFER_SUMMARY_LEAD],
     ask: TRANSFER_SUMMARY_PROMPT,
     model: modelName(of.model),
-    // As its turns were asked: another choice would keep a provider's cache from serving them.
+    // The same choice as in the turns: another one would keep the provider's cache from serving them.
     toolChoice: conversation.compaction.failures === 0 ? 'auto' : 'none',
-    size: { before, after: USUAL_SUMMARY, waiting: 0, window: contextWindow },
+    size: { before, after: USUAL_SUMMARY_TOKENS, waiting: 0, window: contextWindow },
     of: of.task,
   } as const;
 }
 
-function untilStopped(signal: AbortSignal): Promise<never> {
-  return orAborted(new Promise<never>(() => {}), signal);
+function waitUntilStopped(signal: AbortSignal): Promise<never> {
+  return rejectOnAbort(new Promise<never>(() => {}), signal);
 }
 
-async function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
+async function rejectOnAbort<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = deferred<never>();
   const forget = onAbort(signal, () => aborted.reject(signal.reason));
   return Promise.race([asked, aborted.promise]).finally(forget);
+}
+
+/** Returns a key that all tasks of the calls of one answer share. */
+function summaryKey({ task, turn, messages }: SummarizedConversation): string {
+  return [task, turn, ...listCallIds({ messages })].join(' ');
+}
+
+function listCallIds({ messages }: Pick<SummarizedConversation, 'messages'>): readonly string[] {
+  const last = messages.at(-1);
+  return last?.role === 'tool' ? last.content.map(({ callId }) => callId) : [];
+}
+
+/** Finds the summary that a sibling got before a crash, in its log; null if none did. */
+function findSummaryInLogs(
+  { store, onFault }: Pick<EngineDeps, 'store' | 'onFault'>,
+  { parent, spec }: TaskRun,
+  of: SummarizedConversation,
+): SummaryText | null {
+  // Tasks that this process created share their summaries directly.
+  if (parent === null || parent.state.epoch === 1) return null;
+  const key = summaryKey(of);
+  const calls = listCallIds(of);
+  for (const [id, { callId }] of parent.state.children) {
+    if (!calls.includes(callId) || id === spec.id || !store.exists(id)) continue;
+    try {
+      const { handover } = foldLog(store, id).conversation;
+      if (handover?.isSummary !== true || handover.text === null) continue;
+      if (summaryKey(handover.of) === key) return { text: handover.text, from: id, because: null };
+    } catch (thrown) {
+      // An unreadable log gives no summary; it is requested again.
+      if (!(thrown instanceof MusterError)) throw thrown;
+      onFault(id, thrown);
+    }
+  }
+  return null;
 }

@@ -4,11 +4,11 @@ import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { prepareModels } from './plan-child.ts';
 import { visibleTasksIn } from './visible-tasks.ts';
-import { parentText } from '../results/result.ts';
+import { buildParentText } from '../results/result.ts';
 import { resumeChild } from './resume-child.ts';
 import { factsOf } from './check-repeated-delegations.ts';
 import { spawnChild } from './spawn.ts';
-import { endOutput, runningReport } from '../results/task-report.ts';
+import { buildEndOutput, formatRunningReport } from '../results/task-report.ts';
 import { taskState } from './task-state.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskArguments } from '../task/task-arguments.ts';
@@ -107,7 +107,7 @@ async function waitForChild(
 ): Promise<ToolOutput> {
   const state = await outcomeOfChild(engine, caller, id);
   if (state === null) return goesOn(engine, caller, id);
-  return endOutput(state, parentText(state, 0), caller.state);
+  return buildEndOutput(state, buildParentText(state, 0), caller.state);
 }
 
 /** How a child has ended, which is waited for as long as a call may; null: it goes on in the background. */
@@ -146,7 +146,7 @@ function goesOn(engine: EngineContext, caller: TaskRun, id: string): ToolOutput 
     return { text: `Task ${id} runs in the background; you are told when it ends.${where}` };
   }
   const { tools } = caller.spec;
-  const report = runningReport(state, { now: deps.clock.monotonic(), tools });
+  const report = formatRunningReport(state, { now: deps.clock.monotonic(), tools });
   const told = `Task ${id} is still running: ${because}. It goes on in the background, until its own limits; you are told when it ends.${where}`;
   return { text: `${told}\n\n${report}` };
 }

@@ -12,7 +12,7 @@ import { staleReadsNote } from '../task/shared-files.ts';
 import { noticeItem } from '../../protocol/notice-text.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { elapsedMs, fullResult, endNoticeId } from '../results/result.ts';
-import { resumeHint } from '../results/resume-hint.ts';
+import { formatResumeHint } from '../results/task-report.ts';
 import { delegationsToReport, type Above } from './check-repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -135,7 +135,7 @@ function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput
   ].join(', ');
   const error = end?.error ?? null;
   const stale = staleReadsNote(parent, child);
-  const hint = resumeHint(child, parent);
+  const hint = formatResumeHint(child, parent);
   const parts = [
     `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${facts}.`,
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),

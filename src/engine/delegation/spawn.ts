@@ -20,8 +20,8 @@ import { planChild, type ChildPlan, type ChildRequest } from './plan-child.ts';
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
 import { visibleTasksIn } from './visible-tasks.ts';
 import { delegationOf, repeatedDelegationError } from './check-repeated-delegations.ts';
-import { unpricedCap } from '../turn/spending.ts';
-import { schemaProblem } from '../structured/check-answer.ts';
+import { findUnpricedCap } from '../turn/request-budget.ts';
+import { findSchemaProblem } from '../structured/check-answer.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskArguments } from '../task/task-arguments.ts';
@@ -106,7 +106,7 @@ async function whyNoSchema(
   agent: AgentDefinition,
 ): Promise<MusterError | null> {
   const schema = outputSchema ?? agent.outputSchema;
-  const problem = schema === undefined ? null : await schemaProblem(schema);
+  const problem = schema === undefined ? null : await findSchemaProblem(schema);
   if (problem === null) return null;
   const by = outputSchema === undefined ? `of agent ${agent.name} ` : '';
   return new MusterError(
@@ -160,7 +160,7 @@ function whyNot(
   const summary = handover.summarises;
   if (summary !== undefined) {
     const { conversation, least, facts: asked } = summary;
-    const hit = unpricedCap(budget, conversation.model, asked) ?? budget.findExceededCap(least);
+    const hit = findUnpricedCap(budget, conversation.model, asked) ?? budget.findExceededCap(least);
     if (hit !== null) {
       const told = limitMessage(hit);
       return new MusterError('LIMIT_EXCEEDED', `context: summary: ${told}. ${SAY_IT_YOURSELF}`);
@@ -174,7 +174,7 @@ function whyNot(
   const messages = [...(inherits?.conversation.messages ?? [])];
   const needed = inputToReserve(estimateInput({ ...said, messages }, prefix), null);
   const first = minimumExpense(estimateRequestNeed(needed, facts));
-  const hit = unpricedCap(budget, plan.model, facts) ?? budget.findExceededCap(first);
+  const hit = findUnpricedCap(budget, plan.model, facts) ?? budget.findExceededCap(first);
   if (hit === null) return null;
   return new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
 }

@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { interruption } from '../results/result.ts';
+import { interruptionError } from '../results/result.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
@@ -14,7 +14,7 @@ export function taskState({ deps, running }: EngineContext, id: string): TaskSta
   try {
     const state = foldLog(deps.store, id);
     if (state.end !== null) return state;
-    const error = interruption(state);
+    const error = interruptionError(state);
     const end = { status: 'failed', error, because: error.message, by: null } as const;
     return { ...state, status: 'interrupted', end };
   } catch (thrown) {

@@ -27,7 +27,7 @@ import {
 import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
 import { goOnMessage } from '../delegation/resume.ts';
-import { unpricedCap } from '../turn/spending.ts';
+import { findUnpricedCap } from '../turn/request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { endOfItems } from './ending.ts';
@@ -175,5 +175,5 @@ function lacksRoom(
   const whole = { ...prefix, system: [...prefix.system, line] };
   const input = inputToReserve(estimateInput(firstRequest(prompt), whole), null);
   const least = minimumExpense(estimateRequestNeed(input, facts));
-  return unpricedCap(budget, plan.model, facts) ?? budget.findExceededCap(least);
+  return findUnpricedCap(budget, plan.model, facts) ?? budget.findExceededCap(least);
 }

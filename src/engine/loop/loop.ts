@@ -14,22 +14,25 @@ import { foldLog } from '../task/fold-log.ts';
 import { closeTurn } from '../turn/abandoned-response.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
-import { fallbackEvents, standInFor } from '../turn/fallback.ts';
-import { compactNow } from '../compaction/compact-now.ts';
-import { makeRoom } from '../compaction/make-room.ts';
+import { makeRoom, compactNow } from '../compaction/make-room.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
 import { noticeInput } from '../../protocol/notice-text.ts';
 import { mayReuse } from '../reuse/may-reuse.ts';
 import { sleep } from '../../base/deadlines.ts';
 import { isStopOrder, limitOrder, readStopOrder } from '../task/stop-order.ts';
-import { afterCheck } from '../structured/after-check.ts';
-import { answerCheck, type AnswerCheck } from '../structured/check-answer.ts';
+import {
+  type AnswerCheck,
+  decideAfterCheck,
+  createAnswerCheck,
+  needsSchemaCheck,
+  addStructuredResult,
+} from '../structured/check-answer.ts';
+import { fallbackEvents, findFallback } from '../turn/fallback.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
-import { isUnchecked, withStructured } from '../structured/late-check.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { runTurn } from '../turn/turn.ts';
-import { wallCaps } from '../turn/wall-time.ts';
+import { wallCaps } from '../turn/turn-notices.ts';
 
 /** Tasks that end within this of each other are told to their parent together… */
 const GATHER_MS = 50;
@@ -65,7 +68,8 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     );
     closeOpenChildren(deps, run);
     const claims = await flagsOf(deps, run, ending);
-    if (isUnchecked(run.spec, ending)) ending = await withStructured(deps, run.spec, ending);
+    if (needsSchemaCheck(run.spec, ending))
+      ending = await addStructuredResult(deps, run.spec, ending);
     run.journal.record({ type: 'task.ended', ...ending, ...(claims.length > 0 && { claims }) });
     await run.journal.sync();
   } catch (thrown) {
@@ -141,7 +145,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   }
   if (mayReuse(deps, run.state)) await reuseEarlierResult(deps, run);
   const schema = outputSchemaOf(run.spec);
-  const check = schema === null ? null : await answerCheck(schema);
+  const check = schema === null ? null : await createAnswerCheck(schema);
   // It was looked at when the task was made, where it was made by a call.
   if (typeof check === 'string') {
     return endings.endFailedBySchema(run.state, { code: 'INVALID_PARAM', message: check });
@@ -149,7 +153,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   for (;;) {
     run.cancellation.signal.throwIfAborted();
     run.cancellation.beginStep();
-    const standIn = standInFor(deps, run);
+    const standIn = findFallback(deps, run);
     if (standIn !== null) {
       run.journal.record(...fallbackEvents(run.spec, standIn));
       continue;
@@ -196,7 +200,7 @@ async function untilInterrupted(
 /** At once, as the end of a task is decided. */
 function takeChecked(run: TaskRun, answer: string, check: AnswerCheck | null): TaskEnding | null {
   if (check === null) throw new Error(`task ${run.spec.id} has no schema to check by`);
-  const next = afterCheck(run.state, answer, check(answer));
+  const next = decideAfterCheck(run.state, answer, check(answer));
   if (next.kind === 'end') {
     run.end.decide();
     return next.ending;
@@ -283,7 +287,7 @@ async function turn(
     case 'failed':
       // After a limit there is an answer already, if only a part of one.
       if (run.state.activation.lastTurn) return null;
-      if (standInFor(deps, run) !== null) return null;
+      if (findFallback(deps, run) !== null) return null;
       // Before it is asked again, room is made; where none can be, it ends there.
       if (run.state.conversation.compaction.overflowed) return null;
       return endings.endFailedByModel(run.state, outcome.failure);

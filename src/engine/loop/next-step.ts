@@ -7,9 +7,13 @@ import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isEndedByDenials } from '../../policy/decide-question.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
-import { afterCallAsText, afterUnfinished, malformedCallsHit } from '../turn/malformed-response.ts';
 import { countRepeatedCalls } from '../limits/repeated-calls.ts';
 import { stopOrder } from '../task/stop-order.ts';
+import {
+  decideAfterCallAsText,
+  decideAfterUnfinishedAnswer,
+  findFaultyCallsLimit,
+} from '../turn/malformed-response.ts';
 import { MAX_REFUSED_MESSAGES } from '../limits/repeated-delegations.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -115,7 +119,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
   if (reused !== null && conversation.queued.length === 0) {
     return { kind: 'end', ending: endings.endReused(reused.of, answer.text) };
   }
-  const step = afterCallAsText(state, answer);
+  const step = decideAfterCallAsText(state, answer);
   if (step !== null) return step;
   if (conversation.queued.length > 0) return null;
   if (state.openChildren.size > 0) return { kind: 'wait' };
@@ -125,7 +129,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
     if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells };
     return { kind: 'tell', id, text: shellsNotice(shells) };
   }
-  const unfinished = afterUnfinished(state, answer);
+  const unfinished = decideAfterUnfinishedAnswer(state, answer);
   if (unfinished !== null) return unfinished;
   if (outputSchemaOf(state.spec) !== null) return { kind: 'check', answer: answer.text };
   return { kind: 'end', ending: endings.endCompletedWithReport(state, answer.text) };
@@ -155,5 +159,5 @@ function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit |
   if (repeated >= noProgressCalls) {
     return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
   }
-  return malformedCallsHit(state);
+  return findFaultyCallsLimit(state);
 }

@@ -9,80 +9,86 @@ import { describeAttachment, type Attachment, type AttachPort } from '../../prot
 import type { Decision } from '../../protocol/permission.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import { attachPortFor } from '../calls/attach.ts';
+import { createQuoteAttachPort } from '../calls/attachment-ports.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { fitOutput } from '../calls/fit-output.ts';
 import { readForTask } from '../permissions/read-for-task.ts';
-import { fileMentions, type FileMention } from './file-mentions.ts';
-import type { QuoteReader } from './recipient.ts';
+import type { RecipientTask } from './recipient.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
+import { QUOTED_TEXT } from '../../agents/mentions.ts';
+import { lazy } from '../../base/lazy.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 
-/** What goes with a person's words. */
+/** The parts of a user's message that are to be quoted with it. */
 export interface QuoteRequest {
-  /** Files that they name with `@` go along. */
+  /** The text of the message. The files that it names with `@` are quoted. */
   readonly words: string;
   readonly outputs: readonly CommandOutput[];
   readonly images: readonly ShownImage[];
 }
 
-/** What a command of the person's own came to. */
+/** The result of a command that the user ran. */
 export interface CommandOutput {
   readonly command: string;
-  /** How it ended: "exit code 1". */
+  /** The way it ended: "exit code 1". */
   readonly outcome: string;
   readonly text: string;
 }
 
 export interface ShownImage {
-  /** As the words call it: `[image #1]`. */
+  /** The name that the message uses for it: `[image #1]`. */
   readonly name: string;
   readonly bytes: Buffer;
 }
 
 export interface QuotedItems {
-  /** The task that it is for. */
+  /** The task that the items are quoted for. */
   readonly task: string;
   readonly enclosures: readonly QuotedItem[];
-  /** What does not go along, and why: a line each. */
+  /** One line for each item that could not be quoted, with the reason. */
   readonly problems: readonly string[];
 }
 
-/** Files that one message brings along, and bytes of all that it does: the task reads the rest itself. */
-const MOST_FILES = 16;
-const MOST_BYTES = 262_144;
+/** The most files and the most bytes that one message quotes. The task can read the rest itself. */
+const MAX_FILES = 16;
+const MAX_BYTES = 262_144;
 
-/** Gathers it; whatever can't go along is told. Rejects only when it is stopped. */
+/**
+ * Collects the quoted items of a message, and reports those that cannot be quoted. Rejects only when `signal`
+ * aborts.
+ */
 export async function quoteItems(
   deps: EngineDeps,
-  receiver: QuoteReader,
+  receiver: RecipientTask,
   { words, outputs, images }: QuoteRequest,
   signal: AbortSignal,
 ): Promise<QuotedItems> {
   signal.throwIfAborted();
-  const gathered = new Gathered(receiver.spec.id);
-  const attach = attachPortFor(deps, receiver, () => gathered.attachments);
-  for (const output of outputs) gathered.add(commandEnclosure(deps, receiver, output));
-  for (const image of images) await gatherImage(gathered, image, attach);
-  const meant = fileMentions(words, deps.agents.agents()).flatMap(
-    (mention) => fileMeant(mention, receiver.spec.cwd) ?? [],
+  const collector = new QuoteCollector(receiver.spec.id);
+  const attach = createQuoteAttachPort(deps, receiver, () => collector.attachments);
+  for (const output of outputs) collector.add(quoteCommand(deps, receiver, output));
+  for (const image of images) await addImage(collector, image, attach);
+  const meant = findFileMentions(words, deps.agents.agents()).flatMap(
+    (mention) => findMentionedFile(mention, receiver.spec.cwd) ?? [],
   );
   const mentioned = [...new Set(meant)];
-  for (const path of mentioned.slice(0, MOST_FILES)) {
+  for (const path of mentioned.slice(0, MAX_FILES)) {
     const refusal = ({ reason }: Decision): string => reason;
     const file = await readForTask(deps, receiver, { path, attach, refusal, signal });
-    if (file instanceof MusterError) gathered.leave(`@${path}`, file.message);
+    if (file instanceof MusterError) collector.reportProblem(`@${path}`, file.message);
     else {
       const { text, read, attachments } = file;
       const shown = attachments.length === 0 ? {} : { attachments };
-      gathered.add({ ...enclosureOf({ kind: 'file', name: path, text }), read, ...shown });
+      collector.add({ ...quoteItem({ kind: 'file', name: path, text }), read, ...shown });
     }
   }
-  for (const path of mentioned.slice(MOST_FILES)) {
-    gathered.leave(`@${path}`, `one message brings along at most ${MOST_FILES} files`);
+  for (const path of mentioned.slice(MAX_FILES)) {
+    collector.reportProblem(`@${path}`, `one message brings along at most ${MAX_FILES} files`);
   }
-  return gathered.enclosed;
+  return collector.result;
 }
 
-class Gathered {
+class QuoteCollector {
   private readonly task: string;
   private readonly enclosures: QuotedItem[] = [];
   private readonly problems: string[] = [];
@@ -92,7 +98,7 @@ class Gathered {
     this.task = task;
   }
 
-  get enclosed(): QuotedItems {
+  get result(): QuotedItems {
     return { task: this.task, enclosures: this.enclosures, problems: this.problems };
   }
 
@@ -102,21 +108,21 @@ class Gathered {
 
   add(enclosure: QuotedItem): void {
     const bytes = byteLength(enclosure.text);
-    if (this.bytes + bytes > MOST_BYTES) {
-      const most = `with it this message would bring along more than enclosed_bytes = ${MOST_BYTES}`;
-      this.leave(enclosure.name, most);
+    if (this.bytes + bytes > MAX_BYTES) {
+      const most = `with it this message would bring along more than enclosed_bytes = ${MAX_BYTES}`;
+      this.reportProblem(enclosure.name, most);
       return;
     }
     this.bytes += bytes;
     this.enclosures.push(enclosure);
   }
 
-  leave(name: string, because: string): void {
-    this.problems.push(`${name} does not go along: ${because}`);
+  reportProblem(name: string, reason: string): void {
+    this.problems.push(`${name} does not go along: ${reason}`);
   }
 }
 
-function enclosureOf({
+function quoteItem({
   kind,
   name,
   text,
@@ -125,9 +131,9 @@ function enclosureOf({
   return { kind, name, outcome, text, nonce: drawNonce(text) };
 }
 
-function commandEnclosure(
+function quoteCommand(
   { settings, store, redactBytes }: EngineDeps,
-  { spec }: QuoteReader,
+  { spec }: RecipientTask,
   { command, outcome, text }: CommandOutput,
 ): QuotedItem {
   const fitted = fitOutput(
@@ -139,33 +145,36 @@ function commandEnclosure(
       ...(redactBytes === undefined ? {} : { redactBytes }),
     },
   );
-  return enclosureOf({ kind: 'command', name: command, text: fitted, outcome });
+  return quoteItem({ kind: 'command', name: command, text: fitted, outcome });
 }
 
-async function gatherImage(
-  gathered: Gathered,
+async function addImage(
+  collector: QuoteCollector,
   { name, bytes }: ShownImage,
   attach: AttachPort,
 ): Promise<void> {
-  const facts = inspectAttachment(bytes);
-  if (typeof facts === 'string') {
-    gathered.leave(name, facts);
+  const details = inspectAttachment(bytes);
+  if (typeof details === 'string') {
+    collector.reportProblem(name, details);
     return;
   }
-  const attached = describeExcess(facts) ?? (await attach.add(facts, bytes));
+  const attached = describeExcess(details) ?? (await attach.add(details, bytes));
   if (typeof attached === 'string') {
-    gathered.leave(name, attached);
+    collector.reportProblem(name, attached);
     return;
   }
-  const outcome = describeAttachment(facts);
-  gathered.add({
-    ...enclosureOf({ kind: 'image', name, text: '', outcome }),
+  const outcome = describeAttachment(details);
+  collector.add({
+    ...quoteItem({ kind: 'image', name, text: '', outcome }),
     attachments: [attached],
   });
 }
 
-/** The first of the names that is a file; null: it is text, as most words with an `@` are. */
-function fileMeant(mention: FileMention, cwd: string): string | null {
+/**
+ * Returns the first of the names that is a file, or null if the mention is ordinary text, as most words with `@`
+ * are.
+ */
+function findMentionedFile(mention: FileMention, cwd: string): string | null {
   return mention.find((name) => isFile(resolve(cwd, name))) ?? null;
 }
 
@@ -173,7 +182,38 @@ function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
   } catch {
-    // Not there, or not to be looked at: a word like others.
+    // A missing or unreadable path makes the mention ordinary text.
     return false;
   }
+}
+
+/** Matches `@path` or `@"path with blanks"` at the beginning of a word. */
+const MENTION_PATTERN = lazy(
+  () => /(?<!\S)[([{'"]?@(?:"([^"\n]{1,4096})"|([^\s"@][^\s"]{0,4095}))/gu,
+);
+/** Punctuation that may end a sentence or belong to a file name: the name is tried with and without it. */
+const TRAILING_MARKS = /[.,;:!?)\]}'`]+$/;
+
+/** The names that one `@` may stand for. The first of them that is a file is quoted. */
+export type FileMention = readonly string[];
+
+/**
+ * Finds the files that a message may name with `@`, in order. Agent types, code and text from stdin are left
+ * out.
+ */
+export function findFileMentions(
+  words: string,
+  agents: readonly AgentDefinition[],
+): readonly FileMention[] {
+  if (!words.includes('@')) return [];
+  const found = new Map<string, FileMention>();
+  for (const [, quoted, word = ''] of words
+    .replaceAll(QUOTED_TEXT, ' ')
+    .matchAll(MENTION_PATTERN())) {
+    const names = quoted === undefined ? [word, word.replace(TRAILING_MARKS, '')] : [quoted];
+    const meant = [...new Set(names)].filter((name) => name !== '');
+    if (meant.some((name) => lookUpAgent(name, agents) !== undefined)) continue;
+    found.set(meant.join('\n'), meant);
+  }
+  return [...found.values()];
 }

@@ -11,11 +11,14 @@ import type { RunningTasks } from '../task/running-tasks.ts';
 import { initialState } from '../../protocol/state/task-state.ts';
 import type { CallerPermissions } from '../task/task-permissions.ts';
 
-/** Whom a person's words are for. */
-export type Recipient =
-  /** A task of a log, at work here or not. `ceiling`: what it has at most once it goes on. */
+/** The task that a user's message is for. */
+export type QuoteRecipient =
+  /**
+   * A task that has a log, running in this process or not. `maxRights`: its rights are narrowed to these when it
+   * continues.
+   */
   | { readonly task: string; readonly maxRights: (recorded: Rights) => Rights }
-  /** A conversation that is about to begin. */
+  /** A conversation that is about to start. */
   | {
       readonly agent: AgentDefinition;
       readonly model: ResolvedModel;
@@ -23,34 +26,35 @@ export type Recipient =
       readonly cwd: string;
     };
 
-/** Who gets what goes along, or would: what is read for it is judged by its rights. */
-export type QuoteReader = Omit<CallingTask, 'view'>;
+/** A task, existing or future, for which files are quoted. Its rights decide what may be read for it. */
+export type RecipientTask = Omit<CallingTask, 'view'>;
 
-export function quoteReader(
+/** Finds the running or recorded task of a recipient, or builds the one that is about to start. */
+export function resolveRecipient(
   { store, clock }: Pick<EngineDeps, 'store' | 'clock'>,
-  to: Recipient,
+  to: QuoteRecipient,
   running: Pick<RunningTasks, 'get'>,
-): QuoteReader {
-  if (!('task' in to)) return rootToBe(to, clock.now());
+): RecipientTask {
+  if (!('task' in to)) return futureRootTask(to, clock.now());
   const run = running.get(to.task);
   if (run !== undefined) {
     return { spec: run.spec, state: run.state, permissions: run.permissions };
   }
   const state = foldLog(store, to.task);
   const { spec } = state;
-  return { spec, state, permissions: { ...NOTHING_GRANTED, rights: to.maxRights(spec.rights) } };
+  return { spec, state, permissions: { ...NO_GRANTS, rights: to.maxRights(spec.rights) } };
 }
 
-const NOTHING_GRANTED: Omit<CallerPermissions, 'rights'> = {
+const NO_GRANTS: Omit<CallerPermissions, 'rights'> = {
   granted: () => [],
   modeGrants: () => [],
   isTrusted: () => false,
 };
 
-function rootToBe(
-  { agent, model, rights, cwd }: Exclude<Recipient, { readonly task: string }>,
+function futureRootTask(
+  { agent, model, rights, cwd }: Exclude<QuoteRecipient, { readonly task: string }>,
   ts: number,
-): QuoteReader {
+): RecipientTask {
   const id = newId();
   const spec: TaskSpec = {
     id,
@@ -76,6 +80,6 @@ function rootToBe(
   return {
     spec,
     state: initialState({ ...stamp, type: 'task.created', spec }),
-    permissions: { ...NOTHING_GRANTED, rights },
+    permissions: { ...NO_GRANTS, rights },
   };
 }

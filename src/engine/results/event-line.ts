@@ -3,23 +3,26 @@ import { steadyTime } from '../../protocol/state/steady-time.ts';
 import { formatDuration, truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 
-/** Code points of one string of an event, and of a whole line. */
-const SHOWN_STRING = 160;
-const SHOWN_LINE = 800;
+/** The most code points of one string of an event, and of a full line. */
+const MAX_STRING = 160;
+const MAX_LINE = 800;
 
-/** An event in one line for a model: number, time since its log's steady time `start`, type, and its fields, long ones cut. */
-export function eventLine(event: TaskEvent, start: number): string {
+/**
+ * Formats an event as one line for a model: its number, the time since `start` (steady time of the log), its type
+ * and its fields; long ones are cut.
+ */
+export function formatEventLine(event: TaskEvent, start: number): string {
   const { type, ...fields } = bodyOf(event);
   const since = Math.max(0, steadyTime(event) - start);
   const shown = event.type === 'task.created' ? createdFields(event) : fields;
-  // As JSON it is one line, whatever stands in it.
+  // JSON is one line, whatever it holds.
   const json = JSON.stringify(shown, (_, value: unknown) =>
-    typeof value === 'string' ? cut(value, SHOWN_STRING) : value,
+    typeof value === 'string' ? shorten(value, MAX_STRING) : value,
   );
-  return cut(`${event.seq} +${formatDuration(since)} ${type} ${json}`, SHOWN_LINE);
+  return shorten(`${event.seq} +${formatDuration(since)} ${type} ${json}`, MAX_LINE);
 }
 
-/** The rest of a specification is for programs. */
+/** Returns the fields of a specification that a model can use. */
 function createdFields({ spec }: Extract<TaskEvent, { type: 'task.created' }>) {
   const { parent, depth, agent, model, description, prompt, mentions, tools } = spec;
   return {
@@ -34,7 +37,7 @@ function createdFields({ spec }: Extract<TaskEvent, { type: 'task.created' }>) {
   };
 }
 
-function cut(text: string, most: number): string {
+function shorten(text: string, most: number): string {
   const shown = truncate(text, most);
   return shown.length === text.length ? text : `${shown}… [${text.length} characters]`;
 }

@@ -13,23 +13,24 @@ import type { Question } from '../../protocol/question.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
 import { receiptParts } from '../../receipts/receipt-line.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
-import { cutAtParagraph } from './text-page.ts';
+import { cutPage } from './text-page.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { parseLocations } from '../../base/code-search/report.ts';
 
+/** The files of a task that its result names. */
 export interface ResultPaths {
   readonly transcript: string | null;
   readonly outputFile: string | null;
 }
 
-/** How many of the user's denials the result names, and code points of each. */
-const SHOWN_DENIALS = 5;
-const DENIAL_LENGTH = 200;
+/** The most denials of the user that the result names, and the most code points of each. */
+const MAX_DENIALS = 5;
+const MAX_DENIAL_LENGTH = 200;
 
-/** The error of a task that has no end and that no process works on any more. */
-export function interruption({ activation }: TaskState): ErrorInfo {
+/** Returns the error of a task that has no end and that no process works on any more. */
+export function interruptionError({ activation }: TaskState): ErrorInfo {
   const hasWorked =
     activation.workingSince !== null || activation.workedMs > 0 || activation.number === 0;
   const message = hasWorked
@@ -39,12 +40,12 @@ export function interruption({ activation }: TaskState): ErrorInfo {
 }
 
 /**
- * Builds the result of a task for programs, from its log alone. A log without an end says `running`. The caller knows
- * whether a process still works on the task, and passes the state on as `interrupted` otherwise.
+ * Builds the result of a task for programs, from its log alone. A log without an end says `running`. The caller
+ * knows whether a process still works on the task, and passes the state on as `interrupted` otherwise.
  *
  * @param asked the questions that wait for an answer; default: those of the task itself
  */
-export function resultEnvelope(
+export function buildResultEnvelope(
   state: TaskState,
   paths: ResultPaths,
   asked: readonly Question[] = openQuestions(state),
@@ -53,7 +54,7 @@ export function resultEnvelope(
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
   const result = fullResult(state);
   return {
-    status: envelopeStatus(state.status),
+    status: toEnvelopeStatus(state.status),
     data: {
       status: state.status,
       task_id: spec.id,
@@ -65,19 +66,19 @@ export function resultEnvelope(
       model_used: model,
       subagent_type: spec.agent.name,
       turns: state.turns,
-      usage: envelopeUsage(state.usage),
+      usage: toEnvelopeUsage(state.usage),
       cost_usd: state.costUsd,
-      ...estimatedUse(state),
-      ...reusedResult(state),
+      ...estimatedField(state),
+      ...reusedField(state),
       receipt: receiptOf(state),
       transcript: paths.transcript,
       output_file: paths.outputFile,
       ...(asked.length === 0 ? {} : { questions: asked.map(questionJson) }),
     },
-    text: parentText(state, 0),
-    stats: { time_ms: elapsedMs(state), tool_calls: toolCallCount(state), model },
+    text: buildParentText(state, 0),
+    stats: { time_ms: elapsedMs(state), tool_calls: countToolCalls(state), model },
     context: { cwd: spec.cwd, params_input: spec.params },
-    error: state.end?.error ?? unended(state),
+    error: state.end?.error ?? findUnendedError(state),
   };
 }
 
@@ -85,10 +86,10 @@ export function resultEnvelope(
  * Returns the text that the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
  * `resultMaxTokens` of it, the error if there is one, the flags of the answer, and the line with the receipt.
  */
-export function parentText(state: TaskState, offset: number): string {
+export function buildParentText(state: TaskState, offset: number): string {
   const { spec, end } = state;
   const whole = fullResult(state);
-  const { text, next } = cutAtParagraph(whole, offset, spec.limits.resultMaxTokens);
+  const { text, next } = cutPage(whole, offset, spec.limits.resultMaxTokens);
   const parts = [text];
   if (next !== null) {
     parts.push(
@@ -108,37 +109,37 @@ export function parentText(state: TaskState, offset: number): string {
   }
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
   const flags = flagsText(state.activation.claims);
-  parts.push(flags === '' ? '' : `[${flags}]`, factsLine(state));
+  parts.push(flags === '' ? '' : `[${flags}]`, summaryLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function envelopeUsage({ input, output, cacheRead, cacheWrite }: Usage): EnvelopeUsage {
+function toEnvelopeUsage({ input, output, cacheRead, cacheWrite }: Usage): EnvelopeUsage {
   return { input, output, cache_read: cacheRead, cache_write: cacheWrite };
 }
 
-function estimatedUse({ ledger }: TaskState): Pick<ResultEnvelope['data'], 'estimated'> {
+function estimatedField({ ledger }: TaskState): Pick<ResultEnvelope['data'], 'estimated'> {
   const use = totalUse(ledger, { isEstimated: true });
   if (use.answers === 0) return {};
   const { answers, usage } = use;
-  return { estimated: { answers, usage: envelopeUsage(usage), cost_usd: knownCost(use) } };
+  return { estimated: { answers, usage: toEnvelopeUsage(usage), cost_usd: knownCost(use) } };
 }
 
-function reusedResult({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reused'> {
+function reusedField({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reused'> {
   if (reused === null) return {};
   return { reused: { task_id: reused.of, at: new Date(reused.at).toISOString() } };
 }
 
 /** Returns why a task without an end has no result; null while it is at work. */
-function unended(state: TaskState): ErrorInfo | null {
+function findUnendedError(state: TaskState): ErrorInfo | null {
   const { status, parkedOn, questions } = state;
-  if (status === 'interrupted') return interruption(state);
+  if (status === 'interrupted') return interruptionError(state);
   if (status !== 'parked') return null;
   const count = Math.max(parkedOn.length, questions.size);
   const message = `it waits for ${plural(count, 'answer')} of the user: \`muster tasks answer\` lists the questions`;
   return { code: 'PERMISSION_DENIED', message, retryable: true };
 }
 
-function envelopeStatus(status: TaskStatus): EnvelopeStatus {
+function toEnvelopeStatus(status: TaskStatus): EnvelopeStatus {
   if (status === 'completed') return 'success';
   return status === 'partial' ? 'partial' : 'error';
 }
@@ -150,13 +151,13 @@ export function fullResult(state: TaskState): string {
 
 /** Tells the parent that it was the user who refused these calls. */
 function denialsLine(denials: readonly string[]): string {
-  const shown = denials.slice(-SHOWN_DENIALS).map((each) => truncate(each, DENIAL_LENGTH));
+  const shown = denials.slice(-MAX_DENIALS).map((each) => truncate(each, MAX_DENIAL_LENGTH));
   const more = denials.length - shown.length;
   return `[The user said no to: ${shown.join('; ')}${more > 0 ? `; and ${more} before` : ''}]`;
 }
 
 /** Returns the last line of a result: the task, what it used, and its receipt. */
-function factsLine(state: TaskState): string {
+function summaryLine(state: TaskState): string {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
   const [calls = '', ...receipt] = receiptParts(state, 'full');
@@ -186,20 +187,21 @@ export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string
   return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
 }
 
-function toolCallCount(state: TaskState): number {
+function countToolCalls(state: TaskState): number {
   let count = 0;
   for (const calls of state.toolCounts.values()) count += calls;
   return count;
 }
 
+/** Returns the milliseconds from the start of a task to its end, or to its newest event. */
 export function elapsedMs(state: TaskState): number {
   const { elapsedMs: untilNow, startedMs, endedMs } = state.lifetime;
   return (endedMs ?? untilNow) - (startedMs ?? 0);
 }
 
 /**
- * The id of the notice of a task's end: another one for each time it ends. One whose end is not written
- * may go on and end within the same stint.
+ * Returns the id of the notice of a task's end, which differs each time that the task ends. An interrupted task
+ * may continue and end within the same activation, so its id holds the last event, too.
  */
 export function endNoticeId({ spec, activation, status, lastSeq }: TaskState): string {
   const id = `${spec.id}-${activation.number}`;

@@ -3,28 +3,32 @@ import { formatDuration, oneLine, plural } from '../../base/text.ts';
 import { NO_USAGE, paidTokens } from '../../protocol/model.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { staleReadsNote } from '../task/shared-files.ts';
-import { elapsedMs, parentText, endNoticeId } from './result.ts';
-import { resumeHint } from './resume-hint.ts';
+import { elapsedMs, endNoticeId, buildParentText } from './result.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Lines and code units of what a running task has said that its report shows. */
-const SHOWN_LINES = 8;
-const SHOWN_LENGTH = 1_000;
+/** The most lines and code units of a running task's last text that its report shows. */
+const MAX_LINES = 8;
+const MAX_LENGTH = 1_000;
 
 /**
- * What a task that has not ended is at, and what can be done about it. It tells the time in whole
- * seconds, so that a model that waits for a long call is not taken for one that goes in circles, and
- * one that asks without a pause is. `tools`: names of those that the reader has.
+ * Formats the report on a task that has not ended: what it does, and what the reader can do about it. The time
+ * is in full seconds, so that a model that waits for a long call is not taken for one that repeats itself, while
+ * one that asks without a pause is.
+ *
+ * @param tools the names of the tools that the reader has
  */
-export function runningReport(
+export function formatRunningReport(
   state: TaskState,
   { now, tools }: { readonly now: number; readonly tools: readonly string[] },
 ): string {
   const { id } = state.spec;
   const hereMs = Math.max(0, now - state.activation.since);
-  const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
+  const last = state.lastText.trim().slice(-MAX_LENGTH).split('\n').slice(-MAX_LINES);
   return [
-    ...facts(state, state.status === 'queued' ? queuedFor(state) : doing(state, now)),
+    ...statusLines(
+      state,
+      state.status === 'queued' ? queuedStatus(state) : runningStatus(state, now),
+    ),
     `Duration: ${Math.floor((state.activation.workedMs + hereMs) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
     ...optionLines(id, tools),
@@ -44,18 +48,29 @@ function optionLines(id: string, tools: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', 'Options:', ...lines];
 }
 
-/** The outcome of an ended task, for whoever asked; that it ended need not be told any more. */
-export function endedReport(state: TaskState, reader: TaskState): ToolOutput {
-  const head = [...facts(state, state.status), `Duration: ${formatDuration(elapsedMs(state))}`];
-  return endOutput(state, `${head.join('\n')}\n\nOutput:\n${parentText(state, 0)}`, reader);
+/**
+ * Formats the report on an ended task for the task that asked. The notice of the end is then not needed any more.
+ */
+export function formatEndedReport(state: TaskState, reader: TaskState): ToolOutput {
+  const head = [
+    ...statusLines(state, state.status),
+    `Duration: ${formatDuration(elapsedMs(state))}`,
+  ];
+  return buildEndOutput(
+    state,
+    `${head.join('\n')}\n\nOutput:\n${buildParentText(state, 0)}`,
+    reader,
+  );
 }
 
 /**
- * `said` tells how a task ended: its notice is not needed any more. `reader` is who gets it, and is
- * told what of its reads is stale.
+ * Builds the output of a tool that reports the end of a task, after which its notice is not needed any more.
+ *
+ * @param said the text about the end
+ * @param reader the task that gets the output, which is also told which of its reads are stale
  */
-export function endOutput(state: TaskState, said: string, reader: TaskState): ToolOutput {
-  const text = [said, resumeHint(state, reader), staleReadsNote(reader, state)]
+export function buildEndOutput(state: TaskState, said: string, reader: TaskState): ToolOutput {
+  const text = [said, formatResumeHint(state, reader), staleReadsNote(reader, state)]
     .filter((part) => part !== '')
     .join('\n\n');
   const told = [endNoticeId(state)];
@@ -65,16 +80,16 @@ export function endOutput(state: TaskState, said: string, reader: TaskState): To
     : { text, told };
 }
 
-function queuedFor(state: TaskState): string {
+function queuedStatus(state: TaskState): string {
   return `queued: ${activityText(state) ?? 'it waits for a slot'}`;
 }
 
-function doing(state: TaskState, now: number): string {
+function runningStatus(state: TaskState, now: number): string {
   const text = activityText(state, now);
   return text === null ? 'still running' : `still running (${text})`;
 }
 
-function facts(state: TaskState, status: string): readonly string[] {
+function statusLines(state: TaskState, status: string): readonly string[] {
   const { usage } = state;
   return [
     `Agent: ${state.spec.agent.name}`,
@@ -85,8 +100,9 @@ function facts(state: TaskState, status: string): readonly string[] {
 }
 
 /**
- * What a running task does, in a few words; null: nothing that lasts. `now`: the present time on the
- * timeline of the task's steady times; absent: it does not say for how long.
+ * Describes in a few words what a running task does; null if nothing lasts.
+ *
+ * @param now the present time on the timeline of the task's steady times; without it, no duration is named
  */
 export function activityText(
   {
@@ -99,7 +115,7 @@ export function activityText(
   now?: number,
 ): string | null {
   const lasting = (since: number | null) =>
-    now === undefined || since === null ? '' : ` for ${seconds(Math.max(0, now - since))}`;
+    now === undefined || since === null ? '' : ` for ${formatSeconds(Math.max(0, now - since))}`;
   if (parkedOn.length > 0) return `waiting for ${plural(parkedOn.length, 'answer')} of the user`;
   switch (activity.kind) {
     case 'idle':
@@ -120,8 +136,8 @@ export function activityText(
       return heldText(activity);
     case 'tools':
       return [
-        ...atWork(activity.running, lasting(activity.since)),
-        ...asking(activity.asking),
+        ...runningTools(activity.running, lasting(activity.since)),
+        ...askingTools(activity.asking),
       ].join(', ');
     case 'waiting_for_children':
       return `waiting for ${plural(openChildren.size, 'child', 'children')}`;
@@ -130,7 +146,7 @@ export function activityText(
   }
 }
 
-/** What is waited for, and until when: `waiting for the rate limit of openai until 17:05:09`. */
+/** Names what the task waits for, and until when: `waiting for the rate limit of openai until 17:05:09`. */
 function heldText({
   because,
   untilMs,
@@ -142,19 +158,36 @@ function heldText({
   return `waiting for ${oneLine(because)}${until}`;
 }
 
-function atWork(tools: readonly string[], lasting: string): readonly string[] {
+function runningTools(tools: readonly string[], lasting: string): readonly string[] {
   return tools.length === 0 ? [] : [`${[...new Set(tools)].join(', ')}${lasting}`];
 }
 
-/** Whole, so that what is asked again at once is answered in the same words. */
-function seconds(ms: number): string {
+/** Formats full seconds, so that a question that is repeated at once gets the same answer. */
+function formatSeconds(ms: number): string {
   return `${Math.max(0, Math.floor(ms / 1000))} s`;
 }
 
-function asking(tools: readonly string[]): readonly string[] {
+function askingTools(tools: readonly string[]): readonly string[] {
   const calls = [...new Set(tools)].filter((tool) => tool !== 'AskUser');
   return [
     ...(calls.length === 0 ? [] : [`waiting for permission: ${calls.join(', ')}`]),
     ...(tools.includes('AskUser') ? ["waiting for the user's answer"] : []),
   ];
+}
+
+/**
+ * Tells the reader of a task's result how to resume a task that did not complete. Returns '' if it completed, if
+ * the reader cannot delegate, or if the task is not below the reader.
+ *
+ * @param child a task that has ended
+ */
+export function formatResumeHint(child: TaskState, reader: TaskState): string {
+  const { id } = child.spec;
+  if (child.status === 'completed' || !reader.spec.tools.includes('Task')) return '';
+  if (!isDescendant(reader, id)) return '';
+  return `[To resume it with all that it knows: Task(resume: "${id}", prompt: "what it is to do next")]`;
+}
+
+function isDescendant({ children }: TaskState, id: string): boolean {
+  return children.has(id) || [...children.values()].some(({ below }) => below.includes(id));
 }

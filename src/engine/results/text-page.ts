@@ -1,37 +1,38 @@
 import { lengthWithin, tokensIn } from '../../base/token-estimate.ts';
 
-export interface Cut {
+/** A page of a text. */
+export interface TextPage {
   readonly text: string;
-  /** Where the rest begins; null when nothing is left. */
+  /** The offset of the rest; null if nothing remains. */
   readonly next: number | null;
 }
 
-/** No language packs more characters than this into a token; more of a text need not be looked at. */
-const MOST_CHARACTERS_A_TOKEN = 20;
+/** The most characters that a token holds in any language; no more of a text need be read. */
+const MAX_CHARACTERS_PER_TOKEN = 20;
 
-/** Where a text may be cut, the best first: behind a paragraph, a line, a sentence, a word, a value. */
+/** The boundaries at which a text may be cut, the best first: paragraph, line, sentence, word, value. */
 const BOUNDARIES = ['\n\n', '\n\r\n', '\n', '. ', '\u3002', ' ', ','];
 
 /**
- * The part of a text from `offset` that fits into `maxTokens` (estimated), ended at a paragraph,
- * else a line, a sentence, a word. At least one code point, so that paging always comes to an end; an
- * offset in the middle of one counts from its beginning.
+ * Returns the part of a text from `offset` that fits into `maxTokens` (estimated). It ends at a paragraph if
+ * possible, or else at a line, a sentence or a word. It holds at least one code point, so that paging always ends;
+ * an offset within a code point counts from its start.
  */
-export function cutAtParagraph(whole: string, offset: number, maxTokens: number): Cut {
+export function cutPage(whole: string, offset: number, maxTokens: number): TextPage {
   const start = splitsPair(whole, offset) ? offset - 1 : offset;
-  const left = whole.length - start;
-  const window = whole.slice(start, start + maxTokens * MOST_CHARACTERS_A_TOKEN);
-  if (window.length === left && tokensIn(window) <= maxTokens) {
+  const remaining = whole.length - start;
+  const window = whole.slice(start, start + maxTokens * MAX_CHARACTERS_PER_TOKEN);
+  if (window.length === remaining && tokensIn(window) <= maxTokens) {
     return { text: window, next: null };
   }
-  const length = goodEnd(window, fittingLength(window, maxTokens));
+  const length = findBoundary(window, findFittingLength(window, maxTokens));
   return { text: window.slice(0, length).trimEnd(), next: start + length };
 }
 
-/** At least 1. */
-function fittingLength(text: string, maxTokens: number): number {
+/** Returns the length of the beginning that fits; at least 1. */
+function findFittingLength(text: string, maxTokens: number): number {
   let length = lengthWithin(text, maxTokens);
-  // A part of a run can take more than its share of the whole.
+  // A part of a run can take more than its share of the tokens.
   while (length > 1) {
     const tokens = tokensIn(text.slice(0, length));
     if (tokens <= maxTokens) return length;
@@ -40,7 +41,7 @@ function fittingLength(text: string, maxTokens: number): number {
   return 1;
 }
 
-function goodEnd(text: string, limit: number): number {
+function findBoundary(text: string, limit: number): number {
   for (const boundary of BOUNDARIES) {
     const at = text.lastIndexOf(boundary, limit - boundary.length);
     // A boundary in the first half would give away too much of what fits.

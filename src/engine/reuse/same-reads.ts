@@ -5,7 +5,7 @@ import { truncate } from '../../base/text.ts';
 import type { FileAccess, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { lookingPort } from '../calls/attach.ts';
+import { createPreviewAttachPort } from '../calls/attachment-ports.ts';
 import { isWithinCaps } from '../calls/fit-output.ts';
 import { decideNow } from '../permissions/judge.ts';
 import { planChild, prepareModels } from '../delegation/plan-child.ts';
@@ -104,7 +104,7 @@ export class SameReads {
     const context = readingContext(this.deps, caller, {
       reach,
       signal: this.signal,
-      attach: lookingPort(this.deps.models, caller.spec.model),
+      attach: createPreviewAttachPort(this.deps.models, caller.spec.model),
     });
     const output = await outcome(() => tool.run(input, context));
     if (output === null || this.signal.aborted) return false;

@@ -1,15 +1,21 @@
+import * as endings from '../task/endings.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { parseAnswerJson } from './answer-json.ts';
-import { findSizeProblem } from '../task/output-schema.ts';
+import { findSizeProblem, outputSchemaOf } from '../task/output-schema.ts';
 import type { SchemaCheckResult } from './compile-schema.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import type { TaskEnding } from '../task/endings.ts';
 
+/** Checks whether an answer is JSON that is valid against a schema. */
 export type AnswerCheck = (answer: string) => SchemaCheckResult;
 
 /**
- * Loads the validator, and makes the check of a schema: a text says what is wrong with the schema. The
- * check itself is done at once.
+ * Loads the validator and creates the check of a schema, or returns a text that says what is wrong with the
+ * schema. The check itself is synchronous.
  */
-export async function answerCheck(schema: JsonObject): Promise<AnswerCheck | string> {
+export async function createAnswerCheck(schema: JsonObject): Promise<AnswerCheck | string> {
   const tooBig = findSizeProblem(schema);
   if (tooBig !== null) return tooBig;
   const { compileSchema } = await import('./compile-schema.ts');
@@ -21,8 +27,114 @@ export async function answerCheck(schema: JsonObject): Promise<AnswerCheck | str
   };
 }
 
-/** What is wrong with a schema; null: nothing. */
-export async function schemaProblem(schema: JsonObject): Promise<string | null> {
-  const check = await answerCheck(schema);
+/** Returns what is wrong with a schema, or null. */
+export async function findSchemaProblem(schema: JsonObject): Promise<string | null> {
+  const check = await createAnswerCheck(schema);
   return typeof check === 'string' ? check : null;
+}
+
+/** The most answers that are checked in one activation: the first, and two after the model was told the errors. */
+const MAX_ANSWERS = 3;
+/** The most findings in the error of a task; its log holds all of them. */
+const FINDINGS_IN_ERROR = 3;
+
+/** The step after the check of a final answer. */
+export type SchemaCheckStep =
+  | { readonly kind: 'tell'; readonly id: string; readonly text: string }
+  | { readonly kind: 'end'; readonly ending: TaskEnding };
+
+/**
+ * Decides what follows the check of a final answer. The answers are counted by the log, so that a crash between
+ * two answers allows no further one.
+ */
+export function decideAfterCheck(
+  state: TaskState,
+  answer: string,
+  verdict: SchemaCheckResult,
+): SchemaCheckStep {
+  switch (verdict.kind) {
+    case 'valid':
+      return {
+        kind: 'end',
+        ending: { ...endings.endCompleted(answer), structured: verdict.value },
+      };
+    case 'unchecked':
+      return {
+        kind: 'end',
+        ending: endings.endFailedBySchema(state, uncheckedAnswerError(verdict.reason)),
+      };
+    case 'invalid': {
+      const { findings } = verdict;
+      const told = countRepairRequests(state);
+      if (told + 1 >= MAX_ANSWERS) {
+        return {
+          kind: 'end',
+          ending: endings.endFailedBySchema(state, invalidAnswersError(findings)),
+        };
+      }
+      return { kind: 'tell', id: repairId(state, told + 1), text: repairText(told + 1, findings) };
+    }
+    default:
+      return verdict satisfies never;
+  }
+}
+
+function countRepairRequests(state: TaskState): number {
+  let told = 0;
+  while (state.conversation.inputIds.has(repairId(state, told + 1))) told += 1;
+  return told;
+}
+
+function repairId({ activation }: TaskState, number: number): string {
+  return `schema-${activation.number}-${number}`;
+}
+
+function repairText(answer: number, findings: readonly string[]): string {
+  const list = findings.map((finding) => `- ${finding}`).join('\n');
+  return `Your answer is not valid against the JSON Schema that this task has (answer ${answer} of at most ${MAX_ANSWERS}):\n${list}\nGive the whole answer again: one JSON value that is valid, and no other text.`;
+}
+
+function invalidAnswersError(findings: readonly string[]) {
+  const shown = findings.slice(0, FINDINGS_IN_ERROR);
+  const rest = findings.length > shown.length ? '; …' : '';
+  const message = `none of ${MAX_ANSWERS} answers was valid against it; the last: ${shown.map(removeFullStop).join('; ')}${rest}`;
+  return { code: 'PROVIDER_ERROR', message } as const;
+}
+
+/** Removes the full stop, because the error message continues after the finding. */
+function removeFullStop(finding: string): string {
+  return finding.replace(/\.$/, '');
+}
+
+function uncheckedAnswerError(why: string) {
+  const message = `the answer could not be checked: ${why}`;
+  return { code: 'LIMIT_EXCEEDED', message } as const;
+}
+
+/**
+ * Says whether the result of a task with a schema was not checked as a final answer: a limit ended the task, or
+ * an earlier result was reused.
+ */
+export function needsSchemaCheck(spec: TaskSpec, { end, structured }: TaskEnding): boolean {
+  const hasResult = end.status === 'partial' || end.status === 'completed';
+  return hasResult && structured === undefined && outputSchemaOf(spec) !== null;
+}
+
+/** Adds the result as JSON to such an ending, if it is valid. Nobody can correct it any more if it is not. */
+export async function addStructuredResult(
+  { onFault }: Pick<EngineDeps, 'onFault'>,
+  spec: TaskSpec,
+  ending: TaskEnding,
+): Promise<TaskEnding> {
+  try {
+    const schema = outputSchemaOf(spec);
+    const check = schema === null ? null : await createAnswerCheck(schema);
+    if (check === null || typeof check === 'string') return ending;
+    const verdict = check(ending.result);
+    return verdict.kind === 'valid' ? { ...ending, structured: verdict.value } : ending;
+  } catch (thrown) {
+    // A fault in the check does not discard the answer.
+    onFault(spec.id, thrown);
+    return ending;
+  }
 }

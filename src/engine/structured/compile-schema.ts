@@ -3,22 +3,20 @@ import { errorMessage } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 import { lazy } from '../../base/lazy.ts';
-import { endlessRef } from './endless-ref.ts';
-import { metaschema } from './metaschema.ts';
-import { CheckTimeout, withinTime } from './within-time.ts';
+import { createContext, Script } from 'node:vm';
 
-/** What became of an answer that has to be valid against a schema. */
+/** The result of checking an answer against a schema. */
 export type SchemaCheckResult =
   | { readonly kind: 'valid'; readonly value: JsonValue }
-  /** What is wrong with it, in the validator's own words. */
+  /** `findings`: the errors in the validator's words. */
   | { readonly kind: 'invalid'; readonly findings: readonly string[] }
-  /** The check did not come to its end, and a better answer would be no help. */
-  | { readonly kind: 'unchecked'; readonly why: string };
+  /** The check could not be finished, and a better answer would not help. */
+  | { readonly kind: 'unchecked'; readonly reason: string };
 
 type Draft = '7' | '2019-09' | '2020-12';
 type Lookup = Readonly<Record<string, Schema | boolean>>;
 
-/** By what `$schema` says, without `http(s)://` and the empty fragment. Draft 7 knows all that 6 does. */
+/** The drafts by their `$schema`, without `http(s)://` and the empty fragment. Draft 7 includes all of draft 6. */
 const DRAFTS: ReadonlyMap<string, Draft> = new Map([
   ['json-schema.org/draft-06/schema', '7'],
   ['json-schema.org/draft-07/schema', '7'],
@@ -26,14 +24,14 @@ const DRAFTS: ReadonlyMap<string, Draft> = new Map([
   ['json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
-/** Milliseconds for one check: a pattern may go back and forth for years. */
-const CHECK_MS = 500;
-/** Findings that are told of one value, and code points of each. */
-const SHOWN_FINDINGS = 10;
-const FINDING_LENGTH = 300;
-/** What is wrong with a schema that is told of it. */
-const SHOWN_FAULTS = 3;
-/** These say no more than that something further in is wrong. */
+/** The most milliseconds of one check: a pattern may backtrack for years. */
+const MAX_CHECK_MS = 500;
+/** The most findings of one value, and the most code points of each. */
+const MAX_FINDINGS = 10;
+const MAX_FINDING_LENGTH = 300;
+/** The most faults of a schema that are reported. */
+const MAX_FAULTS = 3;
+/** Keywords whose errors only say that something deeper is wrong. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   '$ref',
   '$recursiveRef',
@@ -56,25 +54,25 @@ interface Findings {
   readonly lines: readonly string[];
 }
 
-const ofSchemas = lazy((): Compiled => {
-  const schema = metaschema();
+const compiledMetaschema = lazy((): Compiled => {
+  const schema = buildMetaschema();
   return { schema, lookup: dereference(schema), draft: '2020-12' };
 });
 
 /**
- * Makes the check of a schema that is not too big, or says what is wrong with it. Nothing is fetched, and
- * no code is made of it.
+ * Compiles a schema that is not too big into a check, or returns what is wrong with it. Fetches nothing and
+ * generates no code.
  */
 export function compileSchema(
   given: JsonObject,
 ): ((value: JsonValue) => SchemaCheckResult) | string {
-  const draft = draftOf(given['$schema']);
+  const draft = findDraft(given['$schema']);
   if (draft === undefined) {
     return `#/$schema: must be one of draft-06, draft-07, 2019-09 and 2020-12 (https://json-schema.org/draft/2020-12/schema)`;
   }
-  const faults = findings(given, ofSchemas());
-  if (faults !== null) return faults.lines.slice(0, SHOWN_FAULTS).join('; ');
-  // The validator notes in it what refers to what.
+  const faults = findErrors(given, compiledMetaschema());
+  if (faults !== null) return faults.lines.slice(0, MAX_FAULTS).join('; ');
+  // A copy, because the validator writes resolved references into it.
   const schema: Schema = JSON.parse(JSON.stringify(given));
   let lookup: Lookup;
   try {
@@ -82,47 +80,51 @@ export function compileSchema(
   } catch (thrown) {
     return `its $id, $anchor and $ref can't be read: ${oneLine(errorMessage(thrown))}`;
   }
-  const fault = faultIn(lookup);
+  const fault = findSchemaFault(lookup);
   if (fault !== null) return fault;
-  return (value) => verdictOn(value, { schema, lookup, draft });
+  return (value) => checkValue(value, { schema, lookup, draft });
 }
 
-function verdictOn(value: JsonValue, compiled: Compiled): SchemaCheckResult {
+function checkValue(value: JsonValue, compiled: Compiled): SchemaCheckResult {
   try {
-    const found = findings(value, compiled);
+    const found = findErrors(value, compiled);
     return found === null ? { kind: 'valid', value } : { kind: 'invalid', findings: found.lines };
   } catch (thrown) {
-    const why = whyUnchecked(thrown);
+    const why = findUncheckedReason(thrown);
     if (why === null) throw thrown;
-    return { kind: 'unchecked', why };
+    return { kind: 'unchecked', reason: why };
   }
 }
 
-function whyUnchecked(thrown: unknown): string | null {
+function findUncheckedReason(thrown: unknown): string | null {
   if (thrown instanceof CheckTimeout) {
-    return `a pattern or another keyword of the schema took longer than ${CHECK_MS} ms on it (limit schema_check_ms = ${CHECK_MS})`;
+    return `a pattern or another keyword of the schema took longer than ${MAX_CHECK_MS} ms on it (limit schema_check_ms = ${MAX_CHECK_MS})`;
   }
-  // The stack: a schema that goes many steps deeper for one of the value.
+  // The stack overflowed: the schema recurses many steps for each step of the value.
   return thrown instanceof RangeError ? 'the schema leads too deep on it' : null;
 }
 
-function draftOf(named: JsonValue | undefined): Draft | undefined {
+function findDraft(named: JsonValue | undefined): Draft | undefined {
   if (named === undefined) return '2020-12';
   if (typeof named !== 'string') return undefined;
   return DRAFTS.get(named.replace(/^https?:\/\//, '').replace(/#$/, ''));
 }
 
-/** What the metaschema can't see; `lookup`: every schema within the schema, by its URI. */
-function faultIn(lookup: Lookup): string | null {
+/**
+ * Finds faults that the metaschema cannot express.
+ *
+ * @param lookup all schemas within the schema, by URI
+ */
+function findSchemaFault(lookup: Lookup): string | null {
   for (const [uri, schema] of Object.entries(lookup)) {
     if (typeof schema === 'boolean') continue;
-    const fault = keywordFault(schema, lookup);
+    const fault = findKeywordFault(schema, lookup);
     if (fault !== null) return `#${uri.split('#')[1] ?? ''}: ${fault}`;
   }
-  return endlessRef(lookup);
+  return findEndlessRef(lookup);
 }
 
-function keywordFault(schema: Schema, lookup: Lookup): string | null {
+function findKeywordFault(schema: Schema, lookup: Lookup): string | null {
   const { $ref, pattern, patternProperties } = schema;
   if ('$dynamicRef' in schema) return '$dynamicRef is not supported; use $ref';
   if (typeof $ref === 'string' && lookup[schema.__absolute_ref__ ?? ''] === undefined) {
@@ -136,42 +138,185 @@ function keywordFault(schema: Schema, lookup: Lookup): string | null {
       return oneLine(errorMessage(thrown));
     }
   }
-  // One that is unknown checks nothing; the validator looks it up among what every object inherits, too.
+  // An unknown format checks nothing. It is removed because the validator would also find inherited object properties.
   if (typeof schema.format === 'string' && !Object.hasOwn(format, schema.format)) {
     delete schema.format;
   }
   return null;
 }
 
-/** What is wrong with a value, in the validator's own words; null: nothing. */
-function findings(value: JsonValue, { schema, lookup, draft }: Compiled): Findings | null {
+/** Returns the errors of a value in the validator's words; null if it is valid. */
+function findErrors(value: JsonValue, { schema, lookup, draft }: Compiled): Findings | null {
   const check = (stopsAtFirst: boolean) =>
-    withinTime(CHECK_MS, () => validate(value, schema, draft, lookup, stopsAtFirst));
+    runWithTimeout(MAX_CHECK_MS, () => validate(value, schema, draft, lookup, stopsAtFirst));
   const first = check(true);
   if (first.valid) return null;
-  const { errors } = whole(() => check(false)) ?? first;
-  const telling = errors.filter((unit, index) => isTelling(unit, errors[index + 1]));
+  const { errors } = listAllErrors(() => check(false)) ?? first;
+  const telling = errors.filter((unit, index) => isInformative(unit, errors[index + 1]));
   const lines = new Set(
     (telling.length === 0 ? errors : telling).map(({ instanceLocation, error }) =>
-      truncate(oneLine(`${instanceLocation}: ${error}`), FINDING_LENGTH),
+      truncate(oneLine(`${instanceLocation}: ${error}`), MAX_FINDING_LENGTH),
     ),
   );
-  const shown = [...lines].slice(0, SHOWN_FINDINGS);
+  const shown = [...lines].slice(0, MAX_FINDINGS);
   const more = lines.size - shown.length;
   return { lines: more === 0 ? shown : [...shown, `and ${more} more`] };
 }
 
-/** Not what only says that something further in is wrong, which follows; of `false`, what led there. */
-function isTelling({ keyword }: OutputUnit, next: OutputUnit | undefined): boolean {
+/** Says whether an error tells more than that something deeper is wrong, which a later error names. */
+function isInformative({ keyword }: OutputUnit, next: OutputUnit | undefined): boolean {
   return keyword !== 'false' && (!WRAPPERS.has(keyword) || next?.keyword === 'false');
 }
 
-/** Null: there is so much wrong that the list of it has no end. */
-function whole<T>(check: () => T): T | null {
+/** Lists all errors; null if there are too many to list in time. */
+function listAllErrors<T>(check: () => T): T | null {
   try {
     return check();
   } catch (thrown) {
-    if (whyUnchecked(thrown) !== null) return null;
+    if (findUncheckedReason(thrown) !== null) return null;
     throw thrown;
   }
+}
+
+/** Keywords whose schemas apply to the same value as the schema that holds them. */
+const SCHEMA_KEYWORDS = ['not', 'if', 'then', 'else'] as const;
+const SCHEMA_LIST_KEYWORDS = ['allOf', 'anyOf', 'oneOf'] as const;
+const SCHEMA_MAP_KEYWORDS = ['dependentSchemas', 'dependencies'] as const;
+
+/**
+ * Finds a schema that refers to itself without a step into the value, so that a check would never end; null if
+ * there is none.
+ */
+function findEndlessRef(lookup: Readonly<Record<string, Schema | boolean>>): string | null {
+  const state = new Map<Schema, 'open' | 'done'>();
+  const leadsBack = (schema: Schema): boolean => {
+    const known = state.get(schema);
+    if (known !== undefined) return known === 'open';
+    state.set(schema, 'open');
+    const found = listSchemasOfSameValue(schema, lookup).some(leadsBack);
+    state.set(schema, 'done');
+    return found;
+  };
+  for (const schema of Object.values(lookup)) {
+    if (typeof schema === 'object' && leadsBack(schema)) {
+      const named = schema.$ref === undefined ? '' : ` ($ref ${JSON.stringify(schema.$ref)})`;
+      return `refers to itself without end${named}`;
+    }
+  }
+  return null;
+}
+
+function listSchemasOfSameValue(
+  schema: Schema,
+  lookup: Readonly<Record<string, Schema | boolean>>,
+): readonly Schema[] {
+  const target = lookup[schema.__absolute_ref__ ?? ''];
+  const below: readonly unknown[] = [
+    target,
+    ...(schema.$recursiveRef === undefined
+      ? []
+      : [lookup[schema.__absolute_recursive_ref__ ?? '']]),
+    ...SCHEMA_KEYWORDS.map((keyword) => schema[keyword]),
+    ...SCHEMA_LIST_KEYWORDS.flatMap((keyword) => schema[keyword] ?? []),
+    ...SCHEMA_MAP_KEYWORDS.flatMap((keyword) => Object.values(schema[keyword] ?? {})),
+  ];
+  return below.filter(isSchema);
+}
+
+function isSchema(value: unknown): value is Schema {
+  return isJsonObject(value);
+}
+
+/** The error of a check that took too long. */
+class CheckTimeout extends Error {}
+
+const sandbox = lazy(() => {
+  const inside: { work?: () => void } = {};
+  return { inside, context: createContext(inside), script: new Script('work()') };
+});
+
+/**
+ * Runs synchronous work that holds no resources, and ends it after `ms`, even within a regular expression.
+ * Throws `CheckTimeout` then, and otherwise what `work` throws.
+ */
+function runWithTimeout<T>(ms: number, work: () => T): T {
+  // Only the run of a script can have a timeout, which also ends the functions that it calls.
+  const { inside, context, script } = sandbox();
+  let done: { readonly result: T } | null = null;
+  inside.work = () => {
+    done = { result: work() };
+  };
+  try {
+    script.runInContext(context, { timeout: ms });
+  } catch (thrown) {
+    throw isTimeout(thrown) ? new CheckTimeout() : thrown;
+  } finally {
+    delete inside.work;
+  }
+  return requireResult<T>(done);
+}
+
+function requireResult<T>(done: { readonly result: T } | null): T {
+  if (done === null) throw new Error('the script did nothing');
+  return done.result;
+}
+
+/** The error comes from another context, so `instanceof Error` does not hold. */
+function isTimeout(thrown: unknown): boolean {
+  return (
+    typeof thrown === 'object' &&
+    thrown !== null &&
+    'code' in thrown &&
+    thrown.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+  );
+}
+
+const TEXT: Schema = { type: 'string' };
+const FLAG: Schema = { type: 'boolean' };
+const NUMBER: Schema = { type: 'number' };
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+const TEXTS: Schema = { type: 'array', items: TEXT };
+const SCHEMA: Schema = { $ref: '#' };
+const SCHEMAS: Schema = { type: 'array', minItems: 1, items: SCHEMA };
+const SCHEMA_MAP: Schema = { type: 'object', additionalProperties: SCHEMA };
+const TYPE: Schema = {
+  enum: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'],
+};
+
+/** Schemas of keyword values, each with the keywords that have it. */
+const KEYWORDS: readonly (readonly [Schema, string])[] = [
+  [TEXT, '$schema $id $ref pattern format'],
+  [FLAG, 'uniqueItems $recursiveAnchor'],
+  [NUMBER, 'minimum maximum exclusiveMinimum exclusiveMaximum'],
+  [COUNT, 'minLength maxLength minItems maxItems minContains maxContains'],
+  [COUNT, 'minProperties maxProperties'],
+  [TEXTS, 'required'],
+  [SCHEMA, 'not if then else contains propertyNames additionalProperties'],
+  [SCHEMA, 'unevaluatedProperties additionalItems unevaluatedItems'],
+  [SCHEMAS, 'allOf anyOf oneOf prefixItems'],
+  [SCHEMA_MAP, '$defs definitions properties patternProperties dependentSchemas'],
+  [{ type: 'array' }, 'enum'],
+  [{ type: 'number', exclusiveMinimum: 0 }, 'multipleOf'],
+  [{ type: 'object', additionalProperties: TEXTS }, 'dependentRequired'],
+  [{ type: 'object', additionalProperties: schemaOrList(TEXT) }, 'dependencies'],
+  [schemaOrList(SCHEMA), 'items'],
+  [{ anyOf: [TYPE, { type: 'array', minItems: 1, items: TYPE }] }, 'type'],
+  [{ type: 'string', pattern: '^[A-Za-z_][-A-Za-z0-9._]*$' }, '$anchor'],
+  [{ const: '#' }, '$recursiveRef'],
+];
+
+/**
+ * Builds the schema that schemas must be valid against: the keywords of drafts 6, 7, 2019-09 and 2020-12 that
+ * check something, with the types of their values. Other keywords are allowed and check nothing.
+ */
+function buildMetaschema(): Schema {
+  const forms = KEYWORDS.flatMap(([form, names]) =>
+    names.split(' ').map((name): [string, Schema] => [name, form]),
+  );
+  const keywords: Schema = { properties: Object.fromEntries(forms) };
+  return { type: ['object', 'boolean'], $ref: '#/$defs/keywords', $defs: { keywords } };
+}
+
+function schemaOrList(items: Schema): Schema {
+  return { type: ['object', 'boolean', 'array'], $ref: '#/$defs/keywords', items };
 }

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { ownEventNamed, readOwnResult } from '../compaction/own-event.ts';
+import { resolveOwnEvent, readOwnResult } from '../compaction/own-event.ts';
 import { findVisibleTask } from '../delegation/visible-tasks.ts';
-import { parentText, fullResult } from '../results/result.ts';
+import { fullResult, buildParentText } from '../results/result.ts';
 import { sleep } from '../../base/deadlines.ts';
-import { endedReport, endOutput, runningReport } from '../results/task-report.ts';
+import { formatEndedReport, buildEndOutput, formatRunningReport } from '../results/task-report.ts';
 import { taskState } from '../delegation/task-state.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
@@ -77,13 +77,13 @@ async function readOutput(
   const { deps, running } = engine;
   const { signal } = context;
   const caller = callerOf(engine, context);
-  const named = ownEventNamed(input.taskId, caller.spec, (id) => {
+  const named = resolveOwnEvent(input.taskId, caller.spec, (id) => {
     const state = taskState(engine, id);
     return state instanceof MusterError ? null : state.spec;
   });
   if (named !== null) {
     const { attach, caps } = context;
-    const page = { offset: input.offset ?? 0, most: caps.resultBytes, attach };
+    const page = { offset: input.offset ?? 0, maxBytes: caps.resultBytes, attach };
     return readOwnResult(deps.store, named, page);
   }
   const found = findVisibleTask(caller, running, { field: 'task_id', word: input.taskId });
@@ -121,11 +121,11 @@ function readTask(
   }
   if (state.end === null) {
     const { tools } = reader.spec;
-    return { text: runningReport(state, { now: engine.deps.clock.monotonic(), tools }) };
+    return { text: formatRunningReport(state, { now: engine.deps.clock.monotonic(), tools }) };
   }
-  if (offset === 0) return endedReport(state, reader);
+  if (offset === 0) return formatEndedReport(state, reader);
   const { length } = fullResult(state);
-  if (offset <= length) return endOutput(state, parentText(state, offset), reader);
+  if (offset <= length) return buildEndOutput(state, buildParentText(state, offset), reader);
   return {
     text: `TaskOutput: offset: ${offset} is beyond the end; the answer has ${length} characters`,
     error: 'INVALID_PARAM',

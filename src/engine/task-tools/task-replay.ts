@@ -3,7 +3,7 @@ import { MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { byteLength } from '../../base/text.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { eventLine } from '../results/event-line.ts';
+import { formatEventLine } from '../results/event-line.ts';
 import { findVisibleTask } from '../delegation/visible-tasks.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
@@ -91,7 +91,7 @@ async function readPage(
     signal.throwIfAborted();
     start ??= steadyTime(event);
     end = event.seq + 1;
-    if (event.seq >= from) page.add(event.seq, eventLine(event, start));
+    if (event.seq >= from) page.add(event.seq, formatEventLine(event, start));
   }
   if (page.lines.length === 0) return `[No event from ${from} on; the log has ${end} so far]`;
   const next = page.next;

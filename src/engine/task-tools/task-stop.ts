@@ -2,9 +2,9 @@ import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { findVisibleTask, type VisibleTask } from '../delegation/visible-tasks.ts';
-import { parentText } from '../results/result.ts';
 import { stopOrder } from '../task/stop-order.ts';
-import { endOutput } from '../results/task-report.ts';
+import { buildParentText } from '../results/result.ts';
+import { buildEndOutput } from '../results/task-report.ts';
 import { taskState } from '../delegation/task-state.ts';
 import { waitForEnd } from '../task/running-tasks.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -74,7 +74,11 @@ async function stopTask(
   const isStopped = run !== undefined && (state.status === 'stopped' || state.status === 'killed');
   const said = `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.`;
   // That it was stopped is what was wanted: no error.
-  const { text, told = [] } = endOutput(state, `${said}\n\n${parentText(state, 0)}`, caller.state);
+  const { text, told = [] } = buildEndOutput(
+    state,
+    `${said}\n\n${buildParentText(state, 0)}`,
+    caller.state,
+  );
   return { text, told };
 }
 

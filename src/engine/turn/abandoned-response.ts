@@ -1,23 +1,22 @@
-import { answerCost, brokenCost } from './answer-cost.ts';
+import { computeAnswerCost, failedAnswerCost, answerExpense } from './request-budget.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { NO_USAGE } from '../../protocol/model.ts';
 import { summaryMessages } from '../../protocol/state/compaction.ts';
-import { requestOrigin } from './request-origin.ts';
-import { expenseOfAnswer } from './spending.ts';
-import { Streamed } from './streamed.ts';
+import { getRequestBase } from './request.ts';
+import { StreamedResponse } from './streamed-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
 /**
- * Books what an answer has used that had begun when the process died that asked for it: the provider
- * charges for it, and nobody heard its end. How much of it came is not known; its prompt is.
+ * Books the usage of a response that was streaming when its process died: the provider charges for it. Its
+ * length is unknown, so only its prompt is estimated.
  */
 export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { journal, state } = run;
   if (state.openTurn?.accepted !== true) return;
   const { turn } = state.openTurn;
-  const { model, prefix } = requestOrigin(run);
-  const streamed = new Streamed();
-  streamed.accepted();
+  const { model, prefix } = getRequestBase(run);
+  const streamed = new StreamedResponse();
+  streamed.markAccepted();
   const failure = {
     kind: 'cancelled',
     message: 'the process that asked ended before the answer did',
@@ -28,20 +27,20 @@ export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Pro
   const failed = { type: 'failed', failure } as const;
   const estimated = streamed.estimate({ prefix, messages }, failed);
   const answer = { ...failed, ...(estimated === null ? {} : { estimated }) };
-  const cost = await answerCost(deps, { model }, answer);
+  const cost = await computeAnswerCost(deps, { model }, answer);
   run.cancellation.turnSignal.throwIfAborted();
-  run.budget.addEarlierUse(expenseOfAnswer(cost));
+  run.budget.addEarlierUse(answerExpense(cost));
   journal.record({
     type: 'turn.retried',
     turn,
     attempt: 0,
     failure,
     waitMs: 0,
-    ...brokenCost(cost),
+    ...failedAnswerCost(cost),
   });
 }
 
-/** Leaves a request that the process died in, what it has used booked. */
+/** Ends the turn whose request was open when its process died, and books its usage. */
 export async function closeTurn(
   deps: EngineDeps,
   run: TaskRun,

@@ -8,78 +8,79 @@ import {
 } from '../../protocol/model.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { tooLongWait, waitFor } from './rate-limit-wait.ts';
+import { checkMaxWait, estimateRateLimitWait } from './rate-limit-wait.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** A provider that asks for a longer wait than this is not waited for where another model could go on. */
-const LASTING_MS = 60_000;
+/** A longer wait than this that a provider asks for is not waited for if another model could continue. */
+const LONG_WAIT_MS = 60_000;
 
-/** A model that goes on with a task, and how the one before it failed. */
-export interface StandIn {
+/** A model that continues a task, and the failure of the one before it. */
+export interface ModelFallback {
   readonly model: ResolvedModel;
   readonly failure: ModelFailure;
 }
 
 /**
- * Who goes on with a task whose newest request has failed for good; null: nobody does. Decided from the state alone: a crash between the failure and the change of models changes nothing.
+ * Decides which model continues a task whose newest request has failed for good; null if none does. The decision
+ * depends on the state alone, so a crash between the failure and the change of models changes nothing.
  *
- * @param fallbacks what may stand in for the task's present model, in turn
+ * @param fallbacks the models that may replace the task's present model, in order
  */
 export function decideFallback(
   state: TaskState,
   fallbacks: readonly ResolvedModel[],
-): StandIn | null {
+): ModelFallback | null {
   const { failure } = state.activation;
   if (failure === null) return null;
-  const model = nextFallback(state, fallbacks, failure);
+  const model = chooseFallbackModel(state, fallbacks, failure);
   return model === null ? null : { model, failure };
 }
 
-/** The same for a task at work. What could go on is looked up only once something has failed. */
-export function standInFor(
+/** Decides the same for a running task. Looks up the fallback models only if a request has failed. */
+export function findFallback(
   deps: Pick<EngineDeps, 'models'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
-): StandIn | null {
+): ModelFallback | null {
   const { failure } = run.state.activation;
-  return failure === null ? null : decideFallback(run.state, fallbacksOf(deps, run));
+  return failure === null ? null : decideFallback(run.state, listFallbacks(deps, run));
 }
 
 /**
- * The first that has not failed in this stint. None for its last turn: there is an answer already. Behind
- * the same provider another model would wait as long.
+ * Returns the first model that has not failed in this activation; null for a last turn, since there is an answer
+ * already. After a long rate limit, models of the same provider are left out: they would wait as long.
  */
-function nextFallback(
+function chooseFallbackModel(
   { spec, activation, conversation, interrupted }: TaskState,
   fallbacks: readonly ResolvedModel[],
   failure: ModelFailure,
 ): ResolvedModel | null {
-  if (activation.lastTurn || interrupted !== null || !mayBeTheModels(failure)) return null;
-  // What was asked then was its parent's model.
+  if (activation.lastTurn || interrupted !== null || !canDependOnModel(failure)) return null;
+  // The failed request then went to the parent's model.
   if (isSummaryTransferDue(conversation)) return null;
   const failed = new Set([spec.model, ...activation.failedModels].map(modelName));
   const { provider } = spec.model;
-  const isLongRateLimit = failure.kind === 'rate_limit' && asksForLong(failure);
+  const isLongRateLimit = failure.kind === 'rate_limit' && asksForLongWait(failure);
   const mayGoOn = (model: ResolvedModel): boolean =>
     !failed.has(modelName(model)) && !(isLongRateLimit && model.provider === provider);
   return fallbacks.find(mayGoOn) ?? null;
 }
 
-/** Whether another model would go on, were this how the request fails for good. */
+/** Says whether another model would continue if the request failed for good with this failure. */
 export function canFallBack(
   deps: Pick<EngineDeps, 'models'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
   failure: ModelFailure,
 ): boolean {
-  return nextFallback(run.state, fallbacksOf(deps, run), failure) !== null;
+  return chooseFallbackModel(run.state, listFallbacks(deps, run), failure) !== null;
 }
 
-function fallbacksOf({ models }: Pick<EngineDeps, 'models'>, { spec }: Pick<TaskRun, 'spec'>) {
+function listFallbacks({ models }: Pick<EngineDeps, 'models'>, { spec }: Pick<TaskRun, 'spec'>) {
   return models.fallbacks?.(spec.model, spec.agent) ?? [];
 }
 
-/** Whether another model could do better. What is wrong with the request, or with a key, would stay so. */
-function mayBeTheModels({ kind }: ModelFailure): boolean {
+/** Says whether another model could do better. A fault of the request or of a key would stay. */
+function canDependOnModel({ kind }: ModelFailure): boolean {
   switch (kind) {
     case 'connect':
     case 'overloaded':
@@ -102,27 +103,27 @@ function mayBeTheModels({ kind }: ModelFailure): boolean {
 }
 
 /**
- * Decides whether a failure is worth no more waiting where another model could go on: the provider asks for
- * more than a minute, or has limited the rate of the same request more often in a row than it is tried again.
+ * Decides whether a failure is worth no more waiting where another model could go on: the provider asks for more
+ * than a minute, or has limited the rate of the same request more often in a row than it is tried again.
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
  */
-export function isLasting(
+export function isLongRateLimit(
   failure: ModelFailure,
   { inARow, retries }: { readonly inARow: number; readonly retries: number },
 ): boolean {
-  return asksForLong(failure) || (failure.kind === 'rate_limit' && inARow > retries);
+  return asksForLongWait(failure) || (failure.kind === 'rate_limit' && inARow > retries);
 }
 
-function asksForLong({ retryAfterMs = 0 }: ModelFailure): boolean {
-  return retryAfterMs > LASTING_MS;
+function asksForLongWait({ retryAfterMs = 0 }: ModelFailure): boolean {
+  return retryAfterMs > LONG_WAIT_MS;
 }
 
 /**
- * Why a request that a rate limit holds back, found by others, is left: another model could go on meanwhile, or
- * it would wait for longer than anything may; null: it waits.
+ * Returns the failure of a request that is held back by a rate limit which other requests met, if another model
+ * could continue meanwhile or the wait is longer than the maximum. Null: the request waits.
  */
-export function timeLeftWhileHeld(
+export function findHeldRequestFailure(
   deps: Pick<EngineDeps, 'models' | 'clock' | 'settings'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
   { because, untilMs }: Extract<ModelPart, { type: 'held' }>,
@@ -135,20 +136,20 @@ export function timeLeftWhileHeld(
     retryable: true,
     retryAfterMs: Math.max(0, untilMs - now),
   };
-  const wait = { totalMs: waitFor(failure, 1), mostMs: deps.settings.maxWaitMs, now };
-  if (tooLongWait(failure, wait) !== null) return failure;
-  return asksForLong(failure) && canFallBack(deps, run, failure) ? failure : null;
+  const wait = { totalMs: estimateRateLimitWait(failure, 1), maxMs: deps.settings.maxWaitMs, now };
+  if (checkMaxWait(failure, wait) !== null) return failure;
+  return asksForLongWait(failure) && canFallBack(deps, run, failure) ? failure : null;
 }
 
-/** What is written down of it: nobody may be served by another model than they think. */
+/** Builds the events that record a fallback, so that the user knows which model answers. */
 export function fallbackEvents(
   { rights, limits, model }: TaskSpec,
-  { model: to, failure }: StandIn,
+  { model: to, failure }: ModelFallback,
 ): readonly EventBody[] {
   const from = modelName(model);
-  const because = withoutName(failure.message, from);
+  const because = removeModelName(failure.message, from);
   const { provider, id } = to;
-  // Of the tier that was asked for: whatever else stands in for it is looked for there.
+  // The requested tier stays: further fallbacks are looked up by it.
   const tier = model.tier === undefined ? {} : { tier: model.tier };
   const chain = [`fallback for ${from}: ${because}`, ...to.chain];
   const message = `${from} failed and ${modelName(to)} goes on in its place: ${because}`;
@@ -164,7 +165,7 @@ export function fallbackEvents(
   ];
 }
 
-/** The message of a failure begins with whose it is. */
-function withoutName(message: string, name: string): string {
+/** Removes the model's name from the beginning of a failure message. */
+function removeModelName(message: string, name: string): string {
   return message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message;
 }

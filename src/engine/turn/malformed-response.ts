@@ -4,34 +4,37 @@ import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import * as endings from '../task/endings.ts';
 import type { TaskEnding } from '../task/endings.ts';
-import { roundAmount } from '../limits/limit-message.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import { roundAmount } from '../limits/limit-message.ts';
 
-/** Answers without text or call in a row before the task is given up. */
-const MOST_EMPTY_ANSWERS = 3;
-/** Answers in a row that end with a call written as text. */
-const MOST_CALLS_AS_TEXT = 3;
-/** Answers in a row of which no call could run. */
-const MOST_FAULTY_CALLS = 8;
-/** Answers in a row that are cut off in their text; all but the last are gone on from. */
-const MOST_CUT_ANSWERS = 4;
+/** The most answers in a row without text or call before the task ends. */
+const MAX_EMPTY_ANSWERS = 3;
+/** The most answers in a row that end with a call written as text. */
+const MAX_CALLS_AS_TEXT = 3;
+/** The most answers in a row of which no call could run. */
+const MAX_FAULTY_CALLS = 8;
+/** The most answers in a row that are cut off in their text; the model continues after all but the last. */
+const MAX_CUT_ANSWERS = 4;
 
-/** What follows a faulty answer: it is told to the model, once an answer, or the task ends. */
-export type AfterMalformedAnswer =
+/** The step after a malformed answer: the model is told, once for each answer, or the task ends. */
+export type MalformedResponseStep =
   | { readonly kind: 'tell'; readonly id: string; readonly text: string }
   | { readonly kind: 'end'; readonly ending: TaskEnding };
 
 type Answer = NonNullable<TaskState['answer']>;
 
 /**
- * Decides what follows an answer that ends with a call written as text: whatever else waits, its model is told
- * first. Returns null if the answer does not, or if its model was told already.
+ * Decides what follows an answer that ends with a call written as text: the model is told before anything else
+ * is done. Returns null if the answer does not end so, or if the model was told already.
  */
-export function afterCallAsText(state: TaskState, { text }: Answer): AfterMalformedAnswer | null {
+export function decideAfterCallAsText(
+  state: TaskState,
+  { text }: Answer,
+): MalformedResponseStep | null {
   const { callsAsText } = state.activation;
   if (callsAsText === 0) return null;
   const call = findCallAsText(text, state.spec.tools);
-  if (callsAsText >= MOST_CALLS_AS_TEXT) {
+  if (callsAsText >= MAX_CALLS_AS_TEXT) {
     return {
       kind: 'end',
       ending: endings.endWithCallsAsText(state, callsAsText, call?.form ?? null),
@@ -43,39 +46,39 @@ export function afterCallAsText(state: TaskState, { text }: Answer): AfterMalfor
   return { kind: 'tell', id, text: told };
 }
 
-/** After an answer that would be the last one, but is empty or was cut off. Null: it is whole. */
-export function afterUnfinished(
+/** Decides what follows a final answer that is empty or was cut off. Returns null if the answer is complete. */
+export function decideAfterUnfinishedAnswer(
   state: TaskState,
   { reason, text, outputCap }: Answer,
-): AfterMalformedAnswer | null {
+): MalformedResponseStep | null {
   const { emptyAnswers, cutAnswers } = state.activation;
   const id = `fault-${state.turns}`;
   const cut = reason === 'length' ? outputCap : undefined;
   if (text.trim() === '') {
-    if (emptyAnswers >= MOST_EMPTY_ANSWERS) {
+    if (emptyAnswers >= MAX_EMPTY_ANSWERS) {
       if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
       return { kind: 'end', ending: endings.endWithoutAnswer(state, emptyAnswers) };
     }
-    return { kind: 'tell', id, text: nothingArrived(reason, cut) };
+    return { kind: 'tell', id, text: emptyAnswerText(reason, cut) };
   }
   if (reason !== 'length') return null;
-  if (cutAnswers >= MOST_CUT_ANSWERS) {
+  if (cutAnswers >= MAX_CUT_ANSWERS) {
     if (cut !== undefined) return { kind: 'end', ending: endings.endByOutputCap(state, cut) };
     return { kind: 'end', ending: endings.endCutOff(text, cutAnswers) };
   }
-  return { kind: 'tell', id: goOnNotice(state.turns), text: goOn(cut) };
+  return { kind: 'tell', id: goOnNotice(state.turns), text: cutAnswerText(cut) };
 }
 
-function nothingArrived(reason: Answer['reason'], cut: OutputCap | undefined): string {
+function emptyAnswerText(reason: Answer['reason'], cut: OutputCap | undefined): string {
   if (reason !== 'length') return NOTHING;
-  return cut === undefined ? NOTHING_WHOLE : `${cutAt(cut)} ${LESS_AT_ONCE}`;
+  return cut === undefined ? NOTHING_WHOLE : `${outputCapText(cut)} ${LESS_AT_ONCE}`;
 }
 
-function goOn(cut: OutputCap | undefined): string {
-  return cut === undefined ? GO_ON : `${cutAt(cut)} ${GO_ON_BRIEFLY}`;
+function cutAnswerText(cut: OutputCap | undefined): string {
+  return cut === undefined ? GO_ON : `${outputCapText(cut)} ${GO_ON_BRIEFLY}`;
 }
 
-function cutAt({ tokens, limit, value, used }: OutputCap): string {
+function outputCapText({ tokens, limit, value, used }: OutputCap): string {
   return `Your answer was cut off after ${tokens} tokens: the limit ${limit} = ${value} (${roundAmount(used)} used) allows no longer answer.`;
 }
 
@@ -89,8 +92,8 @@ const NOTHING_WHOLE =
 const GO_ON =
   'Your answer was cut off at your output limit. Go on with it exactly where it stopped: no introduction, nothing said again.';
 
-/** The limit on answers of which no call could run, where it is reached. */
-export function malformedCallsHit({ activation: { faultyCalls } }: TaskState): LimitHit | null {
-  if (faultyCalls < MOST_FAULTY_CALLS) return null;
-  return { limit: 'faulty_calls', value: MOST_FAULTY_CALLS, used: faultyCalls };
+/** Returns the limit on answers of which no call could run, if it is reached. */
+export function findFaultyCallsLimit({ activation: { faultyCalls } }: TaskState): LimitHit | null {
+  if (faultyCalls < MAX_FAULTY_CALLS) return null;
+  return { limit: 'faulty_calls', value: MAX_FAULTY_CALLS, used: faultyCalls };
 }

@@ -2,15 +2,15 @@ import { clockTime, localDay } from '../../base/local-time.ts';
 import type { ModelFailure } from '../../protocol/model.ts';
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /**
- * For how long a rate limit is waited for, about: as its server asks, or else longer each time.
+ * Estimates how long to wait for a rate limit: as the server asks, or else longer each time.
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
  */
-export function waitFor({ retryAfterMs }: ModelFailure, inARow: number): number {
-  return retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** (inARow - 1), LONGEST_WAIT_MS);
+export function estimateRateLimitWait({ retryAfterMs }: ModelFailure, inARow: number): number {
+  return retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** (inARow - 1), MAX_WAIT_MS);
 }
 
 /**
@@ -19,31 +19,35 @@ export function waitFor({ retryAfterMs }: ModelFailure, inARow: number): number 
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
  */
-export function requestedWait(failure: ModelFailure, inARow: number): number | null {
-  return failure.kind === 'rate_limit' ? waitFor(failure, inARow) : (failure.retryAfterMs ?? null);
+export function findRequestedWait(failure: ModelFailure, inARow: number): number | null {
+  return failure.kind === 'rate_limit'
+    ? estimateRateLimitWait(failure, inARow)
+    : (failure.retryAfterMs ?? null);
 }
 
-interface Wait {
-  /** The waits that the provider has asked for before this request, this one counted. */
+interface ProviderWait {
+  /** The sum of the waits that the provider has asked for before this request, including this one. */
   readonly totalMs: number;
   /** `provider.max_wait_seconds`; 0: no limit. */
-  readonly mostMs: number;
-  /** Since the epoch. */
+  readonly maxMs: number;
+  /** The present time in milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Returns the failure of a request whose provider asks for a longer wait than is allowed; null: it is waited for. */
-export function tooLongWait(
+/**
+ * Returns the failure of a request whose provider asks for a longer wait than is allowed; null: it is waited for.
+ */
+export function checkMaxWait(
   failure: ModelFailure,
-  { totalMs, mostMs, now }: Wait,
+  { totalMs, maxMs, now }: ProviderWait,
 ): ModelFailure | null {
-  if (mostMs === 0 || totalMs <= mostMs) return null;
-  const limit = `the limit provider.max_wait_seconds = ${mostMs / 1000}`;
+  if (maxMs === 0 || totalMs <= maxMs) return null;
+  const limit = `the limit provider.max_wait_seconds = ${maxMs / 1000}`;
   const { message, retryAfterMs } = failure;
   const because =
     retryAfterMs === undefined
       ? `it was waited for ${durationText(totalMs)}, longer than ${limit}; try again later`
-      : `try again at ${momentText(now + retryAfterMs)}, in ${durationText(retryAfterMs)}: that is ${retryAfterMs > mostMs ? '' : 'in all '}longer than ${limit}`;
+      : `try again at ${momentText(now + retryAfterMs)}, in ${durationText(retryAfterMs)}: that is ${retryAfterMs > maxMs ? '' : 'in all '}longer than ${limit}`;
   return { ...failure, message: `${message} (${because})` };
 }
 

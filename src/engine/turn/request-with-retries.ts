@@ -1,41 +1,48 @@
 import { NO_USAGE } from '../../protocol/model.ts';
-import type { ModelAnswer } from './answer.ts';
-import { answerCost, brokenCost, type AnswerCost } from './answer-cost.ts';
-import type { BegunTurn } from './begin-turn.ts';
-import { closedForLowerCap } from './retry-with-lower-cap.ts';
+import {
+  type ModelAnswer,
+  lowerCapFailure,
+  type BudgetShortfall,
+  type TurnOutcome,
+} from './turn-outcome.ts';
+import {
+  computeAnswerCost,
+  failedAnswerCost,
+  type AnswerCost,
+  type RequestBudget,
+} from './request-budget.ts';
+import type { StartedTurn } from './request.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { canFallBack, isLasting } from './fallback.ts';
+import { canFallBack, isLongRateLimit } from './fallback.ts';
 import { streamResponse } from './stream-response.ts';
-import { requestedWait, tooLongWait } from './rate-limit-wait.ts';
-import { decideRetry, givenUp, NO_FAILURES } from './retry.ts';
+import { decideRetry, NO_FAILURES, addRetryLimit } from './retry.ts';
 import { sleep } from '../../base/deadlines.ts';
-import type { Spending } from './spending.ts';
+import { findRequestedWait, checkMaxWait } from './rate-limit-wait.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { NoRoom, TurnOutcome } from './turn-outcome.ts';
 
-/** An answer that has ended. */
-export interface FullAnswer {
+/** An answer that ended normally, with its cost and duration. */
+export interface FinishedAnswer {
   readonly answer: Extract<ModelAnswer, { type: 'finished' }>;
   readonly cost: AnswerCost;
   readonly ms: number;
 }
 
-interface Asked {
-  /** Holds what the first try takes, and gets what each that fails has cost. */
-  readonly spending: Spending;
-  /** Writes the answer down, and settles. */
-  take(whole: FullAnswer): void;
+interface RetryContext {
+  /** Holds the reservation of the first try, and is charged for each failed try. */
+  readonly requestBudget: RequestBudget;
+  /** Records the answer and settles the budget. */
+  recordAnswer(finished: FinishedAnswer): void;
 }
 
 /**
- * Sends the request of a turn until it is answered, may not be tried again, or the task is stopped.
- * Never rejects for what a provider does.
+ * Sends the request of a turn until it is answered, may not be retried, or the task is stopped. Never rejects
+ * because of a provider.
  */
 export async function requestWithRetries(
   deps: EngineDeps,
   run: TaskRun,
-  begun: BegunTurn,
-  { spending, take }: Asked,
+  begun: StartedTurn,
+  { requestBudget, recordAnswer }: RetryContext,
 ): Promise<TurnOutcome> {
   const { journal } = run;
   const { turn, request } = begun;
@@ -45,17 +52,17 @@ export async function requestWithRetries(
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.countRequest();
-    const answer = await streamResponse(deps, run, begun, spending);
-    const cost = await answerCost(deps, request, answer);
+    const answer = await streamResponse(deps, run, begun, requestBudget);
+    const cost = await computeAnswerCost(deps, request, answer);
     if (answer.type === 'finished') {
-      take({ answer, cost, ms: Math.round(deps.clock.monotonic() - startedAt) });
+      recordAnswer({ answer, cost, ms: Math.round(deps.clock.monotonic() - startedAt) });
       return { kind: 'answered' };
     }
-    spending.failed(cost);
+    requestBudget.settleFailure(cost);
     const { failure } = answer;
     const { repairs } = answer;
-    const used = { ...brokenCost(cost), ...(repairs === undefined ? {} : { repairs }) };
-    const cut = cutText(answer);
+    const used = { ...failedAnswerCost(cost), ...(repairs === undefined ? {} : { repairs }) };
+    const cut = toPartialText(answer);
     const decision = decideRetry(failure, retries, {
       retries: deps.settings.retries,
       silentRetries: deps.settings.silentRetries,
@@ -64,29 +71,33 @@ export async function requestWithRetries(
     });
     const isLimited = failure.kind === 'rate_limit';
     rateLimits = isLimited ? rateLimits + 1 : 0;
-    const requested = requestedWait(failure, rateLimits);
+    const requested = findRequestedWait(failure, rateLimits);
     requestedMs = requested === null ? 0 : requestedMs + requested;
-    const limit = { totalMs: requestedMs, mostMs: deps.settings.maxWaitMs, now: deps.clock.now() };
-    const tooLong = failure.retryable ? tooLongWait(failure, limit) : null;
-    const isLeft =
-      isLasting(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
+    const limit = { totalMs: requestedMs, maxMs: deps.settings.maxWaitMs, now: deps.clock.now() };
+    const tooLong = failure.retryable ? checkMaxWait(failure, limit) : null;
+    const isAbandoned =
+      isLongRateLimit(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
       canFallBack(deps, run, failure);
     if (run.cancellation.turnSignal.aborted) {
       journal.record({ type: 'turn.failed', turn, failure, ...cut, ...used });
       return { kind: 'stopped' };
     }
-    if (answer.noRoom !== undefined) {
-      const { hit, fitsLowered } = answer.noRoom;
+    if (answer.shortfall !== undefined) {
+      const { hit, fitsLowered } = answer.shortfall;
       if (fitsLowered) {
-        journal.record(closedForLowerCap(turn, hit));
+        journal.record(lowerCapFailure(turn, hit));
         return { kind: 'begin_again' };
       }
       journal.record({ type: 'turn.failed', turn, failure, ...used });
       return { kind: 'limit', hit };
     }
-    if (!decision.retry || isLeft || tooLong !== null) {
+    if (!decision.retry || isAbandoned || tooLong !== null) {
       const spent = decision.retry ? null : decision.spent;
-      const last = givenUp(tooLong ?? failure, { spent, tries: attempt, most: deps.settings });
+      const last = addRetryLimit(tooLong ?? failure, {
+        spent,
+        tries: attempt,
+        limits: deps.settings,
+      });
       journal.record({ type: 'turn.failed', turn, failure: last, ...cut, ...used });
       return { kind: 'failed', failure: last };
     }
@@ -94,10 +105,10 @@ export async function requestWithRetries(
     retries = decision.next;
     const waitMs = Math.round(decision.waitMs);
     journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, ...used });
-    const prevented = await waitForRetry(deps, run, { waitMs, spending });
+    const prevented = await waitForRetry(deps, run, { waitMs, requestBudget });
     if (prevented === null) continue;
     if (prevented !== 'stopped' && prevented.fitsLowered) {
-      journal.record(closedForLowerCap(turn, prevented.hit));
+      journal.record(lowerCapFailure(turn, prevented.hit));
       return { kind: 'begin_again' };
     }
     journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
@@ -105,29 +116,34 @@ export async function requestWithRetries(
   }
 }
 
-/** What a task that is given up here can still tell. Of an answer over its size, nothing is taken. */
-function cutText(answer: ModelAnswer): { readonly text?: string } {
-  if (answer.type === 'finished' || answer.cut === undefined) return {};
-  return answer.failure.kind === 'too_large' ? {} : { text: answer.cut };
+/**
+ * Returns the text of an answer that broke off, for a task that ends here. An answer above its size limit gives
+ * none.
+ */
+function toPartialText(answer: ModelAnswer): { readonly text?: string } {
+  if (answer.type === 'finished' || answer.partialText === undefined) return {};
+  return answer.failure.kind === 'too_large' ? {} : { text: answer.partialText };
 }
 
 interface Retry {
   readonly waitMs: number;
-  readonly spending: Spending;
+  readonly requestBudget: RequestBudget;
 }
 
-/** Without its slot, which others can use meanwhile. What prevents another try; null: nothing does. */
+/**
+ * Waits for the next try without the task's slot, and reserves its budget. Returns what prevents the try, or null.
+ */
 async function waitForRetry(
   deps: EngineDeps,
   run: TaskRun,
-  { waitMs, spending }: Retry,
-): Promise<NoRoom | 'stopped' | null> {
+  { waitMs, requestBudget }: Retry,
+): Promise<BudgetShortfall | 'stopped' | null> {
   run.slot.release();
   try {
     await sleep(deps.deadlines, waitMs, run.cancellation.turnSignal);
-    // A broken answer may have cost what this try would need.
-    const noRoom = await spending.reserve();
-    if (noRoom !== null) return noRoom;
+    // A failed answer may have used up the budget for this try.
+    const shortfall = await requestBudget.reserve();
+    if (shortfall !== null) return shortfall;
     await run.slot.take();
     return null;
   } catch {

@@ -2,44 +2,45 @@ import { plural } from '../../base/text.ts';
 import type { ModelFailure } from '../../protocol/model.ts';
 
 export interface RetryState {
-  /** Failed tries of this request that count, rate limits left out. */
+  /** Failed tries of this request, without those that met a rate limit. */
   readonly failures: number;
-  /** Those of them that a server took and then left without an answer. */
+  /** Failed tries that a server accepted and then left without an answer. */
   readonly silences: number;
 }
 
 export type RetryDecision =
   | { readonly retry: true; readonly waitMs: number; readonly next: RetryState }
-  /** `spent`: the limit on retries that stands against it; null: such a failure is never retried. */
-  | { readonly retry: false; readonly spent: SpentRetries | null };
+  /** `spent`: the limit on retries that is reached; null if such a failure is never retried. */
+  | { readonly retry: false; readonly spent: RetryLimit | null };
 
 /**
- * `request`: the tries of this request are used up; `silent`: those after a silence. `tree`: those of its
- * whole tree.
+ * The limit on retries that is reached: `request`: the tries of one request; `silent`: the tries after a
+ * silence; `tree`: the tries of the full task tree.
  */
-export type SpentRetries = 'request' | 'silent' | 'tree';
+export type RetryLimit = 'request' | 'silent' | 'tree';
 
 export interface RetryOptions {
   /** Tries of one request after the first. */
   readonly retries: number;
-  /** Of those, how many may follow a silence: each costs the whole limit once more. */
+  /** The most of those that follow a silence: each waits for the full time limit once more. */
   readonly silentRetries: number;
-  /** Tries that the whole tree has left. */
+  /** The remaining tries of the full task tree. */
   readonly treeRetries: number;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly random: number;
 }
 
 export const NO_FAILURES: RetryState = { failures: 0, silences: 0 };
 
 const FIRST_WAIT_MS = 500;
-const LEAST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 30_000;
+const MIN_WAIT_MS = 100;
+const MAX_WAIT_MS = 30_000;
 
 /**
- * Decides whether and when a failed request is sent again: exponential backoff with full jitter, and not
- * before the time that the server states. Whether that is too late is decided in `rate-limit-wait.ts`. A rate limit does not count, and is not waited for here: the request is held
- * when it is sent again, until the task's own wall limit ends it.
+ * Decides whether and when a failed request is sent again: exponential backoff with full jitter, and not before
+ * the time that the server states. `rate-limit-wait.ts` decides if that is too late. A rate limit does
+ * not count, and is not waited for here: the request is held when it is sent again, until the task's own wall
+ * limit ends it.
  */
 export function decideRetry(
   failure: ModelFailure,
@@ -55,20 +56,26 @@ export function decideRetry(
     return { retry: false, spent: 'silent' };
   if (treeRetries <= 0) return { retry: false, spent: 'tree' };
   if (isSilence(failure)) {
-    // The silence was wait enough.
-    return { retry: true, waitMs: LEAST_WAIT_MS, next: { failures, silences: state.silences + 1 } };
+    // The silence was long enough a wait.
+    return { retry: true, waitMs: MIN_WAIT_MS, next: { failures, silences: state.silences + 1 } };
   }
-  const waitMs = Math.max(asked, backoff(state.failures, random));
+  const waitMs = Math.max(asked, computeBackoff(state.failures, random));
   return { retry: true, waitMs, next: { ...state, failures } };
 }
 
-/** Of a server that took the request. One that is not reached may be so the next moment. */
+/**
+ * Says whether a server accepted the request and then fell silent. A server that could not be reached does not
+ * count: it may be reachable a moment later.
+ */
 function isSilence({ kind, limit }: ModelFailure): boolean {
   return kind === 'timeout' && limit !== 'connect';
 }
 
-/** The failure, with the limit that it was given up at. `tries`: all that were made. */
-export function givenUp(failure: ModelFailure, { spent, tries, most }: GivenUp): ModelFailure {
+/** Adds the reached limit on retries to the message of a failure. */
+export function addRetryLimit(
+  failure: ModelFailure,
+  { spent, tries, limits: most }: RetriesUsed,
+): ModelFailure {
   if (spent === null) return failure;
   const limit = {
     request: `the limit provider.retries = ${most.retries} is reached`,
@@ -81,13 +88,13 @@ export function givenUp(failure: ModelFailure, { spent, tries, most }: GivenUp):
   };
 }
 
-interface GivenUp {
-  readonly spent: SpentRetries | null;
+interface RetriesUsed {
+  readonly spent: RetryLimit | null;
   readonly tries: number;
-  readonly most: Pick<RetryOptions, 'retries' | 'silentRetries'>;
+  readonly limits: Pick<RetryOptions, 'retries' | 'silentRetries'>;
 }
 
-function backoff(step: number, random: number): number {
-  const most = Math.min(FIRST_WAIT_MS * 2 ** step, LONGEST_WAIT_MS);
-  return Math.max(LEAST_WAIT_MS, most * random);
+function computeBackoff(step: number, random: number): number {
+  const most = Math.min(FIRST_WAIT_MS * 2 ** step, MAX_WAIT_MS);
+  return Math.max(MIN_WAIT_MS, most * random);
 }

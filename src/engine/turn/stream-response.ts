@@ -6,85 +6,85 @@ import {
   type ModelRequest,
   type ProgressPart,
   type UsageMissing,
+  type ModelDetails,
 } from '../../protocol/model.ts';
 import type { TaskSignal } from '../../protocol/signal.ts';
-import type { ModelAnswer, LastPart } from './answer.ts';
-import type { BegunTurn } from './begin-turn.ts';
+import type { ModelAnswer, FinalPart } from './turn-outcome.ts';
+import { type StartedTurn, digestAddedParts } from './request.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { timeLeftWhileHeld } from './fallback.ts';
 import { limitMessage } from '../limits/limit-message.ts';
-import { waitForPromptCache } from './lead-siblings.ts';
-import { digestsOfAdded } from './request-parts.ts';
-import type { Spending } from './spending.ts';
-import { Streamed } from './streamed.ts';
+import { findHeldRequestFailure } from './fallback.ts';
+import type { RequestBudget } from './request-budget.ts';
+import { StreamedResponse } from './streamed-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { LeadingRequest } from '../limits/prompt-cache-warm-up.ts';
+import { estimatePrompt } from '../limits/estimate.ts';
 
 /**
- * Sends the request once, and reads what comes to its end. Never rejects. While a rate limit holds it
- * back the task has no slot and holds nothing of the budget, and takes both again before the request
- * goes out; held back for long, it fails where a fallback model would go on.
+ * Sends the request once and reads the response to its end. Never rejects. While a rate limit holds the request
+ * back, the task holds neither a slot nor budget, and takes both again before the request is sent. A request that
+ * is held for long fails if a fallback model could continue.
  */
 export async function streamResponse(
   deps: EngineDeps,
   run: TaskRun,
-  begun: BegunTurn,
-  spending: Spending,
+  begun: StartedTurn,
+  requestBudget: RequestBudget,
 ): Promise<ModelAnswer> {
   const lead = await waitForPromptCache(deps, run, begun.request);
   try {
-    return await askOnce(deps, run, { ...begun, spending, lead });
+    return await streamOnce(deps, run, { ...begun, requestBudget, lead });
   } finally {
     lead?.over();
   }
 }
 
-interface Asking extends BegunTurn {
-  readonly spending: Spending;
+interface StreamContext extends StartedTurn {
+  readonly requestBudget: RequestBudget;
   readonly lead: LeadingRequest | null;
 }
 
-async function askOnce(
+async function streamOnce(
   deps: EngineDeps,
   run: TaskRun,
-  { turn, request, isSummary, spending, lead }: Asking,
+  { turn, request, isSummary, requestBudget, lead }: StreamContext,
 ): Promise<ModelAnswer> {
   const task = run.spec.id;
-  const streamed = new Streamed();
-  let isHoldTold = false;
+  const streamed = new StreamedResponse();
+  let isHoldRecorded = false;
   const show = (part: ProgressPart): void => {
-    streamed.take(part);
-    if (!isSummary) deps.onSignal(signalOf(part, task));
+    streamed.add(part);
+    if (!isSummary) deps.onSignal(toSignal(part, task));
   };
-  const listener = { ...silenceLog(deps, run, turn), progressed: show };
+  const listener = { ...createSilenceRecorder(deps, run, turn), progressed: show };
   for await (const part of deps.model.stream(request, run.cancellation.turnSignal, listener)) {
     switch (part.type) {
       case 'held': {
-        const failure = timeLeftWhileHeld(deps, run, part);
+        const failure = findHeldRequestFailure(deps, run, part);
         if (failure !== null) return { type: 'failed', failure };
-        if (!isHoldTold) {
+        if (!isHoldRecorded) {
           const { because, untilMs } = part;
           run.journal.record({ type: 'turn.held', turn, because, untilMs });
         }
-        isHoldTold = true;
-        spending.release();
+        isHoldRecorded = true;
+        requestBudget.release();
         run.slot.release();
         break;
       }
       case 'admitted': {
-        const prevented = await whyNotSent(run, request, spending);
+        const prevented = await reserveBeforeSending(run, request, requestBudget);
         if (prevented !== null) return prevented;
         break;
       }
       case 'accepted':
-        streamed.accepted();
+        streamed.markAccepted();
         lead?.accepted();
         run.journal.record({
           type: 'turn.accepted',
           turn,
-          added: digestsOfAdded(request.messages),
+          added: digestAddedParts(request.messages),
         });
-        // Loaded while the answer streams in; asked for again when it has ended.
+        // Loads the model details while the answer streams; they are needed when it has ended.
         void deps.models.details(request.model);
         break;
       case 'text_delta':
@@ -96,7 +96,7 @@ async function askOnce(
         break;
       case 'finished':
       case 'failed':
-        return withCut(withEstimate(part, streamed, request), streamed);
+        return addPartialText(addEstimate(part, streamed, request), streamed);
       default:
         part satisfies never;
     }
@@ -106,17 +106,17 @@ async function askOnce(
     message: `${modelName(request.model)}: the answer ended without an end`,
     retryable: true,
   } as const;
-  return withCut(withEstimate({ type: 'failed', failure }, streamed, request), streamed);
+  return addPartialText(addEstimate({ type: 'failed', failure }, streamed, request), streamed);
 }
 
-function signalOf(part: ProgressPart, task: string): TaskSignal {
+function toSignal(part: ProgressPart, task: string): TaskSignal {
   if (part.type !== 'tool_call_started') return { ...part, task };
   const { type, name } = part;
   return { type, task, name };
 }
 
-/** Shows a silence to whoever looks at the task. A log that can't be written ends the task elsewhere. */
-function silenceLog(
+/** Records silences of the server. A log that cannot be written ends the task elsewhere. */
+function createSilenceRecorder(
   deps: EngineDeps,
   run: TaskRun,
   turn: number,
@@ -134,8 +134,12 @@ function silenceLog(
   };
 }
 
-/** The answer with an estimate of what its server did not report; it counts beside what it did. */
-function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest): ModelAnswer {
+/** Adds an estimate of the usage that the server did not report. */
+function addEstimate(
+  part: FinalPart,
+  streamed: StreamedResponse,
+  request: ModelRequest,
+): ModelAnswer {
   const missing = missingUsage(part);
   if (missing === null) return part;
   const guess = streamed.estimate(request, part);
@@ -146,32 +150,65 @@ function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest)
   return { ...part, estimated };
 }
 
-function missingUsage(part: LastPart): UsageMissing | null {
+function missingUsage(part: FinalPart): UsageMissing | null {
   if (part.type === 'finished') return part.usageMissing ?? null;
   return part.usage === undefined ? 'all' : null;
 }
 
-function withCut(answer: ModelAnswer, { text }: Streamed): ModelAnswer {
-  return answer.type === 'finished' || text.trim() === '' ? answer : { ...answer, cut: text };
+function addPartialText(answer: ModelAnswer, { text }: StreamedResponse): ModelAnswer {
+  return answer.type === 'finished' || text.trim() === ''
+    ? answer
+    : { ...answer, partialText: text };
 }
 
-/** Before a request that was held back goes out; null: it may. */
-async function whyNotSent(
+/**
+ * Takes the budget and the slot again for a request that was held back. Returns the failure, or null if it may be
+ * sent.
+ */
+async function reserveBeforeSending(
   run: TaskRun,
   { model }: ModelRequest,
-  spending: Spending,
+  requestBudget: RequestBudget,
 ): Promise<ModelAnswer | null> {
   try {
-    const noRoom = await spending.reserve();
-    if (noRoom !== null) return { ...unsent(limitMessage(noRoom.hit)), noRoom };
+    const shortfall = await requestBudget.reserve();
+    if (shortfall !== null) return { ...unsentFailure(limitMessage(shortfall.hit)), shortfall };
     await run.slot.take();
     return null;
   } catch {
-    // Both reject only when the task is stopped, which the caller tells by the signal.
-    return unsent(`${modelName(model)}: stopped before the request was sent`);
+    // Both reject only when the task is stopped, which the caller sees by the signal.
+    return unsentFailure(`${modelName(model)}: stopped before the request was sent`);
   }
 }
 
-function unsent(message: string) {
+function unsentFailure(message: string) {
   return { type: 'failed', failure: { kind: 'cancelled', message, retryable: false } } as const;
+}
+
+/** The shortest prefix in tokens that is cached, for models of which it is unknown: no provider caches less. */
+const DEFAULT_CACHE_MINIMUM = 1_024;
+
+/**
+ * Holds a child's request while the first request with the same prefix is on its way, if reading the provider's
+ * cache costs less than sending the prefix again. Returns a lead if this request is the first one.
+ */
+async function waitForPromptCache(
+  { models, settings }: Pick<EngineDeps, 'models' | 'settings'>,
+  run: TaskRun,
+  { model, prefix }: ModelRequest,
+): Promise<LeadingRequest | null> {
+  if (run.parent === null || settings.cacheHoldMs === 0) return null;
+  // A forked conversation, or one to summarize, was sent a moment ago and is cached already.
+  if (run.spec.inherited !== undefined || prefix !== run.prefix) return null;
+  const details = await models.details(model);
+  if (!isCheaperCached(details)) return null;
+  if (estimatePrompt(prefix, []) < (details.cacheMinimum ?? DEFAULT_CACHE_MINIMUM)) return null;
+  return run.tree.promptCache.enter(
+    `${modelName(model)} ${run.spec.prefix}`,
+    run.cancellation.turnSignal,
+  );
+}
+
+function isCheaperCached({ price }: ModelDetails): boolean {
+  return price !== null && price.cacheRead < price.input;
 }

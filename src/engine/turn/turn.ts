@@ -1,21 +1,25 @@
-import { requestWithRetries, type FullAnswer } from './request-with-retries.ts';
-import { closedForLowerCap } from './retry-with-lower-cap.ts';
-import { beginTurn, type BegunTurn, type ToolChoice } from './begin-turn.ts';
 import { findDueNotices } from '../limits/budget-notices.ts';
-import { capsInUse } from './caps-in-use.ts';
-import { queueNewDate } from './day-change.ts';
+import { requestWithRetries, type FinishedAnswer } from './request-with-retries.ts';
+import { lowerCapFailure, type BudgetShortfall, type TurnOutcome } from './turn-outcome.ts';
+import { startTurn, type StartedTurn, type ToolChoice } from './request.ts';
+import { capsInUse, queueNewDate } from './turn-notices.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { bookAbandonedResponse } from './abandoned-response.ts';
-import { withMentioned } from './mentioned-calls.ts';
 import { noticeInput } from '../../protocol/notice-text.ts';
-import { Spending, unpricedCap } from './spending.ts';
+import { RequestBudget, findUnpricedCap } from './request-budget.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { NoRoom, TurnOutcome } from './turn-outcome.ts';
+import type { Mention } from '../../protocol/state/conversation.ts';
+import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
+import { canonicalToolName } from '../../protocol/tool-aliases.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { describePrompt } from '../prompt/prompt.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
+import { DEFAULT_AGENT, parseTaskArguments } from '../task/task-arguments.ts';
 
 /**
- * One model request and its answer, retries included. Never rejects for what a provider does. What
- * waits in the queue stands in the request; the budget is reserved before each try and settled after it.
- * Rejects when the task is stopped before the request is begun.
+ * Runs one turn: one model request and its answer, including retries. The request holds the queued inputs. The
+ * budget is reserved before each try and settled after it. Never rejects because of a provider. Rejects when the
+ * task is stopped before the request starts.
  */
 export async function runTurn(
   deps: EngineDeps,
@@ -24,52 +28,64 @@ export async function runTurn(
 ): Promise<TurnOutcome> {
   await bookAbandonedResponse(deps, run);
   const { model } = run.spec;
-  // Without a cap there is nothing to hold back, and the catalogue need not be loaded yet.
-  const facts = run.budget.isBounded ? await deps.models.details(model) : null;
-  const unpriced = facts === null ? null : unpricedCap(run.budget, model, facts);
+  // Without a limit nothing is reserved, and the catalogue need not be loaded yet.
+  const details = run.budget.isBounded ? await deps.models.details(model) : null;
+  const unpriced = details === null ? null : findUnpricedCap(run.budget, model, details);
   if (unpriced !== null) return { kind: 'limit', hit: unpriced };
-  // A request that was begun before a crash is the same again: nothing new may stand in it.
+  // A request that started before a crash is repeated unchanged, so nothing new may be added to it.
   const isNew = run.state.openTurn === null;
   if (isNew && toolChoice === 'auto') {
     queueNewDate(deps, run);
-    tellUse(deps, run);
+    queueBudgetNotices(deps, run);
   }
-  const spending = new Spending(run, facts, { kind: toolChoice === 'none' ? 'last' : 'turn' });
-  const last = isNew && toolChoice === 'auto' ? spending.lastTurn() : null;
+  const requestBudget = new RequestBudget(run, details, {
+    kind: toolChoice === 'none' ? 'last' : 'turn',
+  });
+  const last = isNew && toolChoice === 'auto' ? requestBudget.findLastTurnLimit() : null;
   if (last !== null) return { kind: 'last_turn', hit: last };
   try {
-    const noRoom = await spending.reserve();
-    if (noRoom !== null) return withoutRoom(run, noRoom);
+    const shortfall = await requestBudget.reserve();
+    if (shortfall !== null) return endWithoutBudget(run, shortfall);
     await run.slot.take();
     run.cancellation.turnSignal.throwIfAborted();
-    const outputCap = isNew && deps.outputCap ? deps.outputCap() : spending.outputCap;
-    const begun = beginTurn(deps, run, { toolChoice, outputCap });
-    const take = (whole: FullAnswer) => takeAnswer(deps, run, begun, { ...whole, spending });
-    return await requestWithRetries(deps, run, begun, { spending, take });
+    const outputCap = isNew && deps.outputCap ? deps.outputCap() : requestBudget.outputCap;
+    const begun = startTurn(deps, run, { toolChoice, outputCap });
+    const take = (finished: FinishedAnswer) =>
+      recordAnswer(deps, run, begun, { ...finished, requestBudget });
+    return await requestWithRetries(deps, run, begun, {
+      requestBudget,
+      recordAnswer: take,
+    });
   } finally {
-    spending.release();
+    requestBudget.release();
   }
 }
 
-/** A turn that was begun before a crash is closed where only a request with a lower output cap has room. */
-function withoutRoom({ state, journal }: TaskRun, { hit, fitsLowered }: NoRoom): TurnOutcome {
+/**
+ * Ends a turn that the budget does not allow. A turn that started before a crash is closed if a request with a
+ * lower output cap would fit.
+ */
+function endWithoutBudget(
+  { state, journal }: TaskRun,
+  { hit, fitsLowered }: BudgetShortfall,
+): TurnOutcome {
   const { openTurn } = state;
   if (openTurn === null || !fitsLowered) return { kind: 'limit', hit };
-  journal.record(closedForLowerCap(openTurn.turn, hit));
+  journal.record(lowerCapFailure(openTurn.turn, hit));
   return { kind: 'begin_again' };
 }
 
-function takeAnswer(
+function recordAnswer(
   deps: EngineDeps,
   run: TaskRun,
-  { turn, request }: BegunTurn,
-  { answer, cost, ms, spending }: FullAnswer & { readonly spending: Spending },
+  { turn, request }: StartedTurn,
+  { answer, cost, ms, requestBudget }: FinishedAnswer & { readonly requestBudget: RequestBudget },
 ): void {
-  spending.answered(cost);
+  requestBudget.settleAnswer(cost);
   const { reason, repairs } = answer;
   const mayCall = request.toolChoice === 'auto' && reason !== 'content_filter';
   const message = mayCall
-    ? withMentioned(deps, run, { message: answer.message, turn })
+    ? addMentionedCalls(deps, run, { message: answer.message, turn })
     : answer.message;
   run.journal.record({
     type: 'turn.ended',
@@ -83,8 +99,8 @@ function takeAnswer(
   run.calls.remember(message);
 }
 
-/** Tells a task, in the request that follows, of the caps that it has used much of. */
-function tellUse({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
+/** Queues a notice for each limit that the task has used to a large part. */
+function queueBudgetNotices({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
   const { activation, conversation } = run.state;
   const due = findDueNotices(capsInUse(run, clock), {
     activation: activation.number,
@@ -93,4 +109,55 @@ function tellUse({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
   for (const { id, text } of due) {
     run.journal.record({ type: 'input.queued', input: noticeInput(id, text) });
   }
+}
+
+/**
+ * Adds a Task call to an answer for each agent type that the user named and that the model did not call itself,
+ * so that a user who names an agent always gets it.
+ */
+function addMentionedCalls(
+  deps: Pick<EngineDeps, 'agents' | 'store'>,
+  run: Pick<TaskRun, 'state' | 'view'>,
+  { message, turn }: { readonly message: AssistantMessage; readonly turn: number },
+): AssistantMessage {
+  const { mentioned } = run.state.conversation;
+  if (mentioned.length === 0 || !run.view.has('Task')) return message;
+  const agents = deps.agents.agents();
+  const nameOf = (word: string) => (lookUpAgent(word, agents)?.name ?? word).toLowerCase();
+  const called = new Set(
+    toolCalls(message)
+      .flatMap((call) => findDelegatedType(deps, run, call) ?? [])
+      .map(nameOf),
+  );
+  // An agent that is named in two messages gets the later one, which builds on the earlier.
+  const byName = new Map(mentioned.map((mention) => [nameOf(mention.agent), mention]));
+  const missing = [...byName].flatMap(([name, mention]) => (called.has(name) ? [] : [mention]));
+  if (missing.length === 0) return message;
+  const added = missing.map((mention, index) =>
+    buildMentionCall(mention, `mention_${turn}_${index}`),
+  );
+  return { ...message, content: [...message.content, ...added] };
+}
+
+/** Returns the agent type that a call delegates to, or undefined if it does not delegate. */
+function findDelegatedType(
+  { store }: Pick<EngineDeps, 'store'>,
+  { state }: Pick<TaskRun, 'state'>,
+  call: ToolCallPart,
+): string | undefined {
+  if (canonicalToolName(call.name) !== 'Task' || call.malformed !== undefined) return undefined;
+  const parsed = parseTaskArguments(call.input);
+  if (!parsed.ok) return undefined;
+  const { subagentType, resume } = parsed.input;
+  if (subagentType !== undefined || resume === undefined) return subagentType ?? DEFAULT_AGENT;
+  const child = [...state.children.keys()].find((id) => id.startsWith(resume));
+  return child !== undefined && store.exists(child)
+    ? foldLog(store, child).spec.agent.name
+    : undefined;
+}
+
+function buildMentionCall({ agent, text }: Mention, id: string): ToolCallPart {
+  const prompt = `What the user said, naming you (@${agent}):\n\n${text}`;
+  const input = { description: describePrompt(text), prompt, subagent_type: agent };
+  return { type: 'tool_call', id, name: 'Task', input, by: 'user' };
 }

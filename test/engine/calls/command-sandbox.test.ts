@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
 import type { Decision } from '../../../src/protocol/permission.ts';
 import { noSandbox, type Confinement, type Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
 import { HOME, rights, ROOT, rules } from '../../policy/support.ts';
@@ -26,16 +26,19 @@ async function confinementBy(decision?: Decision): Promise<Confinement | undefin
       };
     },
   };
-  const setup = { sandbox, variables: [], taskId: 'task00000001', rights: RIGHTS, home: HOME };
-  await commandSandbox({ ...setup, decision }).confine(['true'], { cwd: ROOT, serves: false });
+  const setup = { sandbox, variableNames: [], taskId: 'task00000001', rights: RIGHTS, home: HOME };
+  await createCommandSandbox({ ...setup, decision }).confine(['true'], {
+    cwd: ROOT,
+    serves: false,
+  });
   return seen;
 }
 
-describe('what a command is held to', () => {
+describe('the confinement of a command', () => {
   const held = { roots: [ROOT], network: false };
   const readOnly = [`${ROOT}/a`, `${ROOT}/b`];
 
-  test('follows from the rules, asked or not', async () => {
+  test('follows from the rules, whether the user was asked or not', async () => {
     const denied = { hidden: [`${ROOT}/secret`], readOnly };
     expect(await confinementBy()).toEqual({
       ...held,
@@ -45,7 +48,7 @@ describe('what a command is held to', () => {
     });
   });
 
-  test('is not the ask rule that a person has answered', async () => {
+  test('leaves out the ask rule that the user has answered', async () => {
     const asked: Decision = {
       verdict: 'ask',
       step: 'ask_rule',

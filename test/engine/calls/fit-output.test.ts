@@ -16,7 +16,7 @@ const long = fc
   .tuple(fc.array(text, { minLength: 1, maxLength: 8 }), fc.integer({ min: 1, max: 4_000 }))
   .map(([parts, times]) => parts.join('').repeat(times).slice(0, 40_000));
 
-test('of what is too large the beginning and the end stand in the result, and the whole in a file', () => {
+test('a result that is too large keeps its beginning and its end, and a file holds the full text', () => {
   const path = join(tempDirectory(), 'spill');
   fc.assert(
     fc.property(long, (whole) => {
@@ -42,7 +42,7 @@ test('of what is too large the beginning and the end stand in the result, and th
   );
 });
 
-test('a file that can not be written is told', () => {
+test('the result says if the file could not be written', () => {
   const spillPath = () => join(tempDirectory(), 'none', 'spill');
   expect(fitOutput('x'.repeat(30_000), GREP, { caps: CAPS, spillPath })).toMatch(
     /left out; the full output could not be saved \(ENOENT/,

@@ -82,7 +82,7 @@ test('old results are cleared before a request would not fit, and the task goes 
   expect(await rerunOf(engine, task.spec.id)).toMatchObject({ difference: null });
 });
 
-test('what was cleared is read again by the number of its event', async () => {
+test('a cleared result can be read again by the number of its event', async () => {
   let cleared: string | undefined;
   let again: string | undefined;
   const read = reader(12, { size: 12_000 });
@@ -102,7 +102,7 @@ test('what was cleared is read again by the number of its event', async () => {
   expect(task.state.end?.status).toBe('completed');
 });
 
-test('where clearing does not help, the beginning is summarised in the words of the task', async () => {
+test('if clearing does not help, the task summarizes the beginning', async () => {
   // Too small to be cleared.
   const engine = compacting(reader(300, { size: 200 }));
   const task = await run(engine);
@@ -119,7 +119,7 @@ test('where clearing does not help, the beginning is summarised in the words of 
   expect(await rerunOf(engine, task.spec.id)).toMatchObject({ difference: null });
 });
 
-test('ten compactions in a row keep the goal, and each is told the summary before it', async () => {
+test('ten compactions in a row keep the goal, and each gets the summary before it', async () => {
   const engine = compacting(reader(1_200, { size: 200 }), {
     settings: { noProgressCalls: 10_000 },
     agent: { ...MAIN_AGENT, compactAt: 8_000 },
@@ -192,7 +192,7 @@ test.each([
   },
 );
 
-test('what a model has thought makes no room be made for what it has read', async () => {
+test('the reasoning of a model causes no results to be cleared', async () => {
   const read = reader(4, { size: 6_000 });
   const engine = compacting((request) => {
     const answer = read(request);
@@ -203,7 +203,7 @@ test('what a model has thought makes no room be made for what it has read', asyn
   expect(typesOf(engine.events, task.spec.id).join()).not.toContain('context.');
 });
 
-test('a long task is compacted as often as it takes, where it gets further in between', async () => {
+test('a long task that makes progress is compacted as often as needed', async () => {
   const engine = compacting(reader(130, { size: 9_000 }), { facts: facts(10_000) });
   const task = await run(engine);
   const kinds = typesOf(engine.events, task.spec.id);
@@ -212,7 +212,7 @@ test('a long task is compacted as often as it takes, where it gets further in be
   expect(task.state).toMatchObject({ status: 'completed', result: 'the sum is 7' });
 });
 
-test('one call over and over is ended as without a compaction: what is cleared still counts', async () => {
+test('a task that repeats one call ends as it would without compaction: cleared results still count', async () => {
   const engine = compacting((request) => {
     const usage = usageOf(request);
     if (isSummaryRequest(request)) return { text: summaryText(1), usage };
@@ -239,7 +239,7 @@ test('one result that is larger than the window is named, and the task goes on',
   );
 });
 
-test('a provider that refuses a request as too large is asked for less, and no loop comes of it', async () => {
+test('a request that a provider refuses as too large is made smaller, without a loop', async () => {
   const most = 20_000;
   const read = reader(40, { size: 6_000 });
   const engine = compacting(
@@ -261,7 +261,7 @@ test('a provider that refuses a request as too large is asked for less, and no l
   expect(await rerunOf(never, failed.spec.id)).toMatchObject({ difference: null });
 });
 
-test('a task whose words alone are too much ends, and says of what', async () => {
+test('a task whose inputs alone exceed the window ends, and names the limit', async () => {
   const engine = compacting(reader(3), {});
   const task = await run(engine, 'word '.repeat(60_000));
   expect(task.state.end).toMatchObject({
@@ -294,7 +294,7 @@ test('a small child of a large parent is compacted at its own window, and its re
   }
 });
 
-test('a child that inherits a conversation keeps what its parent was told, and its own task', async () => {
+test('a child that forks a conversation keeps the inputs of its parent and its own task', async () => {
   const read = reader(300, { size: 200 });
   const task = 'Read them for me.';
   const engine = compacting((request) => {
@@ -313,7 +313,7 @@ test('a child that inherits a conversation keeps what its parent was told, and i
   expect(await rerunOf(engine, child)).toMatchObject({ difference: null });
 });
 
-test('a child that inherits a conversation knows what its provider counted, and keeps its bytes', async () => {
+test('a child that forks a conversation knows the count of the provider, and keeps the bytes', async () => {
   const read = reader(8, { size: 16_000 });
   const task = 'Sum them up for me.';
   const engine = compacting((request) => {
@@ -332,7 +332,7 @@ test('a child that inherits a conversation knows what its provider counted, and 
   expect(await rerunOf(engine, child)).toMatchObject({ difference: null });
 });
 
-test('words that fill the window themselves are shortened, and the task goes on', async () => {
+test('inputs that fill the window are shortened, and the task continues', async () => {
   const engine = compacting(reader(150, { size: 200 }));
   const task = await run(engine, `${GOAL} ${'word '.repeat(16_500)} So much for that.`);
   expect(task.state.end?.status).toBe('completed');
@@ -344,7 +344,7 @@ test('words that fill the window themselves are shortened, and the task goes on'
   }
 });
 
-test('a summary is paid for from the budget of its task, and is none of its turns', async () => {
+test('a summary is charged to the budget of its task, and is not one of its turns', async () => {
   const engine = compacting(reader(200, { size: 200 }), {
     agent: { ...MAIN_AGENT, compactAt: 8_000 },
     settings: { rootLimits: { ...SETTINGS.rootLimits, maxTokens: 1_000_000 } },
@@ -359,7 +359,7 @@ test('a summary is paid for from the budget of its task, and is none of its turn
   expect(task.state.turns).toBe(engine.model.requests.filter((r) => !isSummaryRequest(r)).length);
 });
 
-test('a summary that the budget has no room for beside the turn after it is not asked for', async () => {
+test('no summary is requested if the budget does not allow both it and the next turn', async () => {
   const engine = compacting(reader(200, { size: 200 }), {
     agent: { ...MAIN_AGENT, compactAt: 8_000 },
     settings: { rootLimits: { ...SETTINGS.rootLimits, maxTokens: 265_000 } },
@@ -372,7 +372,7 @@ test('a summary that the budget has no room for beside the turn after it is not 
   expect(task.state.result).toBe('the sum is 7');
 });
 
-test('killed at any event around a compaction, it goes on with the same requests', async () => {
+test('a task that is killed at any event around a compaction continues with the same requests', async () => {
   const setup = { agent: { ...MAIN_AGENT, compactAt: 8_000 } };
   const whole = compacting(reader(100, { size: 200 }), setup);
   const task = await run(whole);
@@ -405,7 +405,7 @@ test('killed at any event around a compaction, it goes on with the same requests
   }
 });
 
-test('a branch after a compaction begins with what that left', async () => {
+test('a branch after a compaction starts with the compacted context', async () => {
   const engine = compacting(reader(300, { size: 200 }));
   const task = await run(engine);
   const summarised = engine.events.find(({ type }) => type === 'context.summarised');
@@ -418,7 +418,7 @@ test('a branch after a compaction begins with what that left', async () => {
   expect(state.conversation.messages.length).toBeLessThan(full.conversation.messages.length / 2);
 });
 
-test('a person has an ended conversation summarised; its answer stays, and it goes on from there', async () => {
+test('the user can summarize an ended conversation; its answer stays, and it continues from there', async () => {
   const engine = compacting(reader(30, { size: 200 }));
   const task = await run(engine);
   const { id } = task.spec;
@@ -448,7 +448,7 @@ test('a person has an ended conversation summarised; its answer stays, and it go
   expect(await rerunOf(engine, id)).toMatchObject({ difference: null });
 });
 
-test('what is too short for a summary says so, and stays as it is', async () => {
+test('a conversation that is too short for a summary stays as it is, and the error says so', async () => {
   const engine = compacting(reader(1, { size: 10 }));
   const task = await run(engine);
   const asked = engine.engine.resume(task.spec.id, {
@@ -460,7 +460,7 @@ test('what is too short for a summary says so, and stays as it is', async () => 
   expect(eventsOf(engine.store, task.spec.id).at(-1)?.type).toBe('task.claimed');
 });
 
-test('a rewind to an event before a compaction has the conversation as it was there', async () => {
+test('a rewind to an event before a compaction restores the conversation of that event', async () => {
   const engine = compacting(reader(12, { size: 12_000 }));
   const task = await run(engine);
   const log = eventsOf(engine.store, task.spec.id);

@@ -43,7 +43,7 @@ function waitingForSummary() {
   return { engine, main, isAsked, answer: gate.resolve, letGo: aside.resolve };
 }
 
-test('a summary that is interrupted is asked for once more, and nothing is dropped', async () => {
+test('an interrupted summary is requested again, and nothing is dropped', async () => {
   const { engine, main, isAsked, answer, letGo } = waitingForSummary();
   await isAsked();
   engine.engine.interrupt(main.spec.id);
@@ -60,7 +60,7 @@ test('a summary that is interrupted is asked for once more, and nothing is dropp
   expect(types).not.toContain('context.dropped');
 });
 
-test('a summary that is stopped is asked for once more when its conversation goes on', async () => {
+test('a stopped summary is requested again when its conversation continues', async () => {
   const { engine, main, isAsked, answer, letGo } = waitingForSummary();
   await isAsked();
   main.stop(stopOrder('user', 'enough'));

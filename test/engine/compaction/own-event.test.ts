@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { ownEventNamed, readOwnResult } from '../../../src/engine/compaction/own-event.ts';
+import { resolveOwnEvent, readOwnResult } from '../../../src/engine/compaction/own-event.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 
 const TASK = 'abcd1234efgh';
 
-type Origins = Parameters<typeof ownEventNamed>[1];
+type Origins = Parameters<typeof resolveOwnEvent>[1];
 
 function goesOnWith(task: string, seq: number): Pick<Required<Origins>, 'inherited'> {
   return { inherited: { task, seq, agent: 'main', messages: [], known: [] } };
@@ -39,14 +39,14 @@ test.each<[task: string, word: string, named: string | null]>([
   ['orphan', 'first#5', null],
   ['loop', 'first#5', null],
   ['loop', 'pool#9', 'pool 9'],
-])('to %s, %s names event %s', (task, word, named) => {
+])('for the task %s, %s refers to the event %s', (task, word, named) => {
   const find = (id: string) => TASKS.find((each) => each.id === id) ?? null;
   const own = find(task);
-  const event = own === null ? null : ownEventNamed(word, own, find);
+  const event = own === null ? null : resolveOwnEvent(word, own, find);
   expect(event === null ? null : `${event.task} ${event.seq}`).toBe(named);
 });
 
-function read(text: string, offset: number, most: number) {
+function read(text: string, offset: number, maxBytes: number) {
   const stamp = { v: 4, seq: 3, ts: 0, task: TASK, epoch: 1 };
   const outcome = { callId: 'c', tool: 'Read', text, error: null, facts: {}, ms: 1 } as const;
   const event: TaskEvent = { ...stamp, type: 'call.ended', ...outcome };
@@ -56,10 +56,10 @@ function read(text: string, offset: number, most: number) {
       return undefined as never;
     },
   };
-  return readOwnResult(store, { task: TASK, seq: 3 }, { offset, most, attach: undefined });
+  return readOwnResult(store, { task: TASK, seq: 3 }, { offset, maxBytes, attach: undefined });
 }
 
-test('a result is read page by page, and nothing of it is lost or cut in two', async () => {
+test('a result is read page by page without loss, and no character is split', async () => {
   const whole = `${'a line\n'.repeat(50)}${'漢字😀'.repeat(60)}`;
   let text = '';
   for (let offset = 0; offset < whole.length;) {
@@ -76,13 +76,13 @@ test('a result is read page by page, and nothing of it is lost or cut in two', a
   expect(await read('short', 99, 100)).toMatchObject({ error: 'INVALID_PARAM' });
 });
 
-test('a log that is gone is said to be', async () => {
+test('the error says that a log is gone', async () => {
   const store = {
     scan: () => {
       throw new MusterError('NOT_FOUND', 'there is no task gone');
     },
   };
-  const page = { offset: 0, most: 100, attach: undefined };
+  const page = { offset: 0, maxBytes: 100, attach: undefined };
   expect(await readOwnResult(store, { task: 'gone', seq: 3 }, page)).toEqual({
     text: 'TaskOutput: task_id: gone#3: there is no task gone',
     error: 'NOT_FOUND',

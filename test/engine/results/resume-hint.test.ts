@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/base/json.ts';
 import { describe, expect, it } from 'vitest';
-import { resumeHint } from '../../../src/engine/results/resume-hint.ts';
+import { formatResumeHint } from '../../../src/engine/results/task-report.ts';
 import { call, calls, eventsOfType, play, textsOf, requestsOf, type Play } from '../play.ts';
 import { statesOf, testEngine } from '../support.ts';
 
@@ -43,18 +43,18 @@ describe('the result of a child says how to resume it', () => {
     expect(text).toContain(HINT);
   });
 
-  it('also in the notice of one in the background', async () => {
+  it('also in the notice of a background child', async () => {
     const text = await readOf([FINDS, BROKEN], { run_in_background: true });
     expect(text).toMatch(/<notice>[^]*PROVIDER_ERROR[^]*Result: found a thing/);
     expect(text).toContain(HINT);
   });
 
-  it('and of one that completed says nothing of it', async () => {
+  it('but not if the child completed', async () => {
     expect(await readOf([{ text: 'the answer' }])).not.toContain('To resume it');
   });
 });
 
-it('only a task that can delegate is told, and only of what is below it', async () => {
+it('only a task that can delegate gets the hint, and only for tasks below it', async () => {
   const test = testEngine(
     play({
       main: [calls(call('Task', { prompt: 'part' })), { text: 'done' }],
@@ -67,10 +67,10 @@ it('only a task that can delegate is told, and only of what is below it', async 
   if (child === undefined) throw new Error('no child was made');
   const { state } = run;
   const withTools = (...tools: readonly string[]) => ({ ...state, spec: { ...state.spec, tools } });
-  expect(resumeHint(child, withTools('Task'))).toContain(child.spec.id);
-  expect(resumeHint(child, withTools('Read', 'TaskOutput'))).toBe('');
-  expect(resumeHint(child, { ...withTools('Task'), children: new Map() })).toBe('');
+  expect(formatResumeHint(child, withTools('Task'))).toContain(child.spec.id);
+  expect(formatResumeHint(child, withTools('Read', 'TaskOutput'))).toBe('');
+  expect(formatResumeHint(child, { ...withTools('Task'), children: new Map() })).toBe('');
   for (const status of ['stopped', 'killed', 'interrupted', 'partial', 'failed'] as const) {
-    expect(resumeHint({ ...child, status }, withTools('Task'))).not.toBe('');
+    expect(formatResumeHint({ ...child, status }, withTools('Task'))).not.toBe('');
   }
 });

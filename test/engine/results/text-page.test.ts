@@ -1,23 +1,23 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../../../src/base/token-estimate.ts';
-import { cutAtParagraph } from '../../../src/engine/results/text-page.ts';
+import { cutPage } from '../../../src/engine/results/text-page.ts';
 
-describe('cutAtParagraph', () => {
-  it('leaves alone what fits', () => {
-    expect(cutAtParagraph('one\n\ntwo', 0, 100)).toEqual({ text: 'one\n\ntwo', next: null });
+describe('cutPage', () => {
+  it('returns a text that fits unchanged', () => {
+    expect(cutPage('one\n\ntwo', 0, 100)).toEqual({ text: 'one\n\ntwo', next: null });
   });
 
   it('ends at a paragraph', () => {
     const paragraph = 'word '.repeat(40).trimEnd();
     const whole = Array.from({ length: 10 }, () => paragraph).join('\n\n');
-    const { text, next } = cutAtParagraph(whole, 0, 170);
+    const { text, next } = cutPage(whole, 0, 170);
     expect(text).toBe(Array.from({ length: 4 }, () => paragraph).join('\n\n'));
     expect(whole.slice(next ?? 0).startsWith('word')).toBe(true);
   });
 
-  it('comes to an end where nobody says how much fits', () => {
-    expect(cutAtParagraph('one two three', 0, Number.NaN).text.length).toBeLessThanOrEqual(2);
+  it('ends even if the limit is not a number', () => {
+    expect(cutPage('one two three', 0, Number.NaN).text.length).toBeLessThanOrEqual(2);
   });
 
   it('pages through any text to its end, losing nothing but space at the cuts', () => {
@@ -29,7 +29,7 @@ describe('cutAtParagraph', () => {
         let offset: number | null = 0;
         for (let page = 0; offset !== null; page += 1) {
           expect(page).toBeLessThanOrEqual(whole.length);
-          const cut = cutAtParagraph(whole, offset, most);
+          const cut = cutPage(whole, offset, most);
           expect(cut.text.isWellFormed()).toBe(true);
           if (cut.next !== null) expect(cut.next).toBeGreaterThan(offset);
           pages += cut.text;
@@ -52,19 +52,19 @@ describe('cutAtParagraph', () => {
     ['paragraphs of Windows', `${'word '.repeat(40)}\r\n\r\n`.repeat(500), /\r\n\r\n$/],
     ['sentences', 'One two three. '.repeat(10_000), /\. $/],
   ])('keeps to the tokens in %s, and cuts it well', (_, whole, end) => {
-    const { text, next } = cutAtParagraph(whole, 0, 2_000);
+    const { text, next } = cutPage(whole, 0, 2_000);
     expect(estimateTokens(text)).toBeLessThanOrEqual(2_000);
     expect(estimateTokens(text)).toBeGreaterThan(900);
     expect(whole.slice(0, next ?? 0)).toMatch(end);
     expect(whole.slice(0, next ?? 0).trimEnd()).toBe(text);
   });
 
-  it('begins at a code point', () => {
-    expect(cutAtParagraph('a\u{1f600}b', 2, 10)).toEqual({ text: '\u{1f600}b', next: null });
+  it('starts at a code point', () => {
+    expect(cutPage('a\u{1f600}b', 2, 10)).toEqual({ text: '\u{1f600}b', next: null });
   });
 
-  it('looks at no more of a huge text than it needs', () => {
-    const { text, next } = cutAtParagraph('x'.repeat(20_000_000), 0, 100);
+  it('reads no more of a huge text than it needs', () => {
+    const { text, next } = cutPage('x'.repeat(20_000_000), 0, 100);
     expect(text.length).toBeLessThanOrEqual(2000);
     expect(next).toBe(text.length);
   });

@@ -46,7 +46,8 @@ describe('the same delegation again', () => {
     const { test, state } = await delegate(place, { look: looks(READ) });
     const run = test.engine.task(state.spec.id);
     expect(run).toBeUndefined();
-    const { resultEnvelope } = await import('../../../src/engine/results/result.ts');
+    const { buildResultEnvelope: resultEnvelope } =
+      await import('../../../src/engine/results/result.ts');
     const { data, status } = resultEnvelope(state, { transcript: null, outputFile: null });
     const { endedAt, spec } = first.state;
     expect(status).toBe('success');

@@ -16,7 +16,7 @@ import {
   taskOutput,
   tempDirectory,
   until,
-} from '../shells-support.ts';
+} from './support.ts';
 import { promptOf } from '../support.ts';
 import { withoutNonce } from '../../nonce.ts';
 import { bashTool } from '../../../src/tools/bash/bash.ts';

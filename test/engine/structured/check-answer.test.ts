@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import {
-  answerCheck,
-  schemaProblem,
+  createAnswerCheck,
+  findSchemaProblem,
   type AnswerCheck,
 } from '../../../src/engine/structured/check-answer.ts';
 import { isValid } from './plain-validator.ts';
 
 async function checkOf(schema: JsonObject): Promise<AnswerCheck> {
-  const check = await answerCheck(schema);
+  const check = await createAnswerCheck(schema);
   if (typeof check === 'string') throw new Error(check);
   return check;
 }
@@ -91,7 +91,8 @@ describe('an answer', () => {
     const check = await checkOf({ pattern: '^(a+)+$' });
     expect(check(JSON.stringify(`${'a'.repeat(50)}!`))).toEqual({
       kind: 'unchecked',
-      why: 'a pattern or another keyword of the schema took longer than 500 ms on it (limit schema_check_ms = 500)',
+      reason:
+        'a pattern or another keyword of the schema took longer than 500 ms on it (limit schema_check_ms = 500)',
     });
     expect(check('"aaa"')).toEqual({ kind: 'valid', value: 'aaa' });
   });
@@ -181,7 +182,7 @@ describe('a schema', () => {
       '#: $ref "#/$defs/a" leads to nothing',
     ],
   ])('%s is refused', async (_, schema, problem) => {
-    expect(await schemaProblem(schema)).toContain(problem);
+    expect(await findSchemaProblem(schema)).toContain(problem);
   });
 
   it('stays as it was given', async () => {

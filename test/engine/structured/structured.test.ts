@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { resultEnvelope } from '../../../src/engine/results/result.ts';
+import { buildResultEnvelope } from '../../../src/engine/results/result.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { call, calls, eventsOfType, play, requestsOf, toldTo } from '../play.ts';
 import { testEngine, WORKER, type TestEngine } from '../support.ts';
@@ -25,7 +25,7 @@ function childOf({ events }: TestEngine): TaskState {
 }
 
 function dataOf(state: TaskState) {
-  const { status, data, error, text } = resultEnvelope(state, {
+  const { status, data, error, text } = buildResultEnvelope(state, {
     transcript: null,
     outputFile: null,
   });

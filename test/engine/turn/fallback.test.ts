@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { decideFallback, isLasting } from '../../../src/engine/turn/fallback.ts';
+import { decideFallback, isLongRateLimit } from '../../../src/engine/turn/fallback.ts';
 import type { EventBody, TaskEvent } from '../../../src/protocol/events/event.ts';
 import {
   modelName,
@@ -122,7 +122,7 @@ describe('isLasting', () => {
     ['a server that asks for more', { ...failure('server'), retryAfterMs: 60_001 }, 1, true],
     ['a server that asks for nothing', failure('server'), 9, false],
   ])('%s', (_, each, inARow, expected) => {
-    expect(isLasting(each, { inARow, retries: 2 })).toBe(expected);
+    expect(isLongRateLimit(each, { inARow, retries: 2 })).toBe(expected);
   });
 });
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { requestedWait, tooLongWait, waitFor } from '../../../src/engine/turn/rate-limit-wait.ts';
+import {
+  findRequestedWait,
+  checkMaxWait,
+  estimateRateLimitWait,
+} from '../../../src/engine/turn/rate-limit-wait.ts';
 import type { ModelFailure } from '../../../src/protocol/model.ts';
 
 const limited: ModelFailure = { kind: 'rate_limit', message: 'p/m: slow down', retryable: true };
@@ -14,7 +18,7 @@ describe('requestedWait', () => {
     ['an overloaded server with one', { ...overloaded, retryAfterMs: 5_400_000 }, 5_400_000],
     ['an overloaded server without one', overloaded, null],
   ] as const)('%s', (_, failure, ms) => {
-    expect(requestedWait(failure, 2)).toBe(ms);
+    expect(findRequestedWait(failure, 2)).toBe(ms);
   });
 });
 
@@ -26,7 +30,7 @@ describe('a rate limit', () => {
     [limited, 3, 2000],
     [limited, 1000, 30_000],
   ])('is waited for about as long as it asks: %j, the %s. in a row', (failure, inARow, ms) => {
-    expect(waitFor(failure, inARow)).toBe(ms);
+    expect(estimateRateLimitWait(failure, inARow)).toBe(ms);
   });
 
   it.each([
@@ -34,8 +38,8 @@ describe('a rate limit', () => {
     [asking(86_400), 86_400, 0],
     [limited, 0.5, 300],
   ])('is waited for: %j, %s s in all of %s', (failure, total, most) => {
-    const wait = { totalMs: total * 1000, mostMs: most * 1000, now: NOW };
-    expect(tooLongWait(failure, wait)).toBeNull();
+    const wait = { totalMs: total * 1000, maxMs: most * 1000, now: NOW };
+    expect(checkMaxWait(failure, wait)).toBeNull();
   });
 
   it.each([
@@ -46,8 +50,8 @@ describe('a rate limit', () => {
     [asking(60), 360, 'try again at 2026-11-25 15:01:00, in 60 s: that is in all longer than'],
     [limited, 310, 'it was waited for 6 min, longer than'],
   ])('is waited for no longer: %j, %s s in all', (failure, total, says) => {
-    const wait = { totalMs: total * 1000, mostMs: 300_000, now: NOW };
-    const ended = tooLongWait(failure, wait);
+    const wait = { totalMs: total * 1000, maxMs: 300_000, now: NOW };
+    const ended = checkMaxWait(failure, wait);
     expect(ended).toMatchObject({ kind: 'rate_limit', retryable: true });
     expect(ended?.message).toContain(
       `p/m: slow down (${says} the limit provider.max_wait_seconds = 300`,

@@ -5,7 +5,7 @@ import type { ToolSpec } from '../../../src/protocol/model.ts';
 import type { AnyTool, ToolContext } from '../../../src/protocol/tool.ts';
 import { codeSearchTool } from '../../../src/tools/code-search/code-search.ts';
 import { noSandbox } from '../../../src/sys/sandbox/sandbox.ts';
-import { commandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
 import { globTool } from '../../../src/tools/glob/glob.ts';
 import { grepTool } from '../../../src/tools/grep/grep.ts';
 import { readTool } from '../../../src/tools/read/read.ts';
@@ -70,9 +70,9 @@ function contextIn(root: string): ToolContext {
     },
     todos: { get: () => [], set: () => {} },
     shells: { start: () => Promise.reject(new Error('no shells here')) },
-    sandbox: commandSandbox({
+    sandbox: createCommandSandbox({
       sandbox: noSandbox('a test', 'none is needed'),
-      variables: [],
+      variableNames: [],
       taskId: 'task00000001',
       rights: {
         mode: 'default',

@@ -1,6 +1,6 @@
 import { HAS_BUBBLEWRAP, Place } from '../../sys/sandbox/support.ts';
 import { makeWorkspace } from '../workspace.ts';
-import { commandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
 
 /** Runs a command with the Bash tool and resolves with its result. */
 export type RunBash = (command: string, timeout?: number) => Promise<string>;
@@ -15,9 +15,9 @@ function inSandbox(): RunBash {
   const at = makeWorkspace();
   const place = new Place();
   const rules = { allow: [], ask: [], deny: [] };
-  const sandbox = commandSandbox({
+  const sandbox = createCommandSandbox({
     sandbox: place.sandbox(),
-    variables: [],
+    variableNames: [],
     taskId: 'task00000001',
     rights: { mode: 'default', rules, roots: [place.root], network: false },
     home: place.home,

@@ -7,7 +7,7 @@ import { createMemoryPort } from '../../../src/engine/memory/memory-port.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { ToolContext, ToolOutput } from '../../../src/protocol/tool.ts';
 import { noSandbox } from '../../../src/sys/sandbox/sandbox.ts';
-import { commandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
+import { createCommandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 
 export const AGENT: AgentDefinition = {
@@ -70,9 +70,9 @@ export function noteTask(options: NoteTaskOptions): NoteTask {
       sleep: async (ms) => void (await sleep(ms)),
     }),
     shells: { start: () => Promise.reject(new Error('no shells here')) },
-    sandbox: commandSandbox({
+    sandbox: createCommandSandbox({
       sandbox: noSandbox('a test', 'none is needed'),
-      variables: [],
+      variableNames: [],
       taskId: 'task00000001',
       rights: {
         mode: 'default',

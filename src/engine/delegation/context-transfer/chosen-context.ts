@@ -8,10 +8,10 @@ import { readTransferredFile } from './transferred-file.ts';
 import { transferredResult } from './transferred-result.ts';
 import type { TransferredContext, TransferRequest } from './transferred-context.ts';
 import {
-  initialContextText,
+  formatInitialContext,
   MAX_TRANSFERRED_BYTES,
-  type Quoted,
-} from '../../compaction/quoted-texts.ts';
+  type QuotedText,
+} from '../../compaction/last-turns.ts';
 
 const LEAD =
   'The agent that gives you this task hands you these with it; what you see here is read.';
@@ -22,7 +22,7 @@ export async function chosenContext(
   request: TransferRequest,
   { files, results }: Extract<ContextArgument, { kind: 'chosen' }>,
 ): Promise<TransferredContext | MusterError> {
-  const quotes: Quoted[] = [];
+  const quotes: QuotedText[] = [];
   const read = new Map<string, FileSeen>();
   const handed = new Set<string>();
   for (const word of results) {
@@ -48,7 +48,7 @@ export async function chosenContext(
   }
   return {
     plan: request.plan,
-    given: { text: initialContextText(LEAD, quotes), read: [...read.values()] },
+    given: { text: formatInitialContext(LEAD, quotes), read: [...read.values()] },
     handed: [...handed],
   };
 }

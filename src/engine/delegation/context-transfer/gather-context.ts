@@ -3,7 +3,7 @@ import type { EngineContext } from '../engine-context.ts';
 import { chosenContext } from './chosen-context.ts';
 import type { TransferredContext, TransferRequest } from './transferred-context.ts';
 import { forkContext } from './fork-context.ts';
-import { lastTurns } from '../../compaction/last-turns.ts';
+import { quoteLastTurns } from '../../compaction/last-turns.ts';
 import { summaryOf } from './summarized-context.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function gatherTransferredContext(
     case 'inherit':
       return forkContext(engine, request);
     case 'last': {
-      const text = lastTurns(caller.state.conversation.messages, wish.turns);
+      const text = quoteLastTurns(caller.state.conversation.messages, wish.turns);
       return { plan, given: { text, read: [] }, handed: [] };
     }
     case 'summary':

@@ -10,8 +10,8 @@ import type { TaskRun } from '../../task/task-run.ts';
 import type { EngineContext } from '../engine-context.ts';
 import type { TransferredContext, TransferRequest } from './transferred-context.ts';
 import { blobsOf, cachedAs, forkedMessages } from './fork-context.ts';
-import { lastTurns } from '../../compaction/last-turns.ts';
-import { TRANSFER_SUMMARY_PROMPT } from '../../compaction/summary-texts.ts';
+import { quoteLastTurns } from '../../compaction/last-turns.ts';
+import { TRANSFER_SUMMARY_PROMPT } from '../../compaction/compaction-texts.ts';
 
 /** UTF-16 units of a conversation as text: of a shorter one a summary would hardly be shorter. */
 const FEW_WORDS = 6_000;
@@ -25,7 +25,7 @@ export async function summaryOf(
   { deps }: EngineContext,
   { caller, plan }: TransferRequest,
 ): Promise<TransferredContext> {
-  const words = lastTurns(caller.state.conversation.messages, Infinity);
+  const words = quoteLastTurns(caller.state.conversation.messages, Infinity);
   if (words.length <= FEW_WORDS) return { plan, given: { text: words, read: [] }, handed: [] };
   const conversation = conversationOf(caller);
   const { model, prefix, messages } = conversation;

@@ -1,12 +1,12 @@
 import { escapeTags } from '../../../base/control-tags.ts';
 import { MusterError } from '../../../base/errors.ts';
-import { cutAtParagraph } from '../../results/text-page.ts';
+import { cutPage } from '../../results/text-page.ts';
 import { findVisibleTask } from '../visible-tasks.ts';
 import { fullResult } from '../../results/result.ts';
 import { taskState } from '../task-state.ts';
 import type { EngineContext } from '../engine-context.ts';
 import type { TransferRequest } from './transferred-context.ts';
-import type { Quoted } from '../../compaction/quoted-texts.ts';
+import type { QuotedText } from '../../compaction/last-turns.ts';
 
 /** Tokens of one result; of a longer one its beginning, with where the rest is. */
 const RESULT_TOKENS = 8_000;
@@ -17,7 +17,7 @@ export function transferredResult(
   engine: EngineContext,
   { caller, plan }: TransferRequest,
   word: string,
-): { readonly id: string; readonly quoted: Quoted } | MusterError {
+): { readonly id: string; readonly quoted: QuotedText } | MusterError {
   const found = findVisibleTask(caller, engine.running, { field: FIELD, word });
   if (found instanceof MusterError) return found;
   const { id } = found;
@@ -33,7 +33,7 @@ export function transferredResult(
     return new MusterError('CONFLICT', `${FIELD}: task ${id} has not ended: ${what} first`);
   }
   const whole = fullResult(state);
-  const { text, next } = cutAtParagraph(whole, 0, RESULT_TOKENS);
+  const { text, next } = cutPage(whole, 0, RESULT_TOKENS);
   const mayReadOn = plan.setup.tools.some(({ name }) => name === 'TaskOutput');
   const rest = mayReadOn
     ? `The rest: TaskOutput(task_id: "${id}", offset: ${next})`

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/front/tui/terminal/project-files.ts';
 import { droppedImage } from '../../../../src/front/tui/terminal/pasted-images.ts';
 import { OutputBuffer } from '../../../../src/front/tui/terminal/shell-process.ts';
-import { fileMentions } from '../../../../src/engine/quote/file-mentions.ts';
+import { findFileMentions } from '../../../../src/engine/quote/quote.ts';
 
 it.each([
   ['app', ['src/app.ts', 'test/app.test.ts', 'apple/x.ts', 'src/my-app.ts', 'src/a/p/p.ts']],
@@ -39,7 +39,7 @@ it('every file name can be mentioned', () => {
   fc.assert(
     fc.property(paths, (path) => {
       fc.pre(!path.includes('`') && !path.includes('<stdin>') && path.isWellFormed());
-      const [names = []] = fileMentions(`see ${mentionOf(path)} there`, []);
+      const [names = []] = findFileMentions(`see ${mentionOf(path)} there`, []);
       expect(names).toContain(path);
     }),
   );

@@ -1,0 +1,81 @@
+import { localDay } from '../../base/local-time.ts';
+import type { Message } from '../../protocol/message.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { noticeInput } from '../../protocol/notice-text.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
+import type { Cap } from '../limits/budget.ts';
+
+const DATE_NOTICE = /^<notice>It is (\d{4}-\d{2}-\d{2}) now\.<\/notice>$/;
+
+/**
+ * Adds the present date to a conversation that continues on a later day than the last one it was given. The
+ * system prompt, which names the first day, must keep its bytes for the provider's cache.
+ */
+export function queueNewDate(
+  { clock, today = () => localDay(clock.now()) }: Pick<EngineDeps, 'clock' | 'today'>,
+  { journal, spec, state }: Pick<TaskRun, 'journal' | 'spec' | 'state'>,
+): void {
+  const date = today();
+  const first = spec.date ?? localDay(state.createdAt);
+  // A clock that was set back makes no new day.
+  if (date === null || date <= first) return;
+  const { messages, queued } = state.conversation;
+  const known = findLatestDate([...messages, ...queued]);
+  if (known !== undefined && date <= known) return;
+  const input = noticeInput(`date-${date}-turn-${state.turns + 1}`, `It is ${date} now.`);
+  journal.record({ type: 'input.queued', input });
+}
+
+/**
+ * Returns the newest date that a conversation was given after its start, or undefined if there is none or a
+ * summary replaced it.
+ */
+function findLatestDate(
+  items: readonly (Message | { readonly text: string })[],
+): string | undefined {
+  for (const item of items.toReversed()) {
+    const texts = 'text' in item ? [item.text] : textsOf(item);
+    const [date] = texts.flatMap((text) => DATE_NOTICE.exec(text)?.[1] ?? []).toReversed();
+    if (date !== undefined) return date;
+  }
+  return undefined;
+}
+
+function textsOf({ role, content }: Message): readonly string[] {
+  return role === 'user' ? content.map(({ text }) => text) : [];
+}
+
+/**
+ * Returns the limits that a task is notified of, with the amount used: its own, and for the root those of the
+ * tree.
+ */
+export function capsInUse(run: TaskRun, clock: Clock): readonly LimitHit[] {
+  const { tree, state, spec, budget } = run;
+  const { maxTurns } = spec.limits;
+  const turns = state.turns - state.activation.turnsBefore;
+  const seconds = Math.floor(workedMs(run, clock) / 1000);
+  return [
+    ...(maxTurns === null ? [] : [{ limit: 'max_turns', value: maxTurns, used: turns }]),
+    ...budget.capUses,
+    ...(tree.id === spec.id ? tree.budget.capUses : []),
+    ...wallCaps(run).map(({ limit, value }) => ({ limit, value: value / 1000, used: seconds })),
+  ];
+}
+
+/** Returns the limits on a task's working time in milliseconds: its own, and for the root that of the tree. */
+export function wallCaps({ spec, tree }: TaskRun): readonly Cap[] {
+  const { wallMs } = spec.limits;
+  const ofTree = tree.id === spec.id ? tree.wallMs : null;
+  return [
+    ...(wallMs === null ? [] : [{ limit: 'task_wall_seconds', value: wallMs }]),
+    ...(ofTree === null ? [] : [{ limit: 'tree_wall_seconds', value: ofTree }]),
+  ];
+}
+
+/** Returns the milliseconds that a task has worked in its activation, including those under earlier processes. */
+function workedMs({ state, workingSince }: TaskRun, clock: Clock): number {
+  const here = workingSince === null ? 0 : clock.monotonic() - workingSince;
+  return state.activation.workedMs + here;
+}

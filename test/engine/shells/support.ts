@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import type { TaskEvent } from '../../../src/protocol/events/event.ts';
+import type { ModelRequest } from '../../../src/protocol/model.ts';
+import { findProcesses } from '../../../src/sys/process-table.ts';
+import { bashTool } from '../../../src/tools/bash/bash.ts';
+import type { TaskState } from '../../../src/protocol/state/task-state.ts';
+import { testEngine, type EngineSetup, type TestEngine } from '../support.ts';
+import type { ScriptedAnswer, ScriptedCall } from '../../scripted-model.ts';
+
+/** One message of the model: its calls, or its text; may look at what it was told, and wait. */
+export type Move =
+  | string
+  | readonly ScriptedCall[]
+  | ((request: ModelRequest) => Move | Promise<Move>);
+
+/** The model makes these moves, one a request. */
+export function shellEngine(moves: readonly Move[], setup: EngineSetup = {}): TestEngine {
+  return scriptedEngine((_, index) => moves[index] ?? 'done', setup);
+}
+
+/** The model makes the move that is chosen for a request. */
+export function scriptedEngine(
+  choose: (request: ModelRequest, index: number) => Move,
+  setup: EngineSetup = {},
+): TestEngine {
+  const engine = testEngine(
+    async (request, index) => await answer(choose(request, index), request),
+    { tools: [bashTool], ...setup },
+  );
+  onTestFinished(() => engine.store.close());
+  return engine;
+}
+
+async function answer(move: Move, request: ModelRequest): Promise<ScriptedAnswer> {
+  if (typeof move === 'string') return { text: move };
+  if (typeof move === 'function') return await answer(await move(request), request);
+  return { calls: move };
+}
+
+export function inBackground(command: string): ScriptedCall {
+  return { name: 'Bash', input: { command, run_in_background: true } };
+}
+
+export function taskOutput(id: string, input: object = {}): ScriptedCall {
+  return { name: 'TaskOutput', input: { task_id: id, ...input } };
+}
+
+export function taskStop(id: string): ScriptedCall {
+  return { name: 'TaskStop', input: { task_id: id } };
+}
+
+/** What the newest message of calls gave. */
+export function results(request: ModelRequest | undefined): readonly string[] {
+  const told = request?.messages.findLast(({ role }) => role === 'tool');
+  return told?.role === 'tool' ? told.content.map(({ text }) => text) : [];
+}
+
+/** Ids of the shells that a request tells of having started, in order. */
+export function shellIds(request: ModelRequest | undefined): readonly string[] {
+  const texts = (request?.messages ?? []).flatMap((message) =>
+    message.role === 'tool' ? message.content.map(({ text }) => text) : [],
+  );
+  return texts.flatMap((text) => /^Shell (\w+) runs in the background/.exec(text)?.[1] ?? []);
+}
+
+/** The one shell of a request. */
+export function shellId(request: ModelRequest | undefined): string {
+  const [id] = shellIds(request);
+  if (id === undefined) throw new Error(`no shell was started: ${results(request).join('; ')}`);
+  return id;
+}
+
+/** Everything that a user message of the request says. */
+export function notices(request: ModelRequest | undefined): readonly string[] {
+  const said = (request?.messages ?? []).flatMap((message) =>
+    message.role === 'user' ? message.content.map(({ text }) => text) : [],
+  );
+  return said.filter((text) => text.startsWith('<notice>'));
+}
+
+/** Ends of shells as the events tell them, by command. */
+export function endsOf(
+  events: readonly TaskEvent[],
+): readonly (readonly [string, string, number | null])[] {
+  const commands = new Map(
+    events.flatMap((event) =>
+      event.type === 'shell.started' ? [[event.shell, event.command] as const] : [],
+    ),
+  );
+  return events.flatMap((event) =>
+    event.type === 'shell.ended'
+      ? [[commands.get(event.shell) ?? '?', event.end, event.exitCode] as const]
+      : [],
+  );
+}
+
+export function outputPath(state: TaskState): string {
+  const [shell] = state.shells.values();
+  if (shell === undefined) throw new Error('it has no shell');
+  return shell.output;
+}
+
+/** Pids of what a task's commands left. Linux only: elsewhere none are found. */
+export function leftOf(taskId: string): readonly number[] {
+  return findProcesses({ marks: new Set([`MUSTER_TASK=${taskId}`]) }) ?? [];
+}
+
+/** A directory that is gone after the test. */
+export function tempDirectory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'muster-shells-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+export async function until(holds: () => boolean): Promise<void> {
+  for (let waited = 0; waited < 10_000; waited += 10) {
+    if (holds()) return;
+    await sleep(10);
+  }
+  throw new Error('it has not come true within 10 s');
+}
