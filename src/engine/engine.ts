@@ -12,14 +12,14 @@ import { LoopQueue } from '../base/loop-queue.ts';
 import { createTask } from './delegation/create-task.ts';
 import { requireCompactable } from './compaction/compact-now.ts';
 import { createDelegation } from './delegation/delegation.ts';
-import { delegationVerdict } from './delegation/delegation-verdict.ts';
+import { decideDelegation } from './delegation/decide-delegation.ts';
 import type { EngineDeps } from './task/deps.ts';
 import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
 import { quoteReader, type Recipient } from './quote/recipient.ts';
 import { prepareAgent, whyUnusable } from './prompt/prepare-agent.ts';
-import { driveItems } from './fan-out/drive.ts';
-import { reopenFailed, requireConversation } from './fan-out/resumed.ts';
-import { startFanOut, type FanOutRequest } from './fan-out/start.ts';
+import { driveItems } from './fan-out/drive-items.ts';
+import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
+import { startFanOut, type FanOutRequest } from './fan-out/start-fan-out.ts';
 import { foldLog } from './task/fold-log.ts';
 import { combineLimits } from './limits/limits.ts';
 import { runTask } from './loop/loop.ts';
@@ -43,18 +43,18 @@ import {
   resumeRecoveredDescendant,
   type ResumedDescendant,
 } from './resume-descendant.ts';
-import { finishRewinds } from './rewind/finish.ts';
+import { finishRewinds } from './rewind/finish-rewind.ts';
 import {
-  goOnMessage,
+  continueMessage,
   recordMaxRights,
   recordResume,
   startActivations,
-} from './delegation/resume.ts';
+} from './delegation/resume-task.ts';
 import { RunningTasks } from './task/running-tasks.ts';
 import { recordMode } from './questions/set-mode.ts';
 import { stopOrder, type StopOrder } from './task/stop.ts';
 import type { TaskRun } from './task/task-run.ts';
-import { taskTools } from './task-tools/index.ts';
+import { createTaskTools } from './task-tools/index.ts';
 import { Tree } from './task/tree.ts';
 import type { EngineContext } from './delegation/engine-context.ts';
 import { answerQuestion } from './questions/answer-question.ts';
@@ -64,7 +64,7 @@ import type {
   ResumeBelowRequest,
   QuestionAnswer,
   ResumeOptions,
-} from './requests.ts';
+} from './engine-requests.ts';
 
 /** Runs the tasks of this process. One engine serves any number of trees. */
 export class Engine {
@@ -83,7 +83,7 @@ export class Engine {
       driveItems: (run) => driveItems(this.context, run),
       startLoop: (run) => void runTask(this.deps, run),
     };
-    tools.push(...taskTools(this.context, createDelegation(this.context)));
+    tools.push(...createTaskTools(this.context, createDelegation(this.context)));
   }
 
   /**
@@ -104,7 +104,7 @@ export class Engine {
     const run = createTask(this.context, new Tree(id, this.deps), {
       ...request,
       id,
-      words: request.words ?? request.prompt,
+      personText: request.personText ?? request.prompt,
       setup,
       limits: combineLimits({
         config: settings.rootLimits,
@@ -135,7 +135,7 @@ export class Engine {
     const plan = outlineChild(deps, by, wish);
     if (plan instanceof MusterError) return plan;
     const { prompt, tools } = plan.setup;
-    const decision = delegationVerdict(deps, by.rights, plan.agent);
+    const decision = decideDelegation(deps, by.rights, plan.agent);
     const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
     const reusesResults = plan.agent.cache ?? deps.settings.reusesResults;
     return {
@@ -154,7 +154,7 @@ export class Engine {
    */
   async resume(id: string, request: ResumeOptions): Promise<TaskRun> {
     const opened = recoverTasks(this.context, id, { tree: null, parent: null });
-    const [top, ...below] = opened;
+    const [top, ...descendantToResume] = opened;
     const {
       prompt,
       enclosed,
@@ -169,12 +169,12 @@ export class Engine {
       await finishRewinds(this.deps.store, opened);
       if (prompt !== null) requireConversation(top);
       if (request.compacts !== undefined) await requireCompactable(this.deps, top);
-      if (retryFailed) reopenFailed(top);
+      if (retryFailed) reopenFailedItems(top);
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
       if (answer !== undefined) answerRecorded(opened, answer, this.deps.inbox);
       const message =
-        prompt === null ? null : this.said(prompt, { to: top.spec, teller: top, enclosed });
+        prompt === null ? null : this.personInput(prompt, { to: top.spec, teller: top, enclosed });
       recordResume(this.deps, top, {
         ...terms,
         by: 'user',
@@ -183,7 +183,7 @@ export class Engine {
         isToldToGoOn: one === undefined,
         maxRights: request.maxRights(top.spec.rights),
       });
-      for (const run of below)
+      for (const run of descendantToResume)
         recordMaxRights(run, run.parent?.permissions.rights ?? top.permissions.rights);
       if (one !== undefined)
         await resumeRecoveredDescendant(this.context, top, this.below(one, top));
@@ -202,7 +202,7 @@ export class Engine {
   }
 
   /** Gathers what goes with a person's next words to a task: of a log, or one that is about to be made. */
-  async enclose(to: Recipient, wish: QuoteRequest, signal?: AbortSignal): Promise<QuotedItems> {
+  async quote(to: Recipient, wish: QuoteRequest, signal?: AbortSignal): Promise<QuotedItems> {
     const { quoteItems: enclose } = await import('./quote/quote.ts');
     const receiver = quoteReader(this.deps, to, this.running);
     return enclose(this.deps, receiver, wish, signal ?? new AbortController().signal);
@@ -210,10 +210,10 @@ export class Engine {
 
   /** Says something to a task at work, in its next request. `NOT_FOUND` when it is not at work here. */
   send(id: string, message: string, enclosed?: readonly QuotedItem[]): void {
-    const run = this.atWork(id);
-    if (run.isEnding) throw notAtWork(id);
+    const run = this.requireRun(id);
+    if (run.isEnding) throw notRunning(id);
     requireConversation(run);
-    run.mailbox.send(this.said(message, { to: run.spec, teller: run, enclosed }));
+    run.mailbox.send(this.personInput(message, { to: run.spec, teller: run, enclosed }));
   }
 
   /**
@@ -222,7 +222,7 @@ export class Engine {
    * is not at work here, `INVALID_PARAM` for another task: that is stopped, with all below it.
    */
   interrupt(id: string): void {
-    const run = this.atWork(id);
+    const run = this.requireRun(id);
     if (run.parent !== null) {
       throw new MusterError('INVALID_PARAM', `task ${id} is no conversation: stop it instead`);
     }
@@ -239,14 +239,14 @@ export class Engine {
    * when it is not at work here, `INVALID_PARAM` for another task, or where its definition wants a narrower one.
    */
   setMode(id: string, mode: PermissionMode): void {
-    const run = this.atWork(id);
-    if (run.isEnding) throw notAtWork(id);
+    const run = this.requireRun(id);
+    if (run.isEnding) throw notRunning(id);
     if (recordMode(run, mode).isNarrower) this.deps.inbox.reconsider();
   }
 
   /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
   detach(id: string): void {
-    const run = this.atWork(id);
+    const run = this.requireRun(id);
     if (run.parent === null) {
       throw new MusterError('INVALID_PARAM', `task ${id} is a conversation; no task waits for it`);
     }
@@ -268,9 +268,9 @@ export class Engine {
     { id, prompt, ...terms }: { readonly id: string } & ResumeBelowRequest,
     teller: TaskRun,
   ): ResumedDescendant {
-    if (prompt === undefined) return { ...terms, id, message: goOnMessage() };
+    if (prompt === undefined) return { ...terms, id, message: continueMessage() };
     const to = foldLog(this.deps.store, id).spec;
-    return { ...terms, id, message: this.said(prompt, { to, teller }) };
+    return { ...terms, id, message: this.personInput(prompt, { to, teller }) };
   }
 
   /** Answers a question that waits in this process. Throws MusterError as `answerQuestion` does. */
@@ -279,7 +279,7 @@ export class Engine {
   }
 
   /** A person's words to a task; `teller`'s log says so where types that they name can't be called. */
-  private said(
+  private personInput(
     words: string,
     {
       to,
@@ -296,10 +296,10 @@ export class Engine {
     return personMessage(words, mentions, enclosed);
   }
 
-  private atWork(id: string): TaskRun {
+  private requireRun(id: string): TaskRun {
     const run = this.running.get(id);
     if (run !== undefined) return run;
-    throw notAtWork(id);
+    throw notRunning(id);
   }
 
   result(run: TaskRun): ResultEnvelope {
@@ -317,6 +317,6 @@ export class Engine {
   }
 }
 
-function notAtWork(id: string): MusterError {
+function notRunning(id: string): MusterError {
   return new MusterError('NOT_FOUND', `task ${id} is not at work in this process`);
 }

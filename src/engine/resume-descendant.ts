@@ -1,7 +1,7 @@
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { TaskInput } from '../protocol/input.ts';
-import { tasksBelow } from './delegation/delivery.ts';
+import { knownDescendants } from './delegation/deliver-end.ts';
 import { foldLog } from './task/fold-log.ts';
 import { isBusy } from './loop/next-step.ts';
 import { resumeChild } from './delegation/resume-child.ts';
@@ -30,7 +30,7 @@ export async function resumeDescendant(
     callId: newId(),
     by: 'user',
     field: 'task',
-    word: id,
+    reference: id,
     background: true,
   });
   if (resumed instanceof MusterError) throw resumed;
@@ -42,7 +42,7 @@ export function requireDescendant(top: TaskRun, id: string): void {
     const message = `task ${top.spec.id} is a run of a template and waits for none of its tasks anew`;
     throw new MusterError('INVALID_PARAM', message);
   }
-  if (tasksBelow(top.state).includes(id)) return;
+  if (knownDescendants(top.state).includes(id)) return;
   throw new MusterError('NOT_FOUND', `task ${id} is not below task ${top.spec.id}`);
 }
 

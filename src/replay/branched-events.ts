@@ -33,7 +33,7 @@ function isGrant({ type }: EventBody): boolean {
 }
 
 /** What the model is told of what had not ended at the point: nothing of it is there for a branch. */
-export function lostToBranch(state: TaskState): readonly EventBody[] {
+export function lostWorkNotices(state: TaskState): readonly EventBody[] {
   const tasks = [...state.openChildren].map((id) => `- Task ${id}`);
   const shells = runningShells(state).map((id) => `- Shell ${id}`);
   return [...tasks, ...shells].map((what): EventBody => {

@@ -8,7 +8,7 @@ import { Inbox } from '../engine/task/inbox.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { RunningTasks } from '../engine/task/running-tasks.ts';
-import { taskTools } from '../engine/task-tools/index.ts';
+import { createTaskTools } from '../engine/task-tools/index.ts';
 import type { EngineSettings } from '../engine/limits/engine-settings.ts';
 
 interface IdleParts {
@@ -65,6 +65,6 @@ export function toolsByName(
     driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
     startLoop: () => {},
   };
-  const own = taskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));
+  const own = createTaskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));
   return new Map([...tools, ...own].map((tool) => [tool.name, tool]));
 }

@@ -1,7 +1,16 @@
-import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
 import { deferred, type Deferred } from '../base/async.ts';
+import type { ModelChooser } from '../engine/task/deps.ts';
+import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
-import type { ModelFailure, ModelPart, ModelPort, ModelRequest } from '../protocol/model.ts';
+import {
+  type ModelFailure,
+  type ModelPart,
+  type ModelPort,
+  type ModelRequest,
+  modelName,
+  type ResolvedModel,
+} from '../protocol/model.ts';
+import type { RerunLog } from './rerun-log.ts';
 
 interface OpenRequest {
   readonly request: ModelRequest;
@@ -88,4 +97,32 @@ function partOf(event: TaskEvent, { model }: ModelRequest): ModelPart | null {
 /** Without what the loop has added when it gave up: it does so again. */
 function asItCame({ message, ...failure }: ModelFailure): ModelFailure {
   return { ...failure, message: message.replace(/ \(given up after \d[^()]*\)$/, '') };
+}
+
+const UNKNOWN = { contextWindow: null, maxOutput: null, price: null };
+
+/** Chooses nothing: what was chosen stands in the log, and so does what it cost. */
+export function loggedModels(script: RerunLog, whole: readonly TaskEvent[]): ModelChooser {
+  return {
+    forTask: ({ parent }) => parent,
+    facts: async () => UNKNOWN,
+    outputLimit: () => null,
+    fallbacks: (model) => standInFor(model, script.position, whole),
+  };
+}
+
+/** Who stood in for a model when it failed next. */
+function standInFor(
+  model: ResolvedModel,
+  from: number,
+  whole: readonly TaskEvent[],
+): readonly ResolvedModel[] {
+  for (const event of whole) {
+    if (event.seq <= from || event.type !== 'terms.changed' || event.fallback === undefined)
+      continue;
+    if (event.fallback.from !== modelName(model)) continue;
+    // The first step says that and why it stands in, which is said anew.
+    return [{ ...event.model, chain: event.model.chain.slice(1) }];
+  }
+  return [];
 }

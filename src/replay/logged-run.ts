@@ -1,17 +1,25 @@
 import { taskCaps } from '../engine/limits/budget-caps.ts';
-import { Budget, expenseOf } from '../engine/limits/budget.ts';
+import {
+  Budget,
+  expenseOf,
+  type BudgetCaps,
+  type Expense,
+  type RequestNeed,
+  type RequestReservation,
+} from '../engine/limits/budget.ts';
+import { Cancellation } from '../engine/task/cancellation.ts';
 import type { EngineDeps } from '../engine/task/deps.ts';
 import { TaskRun, type TaskRunParts } from '../engine/task/task-run.ts';
 import { Tree, type TreeParts } from '../engine/task/tree.ts';
-import { LoggedBudget } from './logged-budget.ts';
-import type { Script } from './script.ts';
-import { Cancellation } from '../engine/task/cancellation.ts';
+import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
+import type { LimitHit } from '../protocol/state/activation.ts';
+import type { RerunLog } from './rerun-log.ts';
 
 /** A task that is run again, alone: what it shared with its tree its log tells. */
 export class LoggedRun extends TaskRun {
   override readonly budget: Budget;
 
-  constructor(deps: EngineDeps, parts: TaskRunParts, script: Script) {
+  constructor(deps: EngineDeps, parts: TaskRunParts, script: RerunLog) {
     const { deadlines } = deps;
     const isInterruptible = parts.parent === null;
     super(deps, { ...parts, cancellation: new LoggedCancellation({ deadlines, isInterruptible }) });
@@ -29,9 +37,9 @@ const SPENT_BY_TREE = 'the retries of the whole task tree';
 
 /** The tree of such a task. */
 export class LoggedTree extends Tree {
-  private readonly script: Script;
+  private readonly script: RerunLog;
 
-  constructor(id: string, parts: TreeParts, script: Script) {
+  constructor(id: string, parts: TreeParts, script: RerunLog) {
     super(id, parts);
     this.script = script;
   }
@@ -41,5 +49,101 @@ export class LoggedTree extends Tree {
     const next = this.script.next();
     const isSpent = next?.type === 'turn.failed' && next.failure.message.includes(SPENT_BY_TREE);
     return isSpent ? 0 : Infinity;
+  }
+}
+
+const BUDGET_LIMITS = new Set([
+  'max_tokens',
+  'max_cost_usd',
+  'max_tool_bytes',
+  'tree_tokens',
+  'tree_cost_usd',
+  'tree_turns',
+  'tree_tool_bytes',
+]);
+
+/**
+ * The budget of a task that is run again alone. What others of its tree had used by then its log does not
+ * say: where it says that a cap was reached, that is taken from it. A cap of its own that must have been
+ * reached by its own use is, whatever the log says.
+ */
+class LoggedBudget extends Budget {
+  private readonly script: RerunLog;
+  /** Whether the log has requests whose output cap a budget lowered: its own, or one above it. */
+  private readonly hasOutputCaps: boolean;
+
+  constructor(caps: BudgetCaps, script: RerunLog) {
+    const { costUsd: _, toolBytes: _bytes, ...own } = caps;
+    super(own, null);
+    this.script = script;
+    this.hasOutputCaps = hasOutputCap(script);
+  }
+
+  override get bounded(): boolean {
+    return super.bounded || this.hasOutputCaps || this.logged() !== null;
+  }
+
+  override get costCap(): LimitHit | null {
+    const hit = this.logged();
+    if (hit?.unpriced === undefined) return null;
+    const { unpriced: _, ...cap } = hit;
+    return cap;
+  }
+
+  override get toolBytesGone(): LimitHit | null {
+    // As the loop asks: whether there is room for calls, when there is for an answer.
+    return this.script.next()?.type === 'input.queued' ? this.logged() : null;
+  }
+
+  override lacks(expense: Expense): LimitHit | null {
+    const hit = this.script.next()?.type === 'input.queued' ? null : this.logged();
+    return hit ?? super.lacks(expense);
+  }
+
+  /** Whether a request could be repeated as it was, the log says. */
+  override reserveRequest(
+    need: RequestNeed,
+    signal: AbortSignal,
+    onWait?: () => void,
+  ): Promise<RequestReservation> {
+    if (need.output.kind !== 'repeat') return super.reserveRequest(need, signal, onWait);
+    if (isClosedForLowerCap(this.script.next())) {
+      const hit = { limit: 'max_tokens', value: 0, used: 0 };
+      return Promise.resolve({ ok: false, hit });
+    }
+    const output = { ...need.output, kind: 'last' } as const;
+    return super.reserveRequest({ ...need, output }, signal, onWait);
+  }
+
+  /** What was kept of a result stands in the log. */
+  override takeToolBytes(wanted: number): { readonly granted: number; readonly hit: null } {
+    return { granted: wanted, hit: null };
+  }
+
+  /** The cap that the log says is reached now. */
+  private logged(): LimitHit | null {
+    const next = this.script.next();
+    const isTold = next?.type === 'input.queued' && next.input.id.startsWith('limit-');
+    const isGivenUp = next?.type === 'turn.failed';
+    const event = isTold || isGivenUp ? this.script.next(1) : next;
+    if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.has(event.limit)) return null;
+    const { limit, value, used, needed, lastAnswerFits, output, unpriced } = event;
+    return {
+      limit,
+      value,
+      used,
+      ...(needed === undefined ? {} : { needed }),
+      ...(output === undefined ? {} : { output }),
+      ...(lastAnswerFits === undefined ? {} : { lastAnswerFits }),
+      ...(unpriced === undefined ? {} : { unpriced }),
+    };
+  }
+}
+
+function hasOutputCap(script: RerunLog): boolean {
+  for (let ahead = 0; ; ahead += 1) {
+    const event = script.next(ahead);
+    if (event === undefined) return false;
+    if (event.type === 'turn.started' && event.outputCap !== undefined) return true;
   }
 }

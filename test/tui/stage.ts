@@ -20,7 +20,7 @@ import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskSpec } from '../store/fixture-data.ts';
 import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
 import { Emulator, KEYS } from './emulator.ts';
-import type { QuestionAnswer } from '../../src/engine/requests.ts';
+import type { QuestionAnswer } from '../../src/engine/engine-requests.ts';
 import { applyEvent } from '../../src/protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../src/protocol/state/task-state.ts';
 

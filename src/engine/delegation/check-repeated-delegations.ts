@@ -13,7 +13,7 @@ import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Whose work is delegated, and in which words, as logs hold it. */
-export function delegationOf(
+export function recordedDelegationKey(
   { deps }: EngineContext,
   { agent, prompt }: { readonly agent: string; readonly prompt: string },
 ): string {
@@ -57,15 +57,15 @@ function roundsAtAndBelow(state: TaskState, key: string, running: RunningTasks):
 }
 
 /** A task that is told of the end of one below it, at work or opened to be ended. */
-export interface Above extends Pick<TaskRun, 'state'> {
+export interface NotifiedAncestor extends Pick<TaskRun, 'state'> {
   /** Absent: nobody above it is told. */
-  readonly parent?: Above | null;
+  readonly parent?: NotifiedAncestor | null;
 }
 
 /** What the end of a child tells of it: rounds of delegations that those above it have made, too. */
 export function delegationsToReport(
   child: TaskState,
-  above: Above,
+  above: NotifiedAncestor,
 ): Readonly<Record<string, number>> {
   const { own, below } = child.delegations;
   const keys = new Set([...own.keys(), ...below.keys()]);
@@ -73,12 +73,12 @@ export function delegationsToReport(
   return Object.fromEntries(told.map((key) => [key, roundsOf(child.delegations, key)]));
 }
 
-function isMadeAtOrAbove({ state, parent = null }: Above, key: string): boolean {
+function isMadeAtOrAbove({ state, parent = null }: NotifiedAncestor, key: string): boolean {
   if (state.delegations.own.has(key)) return true;
   return parent !== null && isMadeAtOrAbove(parent, key);
 }
 
 /** What the log says of a call that failed with this. */
-export function factsOf(error: MusterError): { readonly facts?: CallDetails } {
+export function failureDetails(error: MusterError): { readonly facts?: CallDetails } {
   return error instanceof RepeatedDelegation ? { facts: { refusedBy: error.hit } } : {};
 }

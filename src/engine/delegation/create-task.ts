@@ -33,7 +33,7 @@ export interface TaskPlan {
   readonly description: string;
   readonly prompt: string;
   /** What of it a person said, and may name agents by. Absent: nothing, it is of a model or a file. */
-  readonly words?: string;
+  readonly personText?: string;
   /** What that person lays beside it. Default: nothing. */
   readonly enclosed?: readonly QuotedItem[];
   /** Tasks that the prompt names and that its parent can reach. */
@@ -44,7 +44,7 @@ export interface TaskPlan {
   /** Names of the skills whose instructions its prompt is. Default: none. */
   readonly skills?: readonly string[];
   /** What it gets beside its prompt. Absent: nothing. */
-  readonly handover?: Pick<TransferredContext, 'given' | 'inherits' | 'summarises'>;
+  readonly transferred?: Pick<TransferredContext, 'initialContext' | 'forked' | 'summarized'>;
   readonly params: JsonObject;
   /** Of the call. Absent: its definition's, if any. */
   readonly outputSchema?: JsonObject;
@@ -66,13 +66,13 @@ export interface TaskPlan {
 /** Freezes the specification, writes it, and returns the task ready to run. */
 export function createTask(engine: EngineContext, tree: Tree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = engine;
-  const { id, parent, background, handover } = plan;
+  const { id, parent, background, transferred: handover } = plan;
   const { tools, prompt, preloaded, memory, unmet } = plan.setup;
   const skills = [...(plan.skills ?? []), ...preloaded.names];
-  const shared = handover?.inherits?.prefix ?? prefixes.get(prompt, tools);
+  const shared = handover?.forked?.prefix ?? prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
   const by = { agent: plan.agent, tools: names };
-  const { mentions, warnings } = mentionsIn(plan.words ?? '', { agents: deps.agents, by });
+  const { mentions, warnings } = mentionsIn(plan.personText ?? '', { agents: deps.agents, by });
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,
@@ -91,9 +91,9 @@ export function createTask(engine: EngineContext, tree: Tree, plan: TaskPlan): T
     prefix: shared.hash,
     ...dateField(plan),
     handed: plan.handed,
-    ...(handover?.given === undefined ? {} : { given: handover.given }),
-    ...(handover?.inherits === undefined ? {} : { inherited: handover.inherits.conversation }),
-    ...(handover?.summarises && { summarised: handover.summarises.conversation }),
+    ...(handover?.initialContext === undefined ? {} : { given: handover.initialContext }),
+    ...(handover?.forked === undefined ? {} : { inherited: handover.forked.conversation }),
+    ...(handover?.summarized && { summarised: handover.summarized.conversation }),
     ...(mentions === undefined ? {} : { mentions }),
     ...(plan.enclosed === undefined || plan.enclosed.length === 0
       ? {}
@@ -167,8 +167,8 @@ function refusedMode(tree: Tree, { modeToGrant = null, rights }: TaskPlan): stri
 }
 
 /** An inherited prefix names the day that it was made on. */
-function dateField({ parent, handover, setup }: TaskPlan): Pick<TaskSpec, 'date'> {
-  if (handover?.inherits === undefined) return { date: setup.prompt.environment.date };
+function dateField({ parent, transferred: handover, setup }: TaskPlan): Pick<TaskSpec, 'date'> {
+  if (handover?.forked === undefined) return { date: setup.prompt.environment.date };
   const date = parent?.run.spec.date;
   return date === undefined ? {} : { date };
 }

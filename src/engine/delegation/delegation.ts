@@ -3,22 +3,21 @@ import { isBegunBy } from '../../protocol/state/activation.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { prepareModels } from './plan-child.ts';
-import { visibleTasksIn } from './visible-tasks.ts';
+import { visibleTasksNamedIn, readTaskState } from './visible-tasks.ts';
 import { parentText } from '../results/result.ts';
 import { resumeChild } from './resume-child.ts';
-import { factsOf } from './check-repeated-delegations.ts';
-import { spawnChild } from './spawn.ts';
+import { failureDetails } from './check-repeated-delegations.ts';
+import { spawnChild } from './spawn-child.ts';
 import { endOutput, runningReport } from '../results/task-report.ts';
-import { taskState } from './task-state.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskInput } from '../task/task-input.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Runs a Task call. What is wrong with the call is its output; rejects for bugs alone. */
-export type Delegation = (input: TaskInput, context: ToolContext) => Promise<ToolOutput>;
+export type DelegationRunner = (input: TaskInput, context: ToolContext) => Promise<ToolOutput>;
 
-export function createDelegation(engine: EngineContext): Delegation {
+export function createDelegation(engine: EngineContext): DelegationRunner {
   return async (input, { taskId, callId }) => {
     const caller = engine.running.get(taskId);
     if (caller === undefined) {
@@ -29,7 +28,7 @@ export function createDelegation(engine: EngineContext): Delegation {
       const what = input.ofSkill === undefined ? 'Task' : `Skill ${input.ofSkill.name}`;
       // A limit is told by its code, too, as it is where a task is ended by one.
       const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
-      return { text: `${what}: ${code}${id.message}`, error: id.code, ...factsOf(id) };
+      return { text: `${what}: ${code}${id.message}`, error: id.code, ...failureDetails(id) };
     }
     return waitForChild(engine, caller, id);
   };
@@ -58,20 +57,20 @@ export async function startChild(
       callId,
       by: caller.spec.id,
       field: 'resume',
-      word: input.resume,
+      reference: input.resume,
       message: {
         id: `${caller.spec.id}-${callId}`,
         kind: 'message',
         from: caller.spec.id,
         text: input.prompt,
-        handed: visibleTasksIn(input.prompt, caller, engine.running),
+        handed: visibleTasksNamedIn(input.prompt, caller, engine.running),
       },
     });
     return child instanceof MusterError ? child : child.spec.id;
   }
   await prepareModels(engine.deps, caller.spec.agent, input);
   caller.cancellation.turnSignal.throwIfAborted();
-  const child = await spawnChild(engine, { ...call, announced });
+  const child = await spawnChild(engine, { ...call, reservedId: announced });
   if (child instanceof MusterError) return child;
   engine.startLoop(child);
   return child.spec.id;
@@ -105,13 +104,13 @@ async function waitForChild(
   caller: TaskRun,
   id: string,
 ): Promise<ToolOutput> {
-  const state = await outcomeOfChild(engine, caller, id);
+  const state = await waitForChildOutcome(engine, caller, id);
   if (state === null) return goesOn(engine, caller, id);
   return endOutput(state, parentText(state, 0), caller.state);
 }
 
 /** How a child has ended, which is waited for as long as a call may; null: it goes on in the background. */
-export async function outcomeOfChild(
+export async function waitForChildOutcome(
   { deps, running }: EngineContext,
   caller: TaskRun,
   id: string,
@@ -141,7 +140,7 @@ function goesOn(engine: EngineContext, caller: TaskRun, id: string): ToolOutput 
   const outputFile = deps.store.outputFile(id);
   const where = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
   const because = caller.state.children.get(id)?.detached;
-  const state = because === undefined ? null : taskState(engine, id);
+  const state = because === undefined ? null : readTaskState(engine, id);
   if (because === undefined || state === null || state instanceof MusterError) {
     return { text: `Task ${id} runs in the background; you are told when it ends.${where}` };
   }

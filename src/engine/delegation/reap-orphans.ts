@@ -2,7 +2,7 @@ import { isId } from '../../base/ids.ts';
 import { TASK_VARIABLE } from '../../sys/command-environment.ts';
 import { endMarkedProcesses } from '../../sys/processes.ts';
 import { closeOpenCalls } from '../calls/calls.ts';
-import { closeOpenChildren } from './delivery.ts';
+import { closeOpenChildren } from './deliver-end.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { stopped } from '../task/endings.ts';
 import { foldLog, LogFold } from '../task/fold-log.ts';

@@ -1,27 +1,28 @@
 import { MusterError } from '../../base/errors.ts';
-import { runningShells } from '../../protocol/state/owned-work.ts';
-import { unansweredCalls } from '../../protocol/state/conversation.ts';
-import type { RequestPrefix } from '../../protocol/model.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
-import type { TaskSpec } from '../../protocol/task.ts';
-import type { AnyTool } from '../../protocol/tool.ts';
-import { expenseOf } from '../limits/budget.ts';
 import { requestPrefix } from './create-task.ts';
-import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
-import type { EngineDeps } from '../task/deps.ts';
-import { readUnmetRequests, unmetLines } from '../../protocol/unmet-request.ts';
+import { recordChildEnd, recordLostChild, knownDescendants } from './deliver-end.ts';
+import type { EngineContext } from './engine-context.ts';
+import { expenseOf } from '../limits/budget.ts';
 import { prepareAgent, promptNow, toolsNamed, type Placement } from '../prompt/prepare-agent.ts';
+import { shellEnded } from '../shells/shell-end.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { FileVersions } from '../task/file-versions.ts';
 import { foldLog, LogFold } from '../task/fold-log.ts';
 import { openJournal } from '../task/journal.ts';
-import { shellEnded } from '../shells/shell-end.ts';
-import { fileVersionsInLogs } from './file-versions-in-logs.ts';
 import { TaskRun } from '../task/task-run.ts';
 import { Tree } from '../task/tree.ts';
-import type { EngineContext } from './engine-context.ts';
+import type { RequestPrefix } from '../../protocol/model.ts';
+import { isBegunBy } from '../../protocol/state/activation.ts';
+import { unansweredCalls } from '../../protocol/state/conversation.ts';
+import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import type { AnyTool } from '../../protocol/tool.ts';
+import { readUnmetRequests, unmetLines } from '../../protocol/unmet-request.ts';
+import type { TaskStore } from '../../store/task-store.ts';
 
 /** Where a task that is opened again stands from now on. */
-export interface Place {
+export interface TreePosition {
   /** Null: at the top of a tree of its own. */
   readonly tree: Tree | null;
   /** Who gets its result; null: a person. */
@@ -36,7 +37,7 @@ export interface Place {
 export function recoverTasks(
   engine: EngineContext,
   id: string,
-  place: Place,
+  place: TreePosition,
 ): readonly [TaskRun, ...TaskRun[]] {
   const run = openTask(engine, id, place);
   const below: TaskRun[] = [];
@@ -51,7 +52,7 @@ export function recoverTasks(
   return [run, ...below];
 }
 
-function openTask(engine: EngineContext, id: string, place: Place): TaskRun {
+function openTask(engine: EngineContext, id: string, place: TreePosition): TaskRun {
   const { deps, running } = engine;
   const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);
@@ -59,9 +60,9 @@ function openTask(engine: EngineContext, id: string, place: Place): TaskRun {
     const tree = place.tree ?? new Tree(id, deps);
     const journal = openJournal(deps, tree, log, before.state);
     const { spec } = journal.state;
-    tree.stamps.lookBack(() => fileVersionsInLogs(deps.store, spec.root));
+    tree.stamps.lookBack(() => readFileVersions(deps.store, spec.root));
     if (spec.fanOut !== undefined) tree.addItems(journal.state.children.keys());
-    tree.addTasks(tasksBelow(journal.state));
+    tree.addTasks(knownDescendants(journal.state));
     const tools = recordedTools(deps, journal.state);
     const known = engine.prefixes.load(spec.prefix);
     if (known === null) {
@@ -118,14 +119,14 @@ function openChild(engine: EngineContext, parent: TaskRun, id: string): readonly
     if (isLeftToItsCall(parent, id, child)) return [];
     if (child === null) throw new MusterError('NOT_FOUND', `the log of task ${id} is lost`);
     if (child.end === null) return recoverTasks(engine, id, { tree: parent.tree, parent });
-    recordEnd(parent, child);
-    parent.tree.addTasks(tasksBelow(child));
+    recordChildEnd(parent, child);
+    parent.tree.addTasks(knownDescendants(child));
     // Not among what the parent knew to be spent when it was opened.
     parent.budget.recover(expenseOf(child.activation));
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     deps.onFault(id, thrown);
-    recordLoss(parent, id, thrown.message);
+    recordLostChild(parent, id, thrown.message);
   }
   return [];
 }
@@ -141,4 +142,35 @@ function isLeftToItsCall(parent: TaskRun, id: string, child: TaskState | null): 
     ({ id: call }) => callId === call || callId.startsWith(`${call}/`),
   );
   return isOpen && (child === null || !isBegunBy(child.activation, parent.spec.id, callId));
+}
+
+/** Whose the changes are that the logs of a whole tree tell of. `root`: the id of the task at its top. */
+function readFileVersions(store: TaskStore, root: string): FileVersions {
+  const stamps = new FileVersions();
+  const tasks = store.list().filter((task) => task.root === root);
+  // Changes are told upwards, too: the deepest task that has made one is the one that did.
+  for (const { id } of tasks.toSorted((a, b) => a.depth - b.depth)) {
+    const state = readable(store, id);
+    if (state !== null) addStamps(stamps, state);
+  }
+  return stamps;
+}
+
+function addStamps(stamps: FileVersions, { spec, filesChanged, knownFiles }: TaskState): void {
+  for (const { path, after } of filesChanged.values()) {
+    // One that a task below it changed, it does not know of unless it has read it again.
+    if (knownFiles.has(path) && knownFiles.get(path) === after) {
+      stamps.set(path, { task: spec.id, agent: spec.agent.name, hash: after });
+    }
+  }
+}
+
+/** Null: damaged or deleted. Its changes are seen all the same, and only not whose they were. */
+function readable(store: TaskStore, id: string): TaskState | null {
+  try {
+    return foldLog(store, id);
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return null;
+    throw thrown;
+  }
 }

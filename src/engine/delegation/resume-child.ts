@@ -6,14 +6,14 @@ import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import { isBegunBy } from '../../protocol/state/activation.ts';
-import { recordLoss, tasksBelow } from './delivery.ts';
+import { recordLostChild, knownDescendants } from './deliver-end.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { recoverTasks } from './recover-task.ts';
 import { findVisibleTask } from './visible-tasks.ts';
-import { finishRewinds } from '../rewind/finish.ts';
+import { finishRewinds } from '../rewind/finish-rewind.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
-import { recordMaxRights, recordResume, startActivations } from './resume.ts';
-import { delegationOf, repeatedDelegationError } from './check-repeated-delegations.ts';
+import { recordMaxRights, recordResume, startActivations } from './resume-task.ts';
+import { recordedDelegationKey, repeatedDelegationError } from './check-repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { waitForEnd } from '../task/wait-for-end.ts';
 import type { EngineContext } from './engine-context.ts';
@@ -29,7 +29,7 @@ export interface ResumeCall {
   readonly by: string;
   /** The argument that names the task, and what it says. */
   readonly field: string;
-  readonly word: string;
+  readonly reference: string;
   readonly message: TaskInput;
   /** Absent: as its definition says. */
   readonly background?: boolean;
@@ -69,7 +69,7 @@ export async function resumeChild(
 /** One whose end is about to be written can be gone on with as soon as it is. */
 async function waitWhileEnding(
   { running }: EngineContext,
-  { caller, field, word }: ResumeCall,
+  { caller, field, reference: word }: ResumeCall,
 ): Promise<void> {
   const found = findVisibleTask(caller, running, { field, word });
   const run = found instanceof MusterError ? undefined : running.get(found.id);
@@ -93,7 +93,7 @@ function delegationFor(
 ): string | null | MusterError {
   if (by === 'user') return null;
   const agent = spec.agent.name;
-  const delegation = delegationOf(engine, { agent, prompt: message.text });
+  const delegation = recordedDelegationKey(engine, { agent, prompt: message.text });
   // What was announced before a crash was let pass then.
   if (caller.state.children.get(spec.id)?.callId === callId) return delegation;
   return repeatedDelegationError(engine, caller, { agent, delegation }) ?? delegation;
@@ -132,7 +132,7 @@ async function goOn(
   } catch (thrown) {
     // Some log can't be written: nobody may wait for what will not go on.
     for (const run of opened) run.close();
-    recordLoss(caller, id, errorMessage(thrown));
+    recordLostChild(caller, id, errorMessage(thrown));
     throw thrown;
   }
   await startActivations(engine, opened);
@@ -141,7 +141,7 @@ async function goOn(
 
 function findEnded(
   { deps, running }: EngineContext,
-  { caller, field, word, subagentType, outputSchema }: ResumeCall,
+  { caller, field, reference: word, subagentType, outputSchema }: ResumeCall,
 ): TaskState | MusterError {
   const found = findVisibleTask(caller, running, { field, word });
   if (found instanceof MusterError) return found;
@@ -149,7 +149,7 @@ function findEnded(
   if (found.kind === 'shell') {
     return new MusterError('INVALID_PARAM', `${field}: ${id} is a shell; only tasks go on`);
   }
-  if (!tasksBelow(caller.state).includes(id)) {
+  if (!knownDescendants(caller.state).includes(id)) {
     return new MusterError('NOT_FOUND', `${field}: task ${id} is not below you; only such go on`);
   }
   if (running.get(id) !== undefined) {

@@ -1,5 +1,8 @@
 import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
+import type { EngineContext } from './engine-context.ts';
+import { interruption } from '../results/result.ts';
+import { foldLog } from '../task/fold-log.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
@@ -69,7 +72,7 @@ export function findVisibleTask(
 }
 
 /** Tasks that the sender can reach and that a text of its names: whoever gets the text may reach them. */
-export function visibleTasksIn(
+export function visibleTasksNamedIn(
   text: string,
   { state, tree }: Pick<TaskRun, 'state' | 'tree'>,
   running: RunningTasks,
@@ -81,4 +84,26 @@ export function visibleTasksIn(
   if (ids.length === 0) return [];
   const reach = visibleTasks(state, running);
   return ids.filter((id) => reach.get(id)?.kind === 'task');
+}
+
+/**
+ * How a task stands, whether it is at work here or not. One without an end that is not at work reads
+ * as interrupted. A MusterError where its log can't be read.
+ */
+export function readTaskState(
+  { deps, running }: EngineContext,
+  id: string,
+): TaskState | MusterError {
+  const run = running.get(id);
+  if (run !== undefined) return run.outcome();
+  try {
+    const state = foldLog(deps.store, id);
+    if (state.end !== null) return state;
+    const error = interruption(state);
+    const end = { status: 'failed', error, because: error.message, by: null } as const;
+    return { ...state, status: 'interrupted', end };
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
 }

@@ -8,7 +8,7 @@ import type { ClaimFlag } from '../../protocol/result.ts';
 import { answerFlags, untouchedPaths } from '../../receipts/answer-flags.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { closeOpenCalls, runCalls } from '../calls/calls.ts';
-import { closeOpenChildren, deliverEnd } from '../delegation/delivery.ts';
+import { closeOpenChildren, deliverEnd } from '../delegation/deliver-end.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { closeTurn } from '../turn/abandoned-response.ts';
@@ -20,7 +20,7 @@ import { makeRoom } from '../compaction/make-room.ts';
 import { limitMessage } from '../limits/limits.ts';
 import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
 import { noticeInput } from '../../protocol/notice-text.ts';
-import { mayReuse } from '../reuse/may-reuse.ts';
+import { canReuseResult } from '../reuse/can-reuse.ts';
 import { sleep } from '../task/sleep.ts';
 import { isStopOrder, limitOrder, orderOf } from '../task/stop.ts';
 import { afterCheck } from '../structured/after-check.ts';
@@ -137,7 +137,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
     run.slot.give();
     return await run.drive(run);
   }
-  if (mayReuse(deps, run.state)) await reuseEarlierResult(deps, run);
+  if (canReuseResult(deps, run.state)) await reuseEarlierResult(deps, run);
   const schema = outputSchemaOf(run.spec);
   const check = schema === null ? null : await answerCheck(schema);
   // It was looked at when the task was made, where it was made by a call.
@@ -163,7 +163,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
 
 /** Where that is wanted and there is one, its answer stands in the log from here on, and no model is asked. */
 async function reuseEarlierResult(deps: EngineDeps, run: TaskRun): Promise<void> {
-  const look = deps.reuse ?? (await import('../reuse/look-for-result.ts')).lookForResult;
+  const look = deps.reuse ?? (await import('../reuse/find-reusable-result.ts')).findReusableResult;
   const outcome = await look(deps, run);
   if (outcome !== null) run.journal.record(outcome);
 }

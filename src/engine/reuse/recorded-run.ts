@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { CallDetails, FileSeen } from '../../protocol/tool.ts';
-import { isRedacted } from './reuse-key.ts';
+import { containsRedaction } from './reuse-key.ts';
 
 /** A call that ran, and what came of it. */
 export interface RecordedCall {
@@ -29,7 +29,7 @@ export interface RecordedRun {
 type Call = Extract<TaskEvent, { type: 'call.ended' }>;
 
 /** Makes a run of the events of a log, or finds why its result can't be reused. */
-export class RunReader {
+export class RecordedRunReader {
   private spec: TaskSpec | null = null;
   private end: { readonly result: string; readonly at: number } | null = null;
   private reusedFrom: string | null = null;
@@ -62,7 +62,8 @@ export class RunReader {
 
   private recorded({ callId, tool, text, error, facts }: Call): RecordedCall | null {
     const input = this.inputs.get(callId);
-    if (input === undefined || isRedacted(text) || isRedacted(JSON.stringify(input))) return null;
+    if (input === undefined || containsRedaction(text) || containsRedaction(JSON.stringify(input)))
+      return null;
     const child = this.children.get(callId) ?? null;
     return { tool, input, text, error, read: facts.read ?? [], child };
   }
@@ -101,7 +102,7 @@ export class RunReader {
         // That it made no call says nothing against an answer that took none.
         if (event.claims?.some(({ claim }) => claim !== '') === true)
           return 'has an answer that its log does not support';
-        return isRedacted(event.result) ? 'has an answer with a secret in it' : null;
+        return containsRedaction(event.result) ? 'has an answer with a secret in it' : null;
       case 'task.started':
       case 'task.held':
       case 'reuse.missed':
@@ -176,7 +177,7 @@ const NOTES = ['TodoWrite', 'Notify'];
 
 const FIT: ReadonlySet<string> = new Set([...READERS, ...NOTES, 'Task']);
 
-export function readsNothing(tool: string): boolean {
+export function isNoteTool(tool: string): boolean {
   return NOTES.includes(tool);
 }
 

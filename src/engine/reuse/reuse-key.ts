@@ -6,7 +6,7 @@ import type { TaskSpec } from '../../protocol/task.ts';
 import { sha256 } from '../../sys/read-file.ts';
 
 /** What a task is given: with the same, and with the same to read, it comes to the same result. */
-export type GivenWork = Pick<
+export type ReusableWork = Pick<
   TaskSpec,
   | 'agent'
   | 'prompt'
@@ -27,7 +27,7 @@ export type GivenWork = Pick<
  * rights, and by `prefix` every byte of its system prompt but the line that describes the task. Null: it
  * was told more than that, or logs don't keep all of it, since it holds a secret.
  */
-export function reuseKey(work: GivenWork, redact?: (text: string) => string): string | null {
+export function reuseKey(work: ReusableWork, redact?: (text: string) => string): string | null {
   const {
     agent,
     prompt,
@@ -45,12 +45,12 @@ export function reuseKey(work: GivenWork, redact?: (text: string) => string): st
   if (given !== undefined || inherited !== undefined || summarised !== undefined) return null;
   const acting = { agent: actingPart(agent), model: modelName(model) };
   const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
-  if (isRedacted(text) || (redact !== undefined && redact(text) !== text)) return null;
+  if (containsRedaction(text) || (redact !== undefined && redact(text) !== text)) return null;
   return sha256(text);
 }
 
 /** Whether something of it is not known any more. */
-export function isRedacted(text: string): boolean {
+export function containsRedaction(text: string): boolean {
   return text.includes(REDACTED);
 }
 

@@ -7,7 +7,7 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
  * The last event at or before `at` after which a conversation is whole: no request is under way, and each
  * call of the newest answer has its outcome. There is always one: the first event is.
  */
-export function branchPoint(events: readonly TaskEvent[], at: number): number {
+export function findBranchPoint(events: readonly TaskEvent[], at: number): number {
   const fold = new LogFold((visit) => events.forEach((event) => visit(event)));
   let point = 0;
   for (const event of events) {

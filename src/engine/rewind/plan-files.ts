@@ -4,7 +4,7 @@ import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { isSecretPath } from '../../sys/secret-paths.ts';
 import { MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
-import { fileAbove, isAs, lookAt, type Found } from './disk.ts';
+import { findFileAbove, hasForm, readPathContent, type PathContent } from './restore-file.ts';
 import type { ChangeSince, TreeSince } from './tree-since.ts';
 
 /** Of a file that is made anew, where an older log does not say. */
@@ -19,14 +19,14 @@ export interface FilePlan {
 /** What is to be done to the files that a tree has changed since, and what stands against it. */
 export async function planFiles(
   store: Pick<TaskStore, 'hasFormer'>,
-  since: Pick<TreeSince, 'changes' | 'roots' | 'lost'>,
+  since: Pick<TreeSince, 'changes' | 'roots' | 'unreadableLogs'>,
 ): Promise<FilePlan> {
-  const refused: FileLeft[] = [...since.lost];
+  const refused: FileLeft[] = [...since.unreadableLogs];
   const files: RewoundFile[] = [];
   for (const [path, changes] of Map.groupBy(since.changes, ({ change }) => change.path)) {
     const found = await foundAt(path, since.roots);
     const file = fileOf(path, changes, found);
-    if (isAs(found, file.to, { modeToo: true })) continue;
+    if (hasForm(found, file.to, { modeToo: true })) continue;
     const because = whyNot(file, changes, found);
     if (because === null) files.push(file);
     else refused.push({ path, because });
@@ -38,16 +38,16 @@ export async function planFiles(
   return { files, refused };
 }
 
-async function foundAt(path: string, roots: readonly string[]): Promise<Found> {
+async function foundAt(path: string, roots: readonly string[]): Promise<PathContent> {
   try {
-    return await lookAt(path, roots);
+    return await readPathContent(path, roots);
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     return { kind: 'other', what: `not to be looked at (${errorMessage(thrown)})` };
   }
 }
 
-function fileOf(path: string, changes: readonly ChangeSince[], found: Found): RewoundFile {
+function fileOf(path: string, changes: readonly ChangeSince[], found: PathContent): RewoundFile {
   const mode = found.kind === 'file' ? found.form.mode : USUAL_MODE;
   const all = changes.map(({ change }) => change);
   return {
@@ -74,14 +74,14 @@ function modeBefore(changes: readonly FileChange[]): number | undefined {
 function whyNot(
   { path, from, to }: RewoundFile,
   changes: readonly ChangeSince[],
-  found: Found,
+  found: PathContent,
 ): string | null {
-  if (changes.some(({ isForeign }) => isForeign)) {
+  if (changes.some(({ isImported: isForeign }) => isForeign)) {
     return 'was changed before its task was brought here from elsewhere';
   }
   if (isSecretPath(path)) return 'usually holds secrets: no copy of it is kept';
   if (found.kind === 'other') return `is ${found.what} now`;
-  if (!isAs(found, from, { modeToo: false })) {
+  if (!hasForm(found, from, { modeToo: false })) {
     const what = found.kind === 'nothing' ? 'is gone' : 'was changed since';
     return `${what}, by other hands or by a command`;
   }
@@ -101,7 +101,7 @@ function whyNotWithOthers(
   if (isTooLarge(to)) return `held more than ${MAX_EDIT_BYTES} bytes: that was not kept`;
   const isThere = store.hasFormer(to.hash) || files.some((each) => each.from?.hash === to.hash);
   if (!isThere) return 'was changed without what it held being kept (by an older version?)';
-  const above = from === null ? fileAbove(path) : null;
+  const above = from === null ? findFileAbove(path) : null;
   if (above === null || files.some((each) => each.path === above && each.to === null)) return null;
   return `can't be put back: ${above} is no directory now`;
 }

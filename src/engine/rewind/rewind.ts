@@ -4,9 +4,9 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import type { FileLeft } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { LogFold } from '../task/fold-log.ts';
-import { keepCurrent } from './disk.ts';
-import { finishRewind, type FinishOptions, type OwnedTask } from './finish.ts';
-import { planRewind, type RewindPlan } from './plan.ts';
+import { keepCurrentContent } from './restore-file.ts';
+import { finishRewind, type FinishOptions, type OwnedLog } from './finish-rewind.ts';
+import { planRewind, type RewindPlan } from './plan-rewind.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** What a rewind came to. */
@@ -40,13 +40,13 @@ export async function rewind(
       if (fold.state === null || fold.state.lastSeq !== plan.logs[task]) throw notAsShown(plan);
       log.opening.forEach(fold.add);
       if (plan.ends === null) {
-        for (const file of plan.files) await keepCurrent(store, file, roots);
+        for (const file of plan.files) await keepCurrentContent(store, file, roots);
         log.append([rewoundEvent(fold.state, plan)]).forEach(fold.add);
         await log.sync();
       }
       const { state } = fold;
       if (state === null) throw notAsShown(plan);
-      const owned: OwnedTask = {
+      const owned: OwnedLog = {
         state,
         record: (...events) => void log.append(events),
       };

@@ -4,9 +4,8 @@ import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { openQuestion } from '../questions/open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader } from './argument-reader.ts';
 
 export interface ExitPlanModeInput {
   /** Markdown. */
@@ -37,7 +36,7 @@ export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput>
 }
 
 function parse(value: JsonValue): ValidationResult<ExitPlanModeInput> {
-  const args = new Arguments(value, ['plan']);
+  const args = new ArgumentReader(value, ['plan']);
   const plan = args.text('plan', 'a text');
   if (plan.length > MOST_LENGTH) {
     args.issues.push(
@@ -53,7 +52,7 @@ async function present(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { inbox } = engine.deps;
-  const caller = callerOf(engine, context);
+  const caller = requireCaller(engine, context);
   const digest = createHash('sha256').update(plan).digest('hex');
   const { tree, state } = caller;
   for (;;) {

@@ -1,9 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
 import { NOTICE_LEVELS, type NoticeLevel } from '../../protocol/events/event.ts';
 import type { Tool, ValidationResult } from '../../protocol/tool.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader } from './argument-reader.ts';
 
 export interface NotifyInput {
   readonly message: string;
@@ -31,14 +30,14 @@ export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
     },
     parse,
     run: async ({ message, level }, context) => {
-      callerOf(engine, context).journal.record({ type: 'notified', level, message });
+      requireCaller(engine, context).journal.record({ type: 'notified', level, message });
       return { text: 'noted' };
     },
   };
 }
 
 function parse(value: JsonValue): ValidationResult<NotifyInput> {
-  const args = new Arguments(value, ['message', 'level']);
+  const args = new ArgumentReader(value, ['message', 'level']);
   const message = args.text('message', 'a text');
   if (message.length > MOST_LENGTH) {
     args.issues.push(

@@ -6,15 +6,14 @@ import { oneLine, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { TemplateDefinition, TemplateItem } from '../../protocol/template.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { calledTypes } from '../delegation/called-types.ts';
-import { outcomeOfChild, startChild } from '../delegation/delegation.ts';
+import { calledAgentNames } from '../delegation/decide-delegation.ts';
+import { waitForChildOutcome, startChild } from '../delegation/delegation.ts';
 import { fullResult, endNoticeId } from '../results/result.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
 import { receiptParts } from '../../receipts/receipt-line.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader } from './argument-reader.ts';
 import type { TaskInput } from '../task/task-input.ts';
 
 export interface RunTemplateInput {
@@ -58,7 +57,7 @@ export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
     describe: ({ template }) => {
       const found = named(template, templates);
       if (found === undefined) return NO_ACCESS;
-      const [agent, ...agentWords] = calledTypes(engine, wishOf(found, ''));
+      const [agent, ...agentWords] = calledAgentNames(engine, wishOf(found, ''));
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
     run: (input, context) => runTemplate(engine, templates, { input, context }),
@@ -84,7 +83,7 @@ function named(
 }
 
 function parse(value: JsonValue): ValidationResult<RunTemplateInput> {
-  const args = new Arguments(value, ['template', 'items']);
+  const args = new ArgumentReader(value, ['template', 'items']);
   const template = args.text('template', 'the name of a template');
   const items = itemsIn(isJsonObject(value) ? value['items'] : undefined);
   if (items === undefined) {
@@ -111,7 +110,7 @@ async function runTemplate(
   templates: readonly TemplateDefinition[],
   { input, context }: TemplateCall,
 ): Promise<ToolOutput> {
-  const caller = callerOf(engine, context);
+  const caller = requireCaller(engine, context);
   const prompts = promptsOf(input, templates);
   if (prompts instanceof MusterError) {
     return { text: `RunTemplate: ${prompts.message}`, error: prompts.code };
@@ -182,7 +181,7 @@ async function rowOf(
   if (child instanceof MusterError) {
     return { text: `not begun: ${child.code}: ${child.message}`, told: [] };
   }
-  const state = await outcomeOfChild(engine, caller, child);
+  const state = await waitForChildOutcome(engine, caller, child);
   if (state === null) {
     return {
       text: `task ${child} · goes on in the background; you are told when it ends`,

@@ -6,12 +6,11 @@ import { truncate } from '../../base/text.ts';
 import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import type { Delegation } from '../delegation/delegation.ts';
+import type { DelegationRunner } from '../delegation/delegation.ts';
 import { callableSkills } from '../prompt/skill-use.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 import { failure } from '../../tools/shared/output.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { ArgumentReader } from './argument-reader.ts';
 import { type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
 
 interface SkillInput {
@@ -28,7 +27,7 @@ const ALIASES = { name: 'skill', skill_name: 'skill', command: 'skill', argument
  * The tool that loads the instructions of a skill; one with `context: fork` runs as a task instead, as a
  * Task call would make it, and its answer is the output.
  */
-export function skillTool(engine: EngineContext, delegate: Delegation): Tool<SkillInput> {
+export function skillTool(engine: EngineContext, delegate: DelegationRunner): Tool<SkillInput> {
   return {
     name: 'Skill',
     kind: 'delegate',
@@ -52,7 +51,7 @@ export function skillTool(engine: EngineContext, delegate: Delegation): Tool<Ski
 }
 
 function parse(value: JsonValue): ValidationResult<SkillInput> {
-  const args = new Arguments(value, ['skill', 'args'], ALIASES);
+  const args = new ArgumentReader(value, ['skill', 'args'], ALIASES);
   const input = { skill: args.text('skill', 'the name of a skill'), args: args.words('args') };
   return args.result({ ...input, params: isJsonObject(value) ? value : {} });
 }
@@ -70,12 +69,12 @@ function accessOf({ deps }: EngineContext, word: string): Access {
 
 async function useSkill(
   engine: EngineContext,
-  delegate: Delegation,
+  delegate: DelegationRunner,
   input: SkillInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { deps } = engine;
-  const { skills } = callableSkills(deps, callerOf(engine, context).permissions.rights);
+  const { skills } = callableSkills(deps, requireCaller(engine, context).permissions.rights);
   const found = findSkill(input.skill, skills);
   if (!found.ok) return failure('NOT_FOUND', `skill: ${whyNot(engine, input) ?? found.message}`);
   const { skill } = found;

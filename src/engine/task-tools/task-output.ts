@@ -2,15 +2,13 @@ import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { ownEventNamed, readOwnResult } from '../compaction/own-event.ts';
-import { findVisibleTask } from '../delegation/visible-tasks.ts';
+import { findVisibleTask, readTaskState } from '../delegation/visible-tasks.ts';
 import { parentText, fullResult } from '../results/result.ts';
 import { sleep } from '../task/sleep.ts';
 import { endedReport, endOutput, runningReport } from '../results/task-report.ts';
-import { taskState } from '../delegation/task-state.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
-import { callerOf } from './caller.ts';
-import { reportShell } from './report-shell.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
+import { readShellForTask } from './read-shell.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface TaskOutputInput {
@@ -56,7 +54,11 @@ export function taskOutputTool(engine: EngineContext): Tool<TaskOutputInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
-  const args = new Arguments(value, ['task_id', 'block', 'timeout', 'offset'], TASK_ID_ALIASES);
+  const args = new ArgumentReader(
+    value,
+    ['task_id', 'block', 'timeout', 'offset'],
+    TASK_ID_ALIASES,
+  );
   return args.result({
     taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
     block: args.flag('block', true),
@@ -76,9 +78,9 @@ async function readOutput(
 ): Promise<ToolOutput> {
   const { deps, running } = engine;
   const { signal } = context;
-  const caller = callerOf(engine, context);
+  const caller = requireCaller(engine, context);
   const named = ownEventNamed(input.taskId, caller.spec, (id) => {
-    const state = taskState(engine, id);
+    const state = readTaskState(engine, id);
     return state instanceof MusterError ? null : state.spec;
   });
   if (named !== null) {
@@ -103,7 +105,7 @@ async function readOutput(
     const owner = running.get(found.owner);
     await wait(owner?.shells.ended(found.id));
     signal.throwIfAborted();
-    return reportShell(engine, { caller, owner, id: found.id, offset: input.offset });
+    return readShellForTask(engine, { caller, owner, id: found.id, offset: input.offset });
   }
   await wait(running.get(found.id)?.end.written);
   signal.throwIfAborted();
@@ -115,7 +117,7 @@ function readTask(
   id: string,
   { offset, reader }: { readonly offset: number; readonly reader: TaskState },
 ): ToolOutput {
-  const state = taskState(engine, id);
+  const state = readTaskState(engine, id);
   if (state instanceof MusterError) {
     return { text: `TaskOutput: ${state.message}`, error: state.code };
   }

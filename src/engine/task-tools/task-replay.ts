@@ -5,9 +5,8 @@ import { byteLength } from '../../base/text.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { eventLine } from '../results/event-line.ts';
 import { findVisibleTask } from '../delegation/visible-tasks.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 
 export interface TaskReplayInput {
   readonly taskId: string;
@@ -48,7 +47,7 @@ export function taskReplayTool(engine: EngineContext): Tool<TaskReplayInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskReplayInput> {
-  const args = new Arguments(value, ['task_id', 'from', 'limit'], TASK_ID_ALIASES);
+  const args = new ArgumentReader(value, ['task_id', 'from', 'limit'], TASK_ID_ALIASES);
   return args.result({
     taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
     from: args.count('from', { usual: 0, least: 0, most: Number.MAX_SAFE_INTEGER }),
@@ -61,7 +60,7 @@ async function replay(
   input: TaskReplayInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const caller = callerOf(engine, context);
+  const caller = requireCaller(engine, context);
   const found = findVisibleTask(caller, engine.running, { field: 'task_id', word: input.taskId });
   if (found instanceof MusterError) {
     return { text: `TaskReplay: ${found.message}`, error: found.code };

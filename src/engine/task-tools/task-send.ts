@@ -4,12 +4,11 @@ import type { TaskInput } from '../../protocol/input.ts';
 import { isBegunBy } from '../../protocol/state/activation.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { findVisibleTask, visibleTasksIn } from '../delegation/visible-tasks.ts';
+import { findVisibleTask, visibleTasksNamedIn } from '../delegation/visible-tasks.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
-import { factsOf } from '../delegation/check-repeated-delegations.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { failureDetails } from '../delegation/check-repeated-delegations.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader } from './argument-reader.ts';
 
 export interface TaskSendInput {
   readonly to: string;
@@ -52,7 +51,7 @@ export function taskSendTool(engine: EngineContext): Tool<TaskSendInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskSendInput> {
-  const args = new Arguments(value, ['to', 'message'], ALIASES);
+  const args = new ArgumentReader(value, ['to', 'message'], ALIASES);
   return args.result({
     to: args.text('to', 'the id of a task, or the beginning of one'),
     message: args.text('message', 'a text'),
@@ -66,7 +65,7 @@ async function send(
 ): Promise<ToolOutput> {
   const { running } = engine;
   const { taskId, callId } = context;
-  const caller = callerOf(engine, context);
+  const caller = requireCaller(engine, context);
   const found = findVisibleTask(caller, running, { field: 'to', word: to });
   if (found instanceof MusterError)
     return { text: `TaskSend: ${found.message}`, error: found.code };
@@ -80,7 +79,7 @@ async function send(
     kind: 'message',
     from: taskId,
     text: message,
-    handed: visibleTasksIn(message, caller, running),
+    handed: visibleTasksNamedIn(message, caller, running),
   };
   const run = running.get(id);
   const { activation, conversation } = run?.state ?? foldLog(engine.deps.store, id);
@@ -99,12 +98,16 @@ async function send(
     callId,
     by: taskId,
     field: 'to',
-    word: id,
+    reference: id,
     message: input,
     background: true,
   });
   if (resumed instanceof MusterError) {
-    return { text: `TaskSend: ${resumed.message}`, error: resumed.code, ...factsOf(resumed) };
+    return {
+      text: `TaskSend: ${resumed.message}`,
+      error: resumed.code,
+      ...failureDetails(resumed),
+    };
   }
   return goesOn(id);
 }

@@ -1,17 +1,15 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { findVisibleTask, type VisibleTask } from '../delegation/visible-tasks.ts';
+import { findVisibleTask, type VisibleTask, readTaskState } from '../delegation/visible-tasks.ts';
 import { parentText } from '../results/result.ts';
 import { stopOrder } from '../task/stop.ts';
 import { endOutput } from '../results/task-report.ts';
-import { taskState } from '../delegation/task-state.ts';
 import { waitForEnd } from '../task/wait-for-end.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
-import { callerOf } from './caller.ts';
-import { reportShell } from './report-shell.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
+import { readShellForTask } from './read-shell.ts';
 
 export interface TaskStopInput {
   readonly taskId: string;
@@ -38,7 +36,7 @@ export function taskStopTool(engine: EngineContext): Tool<TaskStopInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskStopInput> {
-  const args = new Arguments(value, ['task_id'], TASK_ID_ALIASES);
+  const args = new ArgumentReader(value, ['task_id'], TASK_ID_ALIASES);
   return args.result({
     taskId: args.text('task_id', 'the id of a task or shell, or the beginning of one'),
   });
@@ -49,7 +47,7 @@ async function stop(
   input: TaskStopInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const caller = callerOf(engine, context);
+  const caller = requireCaller(engine, context);
   const found = findVisibleTask(caller, engine.running, { field: 'task_id', word: input.taskId });
   if (found instanceof MusterError)
     return { text: `TaskStop: ${found.message}`, error: found.code };
@@ -67,7 +65,7 @@ async function stopTask(
     run.stop(stopOrder('parent', `task ${caller.spec.id} stopped it`));
     await waitForEnd(run, signal);
   }
-  const state = run?.outcome() ?? taskState(engine, id);
+  const state = run?.outcome() ?? readTaskState(engine, id);
   if (state instanceof MusterError) {
     return { text: `TaskStop: ${state.message}`, error: state.code };
   }
@@ -87,7 +85,7 @@ async function stopShell(
   const hadEnded = owner?.state.shells.get(id)?.end !== null;
   // Its own task reads of the end right here; another one has to be told.
   await owner?.shells.stop([id], { isTold: owner !== caller });
-  const report = reportShell(engine, { caller, owner, id, offset: null });
+  const report = readShellForTask(engine, { caller, owner, id, offset: null });
   if (report.error !== undefined) return report;
   const what = hadEnded ? 'had ended before' : 'is stopped';
   return { ...report, text: `Shell ${id} ${what}.\n\n${report.text}` };

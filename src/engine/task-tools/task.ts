@@ -1,6 +1,6 @@
 import type { Tool } from '../../protocol/tool.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import type { Delegation } from '../delegation/delegation.ts';
+import type { DelegationRunner } from '../delegation/delegation.ts';
 import { parseTaskInput, type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
 
 /**
@@ -9,7 +9,7 @@ import { parseTaskInput, type TaskInput, DEFAULT_AGENT } from '../task/task-inpu
  * match; empty: it is not known which.
  */
 export function taskTool(
-  delegate: Delegation,
+  delegate: DelegationRunner,
   typesOf: (input: TaskInput) => readonly string[],
 ): Tool<TaskInput> {
   return {

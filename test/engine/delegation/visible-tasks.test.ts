@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { findVisibleTask, visibleTasksIn } from '../../../src/engine/delegation/visible-tasks.ts';
+import {
+  findVisibleTask,
+  visibleTasksNamedIn,
+} from '../../../src/engine/delegation/visible-tasks.ts';
 import { RunningTasks } from '../../../src/engine/task/running-tasks.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from '../play.ts';
 import { statesOf, testEngine, type TestEngine } from '../support.ts';
@@ -186,7 +189,7 @@ it('is handed nothing by words that are no ids, and nothing is gathered for them
     },
   };
   const words = 'implementation of everything, abcdefgh0123';
-  expect(visibleTasksIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
+  expect(visibleTasksNamedIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
 });
 
 describe('the beginning of several ids', () => {

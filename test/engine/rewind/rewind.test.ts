@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeBranch } from '../../../src/replay/branch.ts';
+import { createBranch } from '../../../src/replay/create-branch.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import { planFiles } from '../../../src/engine/rewind/plan-files.ts';
-import { planRewind } from '../../../src/engine/rewind/plan.ts';
+import { planRewind } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -121,9 +121,9 @@ describe('what a rewind does not do', () => {
     const world = worldWith({ '.env': 'KEY=new' });
     const path = world.path('.env');
     const now = sha256('KEY=new');
-    const at = { seq: 3, ts: 3, task: 'task00000001', isForeign: false };
+    const at = { seq: 3, ts: 3, task: 'task00000001', isImported: false };
     const change = { path, before: sha256('KEY=old'), after: now };
-    const since = { changes: [{ ...at, change }], roots: [world.path('.')], lost: [] };
+    const since = { changes: [{ ...at, change }], roots: [world.path('.')], unreadableLogs: [] };
     expect(await planFiles(world.store, since)).toEqual({
       files: [],
       refused: [{ path, because: 'usually holds secrets: no copy of it is kept' }],
@@ -319,7 +319,7 @@ describe('after a rewind', () => {
     const { id, to } = await changed(world, write(world, 'a.txt', 'two'));
     await rewound(world.store, id, { to });
     const last = eventsOf(world.store, id).length - 1;
-    const branch = await makeBranch(world.store, { id, at: last, hasPrompt: false });
+    const branch = await createBranch(world.store, { id, at: last, hasPrompt: false });
     const of = (task: string) => foldLog(world.store, task).conversation.messages;
     expect(of(branch.id)).toEqual(of(id));
     await world.store.close();

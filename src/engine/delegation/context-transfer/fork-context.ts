@@ -17,7 +17,7 @@ import type { TransferredContext, TransferRequest } from './transferred-context.
  */
 export function forkContext(
   { prefixes }: EngineContext,
-  { caller, plan, line }: TransferRequest,
+  { caller, plan, taskLine: line }: TransferRequest,
 ): TransferredContext | MusterError {
   const other = otherModel(caller, plan);
   if (other !== null) return other;
@@ -27,9 +27,9 @@ export function forkContext(
   const ready = { ...plan, agent: asExerted(plan.agent, caller.spec.agent), setup };
   return {
     plan: ready,
-    given: { text: ownPart(caller, ready, line), read: [] },
-    inherits: { prefix: prefixes.keep(caller.prefix), conversation: conversationOf(caller) },
-    handed: [],
+    initialContext: { text: ownPart(caller, ready, line), read: [] },
+    forked: { prefix: prefixes.keep(caller.prefix), conversation: conversationOf(caller) },
+    resultTasks: [],
   };
 }
 
@@ -79,7 +79,7 @@ export function forkedMessages({ state }: TaskRun): readonly Message[] {
 }
 
 /** The agent type that the provider's cache knows its conversation by. */
-export function cachedAs({ spec }: TaskRun): string {
+export function cachedAgentName({ spec }: TaskRun): string {
   return spec.inherited?.agent ?? spec.agent.name;
 }
 
@@ -90,9 +90,9 @@ function conversationOf(caller: TaskRun): ForkedConversation {
   return {
     task: spec.id,
     seq: state.lastSeq,
-    agent: cachedAs(caller),
+    agent: cachedAgentName(caller),
     messages,
-    ...blobsOf(messages),
+    ...attachedBlobs(messages),
     ...(compaction.counted === null ? {} : { counted: compaction.counted }),
     said: compaction.said.map(({ at, from, text }) => ({ at, from, text })),
     known: [...state.knownFiles].flatMap(([path, hash]) => (hash === null ? [] : [{ path, hash }])),
@@ -100,7 +100,9 @@ function conversationOf(caller: TaskRun): ForkedConversation {
 }
 
 /** What messages show is kept for the log that names it: they may be in a blob themselves. */
-export function blobsOf(messages: readonly Message[]): { readonly blobs?: readonly string[] } {
+export function attachedBlobs(messages: readonly Message[]): {
+  readonly blobs?: readonly string[];
+} {
   const blobs = [...new Set(attachmentsOf(messages).map(({ blob }) => blob))];
   return blobs.length === 0 ? {} : { blobs };
 }

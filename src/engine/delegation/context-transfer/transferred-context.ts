@@ -14,12 +14,12 @@ import type { ContextRequest } from '../../task/context-request.ts';
 export interface TransferredContext {
   /** The child as it is to be made with that. */
   readonly plan: ChildPlan;
-  readonly given?: InitialContext;
-  readonly inherits?: {
+  readonly initialContext?: InitialContext;
+  readonly forked?: {
     readonly prefix: SharedPrefix;
     readonly conversation: ForkedConversation;
   };
-  readonly summarises?: {
+  readonly summarized?: {
     readonly conversation: SummarizedConversation;
     /** What asking for the summary can take. */
     readonly least: Expense;
@@ -27,7 +27,7 @@ export interface TransferredContext {
     readonly facts: ModelDetails;
   };
   /** Tasks whose results it gets: it may reach them. */
-  readonly handed: readonly string[];
+  readonly resultTasks: readonly string[];
 }
 
 /** A Task call that wants its child to have more than the prompt. */
@@ -37,6 +37,6 @@ export interface TransferRequest {
   readonly id: string;
   readonly plan: ChildPlan;
   /** What its system prompt would end with: what is particular to this task. */
-  readonly line: string;
-  readonly wish: ContextRequest;
+  readonly taskLine: string;
+  readonly context: ContextRequest;
 }

@@ -1,0 +1,182 @@
+import { isDeepStrictEqual } from 'node:util';
+import { escapeTags } from '../../base/control-tags.ts';
+import { MusterError } from '../../base/errors.ts';
+import { truncate } from '../../base/text.ts';
+import type { FileAccess, FileSeen } from '../../protocol/tool.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { lookingPort } from '../calls/attach.ts';
+import { isWithinCaps } from '../calls/fit-output.ts';
+import { decideNow } from '../permissions/judge.ts';
+import { planChild, prepareModels } from '../delegation/plan-child.ts';
+import { prefixHash } from '../prompt/prefix.ts';
+import { prepareCall } from '../permissions/prepare-call.ts';
+import { recordedAgent } from '../task/recorded-agent.ts';
+import { parseTaskInput } from '../task/task-input.ts';
+import { appendNotes } from '../../tools/shared/output.ts';
+import {
+  isNoteTool,
+  RecordedRunReader,
+  type RecordedCall,
+  type RecordedRun,
+} from './recorded-run.ts';
+import { readingContext } from '../permissions/reading-context.ts';
+import { reuseKey } from './reuse-key.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
+import { permissionsWith } from '../task/task-permissions.ts';
+import type { CallingTask } from '../permissions/calling-task.ts';
+
+/** Calls that are made again for one result, those of the tasks below it counted. */
+const MOST_CALLS = 500;
+/** Code points of a call's arguments in a reason. */
+const SHOWN_INPUT = 200;
+
+/**
+ * Holds what an earlier task and all below it have read against what is there now: each of its calls is
+ * judged by the rights of today, made again, and must give the same. Nobody is asked, nothing is written.
+ */
+export class ReadRepetition {
+  /** What was found again, by path. */
+  readonly read = new Map<string, FileSeen>();
+  private readonly deps: EngineDeps;
+  private readonly signal: AbortSignal;
+  private calls = 0;
+
+  /** `signal`: aborts when it has taken too long, or the task is stopped. */
+  constructor(deps: EngineDeps, signal: AbortSignal) {
+    this.deps = deps;
+    this.signal = signal;
+  }
+
+  /**
+   * A result that a task with the work of `caller` would come to as well, or why it might not: the end of
+   * a sentence about the earlier task.
+   */
+  async runOf(id: string, caller: CallingTask): Promise<RecordedRun | string> {
+    const run = this.recorded(id);
+    if (typeof run === 'string') return run;
+    if (run.reusedFrom !== null) return 'had no result of its own';
+    const key = reuseKey(caller.spec, this.deps.redact);
+    if (key === null || key !== reuseKey(run.spec)) return 'was given other work';
+    const made = new Set<string>();
+    for (const call of run.calls) {
+      // The same call twice gave the same twice, or one of them is not what is there now.
+      const same = JSON.stringify([call.tool, call.input, call.text, call.error, call.read]);
+      if (call.child === null && made.has(same)) continue;
+      made.add(same);
+      const why = await this.whyNot(call, caller);
+      if (why !== null) return why;
+    }
+    return run;
+  }
+
+  private recorded(id: string): RecordedRun | string {
+    const { store } = this.deps;
+    // What came from elsewhere tells of other files, and of what its author pleases.
+    if (store.isImported(id)) return 'was imported';
+    try {
+      const reader = new RecordedRunReader();
+      return store.scan(id, reader.add).length > 0 ? 'has a damaged log' : reader.run();
+    } catch (thrown) {
+      if (thrown instanceof MusterError) return 'is not there any more';
+      throw thrown;
+    }
+  }
+
+  private async whyNot(call: RecordedCall, caller: CallingTask): Promise<string | null> {
+    this.calls += 1;
+    if (this.calls > MOST_CALLS) return `made more than ${MOST_CALLS} calls`;
+    const { tool: name, input } = call;
+    const ready = prepareCall(caller, { type: 'tool_call', id: 'reuse', name, input });
+    if (!ready.ready) return `made a call of ${name} that can't be made now`;
+    const { decision, reach } = await decideNow(this.deps, caller, ready);
+    if (decision.verdict !== 'allow')
+      return `made a call of ${name} that would not run unasked now`;
+    if (name === 'Task') return await this.whyNotBelow(call, caller);
+    if (isNoteTool(name)) return null;
+    if (await this.isSame(call, ready, { caller, reach })) return null;
+    return this.signal.aborted
+      ? 'read so much that comparing it takes too long'
+      : `made a call of ${name} that gives something else now: ${truncate(JSON.stringify(input), SHOWN_INPUT)}`;
+  }
+
+  private async isSame(
+    { text, error, read }: RecordedCall,
+    { tool, input, notes }: ReadyCall,
+    { caller, reach }: { readonly caller: CallingTask; readonly reach: FileAccess },
+  ): Promise<boolean> {
+    if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
+    const context = readingContext(this.deps, caller, {
+      reach,
+      signal: this.signal,
+      attach: lookingPort(this.deps.models, caller.spec.model),
+    });
+    const output = await outcome(() => tool.run(input, context));
+    if (output === null || this.signal.aborted) return false;
+    // What was cut names a file of that task.
+    const given = appendNotes(output.text, notes);
+    if (!isWithinCaps(given, tool, this.deps.settings.caps)) return false;
+    const now = {
+      text: tool.ownWords === true ? escapeTags(given) : given,
+      error: output.error ?? null,
+      read: output.facts?.read ?? [],
+    };
+    if (!isDeepStrictEqual(now, { text, error, read })) return false;
+    for (const seen of read) this.read.set(seen.path, seen);
+    return true;
+  }
+
+  /** A child reads for its parent: the call must make the same one now, and that read the same. */
+  private async whyNotBelow(
+    { child, input }: RecordedCall,
+    caller: CallingTask,
+  ): Promise<string | null> {
+    const wish = parseTaskInput(input);
+    if (child === null || !wish.ok || wish.input.resume !== undefined) {
+      return 'made a call of Task that made no task';
+    }
+    const { deps } = this;
+    const { agent, cwd, model } = caller.spec;
+    await prepareModels(deps, agent, wish.input);
+    const modeGrants = caller.permissions.modeGrants();
+    const by = { agent, cwd, model, rights: caller.permissions.rights, modeGrants };
+    const plan = planChild(deps, by, wish.input);
+    if (plan instanceof MusterError) return `has a child ${child} that can't be made now`;
+    if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
+    const { prompt, tools, preloaded } = plan.setup;
+    const { outputSchema: _ofCaller, ...ofCaller } = caller.spec;
+    const { outputSchema } = wish.input;
+    const spec: TaskSpec = {
+      ...ofCaller,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      agent: recordedAgent(plan.agent),
+      prompt: wish.input.prompt,
+      model: plan.model,
+      rights: plan.rights,
+      tools: tools.map(({ name }) => name),
+      limits: plan.limits,
+      prefix: prefixHash(prompt, tools),
+    };
+    const found = await this.runOf(originOf(this.recorded(child)) ?? child, {
+      spec,
+      view: new Map(tools.map((tool) => [tool.name, tool])),
+      state: { ...caller.state, spec, skills: new Set(preloaded.names) },
+      permissions: permissionsWith(caller.permissions, plan.rights),
+    });
+    return typeof found === 'string' ? `has a child ${child} that ${found}` : null;
+  }
+}
+
+function originOf(run: RecordedRun | string): string | null {
+  return typeof run === 'string' ? null : run.reusedFrom;
+}
+
+/** Null: it broke, or wanted more than to read. */
+async function outcome<T>(run: () => Promise<T>): Promise<T | null> {
+  try {
+    return await run();
+  } catch {
+    // Whatever it is, the task meets it in its own run, where it is told.
+    return null;
+  }
+}

@@ -1,0 +1,330 @@
+import { describe, expect, it } from 'vitest';
+import type { ToolResultPart } from '../../../src/protocol/message.ts';
+import type { TaskStore } from '../../../src/store/task-store.ts';
+import { MusterError } from '../../../src/base/errors.ts';
+import {
+  background,
+  call,
+  calls,
+  eventsOfType,
+  hookLogs,
+  play,
+  toldTo,
+  until,
+  type Play,
+} from '../play.ts';
+import { testEngine, type EngineSetup, type TestEngine } from '../support.ts';
+
+/** A background task that has come to a state, and what TaskOutput then says of it. */
+async function read(
+  input: Record<string, number | string | boolean | null>,
+  { child, setup = {}, when }: Scene,
+): Promise<{
+  readonly result: ToolResultPart | undefined;
+  readonly test: TestEngine;
+  readonly id: string;
+}> {
+  let result: ToolResultPart | undefined;
+  let id = '';
+  const test: TestEngine = testEngine(
+    play({
+      main: [
+        calls(background('part')),
+        async (turn) => {
+          id = turn.child(0);
+          await until(() => when(test, id));
+          return calls(call('TaskOutput', { task_id: id, ...input }));
+        },
+        ({ results }) => {
+          [result] = results;
+          return calls(call('TaskStop', { task_id: id }));
+        },
+      ],
+      part: child,
+    }),
+    setup,
+  );
+  await test.start('main').end.written;
+  return { result, test, id };
+}
+
+interface Scene {
+  readonly child: Play[string];
+  readonly setup?: EngineSetup;
+  readonly when: (test: TestEngine, id: string) => boolean;
+}
+
+const hasEnded = (test: TestEngine, id: string) => test.engine.task(id) === undefined;
+const runsBash = (test: TestEngine, id: string) =>
+  test.engine.task(id)?.state.activity.kind === 'tools';
+
+const RUNNING: Scene = {
+  child: [{ text: 'first finding', calls: [call('Bash', { ms: 60_000 })] }],
+  when: runsBash,
+};
+const COMPLETED: Scene = { child: [{ text: 'the answer' }], when: hasEnded };
+const LIMITS = { maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
+const PARTIAL: Scene = {
+  child: [{ text: 'so far', calls: [call('Bash', {})] }, { text: 'what I have' }],
+  setup: { settings: { taskLimits: { ...LIMITS, maxTurns: 1 } } },
+  when: hasEnded,
+};
+const FAILED: Scene = {
+  child: [
+    { text: 'found a thing', calls: [call('Bash', {})] },
+    { failure: { kind: 'bad_request', message: 'the server said no', retryable: false } },
+  ],
+  when: hasEnded,
+};
+
+describe('the table of TaskOutput', () => {
+  it.each([
+    ['at once', { block: false }],
+    ['at once with a timeout of 0', { timeout: 0 }],
+    ['after the timeout', { timeout: 20 }],
+    ['after a timeout that came as a string', { timeout: '20' }],
+  ])('running: its state and what can be done, %s', async (_, input) => {
+    const { result, id } = await read(input, RUNNING);
+    expect(result).toMatchObject({ isError: false });
+    expect(result?.text.replaceAll(/\d+ s(?= so far|\))/g, 'N s').split('\n')).toEqual([
+      'Agent: general-purpose',
+      'Status: still running (Bash for N s)',
+      'Turns: 1',
+      'Tokens: 0',
+      'Duration: N s so far',
+      '',
+      'Last lines:',
+      'first finding',
+      '',
+      'Options:',
+      `  - Wait longer: TaskOutput(task_id: "${id}", timeout: 60000)`,
+      `  - Check: TaskOutput(task_id: "${id}", block: false)`,
+      `  - Stop: TaskStop(task_id: "${id}")`,
+    ]);
+  });
+
+  it('running: waits for the end and gives the result', async () => {
+    const { result } = await read({}, { child: [{ delayMs: 30, text: 'late' }], when: () => true });
+    expect(result?.text).toContain('Status: completed');
+    expect(result?.text).toContain('late');
+  });
+
+  it('queued: says what it waits for', async () => {
+    let text: string | undefined;
+    // A command beside each call: without one the main agent would give up the only slot.
+    const busy = call('Bash', { ms: 20 });
+    const test = testEngine(
+      play({
+        main: [
+          calls(background('part'), busy),
+          (turn) => calls(call('TaskOutput', { task_id: turn.child(0), block: false }), busy),
+          ({ results }) => {
+            text = results[0]?.text;
+            return { text: 'done' };
+          },
+        ],
+      }),
+      { settings: { maxParallel: 1 } },
+    );
+    await test.start('main').end.written;
+    expect(text).toContain('Status: queued: it waits for a slot\nTurns: 0\n');
+  });
+
+  it.each([{ block: true }, { block: false }])('completed: the result, %j', async (input) => {
+    const { result, test, id } = await read(input, COMPLETED);
+    const [end] = eventsOfType(test, 'task.ended', id);
+    expect(end?.result).toBe('the answer');
+    expect(result?.isError).toBe(false);
+    expect(result?.text).toMatch(
+      /^Agent: general-purpose\nStatus: completed\nTurns: 1\nTokens: 0\nDuration: [\d.]+ m?s\n\nOutput:\nthe answer\n\n\[The task made no tool call\]\n\n\[task /,
+    );
+  });
+
+  it.each([{ block: true }, { block: false }])('partial: what it has, %j', async (input) => {
+    const { result } = await read(input, PARTIAL);
+    expect(result?.isError).toBe(false);
+    expect(result?.text).toContain('Status: partial');
+    expect(result?.text).toContain('LIMIT_EXCEEDED: the limit max_turns = 1 is reached');
+    expect(result?.text).toContain('what I have');
+  });
+
+  it.each([{ block: true }, { block: false }])('failed: error and output, %j', async (input) => {
+    const { result } = await read(input, FAILED);
+    expect(result?.isError).toBe(true);
+    expect(result?.text).toContain('Status: failed');
+    expect(result?.text).toContain('PROVIDER_ERROR: the server said no');
+    expect(result?.text).toContain('What it had found so far:\n\n');
+    expect(result?.text).toContain('found a thing');
+  });
+
+  it('stopped: error and output', async () => {
+    const { result } = await read(
+      {},
+      {
+        ...RUNNING,
+        when: (test, id) => {
+          test.engine.task(id)?.stop({ by: 'user', because: 'enough', code: 'CANCELLED' });
+          return hasEnded(test, id);
+        },
+      },
+    );
+    expect(result?.isError).toBe(true);
+    expect(result?.text).toContain('Status: stopped');
+    expect(result?.text).toContain('CANCELLED: enough. What it had found so far:');
+    expect(result?.text).toContain('first finding');
+  });
+});
+
+describe('offset', () => {
+  const long = Array.from({ length: 400 }, (_, n) => `Paragraph ${n} of the answer.`).join('\n\n');
+  const scene: Scene = {
+    child: [{ text: long }],
+    setup: {
+      settings: { taskLimits: { ...LIMITS, maxTurns: null, resultMaxTokens: 100 } },
+    },
+    when: hasEnded,
+  };
+
+  it('reads a long answer to its end, nothing twice and nothing left out', async () => {
+    let pages = '';
+    let id = '';
+    const test: TestEngine = testEngine((request) => {
+      const [first] = request.messages;
+      if (first?.role === 'user' && first.content[0]?.text === 'part') return { text: long };
+      const last = request.messages.at(-1);
+      const text = last?.role === 'tool' ? (last.content[0]?.text ?? '') : '';
+      if (text === '') return calls(call('Task', { prompt: 'part' }));
+      id ||= /\[task ([a-z0-9]+) /.exec(text)?.[1] ?? '';
+      const [page = ''] = text.split('\n\n[');
+      pages += `${page}\n\n`;
+      const next = /offset: (\d+)\)/.exec(text)?.[1];
+      if (next === undefined) return { text: 'read' };
+      return calls(call('TaskOutput', { task_id: id, offset: Number(next) }));
+    }, scene.setup);
+    await test.start('main').end.written;
+    expect(pages.trim()).toBe(long);
+    expect(test.model.requests.length).toBeGreaterThan(10);
+  });
+
+  it.each([
+    [long.length, false, '[task '],
+    [
+      long.length + 1,
+      true,
+      `offset: ${long.length + 1} is beyond the end; the answer has ${long.length} characters`,
+    ],
+    [-1, false, '\n[offset: -1 is below the minimum, 0 was used]'],
+    [1.5, true, 'offset: must be a whole number from 0 on, not 1.5'],
+  ])('%d', async (offset, isError, text) => {
+    const { result } = await read({ offset }, scene);
+    expect(result?.isError).toBe(isError);
+    expect(result?.text).toContain(text);
+  });
+});
+
+describe('wrong arguments', () => {
+  it.each([
+    [{ timeout: 1.5 }, 'timeout: must be a whole number from 0 to 600000, not 1.5'],
+    [{ timeout: 'soon' }, 'timeout: must be a whole number from 0 to 600000, not "soon"'],
+    [{ block: 'maybe' }, 'block: must be true or false, not "maybe"'],
+    [{ block: 1 }, 'block: must be true or false, not 1'],
+    [{ wait: 3 }, 'wait: is not an argument; valid are task_id, block, timeout, offset'],
+    [{ task_id: '' }, 'task_id: must be the id of a task, or the beginning of one, not ""'],
+    [{ task_id: null }, 'task_id: must be the id of a task, or the beginning of one, not null'],
+    [{ id: 'x' }, 'id: means task_id, which is given too; send one of them'],
+  ])('%j', async (input, text) => {
+    const { result } = await read(input, COMPLETED);
+    expect(result).toMatchObject({ isError: true, text: `TaskOutput: ${text}` });
+  });
+});
+
+it.each([
+  [{ timeout: -1 }, 'timeout: -1 is below the minimum, 0 was used'],
+  [{ timeout: 600_001 }, 'timeout: 600001 is above the maximum, 600000 was used'],
+])(
+  'a number out of range is replaced by the nearest one, and the result says so: %j',
+  async (input, note) => {
+    const { result } = await read(input, COMPLETED);
+    expect(result).toMatchObject({ isError: false, text: expect.stringContaining(`\n[${note}]`) });
+  },
+);
+
+describe('a result', () => {
+  const NOTICE = /Ended in the background/;
+
+  it('read by TaskOutput before its notice went out is not told again', async () => {
+    const { test } = await read({}, COMPLETED);
+    const told = toldTo(test, 'main');
+    expect(told.filter((text) => NOTICE.test(text))).toEqual([]);
+    // Once by TaskOutput, once more because TaskStop was asked of it too.
+    expect(told.filter((text) => text.includes('the answer')).length).toBe(2);
+  });
+
+  it('read while its end is being written is not told again', async () => {
+    let held: (() => void) | undefined;
+    let childId = '';
+    const test: TestEngine = testEngine(
+      play({
+        main: [
+          calls(background('part')),
+          async (turn) => {
+            childId = turn.child(0);
+            await until(() => test.engine.task(childId)?.state.end !== null && held !== undefined);
+            return calls(call('TaskOutput', { task_id: childId, block: false }));
+          },
+          ({ results }) => {
+            expect(results[0]?.text).toContain('the answer');
+            held?.();
+            return { text: 'read it' };
+          },
+        ],
+        part: [{ text: 'the answer' }],
+      }),
+      {
+        prepareStore: (store) =>
+          hookLogs(store, {
+            sync: async (task) => {
+              if (task !== childId || test.engine.task(task)?.state.end === null) return;
+              await new Promise<void>((resolve) => (held = resolve));
+            },
+          }),
+      },
+    );
+    const run = test.start('main');
+    await run.end.written;
+    expect(run.state.result).toBe('read it');
+    expect(toldTo(test, 'main').filter((text) => text.includes('the answer')).length).toBe(1);
+  });
+
+  it('that was told already stays told, and can be read once more', async () => {
+    const test = testEngine(
+      play({
+        main: [
+          calls(background('part')),
+          { text: 'waiting' },
+          (turn) => {
+            expect(turn.told).toContain('Result: the answer');
+            return calls(call('TaskOutput', { task_id: turn.child(0) }));
+          },
+        ],
+        part: [{ text: 'the answer' }],
+      }),
+    );
+    await test.start('main').end.written;
+    const told = toldTo(test, 'main');
+    expect(told.filter((text) => text.includes('the answer'))).toEqual([
+      expect.stringMatching(/^<notice>/),
+      expect.stringMatching(/^Agent:/),
+    ]);
+  });
+});
+
+it('whose log is gone is an error, and breaks nobody', async () => {
+  const prepareStore = (store: TaskStore) => {
+    store.scan = (id) => {
+      throw new MusterError('NOT_FOUND', `task ${id} is not known`);
+    };
+  };
+  const { result, id } = await read({}, { ...COMPLETED, setup: { prepareStore } });
+  expect(result).toMatchObject({ isError: true, text: `TaskOutput: task ${id} is not known` });
+});
