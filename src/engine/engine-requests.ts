@@ -7,16 +7,16 @@ import type { JsonObject } from '../base/json.ts';
 import type { AnswerRequest } from './questions/read-answer.ts';
 import type { ChildOutline } from './delegation/plan-child.ts';
 
-/** A conversation to start: the root of a new tree. */
+/** A request to start a conversation as the root of a new tree. */
 export interface RootRequest {
-  /** Default: a new one. */
+  /** The id of the task. Default: a new one. */
   readonly id?: string;
   readonly prompt: string;
-  /** What of it the person said. Default: all. */
+  /** The part of the prompt that the person wrote. Default: all of it. */
   readonly personText?: string;
-  /** What the person lays beside it. Default: nothing. */
+  /** The items that the person quotes with it. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
-  /** What lists show of it. Default: the first words of the prompt. */
+  /** The line that lists show. Default: the first words of the prompt. */
   readonly description?: string;
   readonly agent: AgentDefinition;
   readonly model: ResolvedModel;
@@ -24,57 +24,57 @@ export interface RootRequest {
   readonly cwd: string;
   readonly source: TaskSource;
   readonly params: JsonObject;
-  /** JSON Schema that its answers must be valid against. Default: the agent's, if any. */
+  /** The JSON Schema of its answers. Default: the agent's, if any. */
   readonly outputSchema?: JsonObject;
 }
 
-/** How a person makes a task go on. */
+/** The options with which a person resumes a task. */
 export interface ResumeOptions {
-  /** The next message; null: none. */
+  /** The next message, or null for none. */
   readonly prompt: string | null;
-  /** What goes with it. Default: nothing. */
+  /** The items that are quoted with it. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
-  /** Its rights are those recorded, cut by what this gives for them. */
+  /** Returns the limit of its rights: it gets the recorded ones, narrowed to these. */
   readonly maxRights: (recorded: Rights) => Rights;
-  /** Absent: as recorded. */
+  /** Default: the recorded model. */
   readonly model?: ResolvedModel;
   readonly maxTurns?: number;
-  /** Which mode it gets, by a person's own word, up to what its definition wants. Absent: as recorded. */
+  /** The mode that the person chose, at most that of its definition. Default: the recorded one. */
   readonly mode?: PermissionMode;
-  /** Questions that wait in its logs go on to wait, whatever happens to others. Default false. */
+  /** Whether questions in its logs keep waiting, whatever happens to new ones. Default: false. */
   readonly keepsParked?: boolean;
-  /** The answer to a question of it, or of a task below it that had not ended. */
+  /** The answer to a question of the task, or of a descendant that had not ended. */
   readonly answer?: QuestionAnswer;
-  /** Of a run of a template: items that failed or were ended by a limit are done again. Default false. */
+  /** Whether a template run repeats the items that failed or were ended by a limit. Default: false. */
   readonly retryFailed?: boolean;
-  /** Its context is summarised, and nothing else: of one that has ended. `keep`: what is kept above all. */
+  /** Set to only summarize the context of an ended task. `keep`: what the summary must keep, or null. */
   readonly compacts?: { readonly keep: string | null };
-  /** An ended task below it goes on, and it only waits for that: see `ResumeBelowRequest`. Not with a prompt. */
+  /** An ended descendant to resume, for which the task only waits. Not together with a prompt. */
   readonly below?: { readonly id: string } & ResumeBelowRequest;
 }
 
-/** What a person says to a question. */
+/** A person's answer to a question. */
 export interface QuestionAnswer extends AnswerRequest {
-  /** Its whole id. */
+  /** The full id of the question. */
   readonly question: string;
 }
 
-/** How a person makes a task go on whose tree is at work. */
+/** The options with which a person resumes a task in a running tree. */
 export interface ResumeBelowRequest {
-  /** Absent: it is told to go on. */
+  /** The next message. Default: a message that tells it to go on. */
   readonly prompt?: string;
   readonly model?: string;
   readonly maxTurns?: number;
 }
 
-/** A child as it would be made. */
+/** A child as it would be created. */
 export interface PlannedChild extends ChildOutline {
   /** Whether the call that asks for it may run. */
   readonly decision: Decision;
-  /** What goes on in its turn where its model fails. */
+  /** The models that it would try in turn if its model failed. */
   readonly fallbacks: readonly ResolvedModel[];
   /** Whether an earlier result of the same work is reused. */
   readonly reusesResults: boolean;
-  /** What its requests begin with, but for the line that is particular to one task. */
+  /** The beginning of its requests, without the line that describes the task. */
   readonly prefix: RequestPrefix;
 }

@@ -86,18 +86,15 @@ export class Engine {
     tools.push(...createTaskTools(this.context, createDelegation(this.context)));
   }
 
-  /**
-   * Makes the main agent's task and sets it to work; its `ended` says when it is done. Throws UsageError
-   * for an agent that can't be started.
-   */
+  /** Creates the main agent's task and starts it. Throws UsageError for an agent that can't be started. */
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
     const { agent, rights, cwd } = request;
     const { provider } = request.model;
     const { onAsk } = this.deps.inbox;
     const firstPrompt = request.prompt;
-    const post = { agent, rights, cwd, isRoot: true, provider, firstPrompt, onAsk };
-    const setup = prepareAgent(this.deps, post);
+    const placement = { agent, rights, cwd, isRoot: true, provider, firstPrompt, onAsk };
+    const setup = prepareAgent(this.deps, placement);
     const unusable = whyUnusable(agent, setup);
     if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();
@@ -120,19 +117,19 @@ export class Engine {
     return run;
   }
 
-  /** Sets a template to work over items. Rejects with UsageError where none could be begun. */
+  /** Starts a template run. Rejects with UsageError if no item could start. */
   startFanOut(request: FanOutRequest): Promise<TaskRun> {
     return startFanOut(this.context, request);
   }
 
   /**
-   * What a Task call would make, and how its requests would begin, even where the call is refused or the
-   * agent can't be started. Nothing is made.
+   * Plans the child that a Task call would create and the beginning of its requests, even if the call would be
+   * refused or the agent can't be started. Creates nothing.
    */
-  async plan(by: Delegator, wish: ChildRequest): Promise<PlannedChild | MusterError> {
+  async plan(by: Delegator, request: ChildRequest): Promise<PlannedChild | MusterError> {
     const { deps, prefixes } = this.context;
-    await prepareModels(deps, by.agent, wish);
-    const plan = outlineChild(deps, by, wish);
+    await prepareModels(deps, by.agent, request);
+    const plan = outlineChild(deps, by, request);
     if (plan instanceof MusterError) return plan;
     const { prompt, tools } = plan.setup;
     const decision = decideDelegation(deps, by.rights, plan.agent);
@@ -148,9 +145,9 @@ export class Engine {
   }
 
   /**
-   * Makes a task that nobody owns go on, from its log alone, with all below it that had not ended. It
-   * has begun to work when this resolves. Throws MusterError: `NOT_FOUND`, `CONFLICT` while a process
-   * owns it, or the question is answered; `INVALID_PARAM` for no answer to it.
+   * Resumes a task without an owner from its log, with all its descendants that had not ended. The task runs when
+   * this resolves. Throws MusterError: `NOT_FOUND` if there is no such task; `CONFLICT` if a process owns it or the
+   * question is already answered; `INVALID_PARAM` if the answer does not fit the question.
    */
   async resume(id: string, request: ResumeOptions): Promise<TaskRun> {
     const opened = recoverTasks(this.context, id, { tree: null, parent: null });
@@ -161,11 +158,11 @@ export class Engine {
       keepsParked = false,
       answer,
       retryFailed = false,
-      below: one,
+      below,
       ...terms
     } = request;
     try {
-      if (one !== undefined) requireDescendant(top, one.id);
+      if (below !== undefined) requireDescendant(top, below.id);
       await finishRewinds(this.deps.store, opened);
       if (prompt !== null) requireConversation(top);
       if (request.compacts !== undefined) await requireCompactable(this.deps, top);
@@ -174,21 +171,23 @@ export class Engine {
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
       if (answer !== undefined) answerRecorded(opened, answer, this.deps.inbox);
       const message =
-        prompt === null ? null : this.personInput(prompt, { to: top.spec, teller: top, enclosed });
+        prompt === null
+          ? null
+          : this.personInput(prompt, { to: top.spec, recorder: top, enclosed });
       recordResume(this.deps, top, {
         ...terms,
         by: 'user',
         callId: null,
         message,
-        isToldToGoOn: one === undefined,
+        isToldToGoOn: below === undefined,
         maxRights: request.maxRights(top.spec.rights),
       });
       for (const run of descendantToResume)
         recordMaxRights(run, run.parent?.permissions.rights ?? top.permissions.rights);
-      if (one !== undefined)
-        await resumeRecoveredDescendant(this.context, top, this.below(one, top));
+      if (below !== undefined)
+        await resumeRecoveredDescendant(this.context, top, this.below(below, top));
     } catch (thrown) {
-      // Opened and never at work, they would be waited for without end.
+      // A task that is open and never runs would be waited for forever.
       for (const run of opened) run.close();
       throw thrown;
     }
@@ -196,35 +195,35 @@ export class Engine {
     return top;
   }
 
-  /** A task at work in this process, by its whole id. */
+  /** Returns a task that runs in this process, by its full id. */
   task(id: string): TaskRun | undefined {
     return this.running.get(id);
   }
 
-  /** Gathers what goes with a person's next words to a task: of a log, or one that is about to be made. */
+  /** Gathers the items that a person quotes in a message to a task, which may not exist yet. */
   async quote(to: Recipient, wish: QuoteRequest, signal?: AbortSignal): Promise<QuotedItems> {
     const { quoteItems: enclose } = await import('./quote/quote.ts');
     const receiver = quoteReader(this.deps, to, this.running);
     return enclose(this.deps, receiver, wish, signal ?? new AbortController().signal);
   }
 
-  /** Says something to a task at work, in its next request. `NOT_FOUND` when it is not at work here. */
+  /** Sends a message to a running task, for its next request. Throws `NOT_FOUND` if it does not run in this process. */
   send(id: string, message: string, enclosed?: readonly QuotedItem[]): void {
     const run = this.requireRun(id);
     if (run.isEnding) throw notRunning(id);
     requireConversation(run);
-    run.mailbox.send(this.personInput(message, { to: run.spec, teller: run, enclosed }));
+    run.mailbox.send(this.personInput(message, { to: run.spec, recorder: run, enclosed }));
   }
 
   /**
-   * Ends what a conversation does now, with the tasks that it waits for, by a person. What runs for it in the
-   * background goes on and is told of to it; where nothing does, the conversation is stopped. `NOT_FOUND` when it
-   * is not at work here, `INVALID_PARAM` for another task: that is stopped, with all below it.
+   * Interrupts the current step of a conversation, and the tasks that it waits for, for the user. Its background
+   * work continues; if there is none, the conversation is stopped. Throws `NOT_FOUND` if it does not run in this
+   * process, and `INVALID_PARAM` for a subagent's task, which can only be stopped.
    */
   interrupt(id: string): void {
     const run = this.requireRun(id);
     if (run.parent !== null) {
-      throw new MusterError('INVALID_PARAM', `task ${id} is no conversation: stop it instead`);
+      throw new MusterError('INVALID_PARAM', `task ${id} is not a conversation: stop it instead`);
     }
     if (run.isEnding || !hasBackgroundWork(run.state))
       run.stop(stopOrder('user', 'the user stopped it'));
@@ -234,9 +233,10 @@ export class Engine {
   }
 
   /**
-   * Gives a conversation at work another mode, from its next call on. Questions that a narrower one refuses need
-   * no answer; a wider one answers none that waits: a key may have passed it on the way to another. `NOT_FOUND`
-   * when it is not at work here, `INVALID_PARAM` for another task, or where its definition wants a narrower one.
+   * Changes the mode of a running conversation, from its next call on. A narrower mode closes the questions that it
+   * refuses. A wider mode answers no open question, since the user may only pass it while cycling through the modes.
+   * Throws `NOT_FOUND` if the conversation does not run in this process, and `INVALID_PARAM` for a subagent's task
+   * or if the definition requires a narrower mode.
    */
   setMode(id: string, mode: PermissionMode): void {
     const run = this.requireRun(id);
@@ -244,18 +244,18 @@ export class Engine {
     if (recordMode(run, mode).isNarrower) this.deps.inbox.reconsider();
   }
 
-  /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
+  /** Moves a foreground task to the background. Throws MusterError if that is not possible. */
   detach(id: string): void {
     const run = this.requireRun(id);
     if (run.parent === null) {
-      throw new MusterError('INVALID_PARAM', `task ${id} is a conversation; no task waits for it`);
+      throw new MusterError('INVALID_PARAM', `task ${id} is a conversation: no task waits for it`);
     }
     run.detach('the user sent it to the background');
   }
 
   /**
-   * Makes an ended task go on as a child of the nearest task above it that is at work here, which is
-   * told of its end. Throws MusterError: `NOT_FOUND` when none of those above it is.
+   * Resumes an ended task as a child of its nearest ancestor that runs in this process, which is notified of its
+   * end. Throws `NOT_FOUND` if no ancestor runs here.
    */
   async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
     const caller = await nearestRunningAncestor(this.context, id);
@@ -263,37 +263,37 @@ export class Engine {
     caller.mailbox.wake();
   }
 
-  /** `teller`: see `said`. */
+  /** Builds the resume of a descendant; `recorder` as in `personInput`. */
   private below(
     { id, prompt, ...terms }: { readonly id: string } & ResumeBelowRequest,
-    teller: TaskRun,
+    recorder: TaskRun,
   ): ResumedDescendant {
     if (prompt === undefined) return { ...terms, id, message: continueMessage() };
     const to = foldLog(this.deps.store, id).spec;
-    return { ...terms, id, message: this.personInput(prompt, { to, teller }) };
+    return { ...terms, id, message: this.personInput(prompt, { to, recorder }) };
   }
 
-  /** Answers a question that waits in this process. Throws MusterError as `answerQuestion` does. */
-  answer({ question, ...wish }: QuestionAnswer): Question {
-    return answerQuestion(this.deps.inbox, question, wish);
+  /** Answers a question that waits in this process. Throws the errors of `answerQuestion`. */
+  answer({ question, ...request }: QuestionAnswer): Question {
+    return answerQuestion(this.deps.inbox, question, request);
   }
 
-  /** A person's words to a task; `teller`'s log says so where types that they name can't be called. */
+  /** Builds a person's message to a task. Warnings about mentioned agents that can't be called go to `recorder`'s log. */
   private personInput(
-    words: string,
+    text: string,
     {
       to,
-      teller,
+      recorder,
       enclosed = [],
     }: {
       readonly to: TaskSpec;
-      readonly teller: TaskRun;
+      readonly recorder: TaskRun;
       readonly enclosed?: readonly QuotedItem[] | undefined;
     },
   ): TaskInput {
-    const mentions = mentionsIn(words, { agents: this.deps.agents, by: to });
-    for (const message of mentions.warnings) teller.journal.record({ type: 'warning', message });
-    return personMessage(words, mentions, enclosed);
+    const mentions = mentionsIn(text, { agents: this.deps.agents, by: to });
+    for (const message of mentions.warnings) recorder.journal.record({ type: 'warning', message });
+    return personMessage(text, mentions, enclosed);
   }
 
   private requireRun(id: string): TaskRun {
@@ -302,14 +302,15 @@ export class Engine {
     throw notRunning(id);
   }
 
+  /** Returns the result of a task, with the paths of its files. */
   result(run: TaskRun): ResultEnvelope {
     const { store } = this.deps;
     const paths = { transcript: store.log(run.spec.id), outputFile: store.outputFile(run.spec.id) };
-    const asked = run.tree.parkedOn.map(({ question }) => question);
-    return resultEnvelope(run.outcome(), paths, asked);
+    const questions = run.tree.parkedOn.map(({ question }) => question);
+    return resultEnvelope(run.outcome(), paths, questions);
   }
 
-  /** Stops every tree; resolves when all of their tasks have ended. */
+  /** Stops all tasks and resolves when all have ended. */
   async stop(order: StopOrder): Promise<void> {
     const runs = this.running.all();
     for (const run of runs) run.stop(order);
@@ -318,5 +319,5 @@ export class Engine {
 }
 
 function notRunning(id: string): MusterError {
-  return new MusterError('NOT_FOUND', `task ${id} is not at work in this process`);
+  return new MusterError('NOT_FOUND', `task ${id} does not run in this process`);
 }

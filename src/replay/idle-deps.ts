@@ -16,6 +16,12 @@ interface IdleParts {
   readonly settings: EngineSettings;
 }
 
+/** The inputs of a rerun. */
+export interface RerunSource extends IdleParts {
+  /** The tools by canonical name; none of them is run. */
+  readonly tools: ReadonlyMap<string, AnyTool>;
+}
+
 const NOTHING_RUNS = 'a rerun asks nobody and runs nothing';
 
 /** An engine's ports that lead nowhere. */

@@ -6,8 +6,8 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import { type OutputCap, readOutputCap } from '../protocol/output-cap.ts';
 import type { ClaimFlag } from '../protocol/result.ts';
 import type { ReuseOutcome, EngineDeps } from '../engine/task/deps.ts';
-import type { RerunSource } from './rerun-epoch.ts';
 import type { Epoch } from './epochs.ts';
+import type { RerunSource } from './idle-deps.ts';
 
 /** Those at which no more room is made. */
 const LIMITS: ReadonlySet<string> = new Set(['context_window', 'compactions']);

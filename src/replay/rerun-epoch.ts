@@ -1,7 +1,6 @@
 import { deferred } from '../base/async.ts';
 import type { Clock } from '../base/clock.ts';
 import { Deadlines, type Deadline } from '../base/deadlines.ts';
-import type { EngineSettings } from '../engine/limits/engine-settings.ts';
 import { runTask } from '../engine/loop/loop.ts';
 import type { EngineDeps } from '../engine/task/deps.ts';
 import type { Ending } from '../engine/task/endings.ts';
@@ -14,7 +13,7 @@ import type { AnyTool } from '../protocol/tool.ts';
 import type { Difference } from './difference.ts';
 import type { Epoch, EpochStop } from './epochs.ts';
 import { isExternalEvent } from './external-events.ts';
-import { idleDeps } from './idle-deps.ts';
+import { idleDeps, type RerunSource } from './idle-deps.ts';
 import { LoggedCalls } from './logged-calls.ts';
 import {
   loggedCompaction,
@@ -26,7 +25,6 @@ import {
 import { LoggedModel, loggedModels } from './logged-model.ts';
 import { LoggedRun, LoggedTree } from './logged-run.ts';
 import { RerunLog } from './rerun-log.ts';
-import type { TaskStore } from '../store/task-store.ts';
 import { setImmediate as settled } from 'node:timers/promises';
 
 /** What one try at a life came to. */
@@ -218,15 +216,6 @@ class Rerun {
       deadlines: this.deadlines,
     };
   }
-}
-
-/** What a rerun reads. */
-export interface RerunSource {
-  /** Only read. */
-  readonly store: TaskStore;
-  readonly settings: EngineSettings;
-  /** By canonical name: nothing of them is run. */
-  readonly tools: ReadonlyMap<string, AnyTool>;
 }
 
 /** The times of the log: they stand still until the next event. */

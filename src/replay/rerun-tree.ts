@@ -8,8 +8,9 @@ import type { AnyTool } from '../protocol/tool.ts';
 import type { Difference } from './difference.ts';
 import { splitIntoEpochs, type Epoch } from './epochs.ts';
 import { isExternalEvent } from './external-events.ts';
-import { rerunEpoch, type EpochRerun, type RerunSource } from './rerun-epoch.ts';
+import { rerunEpoch, type EpochRerun } from './rerun-epoch.ts';
 import type { TaskStore } from '../store/task-store.ts';
+import type { RerunSource } from './idle-deps.ts';
 
 /** What a rerun of a task and all below it came to, the task itself first. */
 export interface TreeRerun {

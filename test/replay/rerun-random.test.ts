@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toolsByName } from '../../src/replay/idle-deps.ts';
-import type { RerunSource } from '../../src/replay/rerun-epoch.ts';
+import { toolsByName, type RerunSource } from '../../src/replay/idle-deps.ts';
 import { rerunTaskLog, rerunTree } from '../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { ONE_AT_A_TIME, wildPlan } from '../engine/random-plans.ts';

@@ -12,7 +12,7 @@ type Deps = Pick<EngineDeps, 'home' | 'settings' | 'stateDirectories'> & {
   readonly agents: Pick<EngineDeps['agents'], 'agents'>;
 };
 
-/** What is decided about a call of Task for an agent, by one with these rights that has the tool. */
+/** Decides about a Task call for an agent, made by a task with these rights that has the tool. */
 export function decideDelegation(deps: Deps, rights: Rights, { name }: AgentDefinition): Decision {
   const { home, settings, stateDirectories } = deps;
   const [agent, ...agentWords] = agentNames(name, deps.agents.agents());
@@ -20,15 +20,15 @@ export function decideDelegation(deps: Deps, rights: Rights, { name }: AgentDefi
   return decide(
     { tool: 'Task', kind: 'delegate', access, inToolSet: settings.taskTools },
     rights,
-    // It runs no commands.
+    // A Task call runs no commands.
     { home, stateDirectories, shellParser: null, sandboxed: false },
   );
 }
 
 /**
- * What the agent is called that a Task call would set to work, its name first, for rules to match: the
- * recorded one of a task that is resumed. Empty where that is not known: no rule that allows one agent
- * allows the call, and each that is about one could mean it.
+ * Returns the names of the agent that a Task call would start, for rules to match: its own name first, then its
+ * aliases. For a resumed task this is the recorded agent. The list is empty if the agent is not known; then no
+ * rule that allows a single agent allows the call, and every rule about an agent could mean it.
  */
 export function calledAgentNames(
   engine: Pick<EngineContext, 'deps' | 'running'>,
@@ -40,16 +40,16 @@ export function calledAgentNames(
     return agentNames(recordedType(engine, resume), agents.agents());
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    // There is no such task: the call fails by itself.
+    // There is no such task, so the call itself fails.
     return thrown.code === 'NOT_FOUND' ? agentNames(subagentType, agents.agents()) : [];
   }
 }
 
 function recordedType(
   { deps, running }: Pick<EngineContext, 'deps' | 'running'>,
-  word: string,
+  idPrefix: string,
 ): string {
-  const id = deps.store.resolveId(word);
+  const id = deps.store.resolveId(idPrefix);
   const { spec } = running.get(id)?.state ?? foldLog(deps.store, id);
   return spec.agent.name;
 }

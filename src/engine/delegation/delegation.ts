@@ -14,9 +14,10 @@ import type { TaskInput } from '../task/task-input.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Runs a Task call. What is wrong with the call is its output; rejects for bugs alone. */
+/** Runs a Task call. An error in the call becomes its output; the promise rejects only for bugs. */
 export type DelegationRunner = (input: TaskInput, context: ToolContext) => Promise<ToolOutput>;
 
+/** Creates the function that runs Task calls for an engine. */
 export function createDelegation(engine: EngineContext): DelegationRunner {
   return async (input, { taskId, callId }) => {
     const caller = engine.running.get(taskId);
@@ -25,22 +26,26 @@ export function createDelegation(engine: EngineContext): DelegationRunner {
     }
     const id = await startChild(engine, { caller, callId, input });
     if (id instanceof MusterError) {
-      const what = input.ofSkill === undefined ? 'Task' : `Skill ${input.ofSkill.name}`;
-      // A limit is told by its code, too, as it is where a task is ended by one.
+      const caller = input.ofSkill === undefined ? 'Task' : `Skill ${input.ofSkill.name}`;
+      // The text of a limit also has its code, as it has where a limit ends a task.
       const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
-      return { text: `${what}: ${code}${id.message}`, error: id.code, ...failureDetails(id) };
+      return { text: `${caller}: ${code}${id.message}`, error: id.code, ...failureDetails(id) };
     }
     return waitForChild(engine, caller, id);
   };
 }
 
+/** A Task call of a running task. */
 export interface TaskCall {
   readonly caller: TaskRun;
   readonly callId: string;
   readonly input: TaskInput;
 }
 
-/** The id of the call's child, at work or ended: one that was there before a crash is found again. */
+/**
+ * Starts the child of a Task call and returns its id. A call that is made again after a crash gets the child that
+ * it had started, which may have ended. Returns the error if the call is wrong.
+ */
 export async function startChild(
   engine: EngineContext,
   call: TaskCall,
@@ -48,8 +53,8 @@ export async function startChild(
   const { caller, callId, input } = call;
   await engine.beginnings.round();
   caller.cancellation.turnSignal.throwIfAborted();
-  const announced = childOfCall(caller.state, callId);
-  if (announced !== null && !isLeftUndone(engine, call, announced)) return announced;
+  const reservedId = childOfCall(caller.state, callId);
+  if (reservedId !== null && !isNotStarted(engine, call, reservedId)) return reservedId;
   if (input.resume !== undefined) {
     const child = await resumeChild(engine, {
       ...input,
@@ -70,24 +75,24 @@ export async function startChild(
   }
   await prepareModels(engine.deps, caller.spec.agent, input);
   caller.cancellation.turnSignal.throwIfAborted();
-  const child = await spawnChild(engine, { ...call, reservedId: announced });
+  const child = await spawnChild(engine, { ...call, reservedId });
   if (child instanceof MusterError) return child;
   engine.startLoop(child);
   return child.spec.id;
 }
 
-/** That of the process that made a task; each one that takes its log over begins another. */
+/** The epoch of the process that created a task; each process that takes its log over begins another. */
 const FIRST_EPOCH = 1;
 
-/** Only under an earlier owner of the caller can its call have begun before. */
+/** Finds the child that this call has already reserved. Only in an earlier epoch of the caller can it have done so. */
 function childOfCall({ children, epoch }: TaskState, callId: string): string | null {
   if (epoch === FIRST_EPOCH) return null;
   for (const [id, child] of children) if (child.callId === callId) return id;
   return null;
 }
 
-/** Announced before a crash that came before it was made, or resumed. */
-function isLeftUndone(
+/** Whether a reserved child was neither created nor resumed before the crash. */
+function isNotStarted(
   { deps, running }: EngineContext,
   { caller, callId }: TaskCall,
   id: string,
@@ -98,18 +103,21 @@ function isLeftUndone(
   return !isBegunBy(foldLog(deps.store, id).activation, caller.spec.id, callId);
 }
 
-/** Waits for a child in the foreground, as long as a call may wait; else says how it goes on. */
+/** Waits for a child in the foreground as long as a call may wait, and otherwise reports that it keeps running. */
 async function waitForChild(
   engine: EngineContext,
   caller: TaskRun,
   id: string,
 ): Promise<ToolOutput> {
   const state = await waitForChildOutcome(engine, caller, id);
-  if (state === null) return goesOn(engine, caller, id);
+  if (state === null) return backgroundOutput(engine, caller, id);
   return endOutput(state, parentText(state, 0), caller.state);
 }
 
-/** How a child has ended, which is waited for as long as a call may; null: it goes on in the background. */
+/**
+ * Waits for the end of a child, at most `default_timeout_seconds`. Returns null if the child keeps running in the
+ * background.
+ */
 export async function waitForChildOutcome(
   { deps, running }: EngineContext,
   caller: TaskRun,
@@ -119,33 +127,33 @@ export async function waitForChildOutcome(
   const child = () => caller.state.children.get(id);
   if (run !== undefined && child()?.background === false) {
     const { foregroundMs } = deps.settings;
-    const because = `the limit default_timeout_seconds = ${foregroundMs / 1000} is reached`;
-    const patience = deps.deadlines.after(foregroundMs, () => {
+    const reason = `the limit default_timeout_seconds = ${foregroundMs / 1000} is reached`;
+    const deadline = deps.deadlines.after(foregroundMs, () => {
       try {
-        run.detach(because);
+        run.detach(reason);
       } catch (thrown) {
-        // The log can't take it (a full disk): the call waits on.
+        // The log can't be written (a full disk): the call keeps waiting.
         deps.onFault(caller.spec.id, thrown);
       }
     });
     await caller.tree.idleDetector.waiting(() => Promise.race([run.end.written, run.detached]));
-    patience.cancel();
+    deadline.cancel();
   }
   return child()?.status === null ? null : (run?.outcome() ?? foldLog(deps.store, id));
 }
 
-/** A child that the call waits for no longer; or never did, where it asked for one in the background. */
-function goesOn(engine: EngineContext, caller: TaskRun, id: string): ToolOutput {
+/** Returns the output of a call that does not wait, or no longer waits, for its child. */
+function backgroundOutput(engine: EngineContext, caller: TaskRun, id: string): ToolOutput {
   const { deps } = engine;
   const outputFile = deps.store.outputFile(id);
-  const where = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
-  const because = caller.state.children.get(id)?.detached;
-  const state = because === undefined ? null : readTaskState(engine, id);
-  if (because === undefined || state === null || state instanceof MusterError) {
-    return { text: `Task ${id} runs in the background; you are told when it ends.${where}` };
+  const outputNote = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
+  const reason = caller.state.children.get(id)?.detached;
+  const state = reason === undefined ? null : readTaskState(engine, id);
+  if (reason === undefined || state === null || state instanceof MusterError) {
+    return { text: `Task ${id} runs in the background; you are told when it ends.${outputNote}` };
   }
   const { tools } = caller.spec;
   const report = runningReport(state, { now: deps.clock.monotonic(), tools });
-  const told = `Task ${id} is still running: ${because}. It goes on in the background, until its own limits; you are told when it ends.${where}`;
-  return { text: `${told}\n\n${report}` };
+  const notice = `Task ${id} is still running: ${reason}. It goes on in the background, until its own limits; you are told when it ends.${outputNote}`;
+  return { text: `${notice}\n\n${report}` };
 }

@@ -17,17 +17,17 @@ import { delegationsToReport, type NotifiedAncestor } from './check-repeated-del
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Code points of a result that stand in the notice of it; a longer one is for TaskOutput to read. */
+/** Maximum length, in code points, of a result in its notice. TaskOutput reads the rest. */
 const RESULT_IN_NOTICE = 600;
 /**
- * UTF-16 units of what waits to be told of ends. Of those that come on top only the line that says so
- * stands in the notice: the ends of a thousand tasks must fit into one request.
+ * Maximum length, in UTF-16 units, of the results in all notices that wait for a request. A notice beyond it holds
+ * only the line about the end, so that the ends of a thousand tasks fit into one request.
  */
 const RESULTS_TOGETHER = 24_000;
 
 /**
- * Brings the end of a task to the one that gets its result. Where that can't be written down, the
- * other one would wait for ever: it fails.
+ * Reports the end of a task to its parent. If that can't be written to the parent's log, the parent fails, since it
+ * would otherwise wait forever.
  */
 export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
   const { parent } = run;
@@ -42,8 +42,8 @@ export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
 }
 
 /**
- * Writes into the parent's log that a child has ended: its outbox. A call that waits for it reads the
- * result from there on; for a child in the background a notice is queued, until it stands in a request.
+ * Writes the end of a child to its parent's log. A call that waits for the child then reads the result; for a child
+ * in the background a notice is queued for the parent's next request.
  */
 export function recordChildEnd(
   parent: Pick<TaskRun, 'journal'> & NotifiedAncestor,
@@ -56,7 +56,7 @@ export function recordChildEnd(
   const ended: EventBody = {
     type: 'child.ended',
     child: id,
-    // Without a written end (a full disk) it did not end well, and nobody must wait for it.
+    // A child whose end could not be written (a full disk) counts as failed, so that no task waits for it.
     status: child.end?.status ?? 'failed',
     changed: [...child.filesChanged.values()],
     spent: child.activation.spent,
@@ -65,27 +65,31 @@ export function recordChildEnd(
     ...(Object.keys(delegations).length === 0 ? {} : { delegations }),
     receipt: childReceipt(child),
   };
-  const most = Math.max(0, Math.min(RESULT_IN_NOTICE, RESULTS_TOGETHER - untold(parent.state)));
-  recordWithNotice(parent, ended, known.background ? endNotice(parent.state, child, most) : null);
+  const maxLength = Math.max(
+    0,
+    Math.min(RESULT_IN_NOTICE, RESULTS_TOGETHER - queuedResultsLength(parent.state)),
+  );
+  const notice = known.background ? endNotice(parent.state, child, maxLength) : null;
+  recordWithNotice(parent, ended, notice);
 }
 
-/** For a child that can't be gone on with: nobody must wait for it. */
+/** Writes to the parent's log that a child is lost, so that no task waits for it. */
 export function recordLostChild(
   parent: Pick<TaskRun, 'journal' | 'state'>,
   id: string,
-  because: string,
+  reason: string,
 ): void {
   const known = parent.state.children.get(id);
   if (known === undefined || known.status !== null) return;
   const { below, background } = known;
-  const text = noticeItem(`- Task ${id} is lost: ${because}.`);
+  const text = noticeItem(`- Task ${id} is lost: ${reason}.`);
   const nonce = drawNonce(text);
   const input = { id: `${id}-lost`, kind: 'result', from: id, text, nonce } as const;
   const ended = { type: 'child.ended', child: id, status: 'failed', changed: [] } as const;
   recordWithNotice(parent, { ...ended, spent: NOTHING, below }, background ? input : null);
 }
 
-/** The notice first: a crash in the middle of the batch then makes it all be written again. */
+/** Writes the notice first: after a crash in the middle of the batch, both are written again. */
 function recordWithNotice(
   parent: Pick<TaskRun, 'journal'>,
   ended: EventBody,
@@ -96,8 +100,8 @@ function recordWithNotice(
 }
 
 /**
- * For when all that is at work below a task has ended: open are then only children whose end could not be
- * written, and those that were announced before a crash and that no call makes or resumes any more.
+ * Closes the remaining open children of a task once everything that ran below it has ended. These are the children
+ * whose end could not be written, and those that were reserved before a crash and that no call starts any more.
  */
 export function closeOpenChildren(
   { store }: Pick<EngineDeps, 'store'>,
@@ -112,7 +116,7 @@ export function closeOpenChildren(
   }
 }
 
-/** All that a state knows of below a task; what is at work there tells by its own end. */
+/** Returns the ids of all descendants that a task's state knows. Descendants of a running child follow at its end. */
 export function knownDescendants({ children }: TaskState): readonly string[] {
   const ids = new Set<string>();
   for (const [id, { below }] of children) {
@@ -122,16 +126,16 @@ export function knownDescendants({ children }: TaskState): readonly string[] {
   return [...ids];
 }
 
-function untold({ conversation: { queued } }: TaskState): number {
+function queuedResultsLength({ conversation: { queued } }: TaskState): number {
   return queued.reduce((sum, { kind, text }) => sum + (kind === 'result' ? text.length : 0), 0);
 }
 
-/** `most`: code points of its result. */
-function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput {
+/** `maxLength`: of the result, in code points. */
+function endNotice(parent: TaskState, child: TaskState, maxLength: number): TaskInput {
   const { spec, end } = child;
-  const whole = fullResult(child).trim();
-  const shown = truncate(whole, most);
-  const facts = [
+  const result = fullResult(child).trim();
+  const shown = truncate(result, maxLength);
+  const summary = [
     end?.status ?? child.status,
     plural(child.turns, 'turn'),
     formatDuration(elapsedMs(child)),
@@ -140,15 +144,17 @@ function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput
   const stale = staleReadsNote(parent, child);
   const hint = resumeHint(child, parent);
   const parts = [
-    `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${facts}.`,
+    `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${summary}.`,
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
-    ...(whole === '' ? ['It gave no text.'] : []),
+    ...(result === '' ? ['It gave no text.'] : []),
     ...(shown === '' ? [] : [`Result: ${shown}`]),
     ...(child.activation.claims.length === 0 ? [] : [`[${flagsText(child.activation.claims)}]`]),
-    `[Receipt: ${receiptParts(child, most > 0 ? 'full' : 'counts').join(' · ')}]`,
+    `[Receipt: ${receiptParts(child, maxLength > 0 ? 'full' : 'counts').join(' · ')}]`,
     ...(hint === '' ? [] : [hint]),
     ...(stale === '' ? [] : [stale]),
-    ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),
+    ...(shown.length < result.length
+      ? [`[Cut. The full result: TaskOutput(task_id: "${spec.id}")]`]
+      : []),
   ];
   const text = noticeItem(parts.join(' '));
   return { id: endNoticeId(child), kind: 'result', from: spec.id, text, nonce: drawNonce(text) };

@@ -11,15 +11,15 @@ export interface EngineContext {
   readonly deps: EngineDeps;
   readonly prefixes: PrefixCache;
   readonly running: RunningTasks;
-  /** Tasks to be made, or taken up again: each is at work before the next ones are made. */
+  /** Starts of tasks, one at a time: each task has started before the next one is created or resumed. */
   readonly beginnings: LoopQueue;
-  /** What a run of a template does instead of a conversation, to its end. */
+  /** Runs the items of a template to their end; a template run does this instead of a conversation. */
   readonly driveItems: (run: TaskRun) => Promise<Ending>;
-  /** Runs the loop of a task that was created or resumed. It never fails: every end is written to the log. */
+  /** Starts the loop of a task that was created or resumed. It never fails: every end is written to the log. */
   readonly startLoop: (run: TaskRun) => void;
 }
 
-/** The task that a call is of. It is at work as long as its calls are: throws for a bug alone. */
+/** Returns the task that makes a call. It runs as long as its calls do, so this throws only for a bug. */
 export function requireCaller({ running }: EngineContext, { taskId }: ToolContext): TaskRun {
   const caller = running.get(taskId);
   if (caller === undefined) throw new Error(`task ${taskId} does not run here`);

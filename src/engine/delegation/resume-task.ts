@@ -16,28 +16,28 @@ import type { TaskRun } from '../task/task-run.ts';
 import { isInterruptionNotice } from '../task/interruption-notice.ts';
 import type { EngineContext } from './engine-context.ts';
 
-/** How a task goes on. */
+/** The terms on which a task is resumed. */
 export interface ResumeTerms {
   /** A task id, or `user`. */
   readonly by: string;
-  /** The call that resumes it; null for a person. */
+  /** The call that resumes it, or null for a person. */
   readonly callId: string | null;
-  /** The next message; null: none. */
+  /** The next message, or null for none. */
   readonly message: TaskInput | null;
-  /** Whether one that has ended, and gets no message, is told to go on. Default true. */
+  /** Whether a task that has ended and gets no message is told to go on. Default: true. */
   readonly isToldToGoOn?: boolean;
-  /** Its rights are those recorded, cut by these. */
+  /** The limit of its rights: it gets the recorded ones, narrowed to these. */
   readonly maxRights: Rights;
-  /** Absent: as recorded. */
+  /** Default: the recorded model. */
   readonly model?: ResolvedModel;
   readonly maxTurns?: number;
-  /** By a person's own word. Absent: as recorded. */
+  /** The mode that a person chose. Default: the recorded one. */
   readonly mode?: PermissionMode;
-  /** Only its context is summarised; of one that has ended. */
+  /** Set to only summarize the context of a task that has ended. */
   readonly compacts?: { readonly keep: string | null };
 }
 
-/** Writes down, in one batch, that and how an opened task goes on. What had not ended just goes on. */
+/** Writes the resume of a recovered task and its terms in one batch. A task that had not ended just continues. */
 export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeTerms): void {
   const { by, callId } = order;
   const hasEnded = run.state.end !== null;
@@ -46,7 +46,7 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeTerms)
   const isToldToGoOn = isWanted && hasEnded && isConversation && compacts === undefined;
   const message = order.message ?? (isToldToGoOn ? continueMessage() : null);
   const only = compacts === undefined ? {} : { compacts };
-  // That it goes on comes last: a crash in the middle of the batch leaves it ended, to be resumed again.
+  // `task.resumed` comes last: after a crash in the middle of the batch the task is still ended and can be resumed.
   const events: readonly EventBody[] = [
     ...(hasEnded ? withdrawNotices(run) : []),
     ...changedMode(run, order),
@@ -58,7 +58,7 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeTerms)
   if (events.length > 0) run.journal.record(...events);
 }
 
-/** What Muster still had to say was of the work that ended: to stop at its limit, what ran at its end. */
+/** Withdraws queued notices of Muster, which are about the work that ended, such as a reached limit. */
 function withdrawNotices({ state }: TaskRun): readonly EventBody[] {
   const { queued } = state.conversation;
   const ids = queued.flatMap(({ id, kind }) =>
@@ -67,12 +67,12 @@ function withdrawNotices({ state }: TaskRun): readonly EventBody[] {
   return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }
 
-/** For one that has ended and gets no other message. */
+/** Creates the message for an ended task that is resumed without another message. */
 export function continueMessage(): TaskInput {
   return { id: newId(), kind: 'message', from: 'user', text: 'Go on with the task.' };
 }
 
-/** A task below one that goes on never has more than that has now. */
+/** Narrows the rights of a recovered descendant to those that its parent has now. */
 export function recordMaxRights(run: TaskRun, maxRights: Rights): void {
   const { limits, model } = run.spec;
   const rights = rightsBelow(run.spec.rights, maxRights, modeTerms(run));
@@ -84,12 +84,12 @@ function changedTerms(deps: EngineDeps, run: TaskRun, order: ResumeTerms): reado
   const { spec, state } = run;
   const { settings } = deps;
   const rights = withMode(run, order);
-  // What stood in for a model that failed did so to the end of its stint.
+  // A fallback model is used only until the end of the activation.
   const recorded =
     state.end === null ? spec.model : (state.activation.failedModels[0] ?? spec.model);
   const model = order.model ?? recorded;
-  const isNewStint = state.end !== null || order.maxTurns !== undefined;
-  const limits = isNewStint
+  const hasNewLimits = state.end !== null || order.maxTurns !== undefined;
+  const limits = hasNewLimits
     ? combineLimits({
         config: spec.parent === null ? settings.rootLimits : settings.taskLimits,
         definition: spec.agent.limits,
@@ -101,7 +101,7 @@ function changedTerms(deps: EngineDeps, run: TaskRun, order: ResumeTerms): reado
   return [{ type: 'terms.changed', rights, limits, model }];
 }
 
-/** A conversation is told of another mode, whether the person chose it for this message or by a flag. */
+/** Tells a conversation about a changed mode, whether the person chose it for this message or with a flag. */
 function changedMode(run: TaskRun, order: ResumeTerms): readonly EventBody[] {
   const { parent, fanOut, rights } = run.spec;
   const { mode } = withMode(run, order);
@@ -113,7 +113,7 @@ function modeTerms({ spec, permissions }: TaskRun): ModeTerms {
   return { definition: spec.agent, grant: permissions.modeGrant };
 }
 
-/** Cut by what is granted now; the mode is the person's to choose. */
+/** Returns the recorded rights narrowed to what is granted now, with the mode that the person chose. */
 function withMode(run: TaskRun, { maxRights, mode }: ResumeTerms): Rights {
   const { spec } = run;
   const rights = rightsBelow(spec.rights, maxRights, modeTerms(run));
@@ -121,8 +121,8 @@ function withMode(run: TaskRun, { maxRights, mode }: ResumeTerms): Rights {
 }
 
 /**
- * Sets opened tasks to work, once nothing is left of what they ran under the owner before: it would
- * get in their way.
+ * Starts the loops of recovered tasks, after it has killed the processes that they left behind under the previous
+ * owner, which would interfere.
  */
 export async function startActivations(
   { startLoop }: Pick<EngineContext, 'startLoop'>,

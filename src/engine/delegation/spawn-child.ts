@@ -27,22 +27,22 @@ import type { TaskRun } from '../task/task-run.ts';
 import type { TaskInput } from '../task/task-input.ts';
 import type { EngineContext } from './engine-context.ts';
 
-/** A Task call that makes a child. */
+/** A Task call that creates a child. */
 export interface SpawnRequest {
   readonly caller: TaskRun;
   readonly callId: string;
   readonly input: TaskInput;
-  /** The id under which the call had announced it before a crash; null for a new one. */
+  /** The id that the call reserved before a crash, or null for a new child. */
   readonly reservedId: string | null;
 }
 
-/** Makes the child of a Task call, ready to run. What is wrong with the call is the error returned. */
+/** Creates the child of a Task call, ready to run. Returns the error if the call is wrong. */
 export async function spawnChild(
   engine: EngineContext,
   request: SpawnRequest,
 ): Promise<TaskRun | MusterError> {
   const { deps, running } = engine;
-  const { caller, callId, input, reservedId: announced } = request;
+  const { caller, callId, input, reservedId } = request;
   const { agent, cwd, model } = caller.spec;
   const moment = caller.state.conversation.openCalls;
   const planned = planChild(
@@ -55,25 +55,25 @@ export async function spawnChild(
       modeGrants: caller.permissions.modeGrants(),
       moment,
     },
-    wishOf(input),
+    requestOf(input),
   );
   if (planned instanceof MusterError) return planned;
-  const wrong = await whyNoSchema(input, planned.agent);
-  if (wrong !== null) return wrong;
-  const id = announced ?? newId();
-  const handover = await handedOver(engine, request, { id, plan: planned });
-  if (handover instanceof MusterError) return handover;
-  const { plan } = handover;
-  const facts = await deps.models.facts(plan.model);
-  // From here on nothing may come between.
+  const schemaError = await findSchemaError(input, planned.agent);
+  if (schemaError !== null) return schemaError;
+  const id = reservedId ?? newId();
+  const transferred = await transferContext(engine, request, { id, plan: planned });
+  if (transferred instanceof MusterError) return transferred;
+  const { plan } = transferred;
+  const modelDetails = await deps.models.facts(plan.model);
+  // From here to the creation nothing is awaited, so that limits still hold.
   caller.cancellation.turnSignal.throwIfAborted();
   const delegated = { agent: plan.agent.name, prompt: input.prompt };
   const delegation = recordedDelegationKey(engine, delegated);
-  // One that was announced has been let through, before a crash.
-  if (announced === null) {
+  // A reserved child was accepted before the crash.
+  if (reservedId === null) {
     const hit =
       repeatedDelegationError(engine, caller, { ...delegated, delegation }) ??
-      whyNot(engine, request, { handover, facts });
+      findLimitError(engine, request, { transferred, modelDetails });
     if (hit !== null) return hit;
   }
   try {
@@ -85,10 +85,10 @@ export async function spawnChild(
       handed: [
         ...new Set([
           ...visibleTasksNamedIn(input.prompt, caller, running),
-          ...handover.resultTasks,
+          ...transferred.resultTasks,
         ]),
       ],
-      transferred: handover,
+      transferred,
       cwd,
       source: sourceOf(input),
       skills: input.ofSkill === undefined ? [] : [input.ofSkill.name],
@@ -97,89 +97,84 @@ export async function spawnChild(
       parent: { run: caller, callId, delegation },
     });
   } catch (thrown) {
-    // The caller would wait for it without end.
+    // The caller would wait for the child forever.
     recordLostChild(caller, id, errorMessage(thrown));
-    // A log that can't be made (a full disk) is an error for the model, and no end of its task.
+    // A log that can't be created (a full disk) is an error for the model and does not end its task.
     if (thrown instanceof MusterError) return thrown;
     throw thrown;
   }
 }
 
-/** What is wrong with the schema of the answer, whoever gave it; null: nothing. */
-async function whyNoSchema(
+/** Returns the error of an answer schema that can't be used, from the call or the definition; null if it is valid. */
+async function findSchemaError(
   { outputSchema }: TaskInput,
   agent: AgentDefinition,
 ): Promise<MusterError | null> {
   const schema = outputSchema ?? agent.outputSchema;
   const problem = schema === undefined ? null : await schemaProblem(schema);
   if (problem === null) return null;
-  const by = outputSchema === undefined ? `of agent ${agent.name} ` : '';
+  const source = outputSchema === undefined ? `of agent ${agent.name} ` : '';
   return new MusterError(
     'INVALID_PARAM',
-    `output_schema: the schema ${by}can't be used: ${problem}`,
+    `output_schema: the schema ${source}can't be used: ${problem}`,
   );
 }
 
-/** Who goes on with a conversation does so on the model of that one, whatever its type runs on else. */
-function wishOf(input: TaskInput): ChildRequest {
+/** A child that continues the caller's conversation uses the caller's model, not the one of its definition. */
+function requestOf(input: TaskInput): ChildRequest {
   return input.context?.kind === 'inherit' ? { model: 'inherit', ...input } : input;
 }
 
-/** What the child gets beside its prompt: for most nothing. */
-async function handedOver(
+/** Gathers the context that the child gets in addition to its prompt; most calls ask for none. */
+async function transferContext(
   engine: EngineContext,
   { caller, input }: SpawnRequest,
   child: { readonly id: string; readonly plan: ChildPlan },
 ): Promise<TransferredContext | MusterError> {
-  const { context: wish } = input;
-  if (wish === undefined) return { plan: child.plan, resultTasks: [] };
-  const { gatherTransferredContext: gatherHandover } =
-    await import('./context-transfer/gather-context.ts');
-  return await gatherHandover(engine, {
-    ...child,
-    caller,
-    taskLine: lineOf(input, child.plan),
-    context: wish,
-  });
+  const { context } = input;
+  if (context === undefined) return { plan: child.plan, resultTasks: [] };
+  const { gatherTransferredContext } = await import('./context-transfer/gather-context.ts');
+  const line = taskLineOf(input, child.plan);
+  return await gatherTransferredContext(engine, { ...child, caller, taskLine: line, context });
 }
 
-const SAY_IT_YOURSELF = 'Leave context out, and say in the prompt what matters.';
+const LEAVE_CONTEXT_OUT = 'Leave context out, and say in the prompt what matters.';
 
 interface PlannedSpawn {
-  readonly handover: TransferredContext;
-  readonly facts: ModelDetails;
+  readonly transferred: TransferredContext;
+  readonly modelDetails: ModelDetails;
 }
 
-/** The limit of the tree, or the budget, that leaves no room for another task; null: none does. */
-function whyNot(
+/** Returns the error if a limit of the tree or a budget leaves no room for another task; null otherwise. */
+function findLimitError(
   { prefixes }: EngineContext,
   { caller, input }: SpawnRequest,
-  { handover, facts }: PlannedSpawn,
+  { transferred, modelDetails }: PlannedSpawn,
 ): MusterError | null {
-  const { plan, initialContext: given, forked: inherits } = handover;
+  const { plan, initialContext, forked, summarized } = transferred;
   const tasks = caller.tree.taskLimit();
   if (tasks !== null) {
     return new MusterError('LIMIT_EXCEEDED', `${limitMessage(tasks)}. Do the work yourself.`);
   }
   const budget = new Budget(taskCaps(plan.limits), caller.budget);
-  const summary = handover.summarized;
-  if (summary !== undefined) {
-    const { conversation, least, facts: asked } = summary;
-    const hit = unpricedCap(budget, conversation.model, asked) ?? budget.lacks(least);
+  if (summarized !== undefined) {
+    const { conversation, minimumExpense, modelDetails: summaryModel } = summarized;
+    const hit =
+      unpricedCap(budget, conversation.model, summaryModel) ?? budget.lacks(minimumExpense);
     if (hit !== null) {
-      const told = limitMessage(hit);
-      return new MusterError('LIMIT_EXCEEDED', `context: summary: ${told}. ${SAY_IT_YOURSELF}`);
+      const message = `context: summary: ${limitMessage(hit)}. ${LEAVE_CONTEXT_OUT}`;
+      return new MusterError('LIMIT_EXCEEDED', message);
     }
   }
   const { prompt, tools } = plan.setup;
-  const line = lineOf(input, plan);
+  const line = taskLineOf(input, plan);
   const { system, ...shared } = prefixes.get(prompt, tools).prefix;
-  const prefix = inherits?.prefix.prefix ?? { ...shared, system: [...system, line] };
-  const said = firstRequest(`${given?.text ?? ''}${input.prompt}`);
-  const messages = [...(inherits?.conversation.messages ?? [])];
-  const needed = inputToReserve(estimateInput({ ...said, messages }, prefix), null);
-  const first = leastExpense(requestNeed(needed, facts));
-  const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
+  const prefix = forked?.prefix.prefix ?? { ...shared, system: [...system, line] };
+  const request = firstRequest(`${initialContext?.text ?? ''}${input.prompt}`);
+  const messages = [...(forked?.conversation.messages ?? [])];
+  const tokens = inputToReserve(estimateInput({ ...request, messages }, prefix), null);
+  const expense = leastExpense(requestNeed(tokens, modelDetails));
+  const hit = unpricedCap(budget, plan.model, modelDetails) ?? budget.lacks(expense);
   if (hit === null) return null;
   return new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
 }
@@ -189,7 +184,7 @@ function sourceOf({ ofSkill, ofTemplate }: TaskInput): TaskSource {
   return ofSkill === undefined ? 'model' : 'skill';
 }
 
-function lineOf(input: TaskInput, { agent }: ChildPlan): string {
+function taskLineOf(input: TaskInput, { agent }: ChildPlan): string {
   return taskLine(descriptionOf(input), outputSchemaOf({ ...input, agent }));
 }
 

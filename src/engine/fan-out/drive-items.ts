@@ -34,38 +34,37 @@ import { fanOutEnding } from './fan-out-ending.ts';
 import { isReservedStep, remainingSteps, type ItemStep } from './remaining-items.ts';
 
 /**
- * Does what is left of a run's items, as many at a time as tasks of a tree may be at work, and gives its
- * end. A budget that is used up keeps the rest from being begun.
+ * Runs the remaining items of a template run, as many at a time as tasks of a tree may run, and returns its end.
+ * Once a budget is used up, no further item is started.
  */
 export async function driveItems(engine: EngineContext, run: TaskRun): Promise<Ending> {
   const { deps, running } = engine;
   const fanOut = fanOutOf(run);
   const { parts } = parseBody(fanOut.body);
-  const isThere = (task: string) => running.get(task) !== undefined || deps.store.exists(task);
-  const left = remainingSteps(fanOut, run.state, isThere).toReversed();
-  // They are open, and at work nowhere.
-  let announced = left.filter(isReservedStep).length;
-  const at = { fanOut, parts };
+  const hasStarted = (task: string) => running.get(task) !== undefined || deps.store.exists(task);
+  const remaining = remainingSteps(fanOut, run.state, hasStarted).toReversed();
+  // These are open children of the run that do not run anywhere.
+  let reserved = remaining.filter(isReservedStep).length;
   let hit: LimitHit | null = null;
   for (;;) {
     run.cancellation.signal.throwIfAborted();
-    const step = left.at(-1);
-    const atWork = run.state.openChildren.size - announced;
-    if (step !== undefined && hit === null && atWork < deps.settings.maxParallel) {
-      hit = await begin(engine, run, { ...at, step });
+    const step = remaining.at(-1);
+    const runningItems = run.state.openChildren.size - reserved;
+    if (step !== undefined && hit === null && runningItems < deps.settings.maxParallel) {
+      hit = await startStep(engine, run, { fanOut, parts, step });
       if (hit === null) {
-        left.pop();
-        if (isReservedStep(step)) announced -= 1;
+        remaining.pop();
+        if (isReservedStep(step)) reserved -= 1;
       } else run.journal.record({ type: 'limit.reached', ...hit });
       continue;
     }
-    if (atWork === 0) return fanOutEnding(deps.store, run.state, hit);
+    if (runningItems === 0) return fanOutEnding(deps.store, run.state, hit);
     await run.tree.idleDetector.waiting(() => run.mailbox.nextMessage());
   }
 }
 
 function fanOutOf({ spec }: TaskRun): FanOut {
-  if (spec.fanOut === undefined) throw new Error(`task ${spec.id} is no run of a template`);
+  if (spec.fanOut === undefined) throw new Error(`task ${spec.id} is not a template run`);
   return spec.fanOut;
 }
 
@@ -75,14 +74,14 @@ interface StepInRun {
   readonly step: ItemStep;
 }
 
-/** The limit that keeps the step from being begun; null: it has begun. */
-async function begin(
+/** Starts a step. Returns the limit that prevents it, or null once it has started. */
+async function startStep(
   engine: EngineContext,
   run: TaskRun,
-  { step, ...at }: StepInRun,
+  { step, ...template }: StepInRun,
 ): Promise<LimitHit | null> {
   await engine.beginnings.round();
-  if (step.kind === 'make') return makeItem(engine, run, { ...at, step });
+  if (step.kind === 'create') return createItem(engine, run, { ...template, step });
   const resumed = await resumeChild(engine, {
     caller: run,
     callId: itemCallId(step.index, newId()),
@@ -93,42 +92,42 @@ async function begin(
     background: false,
   });
   if (!(resumed instanceof MusterError)) return null;
-  // Its log can't be gone on with: the item is done anew.
-  const anew = { kind: 'make', index: step.index, announced: null } as const;
-  return makeItem(engine, run, { ...at, step: anew });
+  // The task of the item can't be resumed, so the item gets a new one.
+  const newTask = { kind: 'create', index: step.index, reservedId: null } as const;
+  return createItem(engine, run, { ...template, step: newTask });
 }
 
-interface ItemToMake extends StepInRun {
-  readonly step: Extract<ItemStep, { kind: 'make' }>;
+interface ItemToCreate extends StepInRun {
+  readonly step: Extract<ItemStep, { kind: 'create' }>;
 }
 
-async function makeItem(
+async function createItem(
   engine: EngineContext,
   run: TaskRun,
-  { fanOut, parts, step }: ItemToMake,
+  { fanOut, parts, step }: ItemToCreate,
 ): Promise<LimitHit | null> {
   const { deps } = engine;
-  const { index, announced } = step;
+  const { index, reservedId } = step;
   const item = fanOut.items[index] ?? '';
   const prompt = renderPrompt(parts, { item, index, count: fanOut.items.length });
-  const wish = itemRequest(fanOut, prompt);
+  const request = itemRequest(fanOut, prompt);
   const { agent, cwd, model } = run.spec;
-  await prepareModels(deps, agent, wish);
+  await prepareModels(deps, agent, request);
   const { rights } = run.permissions;
   const by = { agent, cwd, model, rights, modeGrants: run.permissions.modeGrants(), moment: run };
-  const plan = planChild(deps, by, wish);
+  const plan = planChild(deps, by, request);
   if (plan instanceof MusterError) throw plan;
-  const facts = await deps.models.facts(plan.model);
-  // From here on nothing may come between.
+  const modelDetails = await deps.models.facts(plan.model);
+  // From here to the creation nothing is awaited, so that limits still hold.
   run.cancellation.signal.throwIfAborted();
   const description = describeItem(itemText(item), index);
-  if (announced === null) {
-    const hit = lacksRoom(engine, run, { plan, facts, prompt, description });
+  if (reservedId === null) {
+    const hit = findBudgetHit(engine, run, { plan, modelDetails, prompt, description });
     if (hit !== null) return hit;
   }
   const child = createTask(engine, run.tree, {
     ...plan,
-    id: announced ?? newId(),
+    id: reservedId ?? newId(),
     background: false,
     description,
     prompt,
@@ -142,7 +141,7 @@ async function makeItem(
   return null;
 }
 
-/** What a Task call would say for an item. */
+/** Creates the child request of an item, as a Task call would make it. */
 export function itemRequest({ agent, model, maxTurns }: FanOut, prompt: string): ChildRequest {
   return {
     prompt,
@@ -153,27 +152,27 @@ export function itemRequest({ agent, model, maxTurns }: FanOut, prompt: string):
 }
 
 function describeItem(text: string, index: number): string {
-  const words = describePrompt(text);
-  return words === '' ? `item ${index + 1}` : words;
+  const description = describePrompt(text);
+  return description === '' ? `item ${index + 1}` : description;
 }
 
 interface PlannedItem {
   readonly plan: ChildPlan;
-  readonly facts: ModelDetails;
+  readonly modelDetails: ModelDetails;
   readonly prompt: string;
   readonly description: string;
 }
 
-/** The cap of the whole run that leaves no room for the first request of an item; null: none does. */
-function lacksRoom(
+/** Returns the cap of the run that leaves no room for the first request of an item, or null if there is none. */
+function findBudgetHit(
   { prefixes }: EngineContext,
   { budget }: TaskRun,
-  { plan, facts, prompt, description }: PlannedItem,
+  { plan, modelDetails, prompt, description }: PlannedItem,
 ): LimitHit | null {
   const { prefix } = prefixes.get(plan.setup.prompt, plan.setup.tools);
   const line = taskLine(description, plan.agent.outputSchema ?? null);
-  const whole = { ...prefix, system: [...prefix.system, line] };
-  const input = inputToReserve(estimateInput(firstRequest(prompt), whole), null);
-  const least = leastExpense(requestNeed(input, facts));
-  return unpricedCap(budget, plan.model, facts) ?? budget.lacks(least);
+  const fullPrefix = { ...prefix, system: [...prefix.system, line] };
+  const input = inputToReserve(estimateInput(firstRequest(prompt), fullPrefix), null);
+  const expense = leastExpense(requestNeed(input, modelDetails));
+  return unpricedCap(budget, plan.model, modelDetails) ?? budget.lacks(expense);
 }

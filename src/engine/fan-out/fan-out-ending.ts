@@ -8,34 +8,35 @@ import { foldLog } from '../task/fold-log.ts';
 import { limitMessage } from '../limits/limits.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Items that went wrong of which the result of a run tells, and code points of each error. */
+/** Maximum number of items that the result of a run lists as not completed. */
 const SHOWN_ITEMS = 50;
+/** Maximum length of an item's error in that list, in code points. */
 const SHOWN_ERROR = 300;
 
 /**
- * How a run of a template ends whose tasks all have: `failed` where one failed, else `partial` where one
- * was ended early or never begun, else `completed`.
+ * Decides the end of a template run whose tasks have all ended. It is `failed` if a task failed, otherwise `partial`
+ * if a task was ended early or never started, otherwise `completed`. `hit` is the limit that stopped the run, or null.
  */
 export function fanOutEnding(store: TaskStore, state: TaskState, hit: LimitHit | null): Ending {
   const ends = itemEnds(state);
   const counted = countsText(ends);
   const wrong = wrongItems(store, ends);
   const result = [`${counted}.`, ...wrong.lines].join('\n');
-  const because = hit === null ? counted : `${limitMessage(hit)}: ${counted}`;
+  const reason = hit === null ? counted : `${limitMessage(hit)}: ${counted}`;
   const status = statusOf(ends);
   if (status === 'completed') {
     return { end: { status, error: null, because: 'every item is completed', by: null }, result };
   }
   const code = hit === null ? (wrong.first?.code ?? 'INTERNAL_ERROR') : 'LIMIT_EXCEEDED';
-  const error = { code, message: because, retryable: false };
-  return { end: { status, error, because, by: hit === null ? null : 'limit' }, result };
+  const error = { code, message: reason, retryable: false };
+  return { end: { status, error, because: reason, by: hit === null ? null : 'limit' }, result };
 }
 
 interface ItemEnd {
-  /** From 1. */
+  /** Its number, from 1. */
   readonly number: number;
   readonly task: string | null;
-  /** Null: it was not begun. */
+  /** Null if it was not started. */
   readonly status: EndStatus | null;
 }
 
@@ -62,7 +63,7 @@ function countsText(ends: readonly ItemEnd[]): string {
   return `${plural(ends.length, 'item')}: ${counts.join(', ')}`;
 }
 
-/** A line for each of the first that went wrong, and the error of the first that failed. */
+/** Returns a line for each of the first items that did not complete, and the error of the first. */
 function wrongItems(store: TaskStore, ends: readonly ItemEnd[]) {
   const wrong = ends.filter(({ status }) => status !== null && status !== 'completed');
   const inOrder = wrong.toSorted(
@@ -72,8 +73,8 @@ function wrongItems(store: TaskStore, ends: readonly ItemEnd[]) {
     .slice(0, SHOWN_ITEMS)
     .map((end) => ({ end, error: errorOf(store, end.task) }));
   const lines = shown.map(({ end: { number, task, status }, error }) => {
-    const why = error === null ? '' : `: ${truncate(oneLine(error.message), SHOWN_ERROR)}`;
-    return `- item ${number} (task ${task}): ${status}${why}`;
+    const reason = error === null ? '' : `: ${truncate(oneLine(error.message), SHOWN_ERROR)}`;
+    return `- item ${number} (task ${task}): ${status}${reason}`;
   });
   const more = wrong.length - shown.length;
   if (more > 0) lines.push(`- and ${more} more`);

@@ -10,29 +10,29 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The outcome of one item. */
 export interface ItemRow {
-  /** From 1. */
+  /** Its number, from 1. */
   readonly index: number;
   readonly item: TemplateItem;
-  /** `waiting`: nothing was begun for it. */
+  /** `waiting` if its task has not started. */
   readonly status: TaskStatus | 'waiting';
-  /** Null: it has none yet. */
+  /** Null if it has none yet. */
   readonly taskId: string | null;
   readonly turns: number;
-  /** Paid ones, of its task alone. */
+  /** Paid tokens of its task, without those of its subagents. */
   readonly tokens: number;
-  /** Null where no price is known. */
+  /** Null if no price is known. */
   readonly costUsd: number | null;
   readonly durationMs: number;
-  /** The whole answer, or what there is of one. */
+  /** The full answer, or as much of it as there is. */
   readonly result: string;
   readonly error: ErrorInfo | null;
-  /** The flags of its answer in one text, and a sentence for each request of its definition that was not met. */
+  /** The flags of its answer in one text, and a sentence for each unmet request of its definition. */
   readonly warnings: readonly string[];
 }
 
 /**
- * What came of each item, in their order, from the logs. A task whose log says no end shows as
- * `interrupted`, unless it is at work.
+ * Reads the outcome of each item from the logs, in the order of the items. A task without an end that does not run
+ * has the status `interrupted`.
  */
 export function readItemRows(store: TaskStore, run: TaskState): readonly ItemRow[] {
   const { items = [] } = run.spec.fanOut ?? {};
@@ -53,7 +53,7 @@ function rowOf(
   return {
     index: index + 1,
     item,
-    status: isLeft(store, child) ? 'interrupted' : child.status,
+    status: isInterrupted(store, child) ? 'interrupted' : child.status,
     taskId,
     turns: child.turns,
     tokens: paidTokens(child.usage),
@@ -70,7 +70,7 @@ function warningsOf({ activation, warnings }: TaskState): readonly string[] {
   return [...(flags === '' ? [] : [flags]), ...warnings];
 }
 
-function isLeft(store: TaskStore, { end, status, spec }: TaskState): boolean {
+function isInterrupted(store: TaskStore, { end, status, spec }: TaskState): boolean {
   return end === null && status !== 'parked' && store.owner(spec.id) === null;
 }
 

@@ -16,29 +16,29 @@ import { Tree } from '../task/tree.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { itemRequest } from './drive-items.ts';
 
-/** A template over items to run: the root of a new tree. */
+/** A request to run a template over items, as the root of a new tree. */
 export interface FanOutRequest {
-  /** Default: a new one. */
+  /** The id of the root. Default: a new one. */
   readonly id?: string;
-  /** With one item at least. */
+  /** Has at least one item. */
   readonly fanOut: FanOut;
-  /** What items inherit that name no model. */
+  /** The model of items that name none. */
   readonly model: ResolvedModel;
   readonly rights: Rights;
   readonly cwd: string;
 }
 
-/** Rejects with UsageError where the first item could not be begun: then none could. */
+/** Starts a template run. Rejects with UsageError if its first item could not start, since then none could. */
 export async function startFanOut(engine: EngineContext, request: FanOutRequest): Promise<TaskRun> {
   const { deps } = engine;
   const { fanOut, model, rights, cwd } = request;
   const agent = runner(fanOut);
   const [item = ''] = fanOut.items;
-  const place = { item, index: 0, count: fanOut.items.length };
-  const wish = itemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, place));
-  await prepareModels(deps, agent, wish);
+  const values = { item, index: 0, count: fanOut.items.length };
+  const child = itemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, values));
+  await prepareModels(deps, agent, child);
   const modeGrants = deps.inbox.modeGrants?.inForce() ?? [];
-  const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, wish);
+  const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, child);
   if (plan instanceof MusterError) {
     throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
   }
@@ -64,7 +64,7 @@ export async function startFanOut(engine: EngineContext, request: FanOutRequest)
   return run;
 }
 
-/** Stands where an agent would: it has no prompt and no tools, since it asks no model. */
+/** Creates the agent definition of a template run. It has no prompt and no tools, since it asks no model. */
 function runner({ template, path }: FanOut): AgentDefinition {
   return {
     ...MAIN_AGENT,

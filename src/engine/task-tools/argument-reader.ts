@@ -9,7 +9,7 @@ import {
   type ArgumentAliases,
 } from '../../tools/shared/arguments.ts';
 
-/** How the tools of other products that our names are aliases of call a task or a shell. */
+/** The names that similar tools of other products use for the id of a task or shell. */
 export const TASK_ID_ALIASES: ArgumentAliases = {
   id: 'task_id',
   agent_id: 'task_id',
@@ -18,13 +18,13 @@ export const TASK_ID_ALIASES: ArgumentAliases = {
 };
 
 const WHOLE_NUMBER = /^-?\d+$/;
-/** Code points of a wrong value that its message repeats. */
+/** Maximum length, in code points, of a wrong value in its message. */
 const SHOWN_VALUE = 80;
 
 /**
- * Reads the arguments of a call field by field and gathers what is wrong with them. As in every other tool
- * `null` counts as absent, and so does an empty text or list where a field is optional; a number or boolean
- * that came as a string is read as what it says; a number out of range becomes the nearest one, with a note.
+ * Reads the arguments of a call one by one and gathers the issues. As in every other tool, `null` counts as absent,
+ * and so does an empty text or list for an optional argument; a number or boolean may be given as a string; a number
+ * out of range becomes the nearest allowed one, with a note.
  */
 export class ArgumentReader {
   readonly issues: string[] = [];
@@ -34,23 +34,23 @@ export class ArgumentReader {
   constructor(value: JsonValue, known: readonly string[], aliases: ArgumentAliases = {}) {
     if (!isJsonObject(value)) this.issues.push('the arguments must be an object');
     const nameOf = createNameResolver(known, aliases);
-    for (const [word, argument] of Object.entries(isJsonObject(value) ? value : {})) {
-      const name = nameOf(word)?.name;
+    for (const [key, argument] of Object.entries(isJsonObject(value) ? value : {})) {
+      const name = nameOf(key)?.name;
       if (name === undefined) {
-        if (ALWAYS_IGNORED.includes(word)) continue;
+        if (ALWAYS_IGNORED.includes(key)) continue;
         const valid = known.length === 0 ? 'there are none' : `valid are ${known.join(', ')}`;
-        this.issues.push(`${truncate(word, SHOWN_VALUE)}: is not an argument; ${valid}`);
+        this.issues.push(`${truncate(key, SHOWN_VALUE)}: is not an argument; ${valid}`);
       } else if (argument === undefined || argument === null) {
         continue;
       } else if (this.given.has(name)) {
-        this.issues.push(`${word}: means ${name}, which is given too; send one of them`);
+        this.issues.push(`${key}: means ${name}, which is given too; send one of them`);
       } else {
         this.given.set(name, argument);
       }
     }
   }
 
-  /** A text that must be there and not be blank. */
+  /** Reads a required text that must not be blank. `meaning` describes it in the issue. */
   text(name: string, meaning: string): string {
     const value = this.given.get(name);
     if (typeof value === 'string' && value.trim() !== '') return value;
@@ -58,8 +58,8 @@ export class ArgumentReader {
     return '';
   }
 
-  /** A text that may be absent or empty; a list of words is one text, each word in quotes that needs them. */
-  words(name: string): string {
+  /** Reads an optional command line. A list of words becomes one text, with quotes around words that need them. */
+  commandLine(name: string): string {
     const value = this.given.get(name) ?? '';
     if (typeof value === 'string') return value;
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -73,7 +73,7 @@ export class ArgumentReader {
     return '';
   }
 
-  /** Texts that are not blank; where there are none, an empty list. */
+  /** Reads an optional list of texts that are not blank. */
   texts(name: string, { most }: { readonly most: number }): readonly string[] {
     const value = this.optional(name) ?? [];
     if (Array.isArray(value) && value.length <= most) {
@@ -86,46 +86,47 @@ export class ArgumentReader {
     return [];
   }
 
-  flag(name: string, usual: boolean): boolean {
-    const value = this.optional(name) ?? usual;
+  /** Reads an optional boolean. */
+  flag(name: string, fallback: boolean): boolean {
+    const value = this.optional(name) ?? fallback;
     if (typeof value === 'boolean') return value;
     if (value === 'true' || value === 'false') return value === 'true';
     this.wrong(name, 'true or false', value);
-    return usual;
+    return fallback;
   }
 
-  /** A whole number within the bounds; where there is none, what is usual. */
-  count<const Usual extends number | null>(
+  /** Reads an optional whole number within bounds. */
+  count<const Fallback extends number | null>(
     name: string,
     {
-      usual,
-      least,
-      most,
-    }: { readonly usual: Usual; readonly least: number; readonly most: number },
-  ): number | Usual {
-    const given = this.optional(name) ?? usual;
-    if (given === null) return usual;
+      fallback,
+      min,
+      max,
+    }: { readonly fallback: Fallback; readonly min: number; readonly max: number },
+  ): number | Fallback {
+    const given = this.optional(name) ?? fallback;
+    if (given === null) return fallback;
     const value = typeof given === 'string' && WHOLE_NUMBER.test(given) ? Number(given) : given;
     if (typeof value === 'number' && Number.isInteger(value)) {
-      const nearest = Math.min(Math.max(value, least), most);
+      const nearest = Math.min(Math.max(value, min), max);
       if (nearest !== value) this.notes.push(clampNote(name, value, nearest));
       return nearest;
     }
-    const bounds =
-      most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`;
+    const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`;
     this.wrong(name, `a whole number ${bounds}`, given);
-    return usual;
+    return fallback;
   }
 
-  choice<T extends string>(name: string, values: readonly T[], usual: T): T {
-    const given = this.optional(name) ?? usual;
+  /** Reads an optional value of a list. */
+  choice<T extends string>(name: string, values: readonly T[], fallback: T): T {
+    const given = this.optional(name) ?? fallback;
     const value = values.find((each) => each === given);
     if (value !== undefined) return value;
     this.wrong(name, `one of ${values.join(', ')}`, given);
-    return usual;
+    return fallback;
   }
 
-  /** The input, unless something was wrong. */
+  /** Returns the input, or the issues if there are any. */
   result<I>(input: I): ValidationResult<I> {
     const { issues, notes } = this;
     if (issues.length > 0) return { ok: false, issues };
@@ -147,7 +148,7 @@ export class ArgumentReader {
   }
 }
 
-/** As a shell would need it to be one word. */
+/** Quotes a word if a shell would otherwise split or change it. */
 function quoted(word: string): string {
   return word !== '' && !/[\s"'\\]/.test(word) ? word : `"${word.replaceAll(/["\\]/g, '\\$&')}"`;
 }

@@ -14,7 +14,7 @@ import { taskSendTool } from './task-send.ts';
 import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
 
-/** The tools that need the engine: to ask the user, and to handle other tasks, in request order. */
+/** Creates the tools that need the engine: those for other tasks and for the user, in request order. */
 export function createTaskTools(
   engine: EngineContext,
   delegate: DelegationRunner,

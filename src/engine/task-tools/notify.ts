@@ -9,10 +9,10 @@ export interface NotifyInput {
   readonly level: NoticeLevel;
 }
 
-/** In UTF-16 units. */
-const MOST_LENGTH = 2_000;
+/** Maximum length of a message, in UTF-16 units. */
+const MAX_LENGTH = 2_000;
 
-/** Progress for the user and the parent's view; the parent's model does not get it. */
+/** Creates the tool that reports progress to the user and the parent's view. The parent's model does not get it. */
 export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
   return {
     name: 'Notify',
@@ -23,7 +23,7 @@ export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
     inputSchema: {
       type: 'object',
       properties: {
-        message: { type: 'string', maxLength: MOST_LENGTH },
+        message: { type: 'string', maxLength: MAX_LENGTH },
         level: { type: 'string', enum: [...NOTICE_LEVELS] },
       },
       required: ['message'],
@@ -39,9 +39,9 @@ export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
 function parse(value: JsonValue): ValidationResult<NotifyInput> {
   const args = new ArgumentReader(value, ['message', 'level']);
   const message = args.text('message', 'a text');
-  if (message.length > MOST_LENGTH) {
+  if (message.length > MAX_LENGTH) {
     args.issues.push(
-      `message: has ${message.length} characters; at most ${MOST_LENGTH} are taken, so say it shorter`,
+      `message: has ${message.length} characters; at most ${MAX_LENGTH} are taken, so say it shorter`,
     );
   }
   return args.result({ message, level: args.choice('level', NOTICE_LEVELS, 'info') });

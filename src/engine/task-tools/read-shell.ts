@@ -4,16 +4,17 @@ import { shellReport } from '../shells/shell-report.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 
+/** A task's request to read a shell. */
 export interface ShellReadRequest {
   readonly caller: TaskRun;
-  /** The task that started it; undefined when that is gone. */
+  /** The task that started the shell; undefined if it does not run any more. */
   readonly owner: TaskRun | undefined;
   readonly id: string;
-  /** As in ShellReading. */
+  /** Offset in the output, in bytes, as in `ShellReading`. */
   readonly offset: number | null;
 }
 
-/** What a task reads of a shell. That its own has ended need not be told any more. */
+/** Reads a shell for a task. After it has read the end of its own shell, the task needs no notice of it. */
 export function readShellForTask(
   { deps: { settings, clock } }: EngineContext,
   { caller, owner, id, offset }: ShellReadRequest,

@@ -10,11 +10,11 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import type { TaskSummary } from '../../store/task-store.ts';
 import { fitLines } from '../../tools/shared/output.ts';
 
-const MOST_LINES = 100;
-/** For the line that says how many are left out. */
+const MAX_LINES = 100;
+/** Bytes reserved for the line that says how many are left out. */
 const NOTE_BYTES = 100;
 
-/** All tasks and shells that a task can reach, as a tree, with what each is at. */
+/** Creates the tool that lists all tasks and shells that a task can see, as a tree with their status. */
 export function taskListTool(engine: EngineContext): Tool<null> {
   return {
     name: 'TaskList',
@@ -35,31 +35,31 @@ function list(engine: EngineContext, context: ToolContext): ToolOutput {
   const lines = taskTreeText(engine, requireCaller(engine, context));
   if (lines.length === 0) return { text: 'No task or shell of yours.' };
   const room = Math.max(0, context.caps.resultBytes - NOTE_BYTES);
-  const shown = fitLines(lines.slice(0, MOST_LINES), room).lines;
-  const left = lines.length - shown.length;
-  const note = left === 0 ? [] : [`[${left} more; what has not ended comes first]`];
+  const shown = fitLines(lines.slice(0, MAX_LINES), room).lines;
+  const hidden = lines.length - shown.length;
+  const note = hidden === 0 ? [] : [`[${hidden} more; what has not ended comes first]`];
   return { text: [...shown, ...note].join('\n') };
 }
 
-/** Code points of a description. */
+/** Maximum length of a description, in code points. */
 const SHOWN_LENGTH = 80;
 
 interface Node {
   readonly id: string;
-  /** The task that it belongs to, as far as it is known. */
+  /** The task that it belongs to; null if it is not known. */
   readonly parent: string | null;
   readonly hasEnded: boolean;
   readonly line: string;
 }
 
 /**
- * All that a task can reach, a line each, indented below the task that it belongs to. On each level what
- * has not ended comes first, then what has, the newest first.
+ * Returns a line for each task and shell that a task can see, indented below the task that it belongs to. On each
+ * level those that have not ended come first, then those that have, the newest first.
  */
 function taskTreeText(engine: EngineContext, { state }: TaskRun): readonly string[] {
-  const reach = [...visibleTasks(state, engine.running).values()];
-  const summaries = summariesOf(engine, reach);
-  const nodes = reach.map((each) =>
+  const visible = [...visibleTasks(state, engine.running).values()];
+  const summaries = summariesOf(engine, visible);
+  const nodes = visible.map((each) =>
     each.kind === 'shell' ? shellNode(engine, each) : taskNode(engine, each.id, summaries),
   );
   const ids = new Set(nodes.map(({ id }) => id));
@@ -82,13 +82,14 @@ function inOrder(level: readonly Node[]): readonly Node[] {
   return [...level.filter(({ hasEnded }) => !hasEnded), ...ended.toReversed()];
 }
 
-/** Of those that are not at work here: the index tells of them, and no log need be read. */
+/** Returns the index entries of tasks that do not run in this process, so that no log has to be read. */
 function summariesOf(
   { deps, running }: EngineContext,
-  reach: readonly VisibleTask[],
+  visible: readonly VisibleTask[],
 ): ReadonlyMap<string, TaskSummary> {
-  const isAtWork = ({ id, kind }: VisibleTask) => kind === 'shell' || running.get(id) !== undefined;
-  if (reach.every(isAtWork)) return new Map();
+  const isRunning = ({ id, kind }: VisibleTask) =>
+    kind === 'shell' || running.get(id) !== undefined;
+  if (visible.every(isRunning)) return new Map();
   return new Map(deps.store.list().map((task) => [task.id, task]));
 }
 
@@ -101,13 +102,13 @@ function taskNode(
   const summary = summaries.get(id);
   if (state !== undefined) {
     const { spec, status, turns } = state;
-    const doing = status === 'running' || status === 'parked' ? activityText(state) : null;
+    const activity = status === 'running' || status === 'parked' ? activityText(state) : null;
     return {
       id,
       parent: spec.parent,
       hasEnded: state.end !== null,
       line: taskLine(id, {
-        status: doing === null ? status : `${status} (${doing})`,
+        status: activity === null ? status : `${status} (${activity})`,
         agent: spec.agent.name,
         turns,
         description: spec.description,

@@ -15,7 +15,7 @@ export interface TaskStopInput {
   readonly taskId: string;
 }
 
-/** Ends a task with all below it, or a background shell; what it had found is kept. */
+/** Creates the tool that stops a task with all its descendants, or a background shell. Their output is kept. */
 export function taskStopTool(engine: EngineContext): Tool<TaskStopInput> {
   return {
     name: 'TaskStop',
@@ -48,7 +48,10 @@ async function stop(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const caller = requireCaller(engine, context);
-  const found = findVisibleTask(caller, engine.running, { field: 'task_id', word: input.taskId });
+  const found = findVisibleTask(caller, engine.running, {
+    field: 'task_id',
+    reference: input.taskId,
+  });
   if (found instanceof MusterError)
     return { text: `TaskStop: ${found.message}`, error: found.code };
   return found.kind === 'shell'
@@ -70,9 +73,13 @@ async function stopTask(
     return { text: `TaskStop: ${state.message}`, error: state.code };
   }
   const isStopped = run !== undefined && (state.status === 'stopped' || state.status === 'killed');
-  const said = `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.`;
-  // That it was stopped is what was wanted: no error.
-  const { text, told = [] } = endOutput(state, `${said}\n\n${parentText(state, 0)}`, caller.state);
+  const outcome = `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.`;
+  // The caller asked for the stop, so the error of the stopped task is not one of this call.
+  const { text, told = [] } = endOutput(
+    state,
+    `${outcome}\n\n${parentText(state, 0)}`,
+    caller.state,
+  );
   return { text, told };
 }
 
@@ -83,10 +90,10 @@ async function stopShell(
 ): Promise<ToolOutput> {
   const owner = engine.running.get(ownerId);
   const hadEnded = owner?.state.shells.get(id)?.end !== null;
-  // Its own task reads of the end right here; another one has to be told.
+  // If the caller owns the shell, it reads the end here; another owner has to be notified.
   await owner?.shells.stop([id], { isTold: owner !== caller });
   const report = readShellForTask(engine, { caller, owner, id, offset: null });
   if (report.error !== undefined) return report;
-  const what = hadEnded ? 'had ended before' : 'is stopped';
-  return { ...report, text: `Shell ${id} ${what}.\n\n${report.text}` };
+  const outcome = hadEnded ? 'had ended before' : 'is stopped';
+  return { ...report, text: `Shell ${id} ${outcome}.\n\n${report.text}` };
 }

@@ -17,10 +17,10 @@ describe('what is left of a run', () => {
 
   it('is what was never begun, stopped, or only announced, which goes first', () => {
     expect(remainingSteps({ items }, state, (task) => task === 't1')).toEqual([
-      { kind: 'make', index: 2, announced: 't2' },
-      { kind: 'go_on', index: 3, task: 't3' },
-      { kind: 'go_on', index: 6, task: 't6' },
-      { kind: 'make', index: 7, announced: null },
+      { kind: 'create', index: 2, reservedId: 't2' },
+      { kind: 'resume', index: 3, task: 't3' },
+      { kind: 'resume', index: 6, task: 't6' },
+      { kind: 'create', index: 7, reservedId: null },
     ]);
   });
 

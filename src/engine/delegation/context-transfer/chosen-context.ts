@@ -23,7 +23,7 @@ import type { FileSeen } from '../../../protocol/tool.ts';
 const LEAD =
   'The agent that gives you this task hands you these with it; what you see here is read.';
 
-/** Files and results of tasks that a call names, whole or not at all: whatever is wrong with one is the error returned. */
+/** Gathers the files and task results that a call names. Returns the error if one of them can't be passed on. */
 export async function chosenContext(
   engine: EngineContext,
   request: TransferRequest,
@@ -31,20 +31,20 @@ export async function chosenContext(
 ): Promise<TransferredContext | MusterError> {
   const quotes: Quoted[] = [];
   const read = new Map<string, FileSeen>();
-  const handed = new Set<string>();
-  for (const word of results) {
-    const found = readTransferredResult(engine, request, word);
-    if (found instanceof MusterError) return found;
-    if (!handed.has(found.id)) quotes.push(found.quoted);
-    handed.add(found.id);
+  const resultTasks = new Set<string>();
+  for (const reference of results) {
+    const result = readTransferredResult(engine, request, reference);
+    if (result instanceof MusterError) return result;
+    if (!resultTasks.has(result.id)) quotes.push(result.quoted);
+    resultTasks.add(result.id);
   }
   for (const path of files) {
-    const found = await readTransferredFile(engine.deps, request, path);
-    if (found instanceof MusterError) return found;
-    const isKnown = found.read.length > 0 && found.read.every((seen) => read.has(seen.path));
+    const file = await readTransferredFile(engine.deps, request, path);
+    if (file instanceof MusterError) return file;
+    const isKnown = file.read.length > 0 && file.read.every((seen) => read.has(seen.path));
     if (isKnown) continue;
-    for (const seen of found.read) read.set(seen.path, seen);
-    quotes.push({ label: `File ${escapeTags(JSON.stringify(path))}:`, text: found.text });
+    for (const seen of file.read) read.set(seen.path, seen);
+    quotes.push({ label: `File ${escapeTags(JSON.stringify(path))}:`, text: file.text });
   }
   const bytes = quotes.reduce((sum, { text }) => sum + byteLength(text), 0);
   if (bytes > MAX_TRANSFERRED_BYTES) {
@@ -56,25 +56,25 @@ export async function chosenContext(
   return {
     plan: request.plan,
     initialContext: { text: initialContextText(LEAD, quotes), read: [...read.values()] },
-    resultTasks: [...handed],
+    resultTasks: [...resultTasks],
   };
 }
 
 export interface TransferredFile {
-  /** As Read gives it. */
+  /** The text that the Read tool gives. */
   readonly text: string;
   readonly read: readonly FileSeen[];
 }
 
-/** A file as the child's own Read would give it. */
+/** Reads a file as the child's own Read tool would give it. */
 async function readTransferredFile(
   deps: EngineDeps,
   request: TransferRequest,
   path: string,
 ): Promise<TransferredFile | MusterError> {
   const { signal } = request.caller.cancellation;
-  const wish = { path, attach: TEXT_ONLY, refusal: refuseUnanswered, signal };
-  const file = await readForTask(deps, childToBe(request), wish);
+  const options = { path, attach: TEXT_ONLY, refusal: refuseUnanswered, signal };
+  const file = await readForTask(deps, plannedChild(request), options);
   if (!(file instanceof MusterError)) return file;
   return new MusterError(file.code, `context.files: ${JSON.stringify(path)}: ${file.message}`);
 }
@@ -85,7 +85,7 @@ async function asText(): Promise<string> {
 
 const TEXT_ONLY: AttachPort = { refusal: asText, add: asText, addAgain: asText };
 
-function childToBe({ caller, id, plan }: TransferRequest): Omit<CallingTask, 'view'> {
+function plannedChild({ caller, id, plan }: TransferRequest): Omit<CallingTask, 'view'> {
   const { agent, rights, setup } = plan;
   const spec = { ...caller.spec, id, agent, rights };
   return {
@@ -95,17 +95,17 @@ function childToBe({ caller, id, plan }: TransferRequest): Omit<CallingTask, 'vi
   };
 }
 
-/** Tokens of one result; of a longer one its beginning, with where the rest is. */
+/** Maximum length of one result, in tokens. A longer one is cut, with a note on how to read the rest. */
 const RESULT_TOKENS = 8_000;
 const FIELD = 'context.results';
 
-/** The answer of an ended task that the caller can reach, from its log. */
+/** Reads the answer of an ended task that the caller can see. */
 function readTransferredResult(
   engine: EngineContext,
   { caller, plan }: TransferRequest,
-  word: string,
+  reference: string,
 ): { readonly id: string; readonly quoted: Quoted } | MusterError {
-  const found = findVisibleTask(caller, engine.running, { field: FIELD, word });
+  const found = findVisibleTask(caller, engine.running, { field: FIELD, reference });
   if (found instanceof MusterError) return found;
   const { id } = found;
   if (found.kind === 'shell') {
@@ -116,26 +116,27 @@ function readTransferredResult(
     return new MusterError(state.code, `${FIELD}: ${id}: ${state.message}`);
   }
   if (state.end === null || state.status === 'interrupted') {
-    const what = state.end === null ? 'wait for it with TaskOutput' : 'let it go on with `resume`';
-    return new MusterError('CONFLICT', `${FIELD}: task ${id} has not ended: ${what} first`);
+    const remedy =
+      state.end === null ? 'wait for it with TaskOutput' : 'let it go on with `resume`';
+    return new MusterError('CONFLICT', `${FIELD}: task ${id} has not ended: ${remedy} first`);
   }
-  const whole = fullResult(state);
-  const { text, next } = cutAtParagraph(whole, 0, RESULT_TOKENS);
+  const result = fullResult(state);
+  const { text, next } = cutAtParagraph(result, 0, RESULT_TOKENS);
   const mayReadOn = plan.setup.tools.some(({ name }) => name === 'TaskOutput');
   const rest = mayReadOn
     ? `The rest: TaskOutput(task_id: "${id}", offset: ${next})`
     : 'You have no tool for the rest';
   const { error } = state.end;
-  const how = error === null ? state.status : `${state.status}: ${error.code}: ${error.message}`;
+  const status = error === null ? state.status : `${state.status}: ${error.code}: ${error.message}`;
   return {
     id,
     quoted: {
-      label: escapeTags(`Result of task ${id} (${state.spec.agent.name}, ${how}):`),
+      label: escapeTags(`Result of task ${id} (${state.spec.agent.name}, ${status}):`),
       text,
       ...(next === null
         ? {}
         : {
-            note: `[Cut at ${next} of ${whole.length} characters. ${rest}]`,
+            note: `[Cut at ${next} of ${result.length} characters. ${rest}]`,
           }),
     },
   };

@@ -16,51 +16,51 @@ import type { SummarizedConversation } from '../../../protocol/initial-context.t
 import { userMessage } from '../../../protocol/message.ts';
 
 /**
- * Gathers what a call hands to its child, without a model request. What can't be handed is the error
- * returned, which names the argument. Rejects when the caller is stopped meanwhile.
+ * Gathers the context that a call passes to its child, without a model request. Returns an error that names the
+ * argument if something can't be passed on. Rejects if the caller is stopped meanwhile.
  */
 export async function gatherTransferredContext(
   engine: EngineContext,
   request: TransferRequest,
 ): Promise<TransferredContext | MusterError> {
-  const { caller, plan, context: wish } = request;
-  switch (wish.kind) {
+  const { caller, plan, context } = request;
+  switch (context.kind) {
     case 'inherit':
       return forkContext(engine, request);
     case 'last': {
-      const text = lastTurns(caller.state.conversation.messages, wish.turns);
+      const text = lastTurns(caller.state.conversation.messages, context.turns);
       return { plan, initialContext: { text, read: [] }, resultTasks: [] };
     }
     case 'summary':
       return await summarizeContext(engine, request);
     case 'chosen':
-      return await chosenContext(engine, request, wish);
+      return await chosenContext(engine, request, context);
     default:
-      return wish satisfies never;
+      return context satisfies never;
   }
 }
 
-/** UTF-16 units of a conversation as text: of a shorter one a summary would hardly be shorter. */
-const FEW_WORDS = 6_000;
+/** Length of a conversation, in UTF-16 units, up to which a summary would hardly be shorter than its text. */
+const SHORT_CONVERSATION = 6_000;
 
 /**
- * A child that gets a summary of its parent's conversation, which it asks for itself before its first turn:
- * so what that costs is bounded, told, stopped and resumed as all that the child does. Of a short
- * conversation it gets the words, and nobody is asked.
+ * Gives a child a summary of its parent's conversation. The child requests the summary itself before its first turn,
+ * so that the request is limited, reported, stopped and resumed like the rest of its work. A short conversation is
+ * passed on as text, without a request.
  */
 async function summarizeContext(
   { deps }: EngineContext,
   { caller, plan }: TransferRequest,
 ): Promise<TransferredContext> {
-  const words = lastTurns(caller.state.conversation.messages, Infinity);
-  if (words.length <= FEW_WORDS)
-    return { plan, initialContext: { text: words, read: [] }, resultTasks: [] };
+  const text = lastTurns(caller.state.conversation.messages, Infinity);
+  if (text.length <= SHORT_CONVERSATION)
+    return { plan, initialContext: { text, read: [] }, resultTasks: [] };
   const conversation = conversationOf(caller);
   const { model, prefix, messages } = conversation;
-  const facts = await deps.models.facts(model);
+  const modelDetails = await deps.models.facts(model);
   const input = estimatePrompt(prefix, [...messages, userMessage(TRANSFER_SUMMARY_PROMPT)]);
-  const least = leastExpense(requestNeed(inputToReserve(input, null), facts));
-  return { plan, summarized: { conversation, least, facts }, resultTasks: [] };
+  const minimumExpense = leastExpense(requestNeed(inputToReserve(input, null), modelDetails));
+  return { plan, summarized: { conversation, minimumExpense, modelDetails }, resultTasks: [] };
 }
 
 function conversationOf(caller: TaskRun): SummarizedConversation {
