@@ -11,26 +11,27 @@ import { fullLog } from '../engine/task/fold-log.ts';
 import { foldEvents } from '../protocol/state/fold.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
+/** A request to branch off from an event of a task. */
 export interface BranchRequest {
-  /** The whole id of the task to branch off from. */
+  /** The full id of the task to branch off from. */
   readonly id: string;
   /** The number of an event of it. */
   readonly at: number;
-  /** Whether something is said to the branch before it goes on. */
+  /** Whether the branch gets a message before it continues. */
   readonly hasPrompt: boolean;
 }
 
+/** A new branch, which does not run yet. */
 export interface Branch {
-  /** Of the new task, the root of its own tree: nobody works on it yet. */
+  /** The id of the new task, the root of its own tree. */
   readonly id: string;
-  /** The number of the event that it branches off at: the one asked for, or one before it. */
+  /** The number of the event at which it branches off: the requested one, or one before it. */
   readonly at: number;
 }
 
 /**
- * Makes a task whose conversation is that of another up to an event. The other one may be at work: its
- * log is only read. Throws UsageError where there is nothing to go on with, MusterError `INVALID_PARAM`
- * for an event that is not there.
+ * Creates a task with the conversation of another one up to an event. The other task may be running: its log is only
+ * read. Throws UsageError if there is nothing to continue, and `INVALID_PARAM` for an event that does not exist.
  */
 export async function createBranch(
   store: TaskStore,
@@ -60,7 +61,7 @@ export async function createBranch(
   const imported = store.importedUpTo(id) ?? -1;
   const log = store.create(specOf(store, branch, { state, point }));
   try {
-    const grants = branchedEvents(kept, { honoursGrants: imported < 0 });
+    const grants = branchedEvents(kept, { trustsGrants: imported < 0 });
     log.append([
       ...grants,
       ...lostWorkNotices(state),
@@ -100,7 +101,7 @@ function specOf(store: TaskStore, id: string, { state: { spec }, point }: From):
   };
 }
 
-/** That of a root is whole: what was particular to a task below stands in it now. */
+/** Returns the prefix of the branch. As a root it includes the line that describes the task. */
 function prefixOf(store: TaskStore, spec: TaskSpec): string {
   const shared = spec.parent === null ? null : new PrefixCache(store).load(spec.prefix);
   if (shared === null) return spec.prefix;

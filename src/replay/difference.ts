@@ -5,31 +5,31 @@ import { bodyOf } from '../protocol/events/event-body.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import { isDeepStrictEqual } from 'node:util';
 
-/** Code points of a value that are shown. */
+/** Maximum length of a shown value, in code points. */
 const SHOWN_VALUE = 80;
-const MOST_FIELDS = 5;
+const MAX_FIELDS = 5;
 
-/** Where a rerun leaves its log. */
+/** The first event at which a rerun differs from its log. */
 export interface Difference {
   readonly task: string;
   /** The number of the event. */
   readonly seq: number;
-  /** Its type in the log; null: the log has ended. */
+  /** Its type in the log, or null if the log has ended. */
   readonly type: string | null;
-  /** In what, a line each. */
+  /** The differences, a line each. */
   readonly lines: readonly string[];
 }
 
-/** How an event would differ from the one in the log, a line a field; empty: it is the same. */
+/** Compares an event with the one in the log and returns a line for each field that differs. */
 export function differingFields(made: EventBody, logged: TaskEvent): readonly string[] {
   const body = bodyOf(logged);
-  const before = overJson(body);
-  const after = overJson(made);
+  const before = asLogged(body);
+  const after = asLogged(made);
   if (isDeepStrictEqual(before, after)) return [];
   if (made.type !== logged.type) return [`the log has ${logged.type}, the rerun ${made.type}`];
   const lines = fieldsBetween('', before, after);
-  const more = lines.length - MOST_FIELDS;
-  return more <= 0 ? lines : [...lines.slice(0, MOST_FIELDS), `and ${more} more fields`];
+  const more = lines.length - MAX_FIELDS;
+  return more <= 0 ? lines : [...lines.slice(0, MAX_FIELDS), `and ${more} more fields`];
 }
 
 function fieldsBetween(path: string, before: unknown, after: unknown): readonly string[] {
@@ -45,7 +45,7 @@ function fieldsBetween(path: string, before: unknown, after: unknown): readonly 
   ];
 }
 
-/** From where two texts part: what they share says nothing. */
+/** Shows a text from shortly before the point where it differs from the other one. */
 function shownValue(value: unknown, other: unknown): string {
   if (typeof value !== 'string' || typeof other !== 'string') return brief(value);
   let same = 0;
@@ -64,14 +64,14 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** As it would stand in the log. */
-function overJson(body: object): unknown {
+/** Returns an event as the log would have it. */
+function asLogged(body: object): unknown {
   return JSON.parse(JSON.stringify(body));
 }
 
 /**
- * Of a request that holds something else than was sent: which event of the log is not what it was then.
- * Null: that is not how they differ.
+ * Finds the event of the log that explains why a request differs from the one that was sent. Returns null if the
+ * events differ in another way.
  */
 export function explainDifference(
   made: EventBody,
@@ -106,14 +106,14 @@ function whatOf(part: RequestPart, { seq }: TaskEvent, whole: readonly TaskEvent
         (event.type === 'call.ended' || event.type === 'call.refused') &&
         event.callId === part.callId,
     );
-    return `what call ${part.callId} (${part.name}) came to is not what it was then (event ${outcome?.seq ?? '?'})`;
+    return `the outcome of call ${part.callId} (${part.name}) is not the one of then (event ${outcome?.seq ?? '?'})`;
   }
   if (part.type === 'text' && before.some((event) => saysText(event, part.text))) {
     const said = before.findLast((event) => saysText(event, part.text));
-    return `what the task is told is not what it was then (event ${said?.seq ?? '?'})`;
+    return `a message to the task is not the one of then (event ${said?.seq ?? '?'})`;
   }
   const answer = before.findLast(({ type }) => type === 'turn.ended');
-  return `the model's answer, or what is told beside it, is not what it was then (event ${answer?.seq ?? '?'})`;
+  return `the model's answer, or a note next to it, is not the one of then (event ${answer?.seq ?? '?'})`;
 }
 
 function saysText(event: TaskEvent, text: string): boolean {

@@ -1,15 +1,14 @@
 import type { TaskEvent } from '../protocol/events/event.ts';
 
 /**
- * Whether an event of a task's log came to its loop from outside: from people, from other tasks, from
- * tools while they ran, from whoever opened the log. A rerun takes those from the log; the others are the
- * loop's own, and it has to make them again.
+ * Returns true if an event came to the loop of a task from outside: from people, other tasks, running tools, or the
+ * process that opened the log. A rerun takes these events from the log; the loop has to produce the others again.
  */
 export function isExternalEvent(event: TaskEvent): boolean {
   switch (event.type) {
     case 'input.queued': {
       const { kind, from, id } = event.input;
-      // How much of a cap is used depends on what others of the tree have used by then, and the date on the place.
+      // The used part of a cap depends on other tasks of the tree, and the date depends on the time zone.
       return kind !== 'notice' || from !== 'muster' || /^(?:budget|date)-/.test(id);
     }
     case 'terms.changed':

@@ -22,9 +22,9 @@ export interface RerunSource extends IdleParts {
   readonly tools: ReadonlyMap<string, AnyTool>;
 }
 
-const NOTHING_RUNS = 'a rerun asks nobody and runs nothing';
+const NOTHING_RUNS = 'a rerun asks no model and runs nothing';
 
-/** An engine's ports that lead nowhere. */
+/** Creates engine ports without any effect. */
 export function idleDeps({ store, settings }: IdleParts): EngineDeps {
   return {
     store,
@@ -57,7 +57,7 @@ export function idleDeps({ store, settings }: IdleParts): EngineDeps {
   };
 }
 
-/** These tools and those of the engine itself, by name: for what they are, not to be run. */
+/** Returns the given tools and those of the engine by name. They are only described, never run. */
 export function toolsByName(
   parts: IdleParts,
   tools: readonly AnyTool[],

@@ -9,12 +9,12 @@ import type { ReuseOutcome, EngineDeps } from '../engine/task/deps.ts';
 import type { Epoch } from './epochs.ts';
 import type { RerunSource } from './idle-deps.ts';
 
-/** Those at which no more room is made. */
+/** The limits at which compaction ends. */
 const LIMITS: ReadonlySet<string> = new Set(['context_window', 'compactions']);
 
 /**
- * What was done before a request to keep it within its window: how large it was, and that window, no log
- * says again.
+ * Returns the compaction step that the log has before the next request. It can't be decided again, since the log has
+ * neither the size of the request nor the context window.
  */
 export function loggedCompaction(script: RerunLog): CompactionStep {
   for (let ahead = 0; ; ahead += 1) {
@@ -41,12 +41,12 @@ export function loggedCompaction(script: RerunLog): CompactionStep {
   }
 }
 
-/** The output cap of the request that the log has next; null: no budget lowered it. */
+/** Returns the output cap of the next logged request, or null if no budget lowered it. */
 export function loggedOutputCap(next: TaskEvent | undefined): OutputCap | null {
   return next?.type === 'turn.started' ? (readOutputCap(next.outputCap) ?? null) : null;
 }
 
-/** Returns the flags of the end that the log has next: files and rules may be others now than they were then. */
+/** Returns the flags of the next logged end, since files and rules may have changed since then. */
 export function loggedFlags(script: RerunLog): readonly ClaimFlag[] {
   for (let ahead = 0; ; ahead += 1) {
     const event = script.next(ahead);
@@ -55,7 +55,7 @@ export function loggedFlags(script: RerunLog): readonly ClaimFlag[] {
   }
 }
 
-/** What came of the look for an earlier result; null: nobody looked, as far as its owner lived to write. */
+/** Returns the logged outcome of the search for an earlier result, or null if there was none. */
 export function loggedReuse(script: RerunLog): ReuseOutcome | null {
   for (let ahead = 0; ; ahead += 1) {
     const event = script.next(ahead);
@@ -66,7 +66,7 @@ export function loggedReuse(script: RerunLog): ReuseOutcome | null {
   }
 }
 
-/** As they were: of a log that does not say so, those of now. What tools gave is as short as it was to be. */
+/** Returns the logged settings, or the present ones for an older log. Tool outputs in the log are already cut. */
 export function recordedSettings(
   { settings }: RerunSource,
   { events }: Epoch,

@@ -15,7 +15,7 @@ import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
 import type { LimitHit } from '../protocol/state/activation.ts';
 import type { RerunLog } from './rerun-log.ts';
 
-/** A task that is run again, alone: what it shared with its tree its log tells. */
+/** A task that is rerun alone. Its log replaces what it shared with its tree. */
 export class LoggedRun extends TaskRun {
   override readonly budget: Budget;
 
@@ -28,14 +28,14 @@ export class LoggedRun extends TaskRun {
   }
 }
 
-/** Sets no time limit: the log says when the time was up. */
+/** Sets no time limit, since the log says when the time was up. */
 class LoggedCancellation extends Cancellation {
   override callAfter(): void {}
 }
 
 const SPENT_BY_TREE = 'the retries of the whole task tree';
 
-/** The tree of such a task. */
+/** The tree of a task that is rerun alone. */
 export class LoggedTree extends Tree {
   private readonly script: RerunLog;
 
@@ -44,7 +44,7 @@ export class LoggedTree extends Tree {
     this.script = script;
   }
 
-  /** Others of the tree have used them up where the log says so. */
+  /** None if the log says that other tasks of the tree have used them up. */
   override get retriesLeft(): number {
     const next = this.script.next();
     const isSpent = next?.type === 'turn.failed' && next.failure.message.includes(SPENT_BY_TREE);
@@ -63,9 +63,8 @@ const BUDGET_LIMITS = new Set([
 ]);
 
 /**
- * The budget of a task that is run again alone. What others of its tree had used by then its log does not
- * say: where it says that a cap was reached, that is taken from it. A cap of its own that must have been
- * reached by its own use is, whatever the log says.
+ * The budget of a task that is rerun alone. The log does not say what the rest of the tree had used, so that reached
+ * caps are taken from the log. A cap that the task must have reached by its own use counts in any case.
  */
 class LoggedBudget extends Budget {
   private readonly script: RerunLog;
@@ -91,7 +90,7 @@ class LoggedBudget extends Budget {
   }
 
   override get toolBytesGone(): LimitHit | null {
-    // As the loop asks: whether there is room for calls, when there is for an answer.
+    // The loop asks this for calls after it has asked whether an answer fits.
     return this.script.next()?.type === 'input.queued' ? this.logged() : null;
   }
 
@@ -100,7 +99,7 @@ class LoggedBudget extends Budget {
     return hit ?? super.lacks(expense);
   }
 
-  /** Whether a request could be repeated as it was, the log says. */
+  /** Reserves a request. The log says whether a repeated one could be sent unchanged. */
   override reserveRequest(
     need: RequestNeed,
     signal: AbortSignal,
@@ -115,12 +114,12 @@ class LoggedBudget extends Budget {
     return super.reserveRequest({ ...need, output }, signal, onWait);
   }
 
-  /** What was kept of a result stands in the log. */
+  /** Grants everything, since the log has the results as they were cut. */
   override takeToolBytes(wanted: number): { readonly granted: number; readonly hit: null } {
     return { granted: wanted, hit: null };
   }
 
-  /** The cap that the log says is reached now. */
+  /** Returns the cap that is reached next in the log, or null. */
   private logged(): LimitHit | null {
     const next = this.script.next();
     const isTold = next?.type === 'input.queued' && next.input.id.startsWith('limit-');

@@ -2,9 +2,8 @@ import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 
 /**
- * An event as a rerun makes it, with what can't be made again taken from the log: what is drawn at random
- * (nonces, ids of notices, how long a retry waits), what a clock says (`ms`), and what an answer cost,
- * which the prices of that day say. Nothing else is.
+ * Completes an event of a rerun with the logged values that can't be produced again: random ones (nonces, ids of
+ * notices, the wait before a retry), durations (`ms`), and costs, which depend on the prices of that day.
  */
 export function withLoggedValues(made: EventBody, logged: TaskEvent): EventBody {
   switch (made.type) {
@@ -49,7 +48,7 @@ export function withLoggedValues(made: EventBody, logged: TaskEvent): EventBody 
       return {
         ...withoutPrices(made),
         ...brokenPrices(logged),
-        // What others had used by then, only the log says.
+        // The failure depends on what other tasks of the tree had used by then.
         ...(isClosedForLowerCap(made) &&
           isClosedForLowerCap(logged) && { failure: logged.failure }),
       };
@@ -58,7 +57,7 @@ export function withLoggedValues(made: EventBody, logged: TaskEvent): EventBody 
       return { type: made.type };
     }
     case 'turn.accepted': {
-      // A log from before it was written down: nothing to hold the request against.
+      // An older log does not have this field, so there is nothing to compare the request with.
       if (logged.type !== 'turn.accepted' || logged.added !== undefined) return made;
       const { added: _, ...rest } = made;
       return rest;
@@ -91,7 +90,7 @@ function pricesOf({ pricedBy, estimated }: Priced) {
   };
 }
 
-/** Of an answer that broke, also whether anything is said of it at all. */
+/** Returns the logged prices of a failed answer, of which the log may have none. */
 function brokenPrices(logged: Extract<Priced, { type: 'turn.retried' | 'turn.failed' }>) {
   const { model, costUsd } = logged;
   return {
@@ -101,7 +100,7 @@ function brokenPrices(logged: Extract<Priced, { type: 'turn.retried' | 'turn.fai
   };
 }
 
-/** An id of `newId`, and none that says what it is of. */
+/** Returns true for an id that was drawn at random by `newId`. */
 function isDrawn(id: string): boolean {
   return /^[a-z0-9]{12}$/.test(id);
 }

@@ -27,32 +27,33 @@ import { LoggedRun, LoggedTree } from './logged-run.ts';
 import { RerunLog } from './rerun-log.ts';
 import { setImmediate as settled } from 'node:timers/promises';
 
-/** What one try at a life came to. */
+/** The outcome of one try to rerun an epoch. */
 export interface EpochRerun {
-  /** Null: it went the same way. */
+  /** The first difference from the log, or null if there is none. */
   readonly difference: Difference | null;
-  /** The number of the newest event that it has come to. */
+  /** The number of the newest event that it has reached. */
   readonly reached: number;
-  /** The state that it ended in: where it went the same way, the fold of all that the log has up to there. */
+  /** The state at its end. Without a difference it is the fold of the log up to there. */
   readonly state: TaskState;
 }
 
+/** An epoch to rerun. */
 export interface EpochToRerun {
   readonly epoch: Epoch;
-  /** The fold of what stood in the log before; it is changed. */
+  /** The fold of the events before; the rerun changes it. */
   readonly state: TaskState;
-  /** The whole log. */
+  /** The full log. */
   readonly allEvents: readonly TaskEvent[];
   readonly view: ReadonlyMap<string, AnyTool>;
   readonly prefix: RequestPrefix;
   /**
-   * Numbers of events from outside that came after the loop had decided what it does next; the others came
-   * before. A log does not say so, and whoever reruns it tries.
+   * Numbers of external events that came after the loop had decided its next step; the others came before it. The log
+   * does not say which, so the caller tries.
    */
   readonly lateEvents: ReadonlySet<number>;
 }
 
-/** Runs the loop once more over what a log says of its one life. Never rejects. */
+/** Runs the loop again over the events of one epoch. Never rejects. */
 export async function rerunEpoch(source: RerunSource, order: EpochToRerun): Promise<EpochRerun> {
   const rerun = new Rerun(source, order);
   await rerun.toEnd();
@@ -72,7 +73,7 @@ class Rerun {
   private readonly deps: EngineDeps;
   private readonly run: LoggedRun;
   private isGiving = false;
-  /** What a run of a template does with its items its log says. */
+  /** Whether the log drives the task: a template run takes the events of its items from it. */
   private isDriven: boolean;
   private readonly driven = deferred<Ending>();
   private hasEnded = false;
@@ -119,7 +120,7 @@ class Rerun {
     }
   }
 
-  /** All is quiet: what comes next comes from outside, or from nowhere. */
+  /** Gives the next event once the loop waits: it must be external, or there is a difference. */
   private goOn(): void {
     const { script, order } = this;
     const next = script.next();
@@ -144,11 +145,11 @@ class Rerun {
       this.driven.resolve({ end: next.end, result: next.result });
       return;
     }
-    script.fail('the rerun waits here, and for nothing that the log has');
+    script.fail('the rerun waits here for something that the log does not have');
   }
 
   private seen(event: TaskEvent): void {
-    // Of a batch, when all of it stands there.
+    // In a batch this waits for its last event.
     if (this.isGiving || event.seq !== this.script.position) return;
     this.stopWhenDue(event.seq);
     this.giveOutside();
@@ -160,7 +161,7 @@ class Rerun {
     if (seq >= stop.afterSeq) this.stop();
   }
 
-  /** Of an order that comes when all is quiet. */
+  /** Returns true if a stop order that comes while the loop waits is due. */
   private isTimeToStop(stop: EpochStop | null): boolean {
     if (stop === null || stop.when === 'at_once' || this.run.cancellation.signal.aborted)
       return false;
@@ -176,7 +177,7 @@ class Rerun {
     this.calls.release();
   }
 
-  /** All that comes from outside before the loop's own next event. */
+  /** Gives all external events that come before the loop's own next event. */
   private giveOutside(): void {
     for (;;) {
       const next = this.script.next();
@@ -218,7 +219,7 @@ class Rerun {
   }
 }
 
-/** The times of the log: they stand still until the next event. */
+/** Creates a clock with the times of the log, which stand still until the next event. */
 function loggedClock(script: RerunLog): Clock {
   return { now: () => script.now(), monotonic: () => script.monotonic() };
 }
@@ -228,7 +229,7 @@ interface Waiting {
   readonly fire: () => void;
 }
 
-/** Deadlines that are due when the log goes on with what they bring about. */
+/** Deadlines that are due when the log has their consequence as its next event. */
 class LoggedDeadlines extends Deadlines {
   private waiting: readonly Waiting[] = [];
   private readonly time: Clock;
@@ -244,7 +245,7 @@ class LoggedDeadlines extends Deadlines {
     return { cancel: () => this.forget(entry) };
   }
 
-  /** Lets the first one be due; false: there is none. */
+  /** Fires the first deadline. Returns false if there is none. */
   pass(): boolean {
     const [first] = this.waiting.toSorted((a, b) => a.at - b.at);
     if (first === undefined) return false;

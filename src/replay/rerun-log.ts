@@ -5,42 +5,39 @@ import { withLoggedValues } from './logged-values.ts';
 import { differingFields, type Difference, explainDifference } from './difference.ts';
 import { isExternalEvent } from './external-events.ts';
 
-/** Thrown at a rerun that writes what its log does not have, or more than it: nothing of it goes on. */
-class LeftTheLog extends Error {}
+/** Thrown at a rerun that writes an event that its log does not have, so that it stops. */
+class LogDiverged extends Error {}
 
-/**
- * The log of a life as a rerun writes it: it takes only the event that stands there next, and says where
- * that is another one.
- */
+/** The log that a rerun of an epoch writes to. It accepts only the next event of the log and records a difference. */
 export class RerunLog implements TaskLog {
   readonly id: string;
   readonly epoch: number;
   readonly opening: readonly TaskEvent[] = [];
   difference: Difference | null = null;
-  private readonly whole: readonly TaskEvent[];
+  private readonly allEvents: readonly TaskEvent[];
   private readonly events: readonly TaskEvent[];
   private at = 0;
   private isGiving = false;
 
-  /** `whole`: of the whole log, to tell of. */
-  constructor(id: string, whole: readonly TaskEvent[], events: readonly TaskEvent[]) {
+  /** `allEvents` are those of the full log, `events` those of the epoch. */
+  constructor(id: string, allEvents: readonly TaskEvent[], events: readonly TaskEvent[]) {
     this.id = id;
-    this.whole = whole;
+    this.allEvents = allEvents;
     this.events = events;
     this.epoch = events[0]?.epoch ?? 1;
   }
 
-  /** What is to come next; `ahead`: so many after it. Undefined: the life has ended. */
+  /** Returns the next event, or the one `ahead` after it; undefined at the end of the epoch. */
   next(ahead = 0): TaskEvent | undefined {
     return this.events[this.at + ahead];
   }
 
-  /** The wall clock's time of the next event. */
+  /** Returns the wall-clock time of the next event, in milliseconds. */
   now(): number {
     return this.nearest()?.ts ?? 0;
   }
 
-  /** The steady time of the newest event; 0 before the first. */
+  /** Returns the steady time of the next event, in milliseconds; 0 for an empty log. */
   monotonic(): number {
     const event = this.nearest();
     return event === undefined ? 0 : steadyTime(event);
@@ -52,10 +49,10 @@ export class RerunLog implements TaskLog {
 
   /** The number of the newest event. */
   get position(): number {
-    return (this.next()?.seq ?? this.whole.length) - 1;
+    return (this.next()?.seq ?? this.allEvents.length) - 1;
   }
 
-  /** Around the recording of what comes from outside: that is taken as it is. */
+  /** Runs `record`, which writes external events: they are accepted without comparison. */
   giving(record: () => void): void {
     this.isGiving = true;
     try {
@@ -66,14 +63,14 @@ export class RerunLog implements TaskLog {
   }
 
   append(bodies: readonly EventBody[]): readonly TaskEvent[] {
-    if (this.difference !== null) throw new LeftTheLog();
+    if (this.difference !== null) throw new LogDiverged();
     if (this.isGiving) return this.take(bodies.length);
     const taken: TaskEvent[] = [];
     for (const body of bodies) taken.push(...this.takeAs(body));
     return taken;
   }
 
-  /** The loop waits for ever, or has ended, where the log has something. */
+  /** Records a difference where the loop waits or has ended and the log has another event. */
   fail(line: string): void {
     const logged = this.next();
     if (this.difference !== null || logged === undefined) return;
@@ -91,8 +88,8 @@ export class RerunLog implements TaskLog {
     const outside: TaskEvent[] = [];
     for (;;) {
       const logged = this.next();
-      // The process died here: what it would have written then, nobody knows.
-      if (logged === undefined) throw new LeftTheLog();
+      // The process died here, so the log has nothing to compare with.
+      if (logged === undefined) throw new LogDiverged();
       const lines = differingFields(withLoggedValues(body, logged), logged);
       if (lines.length === 0) return [...outside, ...this.take(1)];
       if (!isExternalEvent(logged)) {
@@ -101,17 +98,17 @@ export class RerunLog implements TaskLog {
           task,
           seq,
           type,
-          lines: explainDifference(body, logged, this.whole) ?? lines,
+          lines: explainDifference(body, logged, this.allEvents) ?? lines,
         };
-        throw new LeftTheLog();
+        throw new LogDiverged();
       }
-      // It came before this was written, and after it was decided.
+      // The external event came after this was decided and before it was written.
       outside.push(...this.take(1));
     }
   }
 
   private nearest(): TaskEvent | undefined {
-    return this.next() ?? this.events.at(-1) ?? this.whole.at(-1);
+    return this.next() ?? this.events.at(-1) ?? this.allEvents.at(-1);
   }
 
   private take(count: number): readonly TaskEvent[] {

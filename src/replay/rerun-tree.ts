@@ -12,13 +12,14 @@ import { rerunEpoch, type EpochRerun } from './rerun-epoch.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { RerunSource } from './idle-deps.ts';
 
-/** What a rerun of a task and all below it came to, the task itself first. */
+/** The outcome of a rerun of a task and all its descendants, the task itself first. */
 export interface TreeRerun {
   readonly tasks: readonly TaskRerun[];
-  /** Tasks below it whose logs are gone, or can't be read: why. */
+  /** Descendants whose logs do not exist or can't be read, with the reasons. */
   readonly lost: readonly { readonly task: string; readonly because: string }[];
 }
 
+/** Reruns a task and all its descendants. Throws MusterError if the log of the task itself can't be read. */
 export async function rerunTree(source: RerunSource, id: string): Promise<TreeRerun> {
   const tasks: TaskRerun[] = [];
   const lost: { readonly task: string; readonly because: string }[] = [];
@@ -37,24 +38,24 @@ export async function rerunTree(source: RerunSource, id: string): Promise<TreeRe
   return { tasks, lost };
 }
 
-/** What a rerun of one task came to. */
+/** The outcome of a rerun of one task. */
 export interface TaskRerun {
   readonly task: string;
   readonly agent: string;
-  /** Events of its log. */
+  /** The number of events in its log. */
   readonly events: number;
-  /** Null: every one of them was made again as it stands there. */
+  /** The first difference, or null if the rerun made every event again. */
   readonly difference: Difference | null;
 }
 
-/** Events that are folded for the beginnings of all lives together; a log of a few owners has far fewer. */
-const MOST_FOLDED = 5_000_000;
-/** Places in one life where the order of what came and what was decided is tried both ways. */
-const MOST_TRIES = 12;
+/** Maximum number of events that are folded for the states before all epochs; a log of a few owners needs far fewer. */
+const MAX_FOLDED = 5_000_000;
+/** Maximum number of tries for one epoch, each with another external event after the loop's decision. */
+const MAX_TRIES = 12;
 
 /**
- * Runs the loop of a task again, over answers, tools, decisions, children and time that its log holds, and
- * compares event by event. Asks nobody, runs nothing, writes nothing. Each owner of the log is run by itself.
+ * Runs the loop of a task again with the answers, tool outputs, decisions, children and times of its log, and compares
+ * event by event. It asks no model, runs no tool and writes nothing. Each epoch is run by itself.
  */
 export async function rerunTaskLog(
   source: RerunSource,
@@ -82,8 +83,9 @@ interface LoggedEpoch {
 }
 
 /**
- * A log tells in which order things were written, and not whether what came from outside came before or
- * after the loop had decided about what it wrote next. Where one way leads elsewhere, the other is tried.
+ * Reruns an epoch with external events before or after the loop's decisions. A log has the order in which events were
+ * written, but not whether an external event came before or after the decision about the next one. If one order leads
+ * to a difference, the other is tried.
  */
 async function rerunEitherWay(
   source: RerunSource,
@@ -92,7 +94,7 @@ async function rerunEitherWay(
 ): Promise<Difference | null> {
   const lateEvents = new Set<number>();
   let best: EpochRerun | null = null;
-  for (let tried = 0; tried < MOST_TRIES; tried += 1) {
+  for (let tried = 0; tried < MAX_TRIES; tried += 1) {
     const state = states.take(order.epoch);
     if (state === null) return tooOftenFolded(order);
     const rerun = await rerunEpoch(source, { ...order, state, lateEvents });
@@ -112,8 +114,8 @@ async function rerunEitherWay(
 }
 
 /**
- * The states that lives begin with. That of the one before is gone on with where it went the same way: to
- * fold the whole log for each of its owners takes the square of its length.
+ * The states before the epochs. After an epoch without a difference its final state is reused, since folding the full
+ * log for each of its owners takes time quadratic in its length.
  */
 class StatesBefore {
   private readonly events: readonly TaskEvent[];
@@ -123,11 +125,11 @@ class StatesBefore {
 
   constructor(events: readonly TaskEvent[]) {
     this.events = events;
-    // They change what came before them.
+    // A rewind changes the state before it.
     this.hasRewinds = events.some(({ type }) => type === 'task.rewound');
   }
 
-  /** For one try; the next gets another one. Null: `MOST_FOLDED`. */
+  /** Returns a state for one try, which may change it. Returns null after `MAX_FOLDED` events. */
   take({ eventsBefore: before }: Epoch): TaskState | null {
     const { kept } = this;
     this.kept = null;
@@ -137,7 +139,7 @@ class StatesBefore {
       return kept;
     }
     this.folded += before;
-    if (this.folded > MOST_FOLDED) return null;
+    if (this.folded > MAX_FOLDED) return null;
     return foldEvents(this.events.slice(0, before));
   }
 
@@ -151,7 +153,7 @@ function tooOftenFolded({ epoch, allEvents }: LoggedEpoch): Difference | null {
   if (next === undefined) return null;
   const { task, seq, type } = next;
   const lines = [
-    `not run from here on: the log was taken so often that more than ${MOST_FOLDED} events would be read`,
+    `not run from here on: the log had so many owners that more than ${MAX_FOLDED} events would be read`,
   ];
   return { task, seq, type, lines };
 }
@@ -161,12 +163,12 @@ function prefixOf(store: TaskStore, hash: string): RequestPrefix {
     const prefix: RequestPrefix = JSON.parse(store.getBlob(hash));
     return prefix;
   } catch {
-    // Lost, or of a log from before there were any: no event holds it, and estimates alone look at it.
+    // The prefix is lost, or the log is older than prefixes. Only estimates use it, and no event contains it.
     return { system: [], tools: [] };
   }
 }
 
-/** One that is not there any more: its log says what came of it. */
+/** Creates a tool in place of one that does not exist any more. The log has its outcomes. */
 function unknownTool(name: string): AnyTool {
   return {
     name,

@@ -1,15 +1,15 @@
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** That of the process that made a task: any other one knows of its prompt only what its log keeps. */
+/** The epoch of the process that created a task. A later owner knows the prompt only as the log has it, redacted. */
 const FIRST_EPOCH = 1;
 
-/** Whether an earlier result is looked for before a task begins: where that is wanted, and once. */
+/** Returns true if an earlier result is to be looked for before a task starts. This happens once for a task. */
 export function canReuseResult(
   { reuse, settings }: Pick<EngineDeps, 'reuse' | 'settings'>,
   { answer, conversation, epoch, openTurn, spec, turns }: TaskState,
 ): boolean {
-  // Its log says so.
+  // A rerun takes the outcome from the log.
   if (reuse !== undefined) return true;
   if (!(spec.agent.cache ?? settings.reusesResults)) return false;
   const isUntouched = turns === 0 && openTurn === null && answer === null;
@@ -18,7 +18,7 @@ export function canReuseResult(
   );
 }
 
-/** Whether nothing but its prompt was ever said to a task. */
+/** Returns true if a task never got a message besides its prompt. */
 export function hasOnlyPrompt({ inputIds }: TaskState['conversation']): boolean {
   return inputIds.size === 1;
 }

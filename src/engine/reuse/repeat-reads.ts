@@ -26,31 +26,31 @@ import type { ReadyCall } from '../task/prepared-call.ts';
 import { permissionsWith } from '../task/task-permissions.ts';
 import type { CallingTask } from '../permissions/calling-task.ts';
 
-/** Calls that are made again for one result, those of the tasks below it counted. */
-const MOST_CALLS = 500;
-/** Code points of a call's arguments in a reason. */
+/** Maximum number of calls that are repeated for one result, including those of its descendants. */
+const MAX_CALLS = 500;
+/** Maximum length of a call's arguments in a reason, in code points. */
 const SHOWN_INPUT = 200;
 
 /**
- * Holds what an earlier task and all below it have read against what is there now: each of its calls is
- * judged by the rights of today, made again, and must give the same. Nobody is asked, nothing is written.
+ * Compares everything that an earlier task and its descendants have read with the present: each call is decided by
+ * the present rights, repeated, and must give the same output. No one is asked and nothing is written.
  */
 export class ReadRepetition {
-  /** What was found again, by path. */
+  /** The files that were read again unchanged, by path. */
   readonly read = new Map<string, FileSeen>();
   private readonly deps: EngineDeps;
   private readonly signal: AbortSignal;
   private calls = 0;
 
-  /** `signal`: aborts when it has taken too long, or the task is stopped. */
+  /** `signal` aborts when the comparison takes too long or the task is stopped. */
   constructor(deps: EngineDeps, signal: AbortSignal) {
     this.deps = deps;
     this.signal = signal;
   }
 
   /**
-   * A result that a task with the work of `caller` would come to as well, or why it might not: the end of
-   * a sentence about the earlier task.
+   * Returns the run of an earlier task whose result also holds for `caller`, or the reason why it may not, as the
+   * end of a sentence about the earlier task.
    */
   async runOf(id: string, caller: CallingTask): Promise<RecordedRun | string> {
     const run = this.recorded(id);
@@ -60,39 +60,39 @@ export class ReadRepetition {
     if (key === null || key !== reuseKey(run.spec)) return 'was given other work';
     const made = new Set<string>();
     for (const call of run.calls) {
-      // The same call twice gave the same twice, or one of them is not what is there now.
+      // Equal calls with equal outputs are compared once. If their outputs differ, one of them differs from now.
       const same = JSON.stringify([call.tool, call.input, call.text, call.error, call.read]);
       if (call.child === null && made.has(same)) continue;
       made.add(same);
-      const why = await this.whyNot(call, caller);
-      if (why !== null) return why;
+      const difference = await this.findDifference(call, caller);
+      if (difference !== null) return difference;
     }
     return run;
   }
 
   private recorded(id: string): RecordedRun | string {
     const { store } = this.deps;
-    // What came from elsewhere tells of other files, and of what its author pleases.
+    // An imported log is about other files, and its author could have written anything into it.
     if (store.isImported(id)) return 'was imported';
     try {
       const reader = new RecordedRunReader();
       return store.scan(id, reader.add).length > 0 ? 'has a damaged log' : reader.run();
     } catch (thrown) {
-      if (thrown instanceof MusterError) return 'is not there any more';
+      if (thrown instanceof MusterError) return 'does not exist any more';
       throw thrown;
     }
   }
 
-  private async whyNot(call: RecordedCall, caller: CallingTask): Promise<string | null> {
+  private async findDifference(call: RecordedCall, caller: CallingTask): Promise<string | null> {
     this.calls += 1;
-    if (this.calls > MOST_CALLS) return `made more than ${MOST_CALLS} calls`;
+    if (this.calls > MAX_CALLS) return `made more than ${MAX_CALLS} calls`;
     const { tool: name, input } = call;
     const ready = prepareCall(caller, { type: 'tool_call', id: 'reuse', name, input });
     if (!ready.ready) return `made a call of ${name} that can't be made now`;
     const { decision, reach } = await decideNow(this.deps, caller, ready);
     if (decision.verdict !== 'allow')
-      return `made a call of ${name} that would not run unasked now`;
-    if (name === 'Task') return await this.whyNotBelow(call, caller);
+      return `made a call of ${name} that would not run now without a question`;
+    if (name === 'Task') return await this.findChildDifference(call, caller);
     if (isNoteTool(name)) return null;
     if (await this.isSame(call, ready, { caller, reach })) return null;
     return this.signal.aborted
@@ -113,7 +113,7 @@ export class ReadRepetition {
     });
     const output = await outcome(() => tool.run(input, context));
     if (output === null || this.signal.aborted) return false;
-    // What was cut names a file of that task.
+    // A cut output names a file of the task that made the call.
     const given = appendNotes(output.text, notes);
     if (!isWithinCaps(given, tool, this.deps.settings.caps)) return false;
     const now = {
@@ -126,31 +126,31 @@ export class ReadRepetition {
     return true;
   }
 
-  /** A child reads for its parent: the call must make the same one now, and that read the same. */
-  private async whyNotBelow(
+  /** Compares a child, which reads for its parent: the call must now plan the same child, and that must read the same. */
+  private async findChildDifference(
     { child, input }: RecordedCall,
     caller: CallingTask,
   ): Promise<string | null> {
-    const wish = parseTaskInput(input);
-    if (child === null || !wish.ok || wish.input.resume !== undefined) {
-      return 'made a call of Task that made no task';
+    const parsed = parseTaskInput(input);
+    if (child === null || !parsed.ok || parsed.input.resume !== undefined) {
+      return 'made a call of Task that created no task';
     }
     const { deps } = this;
     const { agent, cwd, model } = caller.spec;
-    await prepareModels(deps, agent, wish.input);
+    await prepareModels(deps, agent, parsed.input);
     const modeGrants = caller.permissions.modeGrants();
     const by = { agent, cwd, model, rights: caller.permissions.rights, modeGrants };
-    const plan = planChild(deps, by, wish.input);
-    if (plan instanceof MusterError) return `has a child ${child} that can't be made now`;
+    const plan = planChild(deps, by, parsed.input);
+    if (plan instanceof MusterError) return `has a child ${child} that can't be created now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
     const { prompt, tools, preloaded } = plan.setup;
     const { outputSchema: _ofCaller, ...ofCaller } = caller.spec;
-    const { outputSchema } = wish.input;
+    const { outputSchema } = parsed.input;
     const spec: TaskSpec = {
       ...ofCaller,
       ...(outputSchema === undefined ? {} : { outputSchema }),
       agent: recordedAgent(plan.agent),
-      prompt: wish.input.prompt,
+      prompt: parsed.input.prompt,
       model: plan.model,
       rights: plan.rights,
       tools: tools.map(({ name }) => name),
@@ -171,12 +171,12 @@ function originOf(run: RecordedRun | string): string | null {
   return typeof run === 'string' ? null : run.reusedFrom;
 }
 
-/** Null: it broke, or wanted more than to read. */
+/** Returns null if the call failed or wanted to do more than read. */
 async function outcome<T>(run: () => Promise<T>): Promise<T | null> {
   try {
     return await run();
   } catch {
-    // Whatever it is, the task meets it in its own run, where it is told.
+    // Any error here also occurs when the task itself runs, and is reported there.
     return null;
   }
 }

@@ -5,7 +5,7 @@ import { REDACTED } from '../../protocol/redaction.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { sha256 } from '../../sys/read-file.ts';
 
-/** What a task is given: with the same, and with the same to read, it comes to the same result. */
+/** The inputs of a task. A task with equal inputs that reads the same files is expected to give the same result. */
 export type ReusableWork = Pick<
   TaskSpec,
   | 'agent'
@@ -23,9 +23,10 @@ export type ReusableWork = Pick<
 >;
 
 /**
- * The key of such work, sha256 hex: its definition as it acts, the prompt, the model chosen, directory and
- * rights, and by `prefix` every byte of its system prompt but the line that describes the task. Null: it
- * was told more than that, or logs don't keep all of it, since it holds a secret.
+ * Computes the key of a task's inputs as a SHA-256 in hex. It covers the acting part of the definition, the prompt,
+ * the chosen model, the directory, the rights and, through `prefix`, every byte of the system prompt except the line
+ * that describes the task. Returns null for a task with additional context, and for one with a secret in its inputs,
+ * since logs do not keep it.
  */
 export function reuseKey(work: ReusableWork, redact?: (text: string) => string): string | null {
   const {
@@ -49,12 +50,12 @@ export function reuseKey(work: ReusableWork, redact?: (text: string) => string):
   return sha256(text);
 }
 
-/** Whether something of it is not known any more. */
+/** Returns true if a part of a text was redacted. */
 export function containsRedaction(text: string): boolean {
   return text.includes(REDACTED);
 }
 
-/** The same for equal values, in whichever order their fields came. */
+/** Writes JSON with sorted fields, so that equal values give equal texts. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (!isJsonObject(part)) return part;

@@ -9,23 +9,24 @@ import type { Journal } from '../task/journal.ts';
 import { restoreFile, removeEmptyParents } from './restore-file.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** A task whose log is ours. */
+/** A task whose log this process owns. */
 export interface OwnedLog {
   readonly state: TaskState;
   record(...events: readonly EventBody[]): void;
 }
 
+/** The options of `finishRewind`. */
 export interface FinishOptions {
-  /** Absolute and real. Default: those of the task. */
+  /** Directories in which files may be restored, absolute and real. Default: the roots of the task. */
   readonly roots?: readonly string[];
-  /** How a file is put back, for tests that fail there. */
+  /** Restores a file; tests replace it to fail there. */
   readonly restore?: typeof restoreFile;
 }
 
 /**
- * Does what the newest rewind of a task says and was not done yet; where a process died in the middle, what
- * is left of it. Returns the files that could not be put back, since somebody has changed them meanwhile.
- * Throws MusterError where the disk refuses: then it is still to be done.
+ * Carries out the newest rewind of a task as far as it was not done yet, also after a process died in the middle.
+ * Returns the files that could not be restored because they were changed meanwhile. Throws MusterError if the disk
+ * refuses; then the rewind is still unfinished.
  */
 export async function finishRewind(
   store: TaskStore,
@@ -36,13 +37,13 @@ export async function finishRewind(
   const { rewinding, spec } = state;
   if (rewinding === null) return [];
   const { roots = spec.rights.roots, restore = restoreFile } = options;
-  const isForeign = rewinding.seq <= (store.importedUpTo(spec.id) ?? -1);
+  const isImported = rewinding.seq <= (store.importedUpTo(spec.id) ?? -1);
   const left: FileLeft[] = [];
   for (const file of removalsFirst(rewinding.files)) {
-    const because = isForeign
-      ? 'its task was brought here from elsewhere'
-      : await whyLeft(() => restore(store, file, roots));
-    if (because !== null) left.push({ path: file.path, because });
+    const reason = isImported
+      ? 'its task was imported'
+      : await restoreProblem(() => restore(store, file, roots));
+    if (reason !== null) left.push({ path: file.path, because: reason });
   }
   for (const { path, to } of rewinding.files) {
     if (to === null && left.every((each) => each.path !== path)) removeEmptyParents(path, roots);
@@ -50,14 +51,14 @@ export async function finishRewind(
   task.record(
     ...rewinding.dropped.flatMap((child) => (state.openChildren.has(child) ? drop(child) : [])),
     ...left.map(({ path, because }): EventBody => {
-      return { type: 'warning', message: `${path} could not be put back: ${because}` };
+      return { type: 'warning', message: `${path} could not be restored: ${because}` };
     }),
     { type: 'files.restored', rewind: rewinding.seq, left },
   );
   return left;
 }
 
-/** Of tasks that were opened and are not at work yet: they go on from what their rewinds left. */
+/** Finishes the rewinds of recovered tasks before they run. */
 export async function finishRewinds(
   store: TaskStore,
   opened: readonly { readonly state: TaskState; readonly journal: Pick<Journal, 'record'> }[],
@@ -67,28 +68,28 @@ export async function finishRewinds(
   }
 }
 
-/** A directory may have taken the place of a file, or a file that of a directory. */
+/** Puts removals first: a directory may have replaced a file, or a file a directory. */
 function removalsFirst(files: readonly RewoundFile[]): readonly RewoundFile[] {
   return files.toSorted((a, b) => Number(a.to !== null) - Number(b.to !== null));
 }
 
-/** Null: it is put back. */
-async function whyLeft(restore: () => Promise<void>): Promise<string | null> {
+/** Restores a file. Returns the reason why it could not be restored, or null. */
+async function restoreProblem(restore: () => Promise<void>): Promise<string | null> {
   try {
     await restore();
     return null;
   } catch (thrown) {
-    const isOthers = thrown instanceof MusterError && OTHER_HANDS.has(thrown.code);
-    if (!isOthers) throw thrown;
+    if (!(thrown instanceof MusterError) || !CHANGED_MEANWHILE.has(thrown.code)) throw thrown;
     return thrown.message;
   }
 }
 
-const OTHER_HANDS: ReadonlySet<string> = new Set(['CONFLICT', 'INVALID_PARAM', 'NOT_FOUND']);
+/** The errors of a file that was changed by others since the rewind was planned. */
+const CHANGED_MEANWHILE: ReadonlySet<string> = new Set(['CONFLICT', 'INVALID_PARAM', 'NOT_FOUND']);
 
-/** Nobody waits for it any more, and the model is told so. */
+/** Closes a child that the rewound conversation no longer waits for, and tells the model. */
 function drop(child: string): readonly EventBody[] {
-  const text = `- Task ${child} was at work here, before this conversation was put back to this point. What it changed in files since was put back, too, and it was left. Its outcome is unknown: look before you start it again.`;
+  const text = `- Task ${child} was running at this point, to which this conversation was rewound. Its later file changes were undone too, and it is not waited for any more. Its outcome is unknown: look before you start it again.`;
   const end = { child, status: 'stopped', changed: [], spent: NOTHING, below: [] } as const;
   const nonce = drawNonce(text);
   const input = { id: newId(), kind: 'result', from: 'muster', text, nonce } as const;

@@ -2,51 +2,51 @@ import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 
-/** When something stands in a log. */
+/** The position of an event in its log. */
 export interface EventTime {
-  /** The number of its event. */
+  /** The number of the event. */
   readonly seq: number;
   /** Milliseconds since the epoch. */
   readonly ts: number;
 }
 
-/** Work of a task that somebody began: its first, or what a resume or a rewind began. */
+/** An activation of a task, with the event that started it: its creation, a resume or a rewind. */
 export interface StartedActivation extends EventTime {
-  /** A task, or a person. */
+  /** The id of the task that started it, `user`, or null for a root. */
   readonly by: string | null;
   readonly callId: string | null;
 }
 
-/** What a log says of files, commands and the tasks below, with when. */
+/** The files, commands and children in a log, with their positions. */
 export interface LogSummary {
   readonly id: string;
   readonly lastSeq: number;
-  /** What stands up to this event was done elsewhere; -1: nothing was. */
+  /** The number of the last imported event, or -1. Imported events happened on another machine. */
   readonly importedUpTo: number;
-  /** Those that its task had, absolute and real. */
+  /** The roots of the task, absolute and real. */
   readonly roots: readonly string[];
   readonly changes: readonly (EventTime & { readonly change: FileChange })[];
   readonly commands: readonly (EventTime & { readonly command: string })[];
-  /** Calls that change files, of which nobody knows what they did. */
+  /** Calls of tools that change files whose effects are not known. */
   readonly unknownCalls: readonly EventTime[];
-  /** By the calls of this task. */
+  /** The children that calls of this task created or resumed. */
   readonly startedChildren: readonly (EventTime & {
     readonly child: string;
     readonly callId: string;
   })[];
   readonly endedChildren: readonly (EventTime & { readonly child: string })[];
   readonly activations: readonly StartedActivation[];
-  /** The event that a rewind of it leads to whose process died before all files were put back; null: none. */
+  /** The target event of a rewind whose process died before all files were restored, or null. */
   readonly unfinishedRewindTo: number | null;
-  /** The newest event that is more than a change of owner. */
+  /** The newest event that is neither a change of owner nor a warning. */
   readonly newestEvent: EventTime;
 }
 
-/** Throws MusterError where the log can't be read. */
+/** Reads the summary of a log. Throws MusterError if it can't be read. */
 export function readLogSummary(store: TaskStore, id: string): LogSummary {
   const reader = new LogSummaryReader(id, store.importedUpTo(id) ?? -1);
   store.scan(id, (event) => reader.add(event));
-  return reader.facts;
+  return reader.summary;
 }
 
 type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
@@ -81,7 +81,7 @@ class LogSummaryReader {
     };
   }
 
-  get facts(): LogSummary {
+  get summary(): LogSummary {
     return { ...this.growing, unknownCalls: [...this.growing.unknownCalls, ...this.open.values()] };
   }
 
@@ -148,7 +148,7 @@ class LogSummaryReader {
     for (const change of changes) growing.changes.push({ seq, ts, change });
     for (const { command } of facts.commands ?? []) growing.commands.push({ seq, ts, command });
     if (begun === undefined || changes.length > 0) return;
-    // Its process died, or it was given up in the middle.
+    // Its process died, or the call was aborted in the middle.
     const isGivenUp = error === 'CANCELLED' || error === 'TIMEOUT';
     if (begun.epoch !== epoch || isGivenUp) growing.unknownCalls.push({ seq, ts });
   }

@@ -10,57 +10,57 @@ import { fullLog } from '../task/fold-log.ts';
 import { foldEvents } from '../../protocol/state/fold.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** What a task is to be put back to: after an event, or to before its last rewind. */
+/** The target of a rewind: the state after an event, or the one before the last rewind. */
 export type RewindRequest = { readonly to: number } | 'undo';
 
-/** How far a conversation had come. */
+/** The length of a conversation. */
 export interface ConversationSize {
   readonly messages: number;
-  /** Answers that ended. */
+  /** The number of completed answers. */
   readonly turns: number;
-  /** Null: it had not ended. */
+  /** The status of its end, or null if it had not ended. */
   readonly end: EndStatus | null;
 }
 
-/** What a rewind would do. Nothing of it is done. */
+/** The plan of a rewind, of which nothing is done yet. */
 export interface RewindPlan {
   readonly task: string;
   /** Name of its agent definition. */
   readonly agent: string;
   readonly wish: RewindRequest;
-  /** The event that it is put back to: the last one up to the wish at which the conversation is whole. */
+  /** The target event: the last one up to the requested event at which the conversation is complete. */
   readonly to: number;
-  /** When that was written, in milliseconds since the epoch. */
+  /** The time of the target event, in milliseconds since the epoch. */
   readonly toTime: number;
-  /** The number of the rewind that this one undoes; null: none. */
+  /** The number of the rewind that this one undoes, or null. */
   readonly undoes: number | null;
-  /** An earlier rewind was cut short; this ends it, and does nothing else. The number of its event. */
+  /** The number of an unfinished earlier rewind, or null. If it is set, this rewind only finishes that one. */
   readonly ends: number | null;
-  /** It is there already: nothing is done. */
+  /** Whether the task is already at the target, so that nothing is done. */
   readonly isThere: boolean;
   readonly before: ConversationSize;
-  /** Once it is put back. */
+  /** The conversation after the rewind. */
   readonly after: ConversationSize;
-  /** Tasks below it that were begun since: nobody waits for them any more. */
+  /** Descendants that were created after the target; they are not waited for any more. */
   readonly tasks: readonly string[];
-  /** Those that were at work then, and have gone on since. */
+  /** Descendants that were running at the target and have continued since. */
   readonly dropped: readonly string[];
   readonly files: readonly RewoundFile[];
-  /** Why it is not done. Empty: nothing stands against it. */
+  /** The reasons why the rewind is refused; empty if it can be done. */
   readonly refused: readonly FileLeft[];
-  /** That ran since: what they changed is not put back. */
+  /** The commands that ran since; their changes are not undone. */
   readonly commands: readonly string[];
-  /** Calls since that may have changed files, and of which nobody knows it. */
+  /** The number of calls since whose file changes are not known. */
   readonly unknownCalls: number;
-  /** Where files may lie. */
+  /** The directories in which files may be restored. */
   readonly roots: readonly string[];
-  /** The number of the newest event of each log that it is made from, by task. */
+  /** The number of the newest event of each log that the plan is based on, by task. */
   readonly logs: Readonly<Record<string, number>>;
 }
 
 /**
- * Throws MusterError: `INVALID_PARAM` for an event that is not there, UsageError where there is nothing to
- * go back to.
+ * Plans a rewind. Throws `INVALID_PARAM` for an event that does not exist, and UsageError if there is nothing to
+ * rewind.
  */
 export async function planRewind(
   store: TaskStore,
@@ -127,29 +127,30 @@ function targetOf(events: readonly TaskEvent[], wish: RewindRequest, now: TaskSt
 function rewindToUndo(events: readonly TaskEvent[], id: string): number {
   const live = liveEvents(events);
   const last = live.findLast((event) => event.type === 'task.rewound' && event.undoes === null);
-  if (last === undefined) throw new UsageError(`task ${id} was not rewound: nothing to undo`);
-  const goneOn = live.find(
-    (event) => event.seq > last.seq && (event.type === 'task.started' || isSaid(event)),
+  if (last === undefined)
+    throw new UsageError(`task ${id} was not rewound: there is nothing to undo`);
+  const continued = live.find(
+    (event) => event.seq > last.seq && (event.type === 'task.started' || changesTask(event)),
   );
-  if (goneOn === undefined) return last.seq;
+  if (continued === undefined) return last.seq;
   throw new MusterError(
     'CONFLICT',
-    `task ${id} has gone on after that rewind (event ${goneOn.seq}): \`muster tasks rewind ${id} --to ${last.seq - 1}\` puts it back to before the rewind, without what came since`,
+    `task ${id} has continued after that rewind (event ${continued.seq}): \`muster tasks rewind ${id} --to ${last.seq - 1}\` returns to before the rewind and drops everything since`,
   );
 }
 
-function isSaid(event: TaskEvent): boolean {
+function changesTask(event: TaskEvent): boolean {
   if (event.type === 'input.queued') return event.input.from !== 'muster';
   return event.type === 'task.resumed' || event.type === 'task.ended';
 }
 
-/** Whether nothing of account came since the event. */
+/** Returns true if nothing relevant has happened since the event. */
 function isAt(events: readonly TaskEvent[], to: number): boolean {
   const since = liveEvents(events).filter(({ seq }) => seq > to);
   const first = since.find(({ type }) => type !== 'task.claimed' && type !== 'warning');
   if (first === undefined) return true;
   if (first.type !== 'task.rewound' || first.to !== to) return false;
-  return since.every((event) => event.type !== 'task.started' && !isSaid(event));
+  return since.every((event) => event.type !== 'task.started' && !changesTask(event));
 }
 
 function droppedOf(
@@ -160,7 +161,7 @@ function droppedOf(
 }
 
 function sizeOf({ conversation, turns, end }: TaskState): ConversationSize {
-  // The outcomes of its newest calls are one that the next request adds.
+  // The next request adds one message with the outcomes of the newest calls.
   const messages = conversation.messages.length + (conversation.openCalls.length === 0 ? 0 : 1);
   return { messages, turns, end: end?.status ?? null };
 }

@@ -15,38 +15,41 @@ import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/write-fil
 import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
 import { permissionBits } from '../../tools/shared/previous-content.ts';
 
-/** What is at a path just now. */
+/** The present content of a path. */
 export type PathContent =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'file'; readonly form: FileForm; readonly stats: BigIntStats }
-  /** In words. */
+  /** Something else, described in words that follow "is". */
   | { readonly kind: 'other'; readonly what: string };
 
-const NEVER = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 
-/** Looks at a path of a log: absolute, and free of links when it was written. Throws MusterError. */
+/** Reads what is at a path of a log, which was absolute and free of links when it was written. Throws MusterError. */
 export async function readPathContent(
   path: string,
   roots: readonly string[],
 ): Promise<PathContent> {
-  const place = placeOf(path, roots);
-  const { real, exists, problem } = resolveInRoots(path, place.roots);
-  // Where a file lies in the place of its directory, it is as good as gone.
+  const location = locationOf(path, roots);
+  const { real, exists, problem } = resolveInRoots(path, location.roots);
   if (real !== path) return { kind: 'other', what: 'reached through a link' };
+  // A file whose directory was replaced by a file counts as deleted.
   if (!exists && (problem === undefined || problem === 'not_a_directory'))
     return { kind: 'nothing' };
-  if (!exists) return { kind: 'other', what: 'not to be looked at' };
+  if (!exists) return { kind: 'other', what: 'not readable' };
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return { kind: 'nothing' };
   if (!stats.isFile()) return { kind: 'other', what: fileKind(stats) };
-  return withFile(path, place, async (file) => {
-    const form = { hash: await fileFingerprint(file, NEVER), mode: permissionBits(file.stats) };
+  return withFile(path, location, async (file) => {
+    const form = {
+      hash: await fileFingerprint(file, NEVER_ABORTED),
+      mode: permissionBits(file.stats),
+    };
     return { kind: 'file', form, stats: file.stats };
   });
 }
 
-/** Nothing is followed to another place than the path names. One beyond the roots was allowed by a person. */
-function placeOf(path: string, roots: readonly string[]): OpenPlace {
+/** Returns the location for access without following links. A path outside the roots was allowed by a person. */
+function locationOf(path: string, roots: readonly string[]): OpenPlace {
   const judged = new Map([[path, { real: path, mayHaveOtherNames: false }]]);
   if (rootOf(path, roots) !== undefined) return { roots, judged };
   let directory = dirname(path);
@@ -56,7 +59,7 @@ function placeOf(path: string, roots: readonly string[]): OpenPlace {
   return { roots: [directory], judged };
 }
 
-/** Undefined: it is missing, or not to be looked at. */
+/** Returns undefined for a path that does not exist or can't be read. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -66,22 +69,22 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Keeps what a file holds now, so that it can be put back again. Throws CONFLICT for one that has changed. */
+/** Keeps the present content of a file, so that it can be restored. Throws `CONFLICT` if the file has changed. */
 export async function keepCurrentContent(
   store: TaskStore,
   { path, from }: RewoundFile,
   roots: readonly string[],
 ): Promise<void> {
   if (from === null) return;
-  const options = { maxBytes: MAX_EDIT_BYTES, signal: NEVER };
-  const { bytes, hash } = await readWholeFile(path, placeOf(path, roots), options);
+  const options = { maxBytes: MAX_EDIT_BYTES, signal: NEVER_ABORTED };
+  const { bytes, hash } = await readWholeFile(path, locationOf(path, roots), options);
   if (hash !== from.hash) throw changed(path);
   await store.keepFormer(bytes);
 }
 
 /**
- * Puts a file to what a rewind has for it. Once it is so, doing it again does nothing. Throws MusterError;
- * CONFLICT where it is neither as the rewind found it nor as that leaves it.
+ * Restores a file to the content that a rewind gives it. Repeating it does nothing. Throws MusterError: `CONFLICT`
+ * if the file is neither as the rewind found it nor as the rewind leaves it.
  */
 export async function restoreFile(
   store: TaskStore,
@@ -89,40 +92,42 @@ export async function restoreFile(
   roots: readonly string[],
 ): Promise<void> {
   const found = await readPathContent(path, roots);
-  if (hasForm(found, to, { modeToo: true })) return;
-  if (!hasForm(found, from, { modeToo: false }) && !hasForm(found, to, { modeToo: false })) {
+  if (hasForm(found, to, { comparesMode: true })) return;
+  const isExpected = [from, to].some((form) => hasForm(found, form, { comparesMode: false }));
+  if (!isExpected) {
     throw changed(path);
   }
   if (to !== null) {
     const bytes = store.former(to.hash);
     if (bytes === null)
-      throw new MusterError('NOT_FOUND', `what ${path} held is not kept any more`);
+      throw new MusterError('NOT_FOUND', `the earlier content of ${path} is not kept any more`);
     const expected = found.kind === 'file' ? found.stats : 'nothing';
-    await writeFileInRoots(path, placeOf(path, roots), bytes, expected, { mode: to.mode });
+    await writeFileInRoots(path, locationOf(path, roots), bytes, expected, { mode: to.mode });
   } else if (found.kind === 'file') {
     await remove(path, found.stats, roots);
   }
 }
 
+/** Returns true if a path has the given form: content and, if `comparesMode` is set, permission bits. */
 export function hasForm(
   found: PathContent,
   form: FileForm | null,
-  { modeToo }: { readonly modeToo: boolean },
+  { comparesMode }: { readonly comparesMode: boolean },
 ): boolean {
   if (form === null) return found.kind === 'nothing';
   if (found.kind !== 'file' || found.form.hash !== form.hash) return false;
-  return !modeToo || found.form.mode === form.mode;
+  return !comparesMode || found.form.mode === form.mode;
 }
 
 async function remove(path: string, stats: BigIntStats, roots: readonly string[]): Promise<void> {
-  await withEntry(path, placeOf(path, roots), async ({ directory, name, stats: now }) => {
+  await withEntry(path, locationOf(path, roots), async ({ directory, name, stats: now }) => {
     if (now === undefined || !isSameFile(now, stats)) throw changed(path);
     unlinkSync(directory.at(name));
     await syncDirectory(directory.at('.'));
   });
 }
 
-/** Removes the directories above a file that are empty now that it is gone, but never a root. */
+/** Removes the directories above a deleted file that are empty now, but never a root. */
 export function removeEmptyParents(path: string, roots: readonly string[]): void {
   for (let at = dirname(path); ; at = dirname(at)) {
     const root = rootOf(at, roots);
@@ -135,7 +140,7 @@ export function removeEmptyParents(path: string, roots: readonly string[]): void
         above.close();
       }
     } catch (thrown) {
-      // Not empty, or not ours to remove: it stays, with those above it.
+      // The directory is not empty or can't be removed: it stays, with those above it.
       if (systemErrorCode(thrown) === undefined) throw thrown;
       return;
     }
@@ -143,10 +148,10 @@ export function removeEmptyParents(path: string, roots: readonly string[]): void
 }
 
 function changed(path: string): MusterError {
-  return new MusterError('CONFLICT', `${path} was changed by somebody else just now`);
+  return new MusterError('CONFLICT', `${path} was changed by another program just now`);
 }
 
-/** What lies, and is no directory, where one of the directories above a path should be; null: nothing. */
+/** Returns the path of a file where a directory above the given path should be, or null if there is none. */
 export function findFileAbove(path: string): string | null {
   for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
     const stats = statOf(at);
