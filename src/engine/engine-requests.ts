@@ -41,11 +41,11 @@ export interface ResumeOptions {
   readonly maxTurns?: number;
   /** The mode that the person chose, at most that of its definition. Default: the recorded one. */
   readonly mode?: PermissionMode;
-  /** Whether questions in its logs keep waiting, whatever happens to new ones. Default: false. */
+  /** True if questions in its logs keep waiting, whatever happens to new ones. Default: false. */
   readonly keepsParked?: boolean;
   /** The answer to a question of the task, or of a descendant that had not ended. */
   readonly answer?: QuestionAnswer;
-  /** Whether a template run repeats the items that failed or were ended by a limit. Default: false. */
+  /** True if a template run repeats the items that failed or were ended by a limit. Default: false. */
   readonly retryFailed?: boolean;
   /** Set to only summarize the context of an ended task. `keep`: what the summary must keep, or null. */
   readonly compacts?: { readonly keep: string | null };
@@ -69,11 +69,11 @@ export interface ResumeBelowRequest {
 
 /** A child as it would be created. */
 export interface PlannedChild extends ChildOutline {
-  /** Whether the call that asks for it may run. */
+  /** True if the call that asks for it may run. */
   readonly decision: Decision;
   /** The models that it would try in turn if its model failed. */
   readonly fallbacks: readonly ResolvedModel[];
-  /** Whether an earlier result of the same work is reused. */
+  /** True if an earlier result of the same work is reused. */
   readonly reusesResults: boolean;
   /** The beginning of its requests, without the line that describes the task. */
   readonly prefix: RequestPrefix;

@@ -9,7 +9,7 @@ import type { CallDetails } from '../protocol/tool.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
 interface Branched {
-  /** Whether the grants in the log were given by people on this machine. */
+  /** True if the grants in the log were given by people on this machine. */
   readonly trustsGrants: boolean;
 }
 

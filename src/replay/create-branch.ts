@@ -17,7 +17,7 @@ export interface BranchRequest {
   readonly id: string;
   /** The number of an event of it. */
   readonly at: number;
-  /** Whether the branch gets a message before it continues. */
+  /** True if the branch gets a message before it continues. */
   readonly hasPrompt: boolean;
 }
 
@@ -101,7 +101,7 @@ function specOf(store: TaskStore, id: string, { state: { spec }, point }: From):
   };
 }
 
-/** Returns the prefix of the branch. As a root it includes the line that describes the task. */
+/** Returns the prefix of the branch, which as a root includes the line that describes the task. */
 function prefixOf(store: TaskStore, spec: TaskSpec): string {
   const shared = spec.parent === null ? null : new PrefixCache(store).load(spec.prefix);
   if (shared === null) return spec.prefix;

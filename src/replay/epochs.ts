@@ -20,7 +20,7 @@ export type StopMoment = 'at_once' | 'when_quiet' | 'when_asked';
 /** A stop order that a task got in an epoch. */
 export interface EpochStop {
   readonly order: StopOrder;
-  /** Whether a process had to be killed. */
+  /** True if a process had to be killed. */
   readonly forced: boolean;
   /**
    * The number of the last event that a task does not write after a stop order. The order came after this event and,

@@ -68,7 +68,7 @@ const BUDGET_LIMITS = new Set([
  */
 class LoggedBudget extends Budget {
   private readonly script: RerunLog;
-  /** Whether the log has requests whose output cap a budget lowered: its own, or one above it. */
+  /** True if the log has requests whose output cap a budget lowered: its own, or one above it. */
   private readonly hasOutputCaps: boolean;
 
   constructor(caps: BudgetCaps, script: RerunLog) {

@@ -73,7 +73,7 @@ class Rerun {
   private readonly deps: EngineDeps;
   private readonly run: LoggedRun;
   private isGiving = false;
-  /** Whether the log drives the task: a template run takes the events of its items from it. */
+  /** True if the log drives the task: a template run takes the events of its items from it. */
   private isDriven: boolean;
   private readonly driven = deferred<Ending>();
   private hasEnded = false;

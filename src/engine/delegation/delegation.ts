@@ -91,7 +91,7 @@ function childOfCall({ children, epoch }: TaskState, callId: string): string | n
   return null;
 }
 
-/** Whether a reserved child was neither created nor resumed before the crash. */
+/** Returns true if a reserved child was neither created nor resumed before the crash. */
 function isNotStarted(
   { deps, running }: EngineContext,
   { caller, callId }: TaskCall,

@@ -140,7 +140,7 @@ function recoverChild(engine: EngineContext, parent: TaskRun, id: string): reado
   return [];
 }
 
-/** Whether the call that was about to create or resume the child has no outcome, and so will do it when it runs again. */
+/** Returns true if the call that was about to create or resume the child has no outcome, and so will do it when it runs again. */
 function isStartedByItsCall(parent: TaskRun, id: string, child: TaskState | null): boolean {
   const callId = parent.state.children.get(id)?.callId;
   if (callId === undefined) return false;

@@ -186,7 +186,7 @@ function findEnded(
 }
 
 /**
- * Whether a name means the recorded agent: it finds an agent of the recorded name now, or it finds no agent but fits
+ * Returns true if a name means the recorded agent: it finds an agent of the recorded name now, or it finds no agent but fits
  * the recorded one, whose definition may have been deleted.
  */
 function meansAgent(

@@ -24,7 +24,7 @@ export interface ResumeTerms {
   readonly callId: string | null;
   /** The next message, or null for none. */
   readonly message: TaskInput | null;
-  /** Whether a task that has ended and gets no message is told to go on. Default: true. */
+  /** True if a task that has ended and gets no message is told to go on. Default: true. */
   readonly isToldToGoOn?: boolean;
   /** The limit of its rights: it gets the recorded ones, narrowed to these. */
   readonly maxRights: Rights;

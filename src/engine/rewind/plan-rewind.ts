@@ -36,7 +36,7 @@ export interface RewindPlan {
   readonly undoes: number | null;
   /** The number of an unfinished earlier rewind, or null. If it is set, this rewind only finishes that one. */
   readonly ends: number | null;
-  /** Whether the task is already at the target, so that nothing is done. */
+  /** True if the task is already at the target, so that nothing is done. */
   readonly isThere: boolean;
   readonly before: ConversationSize;
   /** The conversation after the rewind. */

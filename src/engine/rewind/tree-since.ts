@@ -9,7 +9,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 export interface ChangeSince extends EventTime {
   readonly task: string;
   readonly change: FileChange;
-  /** Whether the log was imported, so that the change happened on another machine. */
+  /** True if the log was imported, so that the change happened on another machine. */
   readonly isImported: boolean;
 }
 

@@ -22,7 +22,7 @@ const WHOLE_NUMBER = /^-?\d+$/;
 const SHOWN_VALUE = 80;
 
 /**
- * Reads the arguments of a call one by one and gathers the issues. As in every other tool, `null` counts as absent,
+ * Reads the arguments of a call one by one and gathers the issues. Like in every other tool, `null` counts as absent,
  * and so does an empty text or list for an optional argument; a number or boolean may be given as a string; a number
  * out of range becomes the nearest allowed one, with a note.
  */

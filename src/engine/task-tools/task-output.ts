@@ -13,7 +13,7 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface TaskOutputInput {
   readonly taskId: string;
-  /** Whether to wait for the end. */
+  /** True to wait for the end. */
   readonly block: boolean;
   /** Maximum wait, in milliseconds. */
   readonly timeout: number;
