@@ -1,7 +1,7 @@
 /** The functions and types of the core that front ends and the package's entry point import. */
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
-export type { QuestionAnswer } from '../engine/requests.ts';
+export type { QuestionAnswer } from '../engine/engine-requests.ts';
 export type { WaitingQuestion } from '../engine/task/inbox.ts';
 export type {
   Answer,
@@ -33,7 +33,7 @@ export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.t
 export type { Muster, Run, StopRequest } from './session/contract.ts';
 export type { TemplateRequest } from './templates/fan-out.ts';
 export type { TemplateReport } from './templates/report.ts';
-export type { ItemRow } from '../engine/fan-out/rows.ts';
+export type { ItemRow } from '../engine/fan-out/item-rows.ts';
 export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './agents/listings.ts';
 export {
   checkSkillsIn,
@@ -44,7 +44,7 @@ export {
 export { openTasks } from './tasks/tasks.ts';
 export type { Tasks, TasksOptions } from './tasks/tasks-contract.ts';
 export type { Deleted } from './tasks/tasks-family.ts';
-export type { RewindPlan, RewindRequest } from '../engine/rewind/plan.ts';
+export type { RewindPlan, RewindRequest } from '../engine/rewind/plan-rewind.ts';
 export type { RewindOutcome } from '../engine/rewind/rewind.ts';
 export type { FileForm, FileLeft, RewoundFile } from '../protocol/events/rewound.ts';
 export type { Answered, AskedQuestion } from './tasks/tasks-questions.ts';

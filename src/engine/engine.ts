@@ -12,14 +12,14 @@ import { LoopQueue } from '../base/loop-queue.ts';
 import { createTask } from './delegation/create-task.ts';
 import { assertCompactable } from './compaction/make-room.ts';
 import { createDelegation } from './delegation/delegation.ts';
-import { delegationVerdict } from './delegation/delegation-verdict.ts';
+import { decideDelegation } from './delegation/decide-delegation.ts';
 import type { EngineDeps } from './task/deps.ts';
 import type { QuotedItems, QuoteRequest } from './quote/quote.ts';
 import { prepareAgent, findUnusableReason } from './prompt/prepare-agent.ts';
 import { resolveRecipient, type QuoteRecipient } from './quote/recipient.ts';
-import { driveItems } from './fan-out/drive.ts';
-import { reopenFailed, requireConversation } from './fan-out/resumed.ts';
-import { startFanOut, type FanOutRequest } from './fan-out/start.ts';
+import { driveItems } from './fan-out/drive-items.ts';
+import { reopenFailedItems, requireConversation } from './fan-out/remaining-items.ts';
+import { startFanOut, type FanOutRequest } from './fan-out/start-fan-out.ts';
 import { foldLog } from './task/fold-log.ts';
 import { runTask } from './loop/loop.ts';
 import { recoverTasks } from './delegation/recover-task.ts';
@@ -42,19 +42,19 @@ import {
   resumeRecoveredDescendant,
   type ResumedDescendant,
 } from './resume-descendant.ts';
-import { finishRewinds } from './rewind/finish.ts';
+import { finishRewinds } from './rewind/finish-rewind.ts';
 import {
-  goOnMessage,
+  continueMessage,
   recordMaxRights,
   recordResume,
   startActivations,
-} from './delegation/resume.ts';
+} from './delegation/resume-task.ts';
 import { RunningTasks } from './task/running-tasks.ts';
 import { changeMode } from './questions/set-mode.ts';
 import { stopOrder, type StopOrder } from './task/stop-order.ts';
 import type { TaskRun } from './task/task-run.ts';
-import { taskTools } from './task-tools/index.ts';
 import { TaskTree } from './task/task-tree.ts';
+import { createTaskTools } from './task-tools/index.ts';
 import type { EngineContext } from './delegation/engine-context.ts';
 import type {
   RootRequest,
@@ -62,7 +62,7 @@ import type {
   ResumeBelowRequest,
   QuestionAnswer,
   ResumeOptions,
-} from './requests.ts';
+} from './engine-requests.ts';
 import { combineLimits } from './limits/configured-limits.ts';
 
 /** Runs the tasks of this process. One engine serves any number of trees. */
@@ -82,28 +82,25 @@ export class Engine {
       driveItems: (run) => driveItems(this.context, run),
       startLoop: (run) => void runTask(this.deps, run),
     };
-    tools.push(...taskTools(this.context, createDelegation(this.context)));
+    tools.push(...createTaskTools(this.context, createDelegation(this.context)));
   }
 
-  /**
-   * Makes the main agent's task and sets it to work; its `ended` says when it is done. Throws UsageError
-   * for an agent that can't be started.
-   */
+  /** Creates the main agent's task and starts it. Throws UsageError for an agent that can't be started. */
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
     const { agent, rights, cwd } = request;
     const { provider } = request.model;
     const { onAsk } = this.deps.inbox;
     const firstPrompt = request.prompt;
-    const post = { agent, rights, cwd, isRoot: true, provider, firstPrompt, onAsk };
-    const setup = prepareAgent(this.deps, post);
+    const placement = { agent, rights, cwd, isRoot: true, provider, firstPrompt, onAsk };
+    const setup = prepareAgent(this.deps, placement);
     const unusable = findUnusableReason(agent, setup);
     if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();
     const run = createTask(this.context, new TaskTree(id, this.deps), {
       ...request,
       id,
-      words: request.words ?? request.prompt,
+      personText: request.personText ?? request.prompt,
       setup,
       limits: combineLimits({
         config: settings.rootLimits,
@@ -119,22 +116,22 @@ export class Engine {
     return run;
   }
 
-  /** Sets a template to work over items. Rejects with UsageError where none could be begun. */
+  /** Starts a template run. Rejects with UsageError if no item could start. */
   startFanOut(request: FanOutRequest): Promise<TaskRun> {
     return startFanOut(this.context, request);
   }
 
   /**
-   * What a Task call would make, and how its requests would begin, even where the call is refused or the
-   * agent can't be started. Nothing is made.
+   * Plans the child that a Task call would create and the beginning of its requests, even if the call would be
+   * refused or the agent can't be started. Creates nothing.
    */
-  async plan(by: Delegator, wish: ChildRequest): Promise<PlannedChild | MusterError> {
+  async plan(by: Delegator, request: ChildRequest): Promise<PlannedChild | MusterError> {
     const { deps, prefixes } = this.context;
-    await prepareModels(deps, by.agent, wish);
-    const plan = outlineChild(deps, by, wish);
+    await prepareModels(deps, by.agent, request);
+    const plan = outlineChild(deps, by, request);
     if (plan instanceof MusterError) return plan;
     const { prompt, tools } = plan.setup;
-    const decision = delegationVerdict(deps, by.rights, plan.agent);
+    const decision = decideDelegation(deps, by.rights, plan.agent);
     const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
     const reusesResults = plan.agent.cache ?? deps.settings.reusesResults;
     return {
@@ -147,47 +144,49 @@ export class Engine {
   }
 
   /**
-   * Makes a task that nobody owns go on, from its log alone, with all below it that had not ended. It
-   * has begun to work when this resolves. Throws MusterError: `NOT_FOUND`, `CONFLICT` while a process
-   * owns it, or the question is answered; `INVALID_PARAM` for no answer to it.
+   * Resumes a task without an owner from its log, with all its descendants that had not ended. The task runs when
+   * this resolves. Throws MusterError: `NOT_FOUND` if there is no such task; `CONFLICT` if a process owns it or the
+   * question is already answered; `INVALID_PARAM` if the answer does not fit the question.
    */
   async resume(id: string, request: ResumeOptions): Promise<TaskRun> {
     const opened = recoverTasks(this.context, id, { tree: null, parent: null });
-    const [top, ...below] = opened;
+    const [top, ...descendantToResume] = opened;
     const {
       prompt,
       enclosed,
       keepsParked = false,
       answer,
       retryFailed = false,
-      below: one,
+      below,
       ...terms
     } = request;
     try {
-      if (one !== undefined) requireDescendant(top, one.id);
+      if (below !== undefined) requireDescendant(top, below.id);
       await finishRewinds(this.deps.store, opened);
       if (prompt !== null) requireConversation(top);
       if (request.compacts !== undefined) await assertCompactable(this.deps, top);
-      if (retryFailed) reopenFailed(top);
+      if (retryFailed) reopenFailedItems(top);
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
       if (answer !== undefined) answerRecordedQuestion(opened, answer, this.deps.inbox);
       const message =
-        prompt === null ? null : this.said(prompt, { to: top.spec, teller: top, enclosed });
+        prompt === null
+          ? null
+          : this.personInput(prompt, { to: top.spec, recorder: top, enclosed });
       recordResume(this.deps, top, {
         ...terms,
         by: 'user',
         callId: null,
         message,
-        isToldToGoOn: one === undefined,
+        isToldToGoOn: below === undefined,
         maxRights: request.maxRights(top.spec.rights),
       });
-      for (const run of below)
+      for (const run of descendantToResume)
         recordMaxRights(run, run.parent?.permissions.rights ?? top.permissions.rights);
-      if (one !== undefined)
-        await resumeRecoveredDescendant(this.context, top, this.below(one, top));
+      if (below !== undefined)
+        await resumeRecoveredDescendant(this.context, top, this.below(below, top));
     } catch (thrown) {
-      // Opened and never at work, they would be waited for without end.
+      // A task that is open and never runs would be waited for forever.
       for (const run of opened) run.close();
       throw thrown;
     }
@@ -195,39 +194,35 @@ export class Engine {
     return top;
   }
 
-  /** A task at work in this process, by its whole id. */
+  /** Returns a task that runs in this process, by its full id. */
   task(id: string): TaskRun | undefined {
     return this.running.get(id);
   }
 
-  /** Gathers what goes with a person's next words to a task: of a log, or one that is about to be made. */
-  async enclose(
-    to: QuoteRecipient,
-    wish: QuoteRequest,
-    signal?: AbortSignal,
-  ): Promise<QuotedItems> {
+  /** Gathers the items that a person quotes in a message to a task, which may not exist yet. */
+  async quote(to: QuoteRecipient, wish: QuoteRequest, signal?: AbortSignal): Promise<QuotedItems> {
     const { quoteItems: enclose } = await import('./quote/quote.ts');
     const receiver = resolveRecipient(this.deps, to, this.running);
     return enclose(this.deps, receiver, wish, signal ?? new AbortController().signal);
   }
 
-  /** Says something to a task at work, in its next request. `NOT_FOUND` when it is not at work here. */
+  /** Sends a message to a running task, for its next request. Throws `NOT_FOUND` if it does not run in this process. */
   send(id: string, message: string, enclosed?: readonly QuotedItem[]): void {
-    const run = this.atWork(id);
-    if (run.isEnding) throw notAtWork(id);
+    const run = this.requireRun(id);
+    if (run.isEnding) throw notRunning(id);
     requireConversation(run);
-    run.mailbox.send(this.said(message, { to: run.spec, teller: run, enclosed }));
+    run.mailbox.send(this.personInput(message, { to: run.spec, recorder: run, enclosed }));
   }
 
   /**
-   * Ends what a conversation does now, with the tasks that it waits for, by a person. What runs for it in the
-   * background goes on and is told of to it; where nothing does, the conversation is stopped. `NOT_FOUND` when it
-   * is not at work here, `INVALID_PARAM` for another task: that is stopped, with all below it.
+   * Interrupts the current step of a conversation, and the tasks that it waits for, for the user. Its background
+   * work continues; if there is none, the conversation is stopped. Throws `NOT_FOUND` if it does not run in this
+   * process, and `INVALID_PARAM` for a subagent's task, which can only be stopped.
    */
   interrupt(id: string): void {
-    const run = this.atWork(id);
+    const run = this.requireRun(id);
     if (run.parent !== null) {
-      throw new MusterError('INVALID_PARAM', `task ${id} is no conversation: stop it instead`);
+      throw new MusterError('INVALID_PARAM', `task ${id} is not a conversation: stop it instead`);
     }
     if (run.isEnding || !hasBackgroundWork(run.state))
       run.stop(stopOrder('user', 'the user stopped it'));
@@ -237,28 +232,29 @@ export class Engine {
   }
 
   /**
-   * Gives a conversation at work another mode, from its next call on. Questions that a narrower one refuses need
-   * no answer; a wider one answers none that waits: a key may have passed it on the way to another. `NOT_FOUND`
-   * when it is not at work here, `INVALID_PARAM` for another task, or where its definition wants a narrower one.
+   * Changes the mode of a running conversation, from its next call on. A narrower mode closes the questions that it
+   * refuses. A wider mode answers no open question, since the user may only pass it while cycling through the modes.
+   * Throws `NOT_FOUND` if the conversation does not run in this process, and `INVALID_PARAM` for a subagent's task
+   * or if the definition requires a narrower mode.
    */
   setMode(id: string, mode: PermissionMode): void {
-    const run = this.atWork(id);
-    if (run.isEnding) throw notAtWork(id);
+    const run = this.requireRun(id);
+    if (run.isEnding) throw notRunning(id);
     if (changeMode(run, mode).isNarrower) this.deps.inbox.reconsider();
   }
 
-  /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
+  /** Moves a foreground task to the background. Throws MusterError if that is not possible. */
   detach(id: string): void {
-    const run = this.atWork(id);
+    const run = this.requireRun(id);
     if (run.parent === null) {
-      throw new MusterError('INVALID_PARAM', `task ${id} is a conversation; no task waits for it`);
+      throw new MusterError('INVALID_PARAM', `task ${id} is a conversation: no task waits for it`);
     }
     run.detach('the user sent it to the background');
   }
 
   /**
-   * Makes an ended task go on as a child of the nearest task above it that is at work here, which is
-   * told of its end. Throws MusterError: `NOT_FOUND` when none of those above it is.
+   * Resumes an ended task as a child of its nearest ancestor that runs in this process, which is notified of its
+   * end. Throws `NOT_FOUND` if no ancestor runs here.
    */
   async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
     const caller = await nearestRunningAncestor(this.context, id);
@@ -266,56 +262,57 @@ export class Engine {
     caller.mailbox.wake();
   }
 
-  /** `teller`: see `said`. */
+  /** Builds the resume of a descendant; `recorder` as in `personInput`. */
   private below(
     { id, prompt, ...terms }: { readonly id: string } & ResumeBelowRequest,
-    teller: TaskRun,
+    recorder: TaskRun,
   ): ResumedDescendant {
-    if (prompt === undefined) return { ...terms, id, message: goOnMessage() };
+    if (prompt === undefined) return { ...terms, id, message: continueMessage() };
     const to = foldLog(this.deps.store, id).spec;
-    return { ...terms, id, message: this.said(prompt, { to, teller }) };
+    return { ...terms, id, message: this.personInput(prompt, { to, recorder }) };
   }
 
-  /** Answers a question that waits in this process. Throws MusterError as `answerQuestion` does. */
-  answer({ question, ...wish }: QuestionAnswer): Question {
-    return answerQuestion(this.deps.inbox, question, wish);
+  /** Answers a question that waits in this process. Throws the errors of `answerQuestion`. */
+  answer({ question, ...request }: QuestionAnswer): Question {
+    return answerQuestion(this.deps.inbox, question, request);
   }
 
-  /** A person's words to a task; `teller`'s log says so where types that they name can't be called. */
-  private said(
-    words: string,
+  /** Builds a person's message to a task. Warnings about mentioned agents that can't be called go to `recorder`'s log. */
+  private personInput(
+    text: string,
     {
       to,
-      teller,
+      recorder,
       enclosed = [],
     }: {
       readonly to: TaskSpec;
-      readonly teller: TaskRun;
+      readonly recorder: TaskRun;
       readonly enclosed?: readonly QuotedItem[] | undefined;
     },
   ): TaskInput {
-    const mentions = resolveMentions(words, { agents: this.deps.agents, by: to });
-    for (const message of mentions.warnings) teller.journal.record({ type: 'warning', message });
-    return createUserMessage(words, mentions, enclosed);
+    const mentions = resolveMentions(text, { agents: this.deps.agents, by: to });
+    for (const message of mentions.warnings) recorder.journal.record({ type: 'warning', message });
+    return createUserMessage(text, mentions, enclosed);
   }
 
-  private atWork(id: string): TaskRun {
+  private requireRun(id: string): TaskRun {
     const run = this.running.get(id);
     if (run !== undefined) return run;
-    throw notAtWork(id);
+    throw notRunning(id);
   }
 
+  /** Returns the result of a task, with the paths of its files. */
   result(run: TaskRun): ResultEnvelope {
     const { store } = this.deps;
     const paths = {
       transcript: store.logPath(run.spec.id),
       outputFile: store.outputPath(run.spec.id),
     };
-    const asked = run.tree.parkedOn.map(({ question }) => question);
-    return buildResultEnvelope(run.outcome(), paths, asked);
+    const questions = run.tree.parkedOn.map(({ question }) => question);
+    return buildResultEnvelope(run.outcome(), paths, questions);
   }
 
-  /** Stops every tree; resolves when all of their tasks have ended. */
+  /** Stops all tasks and resolves when all have ended. */
   async stop(order: StopOrder): Promise<void> {
     const runs = this.running.all();
     for (const run of runs) run.stop(order);
@@ -323,6 +320,6 @@ export class Engine {
   }
 }
 
-function notAtWork(id: string): MusterError {
-  return new MusterError('NOT_FOUND', `task ${id} is not at work in this process`);
+function notRunning(id: string): MusterError {
+  return new MusterError('NOT_FOUND', `task ${id} does not run in this process`);
 }

@@ -1,7 +1,7 @@
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { TaskInput } from '../protocol/input.ts';
-import { tasksBelow } from './delegation/delivery.ts';
+import { knownDescendants } from './delegation/deliver-end.ts';
 import { foldLog } from './task/fold-log.ts';
 import { isBusy } from './loop/next-step.ts';
 import { resumeChild } from './delegation/resume-child.ts';
@@ -9,16 +9,16 @@ import type { TaskRun } from './task/task-run.ts';
 import { newInterruptionId } from './task/interruption-notice.ts';
 import type { EngineContext } from './delegation/engine-context.ts';
 
-/** A task that a person makes go on, and what it is told. */
+/** A task that a person resumes, and its next message. */
 export interface ResumedDescendant {
-  /** Whole. */
+  /** The full id of the task. */
   readonly id: string;
   readonly message: TaskInput;
   readonly model?: string;
   readonly maxTurns?: number;
 }
 
-/** Sets an ended task to work in the background of one that is at work, which is told of its end. */
+/** Resumes an ended task in the background of a running one, which is notified of its end. */
 export async function resumeDescendant(
   engine: EngineContext,
   caller: TaskRun,
@@ -30,25 +30,25 @@ export async function resumeDescendant(
     callId: newId(),
     by: 'user',
     field: 'task',
-    word: id,
+    reference: id,
     background: true,
   });
   if (resumed instanceof MusterError) throw resumed;
 }
 
-/** Throws MusterError where a task can't go on below another one that was opened for it. */
+/** Throws MusterError if a task can't be resumed below the one that was recovered for it. */
 export function requireDescendant(top: TaskRun, id: string): void {
   if (top.spec.fanOut !== undefined) {
-    const message = `task ${top.spec.id} is a run of a template and waits for none of its tasks anew`;
+    const message = `task ${top.spec.id} is a run of a template: its tasks can't be resumed one by one`;
     throw new MusterError('INVALID_PARAM', message);
   }
-  if (tasksBelow(top.state).includes(id)) return;
+  if (knownDescendants(top.state).includes(id)) return;
   throw new MusterError('NOT_FOUND', `task ${id} is not below task ${top.spec.id}`);
 }
 
 /**
- * The same below one that has just been opened to wait for it, and is not at work yet. One that had not
- * ended is open as well, and is told.
+ * Resumes a descendant of a task that was recovered to wait for it and does not run yet. If the descendant had not
+ * ended, it was recovered too and only gets the message.
  */
 export async function resumeRecoveredDescendant(
   engine: EngineContext,
@@ -61,13 +61,13 @@ export async function resumeRecoveredDescendant(
     return;
   }
   await resumeDescendant(engine, top, below);
-  // One that has answered waits by itself; another one would take up what it was doing.
+  // A task that has answered waits for the descendant anyway; another one would continue what it was doing.
   if (!isBusy(top.state, engine.deps.settings)) return;
-  const because = `the user went on with task ${below.id}`;
-  top.journal.record({ type: 'turn.interrupted', input: newInterruptionId(), because });
+  const reason = `the user went on with task ${below.id}`;
+  top.journal.record({ type: 'turn.interrupted', input: newInterruptionId(), because: reason });
 }
 
-/** The nearest task above one that is at work in this process. Throws `NOT_FOUND` when there is none. */
+/** Finds the nearest ancestor of a task that runs in this process. Throws `NOT_FOUND` if there is none. */
 export async function nearestRunningAncestor(
   { deps, running }: EngineContext,
   id: string,
@@ -76,8 +76,8 @@ export async function nearestRunningAncestor(
   for (let at = above(id); at !== null; at = above(at)) {
     const run = running.get(at);
     if (run?.isEnding === false) return run;
-    // It takes nobody in any more, and those above it know of what is below it once it has ended.
+    // An ending task takes no more children; its own parent knows its descendants once it has ended.
     await run?.end.written;
   }
-  throw new MusterError('NOT_FOUND', `no task above ${id} is at work in this process`);
+  throw new MusterError('NOT_FOUND', `no task above ${id} runs in this process`);
 }

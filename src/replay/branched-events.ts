@@ -9,22 +9,21 @@ import type { CallDetails } from '../protocol/tool.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
 interface Branched {
-  /** Whether people here said what the log says that they granted. */
-  readonly honoursGrants: boolean;
+  /** True if the grants in the log were given by people on this machine. */
+  readonly trustsGrants: boolean;
 }
 
 /**
- * What a log says up to a point, as the log of another task tells it: what its model was told and has said,
- * what it knows of files, and the terms. Not what it has cost or changed, nor what it had started: that was
- * another task's doing.
+ * Copies the events of a log for a branch: the conversation, the known files and the terms. Costs, changes and
+ * started work stay with the task that made them.
  */
 export function branchedEvents(
   events: readonly TaskEvent[],
-  { honoursGrants }: Branched,
+  { trustsGrants }: Branched,
 ): readonly EventBody[] {
   return events.flatMap((event) => {
     const body = branched(bodyOf(event));
-    return body === null || (isGrant(body) && !honoursGrants) ? [] : [body];
+    return body === null || (isGrant(body) && !trustsGrants) ? [] : [body];
   });
 }
 
@@ -32,8 +31,8 @@ function isGrant({ type }: EventBody): boolean {
   return type === 'rights.granted' || type === 'mode.granted';
 }
 
-/** What the model is told of what had not ended at the point: nothing of it is there for a branch. */
-export function lostToBranch(state: TaskState): readonly EventBody[] {
+/** Creates the notices about tasks and shells that were running at the branch point and that a branch does not have. */
+export function lostWorkNotices(state: TaskState): readonly EventBody[] {
   const tasks = [...state.openChildren].map((id) => `- Task ${id}`);
   const shells = runningShells(state).map((id) => `- Shell ${id}`);
   return [...tasks, ...shells].map((what): EventBody => {
@@ -49,7 +48,7 @@ export function lostToBranch(state: TaskState): readonly EventBody[] {
   });
 }
 
-/** Null: it is not of what goes on. */
+/** Returns the event as the branch gets it, or null for an event that it does not get. */
 function branched(body: EventBody): EventBody | null {
   switch (body.type) {
     case 'task.resumed':
@@ -68,7 +67,7 @@ function branched(body: EventBody): EventBody | null {
     case 'context.handed':
       return body;
     case 'input.queued': {
-      // Nothing of the other tree is in reach.
+      // A branch can see no task of the other tree.
       const { handed: _, ...input } = body.input;
       return { ...body, input };
     }
@@ -118,7 +117,7 @@ function branched(body: EventBody): EventBody | null {
   }
 }
 
-/** What it has changed it has seen. */
+/** Keeps the files that a call read or wrote, since a task knows the content that it has written. */
 function knowledgeOf({ read = [], changed = [], variables, skill }: CallDetails): CallDetails {
   const written = changed.flatMap(({ path, after, movedFrom, unread }) =>
     after === null || movedFrom !== undefined || unread === true ? [] : [{ path, hash: after }],

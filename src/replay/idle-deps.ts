@@ -8,7 +8,7 @@ import { Inbox } from '../engine/task/inbox.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { RunningTasks } from '../engine/task/running-tasks.ts';
-import { taskTools } from '../engine/task-tools/index.ts';
+import { createTaskTools } from '../engine/task-tools/index.ts';
 import type { EngineSettings } from '../engine/limits/engine-settings.ts';
 
 interface IdleParts {
@@ -16,9 +16,15 @@ interface IdleParts {
   readonly settings: EngineSettings;
 }
 
-const NOTHING_RUNS = 'a rerun asks nobody and runs nothing';
+/** The inputs of a rerun. */
+export interface RerunSource extends IdleParts {
+  /** The tools by canonical name; none of them is run. */
+  readonly tools: ReadonlyMap<string, AnyTool>;
+}
 
-/** An engine's ports that lead nowhere. */
+const NOTHING_RUNS = 'a rerun asks no model and runs nothing';
+
+/** Creates engine ports without any effect. */
 export function idleDeps({ store, settings }: IdleParts): EngineDeps {
   return {
     store,
@@ -51,7 +57,7 @@ export function idleDeps({ store, settings }: IdleParts): EngineDeps {
   };
 }
 
-/** These tools and those of the engine itself, by name: for what they are, not to be run. */
+/** Returns the given tools and those of the engine by name. They are only described, never run. */
 export function toolsByName(
   parts: IdleParts,
   tools: readonly AnyTool[],
@@ -65,6 +71,6 @@ export function toolsByName(
     driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
     startLoop: () => {},
   };
-  const own = taskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));
+  const own = createTaskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));
   return new Map([...tools, ...own].map((tool) => [tool.name, tool]));
 }

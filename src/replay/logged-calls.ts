@@ -6,9 +6,9 @@ import { NO_ACCESS } from '../protocol/permission.ts';
 import type { AnyTool, ToolOutput } from '../protocol/tool.ts';
 import type { CallDecision } from '../engine/task/deps.ts';
 
-/** Runs nothing and decides nothing: it gives what the log says was decided and came out, when the log says so. */
+/** Replaces decisions and tools: it gives the logged decision and outcome of each call when the log reaches it. */
 export class LoggedCalls {
-  /** The calls that ran: a log of an earlier version may hold arguments that are refused now. */
+  /** The calls that ran: a log of an earlier version may have arguments that are refused now. */
   private readonly ran: () => ReadonlySet<string>;
   private readonly judged = new Map<string, (decided: CallDecision) => void>();
   private readonly running = new Map<string, (output: ToolOutput) => void>();
@@ -21,12 +21,12 @@ export class LoggedCalls {
     this.ran = lazy(() => new Set(started()));
   }
 
-  /** Waits for what the log says of it. */
+  /** Waits for the logged decision about a call. */
   decide(callId: string): Promise<CallDecision> {
     return new Promise((resolve) => this.judged.set(callId, resolve));
   }
 
-  /** The tool as it is, but for what it does. */
+  /** Returns a tool with the same description whose calls wait for their logged outcome. */
   asTool(tool: AnyTool): AnyTool {
     const { ownWords: _, ...shape } = tool;
     const describe = tool.describe?.bind(tool);
@@ -35,7 +35,7 @@ export class LoggedCalls {
       ...shape,
       parse: (input) => {
         const parsed = tool.parse(input);
-        // The outcome that the log holds has its notes already.
+        // The logged outcome already contains the notes.
         if (parsed.ok) return { ok: true, input: parsed.input };
         if (!this.ran().has(keyOf(tool.name, input))) return parsed;
         accepted.add(input);
@@ -52,7 +52,7 @@ export class LoggedCalls {
     };
   }
 
-  /** False: no call waits that this could be of. */
+  /** Gives an event to the call that waits for it. Returns false if there is none. */
   give(event: TaskEvent): boolean {
     switch (event.type) {
       case 'call.started':
@@ -80,7 +80,7 @@ export class LoggedCalls {
     }
   }
 
-  /** The task is told to stop: what was still being decided does not run. */
+  /** Ends the wait for decisions after a stop order: these calls do not run. */
   release(): void {
     for (const callId of this.judged.keys()) settle(this.judged, callId, ALLOWED);
   }

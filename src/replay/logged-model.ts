@@ -1,7 +1,16 @@
 import { isLowerCapFailure } from '../engine/turn/turn-outcome.ts';
 import { deferred, type Deferred } from '../base/async.ts';
+import type { ModelChooser } from '../engine/task/deps.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
-import type { ModelFailure, ModelPart, ModelPort, ModelRequest } from '../protocol/model.ts';
+import {
+  type ModelFailure,
+  type ModelPart,
+  type ModelPort,
+  type ModelRequest,
+  modelName,
+  type ResolvedModel,
+} from '../protocol/model.ts';
+import type { RerunLog } from './rerun-log.ts';
 
 interface OpenRequest {
   readonly request: ModelRequest;
@@ -10,7 +19,7 @@ interface OpenRequest {
   isHeld: boolean;
 }
 
-/** Asks nobody: it gives what the log says was answered, when the log says so. */
+/** Replaces a model: it gives the logged answer when the log reaches it. */
 export class LoggedModel implements ModelPort {
   private open: OpenRequest | null = null;
 
@@ -31,7 +40,7 @@ export class LoggedModel implements ModelPort {
     return this.open !== null;
   }
 
-  /** False: nothing is asked that this could be the answer to. `after`: what the log has then. */
+  /** Gives an event to the open request. Returns false if it can't answer it. `after` is the next event of the log. */
   give(event: TaskEvent, after: TaskEvent | undefined): boolean {
     const { open } = this;
     const part = open === null ? null : partOf(event, open.request);
@@ -41,7 +50,7 @@ export class LoggedModel implements ModelPort {
     if (event.type === 'turn.failed' && event.text !== undefined) {
       open.parts.push({ type: 'text_delta', text: event.text });
     }
-    // Held back it was let go, and then there was no room for it.
+    // The held request was admitted, and then a limit left no room for it.
     open.parts.push(isHeld ? { type: 'admitted' } : part);
     open.isHeld ||= part.type === 'held';
     open.wake.resolve();
@@ -85,7 +94,35 @@ function partOf(event: TaskEvent, { model }: ModelRequest): ModelPart | null {
   }
 }
 
-/** Without what the loop has added when it gave up: it does so again. */
+/** Removes the note that the loop added when it gave up, since the loop adds it again. */
 function asItCame({ message, ...failure }: ModelFailure): ModelFailure {
   return { ...failure, message: message.replace(/ \(given up after \d[^()]*\)$/, '') };
+}
+
+const UNKNOWN = { contextWindow: null, maxOutput: null, price: null };
+
+/** Replaces the choice of models: the log has the chosen models and their costs. */
+export function loggedModels(script: RerunLog, whole: readonly TaskEvent[]): ModelChooser {
+  return {
+    forTask: ({ parent }) => parent,
+    details: async () => UNKNOWN,
+    outputLimit: () => null,
+    fallbacks: (model) => standInFor(model, script.position, whole),
+  };
+}
+
+/** Returns the logged fallback for the next failure of a model. */
+function standInFor(
+  model: ResolvedModel,
+  from: number,
+  whole: readonly TaskEvent[],
+): readonly ResolvedModel[] {
+  for (const event of whole) {
+    if (event.seq <= from || event.type !== 'terms.changed' || event.fallback === undefined)
+      continue;
+    if (event.fallback.from !== modelName(model)) continue;
+    // The first step of the chain explains the fallback; the loop adds it again.
+    return [{ ...event.model, chain: event.model.chain.slice(1) }];
+  }
+  return [];
 }

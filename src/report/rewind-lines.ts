@@ -1,7 +1,7 @@
 import { localMinute } from '../base/local-time.ts';
 import { exactLine } from '../base/terminal-text.ts';
 import { plural, truncate } from '../base/text.ts';
-import type { RewindPlan } from '../engine/rewind/plan.ts';
+import type { RewindPlan } from '../engine/rewind/plan-rewind.ts';
 import { displayPath } from '../sys/paths.ts';
 
 const SHOWN_COMMANDS = 10;

@@ -20,7 +20,7 @@ export interface Mutation {
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a result is delivered once',
-    file: 'src/engine/delegation/delivery.ts',
+    file: 'src/engine/delegation/deliver-end.ts',
     rule: 'parent.journal.record(...queued, ended);',
     instead: `parent.journal.record(...queued, ended);
   if (notice !== null) {
@@ -59,7 +59,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'what a dead owner left running is ended',
-    file: 'src/engine/delegation/resume.ts',
+    file: 'src/engine/delegation/resume-task.ts',
     rule: 'await endMarkedProcesses(TASK_VARIABLE, ids);',
     instead: 'await Promise.resolve([endMarkedProcesses, TASK_VARIABLE, ids]);',
     kinds: ['effect'],

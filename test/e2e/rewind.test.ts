@@ -96,7 +96,7 @@ describe.concurrent('muster tasks rewind', () => {
     expect(clean(await tasks(world, 'rerun', root))).toContain('identical');
     const undo = await tasks(world, 'rewind', root, '--undo', '--yes');
     expect(complaint(undo)).toMatch(
-      /^CONFLICT: task \w+ has gone on after that rewind \(event \d+\): /,
+      /^CONFLICT: task \w+ has continued after that rewind \(event \d+\): /,
     );
   });
 
@@ -117,7 +117,7 @@ describe.concurrent('muster tasks rewind', () => {
       result,
     });
     expect(complaint(await tasks(world, 'rewind', root, '--undo'), 2)).toBe(
-      `task ${root} was not rewound: nothing to undo`,
+      `task ${root} was not rewound: there is nothing to undo`,
     );
   });
 
@@ -131,7 +131,7 @@ describe.concurrent('muster tasks rewind', () => {
     const run = await tasks(world, 'rewind', root, '--to', String(afterRead), '--yes');
     expect([run.code, run.stderr]).toEqual([1, '']);
     expect(run.stdout).toContain(
-      'not done, and nothing touched, since this stands against it:\n  a.txt: was changed since, by other hands or by a command\n',
+      'not done, and nothing touched, since this stands against it:\n  a.txt: was changed since, by another program or by a command\n',
     );
     expect(filesOf(world)).toEqual(['by hand', 'new', 'seen\n']);
     expect(readFileSync(log, 'utf8')).toBe(before);
@@ -159,7 +159,7 @@ describe.concurrent('muster tasks rewind', () => {
       elsewhere,
     );
     expect([run.code, run.stderr]).toEqual([1, '']);
-    expect(run.stdout).toContain(': was changed before its task was brought here from elsewhere');
+    expect(run.stdout).toContain(': was changed before its task was imported');
     expect(filesOf(world)).toEqual(['two', 'new', 'seen\n']);
   });
 

@@ -1,9 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toolsByName } from '../../src/replay/idle-deps.ts';
-import type { RerunSource } from '../../src/replay/rerun-source.ts';
-import { rerunTask } from '../../src/replay/rerun-task.ts';
-import { rerunTree } from '../../src/replay/rerun-tree.ts';
+import { toolsByName, type RerunSource } from '../../src/replay/idle-deps.ts';
+import { rerunTaskLog, rerunTree } from '../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { ONE_AT_A_TIME, wildPlan } from '../engine/random-plans.ts';
 import { randomRuns } from '../engine/random-runs.ts';
@@ -74,7 +72,7 @@ describe('a rerun of any tree of tasks', () => {
         }
         const other = { ...edited, text: `${edited.text} (edited)` };
         const events = eventsOf(world.store, edited.task).with(edited.seq, other);
-        const { difference } = await rerunTask(sourceOf(world), events);
+        const { difference } = await rerunTaskLog(sourceOf(world), events);
         await world.store.close();
         expect(difference?.type).toBe('turn.accepted');
         expect(difference?.lines.join('\n')).toContain(`(event ${edited.seq})`);

@@ -22,8 +22,8 @@ import { systemTexts, toolTexts, type RequestText } from '../../report/request-t
 import type { MusterOptions } from '../setup/options.ts';
 import { Session } from '../session/session.ts';
 import { agentNamed } from '../agents/find-agents.ts';
-import type { PlannedChild } from '../../engine/requests.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
+import type { PlannedChild } from '../../engine/engine-requests.ts';
 
 export interface ExplainRequest extends Pick<
   MusterOptions,

@@ -6,7 +6,7 @@ import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
-import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan.ts';
+import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TypedHistory } from './typed-history.ts';
 import type { TaskContext } from '../tasks/tasks-context.ts';
@@ -18,8 +18,8 @@ import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts'
 import type { TemplateRequest } from '../templates/fan-out.ts';
 import type { TemplateReport, TemplateRunLeft } from '../templates/report.ts';
 import type { QuotedItems, QuoteRequest } from '../../engine/quote/quote.ts';
-import type { QuestionAnswer } from '../../engine/requests.ts';
 import type { DiscoveredAgents, DiscoveredSkills } from '../setup/definitions.ts';
+import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
 export type { CommandOutput, QuotedItems, ShownImage } from '../../engine/quote/quote.ts';
 

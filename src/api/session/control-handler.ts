@@ -79,7 +79,7 @@ async function carryOut(engine: Engine, request: ControlRequest): Promise<string
 async function stop(engine: Engine, { task, because }: StopTaskRequest): Promise<string> {
   const run = engine.task(task);
   if (run === undefined) {
-    throw new MusterError('NOT_FOUND', `task ${task} is not at work in this process`);
+    throw new MusterError('NOT_FOUND', `task ${task} does not run in this process`);
   }
   run.stop(stopOrder('user', because ?? 'stopped from another terminal'));
   await run.end.written;

@@ -34,7 +34,7 @@ export class MessageQuoter {
   }
 
   gather({ to, agent, signal, ...wish }: MessageQuoteRequest): Promise<QuotedItems> {
-    return this.parts.engine.enclose(this.addressee(to, agent), wish, signal);
+    return this.parts.engine.quote(this.addressee(to, agent), wish, signal);
   }
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {

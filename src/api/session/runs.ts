@@ -57,7 +57,7 @@ export class Runs {
         id,
         prompt,
         ...(request.enclosed === undefined ? {} : { enclosed: request.enclosed.enclosures }),
-        words: request.prompt ?? '',
+        personText: request.prompt ?? '',
         ...(request.prompt === undefined ? {} : { description: describePrompt(request.prompt) }),
         agent: agent ?? MAIN_AGENT,
         model: this.terms.model(agent, prompt),
@@ -106,7 +106,7 @@ export class Runs {
     const { engine, store, onNotice } = this.parts;
     const from = store.resolveId(id);
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
-    const { makeBranch } = await import('../../replay/branch.ts');
+    const { createBranch: makeBranch } = await import('../../replay/create-branch.ts');
     const branch = await makeBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
     const whole = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${whole}`);
@@ -116,7 +116,7 @@ export class Runs {
       return this.goOn({ id: branch.id, prompt }, whom, onEvent);
     }
     const to = { task: branch.id, maxRights: this.ceilingOf(from) };
-    const enclosed = await engine.enclose(to, { words: prompt, outputs: [], images: [] }, signal);
+    const enclosed = await engine.quote(to, { words: prompt, outputs: [], images: [] }, signal);
     for (const problem of enclosed.problems) onNotice(problem);
     return this.goOn({ id: branch.id, prompt, enclosed }, whom, onEvent);
   }

@@ -7,7 +7,7 @@ import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
-import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan.ts';
+import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TypedHistory } from './typed-history.ts';
 import type { TaskContext } from '../tasks/tasks-context.ts';
@@ -27,13 +27,13 @@ import type { TemplateRequest } from '../templates/fan-out.ts';
 import { templateReport, templateRunLeft } from '../templates/report.ts';
 import type { SessionParts } from './session-parts.ts';
 import type { QuotedItems } from '../../engine/quote/quote.ts';
-import type { QuestionAnswer } from '../../engine/requests.ts';
 import {
   type DiscoveredAgents,
   type DiscoveredSkills,
   discoveredAgents,
   discoveredSkills,
 } from '../setup/definitions.ts';
+import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
 /** All that the library can do, each at the part that does it. */
 export class Session implements Muster {

@@ -7,7 +7,7 @@ import type { TaskSource } from '../../protocol/task.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
 import type { TrustDecision } from '../../trust/project-trust.ts';
-import type { QuestionAnswer } from '../../engine/requests.ts';
+import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
 export interface MusterOptions {
   /** The working directory: the first workspace root. Default: the process's own. */

@@ -1,4 +1,8 @@
-import { planRewind, type RewindPlan, type RewindRequest } from '../../engine/rewind/plan.ts';
+import {
+  planRewind,
+  type RewindPlan,
+  type RewindRequest,
+} from '../../engine/rewind/plan-rewind.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { taskInUseError } from '../../store/files/task-ids.ts';
 import { refuseBelowWork } from './tasks-family.ts';

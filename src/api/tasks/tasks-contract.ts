@@ -5,7 +5,7 @@ import type { TaskOwner, TaskSummary } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { Deleted } from './tasks-family.ts';
 import type { TreeReport } from '../../report/tree-report.ts';
-import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan.ts';
+import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { TaskContext } from './tasks-context.ts';

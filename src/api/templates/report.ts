@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { foldLog } from '../../engine/task/fold-log.ts';
-import { itemsToRetry } from '../../engine/fan-out/left.ts';
-import { itemRows, type ItemRow } from '../../engine/fan-out/rows.ts';
+import { itemsToRetry } from '../../engine/fan-out/remaining-items.ts';
+import { readItemRows, type ItemRow } from '../../engine/fan-out/item-rows.ts';
 import { MusterError, UsageError } from '../../base/errors.ts';
 import type { FanOut } from '../../protocol/template.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
@@ -23,7 +23,7 @@ export function templateReport(store: TaskStore, id: string): TemplateReport {
   const { template } = fanOutOf(run.spec.fanOut, id);
   const isLeft = run.end === null && run.status !== 'parked' && store.getOwner(id) === null;
   const status = isLeft ? 'interrupted' : run.status;
-  return { id, template, status, rows: itemRows(store, run) };
+  return { id, template, status, rows: readItemRows(store, run) };
 }
 
 /** What to know of a run before it goes on. */

@@ -12,15 +12,15 @@ import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Whose work is delegated, and in which words, as logs hold it. */
-export function delegationOf(
+/** Returns the key of a delegation: the agent and the prompt as logs hold it, with its secrets redacted. */
+export function recordedDelegationKey(
   { deps }: EngineContext,
   { agent, prompt }: { readonly agent: string; readonly prompt: string },
 ): string {
   return delegationKey(agent, deps.redact?.(prompt) ?? prompt);
 }
 
-/** Why a delegation would be one too many; null: it may be made. */
+/** Returns the error of a delegation that repeats earlier ones too often, or null if it may be made. */
 export function repeatedDelegationError(
   { running }: EngineContext,
   caller: TaskRun,
@@ -45,7 +45,7 @@ function chainOf(caller: TaskRun, key: string, running: RunningTasks) {
   return chain;
 }
 
-/** Of what has ended the task itself knows. Counts no further than it matters. */
+/** Counts what has ended from the task's own state, and stops counting at the limit. */
 function roundsAtAndBelow(state: TaskState, key: string, running: RunningTasks): number {
   let rounds = roundsOf(state.delegations, key);
   for (const id of state.openChildren) {
@@ -56,29 +56,29 @@ function roundsAtAndBelow(state: TaskState, key: string, running: RunningTasks):
   return rounds;
 }
 
-/** A task that is told of the end of one below it, at work or opened to be ended. */
-export interface Above extends Pick<TaskRun, 'state'> {
-  /** Absent: nobody above it is told. */
-  readonly parent?: Above | null;
+/** A task that is notified of the end of a descendant. It runs, or was opened to be ended. */
+export interface NotifiedAncestor extends Pick<TaskRun, 'state'> {
+  /** Absent if no task above it is notified. */
+  readonly parent?: NotifiedAncestor | null;
 }
 
-/** What the end of a child tells of it: rounds of delegations that those above it have made, too. */
+/** Counts, by delegation key, the rounds in a child's tree of the delegations that its ancestors have made too. */
 export function delegationsToReport(
   child: TaskState,
-  above: Above,
+  above: NotifiedAncestor,
 ): Readonly<Record<string, number>> {
   const { own, below } = child.delegations;
   const keys = new Set([...own.keys(), ...below.keys()]);
-  const told = [...keys].filter((key) => isMadeAtOrAbove(above, key));
-  return Object.fromEntries(told.map((key) => [key, roundsOf(child.delegations, key)]));
+  const shared = [...keys].filter((key) => isMadeAtOrAbove(above, key));
+  return Object.fromEntries(shared.map((key) => [key, roundsOf(child.delegations, key)]));
 }
 
-function isMadeAtOrAbove({ state, parent = null }: Above, key: string): boolean {
+function isMadeAtOrAbove({ state, parent = null }: NotifiedAncestor, key: string): boolean {
   if (state.delegations.own.has(key)) return true;
   return parent !== null && isMadeAtOrAbove(parent, key);
 }
 
-/** What the log says of a call that failed with this. */
-export function factsOf(error: MusterError): { readonly facts?: CallDetails } {
+/** Returns the details that the log keeps of a call that failed with this error. */
+export function failureDetails(error: MusterError): { readonly facts?: CallDetails } {
   return error instanceof RepeatedDelegationError ? { facts: { refusedBy: error.hit } } : {};
 }

@@ -22,7 +22,7 @@ import { TaskRun } from '../task/task-run.ts';
 import type { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
 
-/** Everything decided about a task that is about to be made. */
+/** Everything that is decided about a task before it is created. */
 export interface TaskPlan {
   readonly id: string;
   readonly agent: AgentDefinition;
@@ -32,47 +32,50 @@ export interface TaskPlan {
   readonly setup: AgentSetup;
   readonly description: string;
   readonly prompt: string;
-  /** What of it a person said, and may name agents by. Absent: nothing, it is of a model or a file. */
-  readonly words?: string;
-  /** What that person lays beside it. Default: nothing. */
+  /** The part of the prompt that a person wrote, in which agents may be mentioned. Absent if a model or a file gave it. */
+  readonly personText?: string;
+  /** The items that the person quotes with it. Default: none. */
   readonly enclosed?: readonly QuotedItem[];
-  /** Tasks that the prompt names and that its parent can reach. */
+  /** Ids of tasks that the prompt names and that the parent can see. */
   readonly handed: readonly string[];
   readonly cwd: string;
   readonly background: boolean;
   readonly source: TaskSource;
-  /** Names of the skills whose instructions its prompt is. Default: none. */
+  /** Names of the skills whose instructions make up the prompt. Default: none. */
   readonly skills?: readonly string[];
-  /** What it gets beside its prompt. Absent: nothing. */
-  readonly handover?: Pick<TransferredContext, 'given' | 'inherits' | 'summarises'>;
+  /** The context that it gets in addition to its prompt. Absent: none. */
+  readonly transferred?: Pick<TransferredContext, 'initialContext' | 'forked' | 'summarized'>;
   readonly params: JsonObject;
-  /** Of the call. Absent: its definition's, if any. */
+  /** The schema that the call gives for the answer. Absent: the one of its definition, if any. */
   readonly outputSchema?: JsonObject;
-  /** Of a root that is no conversation. */
+  /** The template run of a root that is not a conversation. */
   readonly fanOut?: FanOut;
-  /** The grant that made its mode wider. Absent or null: none did. */
+  /** The grant that made its mode wider. Absent or null if there is none. */
   readonly raisedBy?: ChildPlan['raisedBy'];
-  /** The mode that its definition asks for and does not get. Absent or null: it gets what it asks for. */
+  /** The mode that its definition asks for and does not get. Absent or null if it gets what it asks for. */
   readonly modeToGrant?: ModeToGrant | null;
   /** The caller and its Task call; null for a root. */
   readonly parent: {
     readonly run: TaskRun;
     readonly callId: string;
-    /** The key of what it delegates; null for an item of a template, which is nobody's repetition. */
+    /** The key of the delegation; null for an item of a template, which never counts as a repetition. */
     readonly delegation: string | null;
   } | null;
 }
 
-/** Freezes the specification, writes it, and returns the task ready to run. */
+/** Freezes the specification of a task, writes it, and returns the task ready to run. */
 export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = engine;
-  const { id, parent, background, handover } = plan;
+  const { id, parent, background, transferred } = plan;
   const { tools, prompt, preloaded, memory, unmet } = plan.setup;
   const skills = [...(plan.skills ?? []), ...preloaded.names];
-  const shared = handover?.inherits?.prefix ?? prefixes.get(prompt, tools);
+  const shared = transferred?.forked?.prefix ?? prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
   const by = { agent: plan.agent, tools: names };
-  const { mentions, warnings } = resolveMentions(plan.words ?? '', { agents: deps.agents, by });
+  const { mentions, warnings } = resolveMentions(plan.personText ?? '', {
+    agents: deps.agents,
+    by,
+  });
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,
@@ -91,9 +94,9 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     prefix: shared.hash,
     ...dateField(plan),
     handed: plan.handed,
-    ...(handover?.given === undefined ? {} : { given: handover.given }),
-    ...(handover?.inherits === undefined ? {} : { inherited: handover.inherits.conversation }),
-    ...(handover?.summarises && { summarised: handover.summarises.conversation }),
+    ...(transferred?.initialContext === undefined ? {} : { given: transferred.initialContext }),
+    ...(transferred?.forked === undefined ? {} : { inherited: transferred.forked.conversation }),
+    ...(transferred?.summarized && { summarised: transferred.summarized.conversation }),
     ...(mentions === undefined ? {} : { mentions }),
     ...(plan.enclosed === undefined || plan.enclosed.length === 0
       ? {}
@@ -105,8 +108,8 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
     ...(plan.outputSchema === undefined ? {} : { outputSchema: plan.outputSchema }),
     params: plan.params,
   };
-  // The parent's note goes first: a crash in between leaves a child without a log, never a log
-  // that nobody knows of. Then the note is there already when the call is made again.
+  // The parent's event goes first: a crash in between leaves a child without a log, never a log
+  // that no parent knows. When the call is made again, the event is already there.
   if (parent !== null && !parent.run.state.children.has(id)) {
     const { callId, run, delegation } = parent;
     const made = delegation === null ? {} : { delegation };
@@ -118,7 +121,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   const run = new TaskRun(deps, {
     created: spec,
     journal,
-    // From what the log holds: there secrets are redacted, and a resume must send the same bytes.
+    // Taken from the log, where secrets are redacted: a resume must send the same bytes.
     prefix: requestPrefix(shared.prefix, journal.state.spec),
     view: new Map(tools.map((tool) => [tool.name, tool])),
     tree,
@@ -128,7 +131,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   try {
     const grants = modeGrantEvents(deps, plan);
     if (grants.length > 0) journal.record(...grants);
-    const told = [
+    const messages = [
       plan.model.warning,
       unmetWarning(plan.agent.name, unmet),
       memory?.warning,
@@ -136,11 +139,11 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
       ...warnings,
       ...preloaded.warnings,
     ];
-    for (const message of told) {
+    for (const message of messages) {
       if (message !== undefined && message !== null) journal.record({ type: 'warning', message });
     }
   } catch (thrown) {
-    // Made and never at work, it would be waited for without end.
+    // The parent would wait forever for a task that was created and never runs.
     run.close();
     throw thrown;
   }
@@ -148,7 +151,7 @@ export function createTask(engine: EngineContext, tree: TaskTree, plan: TaskPlan
   return run;
 }
 
-/** A child's log says by which grant it has its mode, that of a conversation what a flag grants in it. */
+/** A child's log holds the grant of its mode, and a conversation's log the grants of its flags. */
 function modeGrantEvents(
   { inbox }: Pick<EngineDeps, 'inbox'>,
   { parent, raisedBy = null }: TaskPlan,
@@ -159,23 +162,23 @@ function modeGrantEvents(
   return [{ type: 'mode.granted', grant, scope: findGrantScope(grant), by: 'user', without }];
 }
 
-/** Told once in a tree of each agent. */
+/** Returns the warning about a mode that the agent does not get, once in a tree for each agent. */
 function refusedMode(tree: TaskTree, { modeToGrant = null, rights }: TaskPlan): string | null {
   if (modeToGrant === null || !tree.isFirstToLack(modeToGrant)) return null;
   const { agent, mode } = modeToGrant;
   return `${agent} asks for ${mode} mode and runs in ${rights.mode} mode, that of the task above it. A user can grant it with ${explainGrant(modeToGrant)}`;
 }
 
-/** An inherited prefix names the day that it was made on. */
-function dateField({ parent, handover, setup }: TaskPlan): Pick<TaskSpec, 'date'> {
-  if (handover?.inherits === undefined) return { date: setup.prompt.environment.date };
+/** A forked prefix already contains the date on which it was made. */
+function dateField({ parent, transferred, setup }: TaskPlan): Pick<TaskSpec, 'date'> {
+  if (transferred?.forked === undefined) return { date: setup.prompt.environment.date };
   const date = parent?.run.spec.date;
   return date === undefined ? {} : { date };
 }
 
 /**
- * Siblings share every byte up to the last system line, which is particular to the task. An inherited
- * conversation has that of its own.
+ * Completes a shared prefix for one task. Siblings share every byte up to the last system line, which describes
+ * the task. A forked conversation keeps the prefix that it has.
  */
 export function requestPrefix(shared: RequestPrefix, spec: TaskSpec): RequestPrefix {
   if (spec.inherited !== undefined) return shared;

@@ -3,22 +3,22 @@ import { isBegunBy } from '../../protocol/state/activation.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { prepareModels } from './plan-child.ts';
-import { visibleTasksIn } from './visible-tasks.ts';
 import { buildParentText } from '../results/result.ts';
+import { visibleTasksNamedIn, readTaskState } from './visible-tasks.ts';
 import { resumeChild } from './resume-child.ts';
-import { factsOf } from './check-repeated-delegations.ts';
-import { spawnChild } from './spawn.ts';
 import { buildEndOutput, formatRunningReport } from '../results/task-report.ts';
-import { taskState } from './task-state.ts';
+import { failureDetails } from './check-repeated-delegations.ts';
+import { spawnChild } from './spawn-child.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskArguments } from '../task/task-arguments.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Runs a Task call. What is wrong with the call is its output; rejects for bugs alone. */
-export type Delegation = (input: TaskArguments, context: ToolContext) => Promise<ToolOutput>;
+/** Runs a Task call. An error in the call becomes its output; the promise rejects only for bugs. */
+export type DelegationRunner = (input: TaskArguments, context: ToolContext) => Promise<ToolOutput>;
 
-export function createDelegation(engine: EngineContext): Delegation {
+/** Creates the function that runs Task calls for an engine. */
+export function createDelegation(engine: EngineContext): DelegationRunner {
   return async (input, { taskId, callId }) => {
     const caller = engine.running.get(taskId);
     if (caller === undefined) {
@@ -26,22 +26,26 @@ export function createDelegation(engine: EngineContext): Delegation {
     }
     const id = await startChild(engine, { caller, callId, input });
     if (id instanceof MusterError) {
-      const what = input.skill === undefined ? 'Task' : `Skill ${input.skill.name}`;
-      // A limit is told by its code, too, as it is where a task is ended by one.
+      const caller = input.skill === undefined ? 'Task' : `Skill ${input.skill.name}`;
+      // The text of a limit also has its code, as it has where a limit ends a task.
       const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
-      return { text: `${what}: ${code}${id.message}`, error: id.code, ...factsOf(id) };
+      return { text: `${caller}: ${code}${id.message}`, error: id.code, ...failureDetails(id) };
     }
     return waitForChild(engine, caller, id);
   };
 }
 
+/** A Task call of a running task. */
 export interface TaskCall {
   readonly caller: TaskRun;
   readonly callId: string;
   readonly input: TaskArguments;
 }
 
-/** The id of the call's child, at work or ended: one that was there before a crash is found again. */
+/**
+ * Starts the child of a Task call and returns its id. A call that is made again after a crash gets the child that
+ * it had started, which may have ended. Returns the error if the call is wrong.
+ */
 export async function startChild(
   engine: EngineContext,
   call: TaskCall,
@@ -49,8 +53,8 @@ export async function startChild(
   const { caller, callId, input } = call;
   await engine.beginnings.round();
   caller.cancellation.turnSignal.throwIfAborted();
-  const announced = childOfCall(caller.state, callId);
-  if (announced !== null && !isLeftUndone(engine, call, announced)) return announced;
+  const reservedId = childOfCall(caller.state, callId);
+  if (reservedId !== null && !isNotStarted(engine, call, reservedId)) return reservedId;
   if (input.resume !== undefined) {
     const child = await resumeChild(engine, {
       ...input,
@@ -58,37 +62,37 @@ export async function startChild(
       callId,
       by: caller.spec.id,
       field: 'resume',
-      word: input.resume,
+      reference: input.resume,
       message: {
         id: `${caller.spec.id}-${callId}`,
         kind: 'message',
         from: caller.spec.id,
         text: input.prompt,
-        handed: visibleTasksIn(input.prompt, caller, engine.running),
+        handed: visibleTasksNamedIn(input.prompt, caller, engine.running),
       },
     });
     return child instanceof MusterError ? child : child.spec.id;
   }
   await prepareModels(engine.deps, caller.spec.agent, input);
   caller.cancellation.turnSignal.throwIfAborted();
-  const child = await spawnChild(engine, { ...call, announced });
+  const child = await spawnChild(engine, { ...call, reservedId });
   if (child instanceof MusterError) return child;
   engine.startLoop(child);
   return child.spec.id;
 }
 
-/** That of the process that made a task; each one that takes its log over begins another. */
+/** The epoch of the process that created a task; each process that takes its log over begins another. */
 const FIRST_EPOCH = 1;
 
-/** Only under an earlier owner of the caller can its call have begun before. */
+/** Finds the child that this call has already reserved. Only in an earlier epoch of the caller can it have done so. */
 function childOfCall({ children, epoch }: TaskState, callId: string): string | null {
   if (epoch === FIRST_EPOCH) return null;
   for (const [id, child] of children) if (child.callId === callId) return id;
   return null;
 }
 
-/** Announced before a crash that came before it was made, or resumed. */
-function isLeftUndone(
+/** Returns true if a reserved child was neither created nor resumed before the crash. */
+function isNotStarted(
   { deps, running }: EngineContext,
   { caller, callId }: TaskCall,
   id: string,
@@ -99,19 +103,22 @@ function isLeftUndone(
   return !isBegunBy(foldLog(deps.store, id).activation, caller.spec.id, callId);
 }
 
-/** Waits for a child in the foreground, as long as a call may wait; else says how it goes on. */
+/** Waits for a child in the foreground as long as a call may wait, and otherwise reports that it keeps running. */
 async function waitForChild(
   engine: EngineContext,
   caller: TaskRun,
   id: string,
 ): Promise<ToolOutput> {
-  const state = await outcomeOfChild(engine, caller, id);
-  if (state === null) return goesOn(engine, caller, id);
+  const state = await waitForChildOutcome(engine, caller, id);
+  if (state === null) return backgroundOutput(engine, caller, id);
   return buildEndOutput(state, buildParentText(state, 0), caller.state);
 }
 
-/** How a child has ended, which is waited for as long as a call may; null: it goes on in the background. */
-export async function outcomeOfChild(
+/**
+ * Waits for the end of a child, at most `default_timeout_seconds`. Returns null if the child keeps running in the
+ * background.
+ */
+export async function waitForChildOutcome(
   { deps, running }: EngineContext,
   caller: TaskRun,
   id: string,
@@ -120,33 +127,33 @@ export async function outcomeOfChild(
   const child = () => caller.state.children.get(id);
   if (run !== undefined && child()?.background === false) {
     const { foregroundMs } = deps.settings;
-    const because = `the limit default_timeout_seconds = ${foregroundMs / 1000} is reached`;
-    const patience = deps.deadlines.after(foregroundMs, () => {
+    const reason = `the limit default_timeout_seconds = ${foregroundMs / 1000} is reached`;
+    const deadline = deps.deadlines.after(foregroundMs, () => {
       try {
-        run.detach(because);
+        run.detach(reason);
       } catch (thrown) {
-        // The log can't take it (a full disk): the call waits on.
+        // The log can't be written (a full disk): the call keeps waiting.
         deps.onFault(caller.spec.id, thrown);
       }
     });
     await caller.tree.idleDetector.trackWait(() => Promise.race([run.end.written, run.detached]));
-    patience.cancel();
+    deadline.cancel();
   }
   return child()?.status === null ? null : (run?.outcome() ?? foldLog(deps.store, id));
 }
 
-/** A child that the call waits for no longer; or never did, where it asked for one in the background. */
-function goesOn(engine: EngineContext, caller: TaskRun, id: string): ToolOutput {
+/** Returns the output of a call that does not wait, or no longer waits, for its child. */
+function backgroundOutput(engine: EngineContext, caller: TaskRun, id: string): ToolOutput {
   const { deps } = engine;
   const outputFile = deps.store.outputPath(id);
-  const where = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
-  const because = caller.state.children.get(id)?.detached;
-  const state = because === undefined ? null : taskState(engine, id);
-  if (because === undefined || state === null || state instanceof MusterError) {
-    return { text: `Task ${id} runs in the background; you are told when it ends.${where}` };
+  const outputNote = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
+  const reason = caller.state.children.get(id)?.detached;
+  const state = reason === undefined ? null : readTaskState(engine, id);
+  if (reason === undefined || state === null || state instanceof MusterError) {
+    return { text: `Task ${id} runs in the background; you are told when it ends.${outputNote}` };
   }
   const { tools } = caller.spec;
   const report = formatRunningReport(state, { now: deps.clock.monotonic(), tools });
-  const told = `Task ${id} is still running: ${because}. It goes on in the background, until its own limits; you are told when it ends.${where}`;
-  return { text: `${told}\n\n${report}` };
+  const notice = `Task ${id} is still running: ${reason}. It goes on in the background, until its own limits; you are told when it ends.${outputNote}`;
+  return { text: `${notice}\n\n${report}` };
 }

@@ -19,20 +19,20 @@ import {
 import { DEFAULT_AGENT } from '../task/task-arguments.ts';
 import { combineLimits } from '../limits/configured-limits.ts';
 
-/** Who delegates. */
+/** The task that delegates, as far as it decides about its children. */
 export interface Delegator {
   readonly agent: AgentDefinition;
-  /** As they are now. */
+  /** Its current rights. */
   readonly rights: Rights;
   readonly model: ResolvedModel;
   readonly cwd: string;
   /** The modes that the user grants to agents. */
   readonly modeGrants: readonly ModeGrant[];
-  /** What the children of one message have in common. Absent: there is one child. */
+  /** An object that the children of one message share. Absent if there is one child. */
   readonly moment?: object;
 }
 
-/** What the call of Task says of the child. */
+/** The child that a Task call asks for. */
 export interface ChildRequest {
   readonly prompt: string;
   /** Default: `DEFAULT_AGENT`. */
@@ -40,17 +40,17 @@ export interface ChildRequest {
   readonly model?: string;
   readonly maxTurns?: number;
   readonly background?: boolean;
-  /** The skill that it is to follow, which narrows its agent. */
+  /** The skill that the child follows, which narrows its agent. */
   readonly skill?: SkillDefinition;
 }
 
-/** All that is decided about a child before it is made. */
+/** Everything that is decided about a child before it is created. */
 export interface ChildPlan {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
-  /** The grant that makes its mode wider than it would be, and that mode. Null: none does. */
+  /** The grant that makes its mode wider, and the mode that it has without. Null if there is no such grant. */
   readonly raisedBy: { readonly grant: ModeGrant; readonly without: PermissionMode } | null;
-  /** The mode that its definition asks for and does not get without a grant. Null: it gets what it asks for. */
+  /** The mode that its definition asks for and does not get without a grant. Null if it gets what it asks for. */
   readonly modeToGrant: ModeToGrant | null;
   readonly model: ResolvedModel;
   readonly limits: TaskLimits;
@@ -58,13 +58,13 @@ export interface ChildPlan {
   readonly setup: AgentSetup;
 }
 
-/** What is decided about a child whether or not it can be started. */
+/** The plan of a child, whether or not it can be started. */
 export interface ChildOutline extends ChildPlan {
-  /** Why it can't be started; null: it can. */
+  /** The reason why it can't be started, or null if it can. */
   readonly unusable: string | null;
 }
 
-/** Before anything is decided: from there on nothing may come between. */
+/** Prepares the models that a child may use. This comes before `planChild`, which must not be interrupted. */
 export async function prepareModels(
   { agents, models }: Pick<EngineDeps, 'agents' | 'models'>,
   by: AgentDefinition,
@@ -78,27 +78,27 @@ export async function prepareModels(
 }
 
 /**
- * What a Task call would make, without making it: a spawn makes exactly this. What is wrong with the
- * call is the error returned. Pure as `equip` is; `models.prepare` goes before it.
+ * Decides everything about the child of a Task call, without creating it. Returns the error if the call is wrong.
+ * It has no effects, as `prepareAgent` has none; `prepareModels` comes first.
  */
 export function planChild(
   deps: SetupDeps,
   by: Delegator,
-  wish: ChildRequest,
+  request: ChildRequest,
 ): ChildPlan | MusterError {
-  const outline = outlineChild(deps, by, wish);
+  const outline = outlineChild(deps, by, request);
   if (outline instanceof MusterError) return outline;
   const { unusable, ...plan } = outline;
   return unusable === null
     ? plan
-    : new MusterError('INVALID_PARAM', `${fieldOf(wish)}: ${unusable}`);
+    : new MusterError('INVALID_PARAM', `${agentField(request)}: ${unusable}`);
 }
 
-/** The same for an agent that can't be started, too: to tell what would be if it could. */
+/** Plans a child like `planChild`, even if its agent can't be started, so that the plan can be explained. */
 export function outlineChild(
   deps: SetupDeps,
   by: Delegator,
-  wish: ChildRequest,
+  request: ChildRequest,
 ): ChildOutline | MusterError {
   const { depth, maxDepth } = by.rights;
   if (depth >= maxDepth) {
@@ -107,11 +107,11 @@ export function outlineChild(
       `the limit max_depth = ${maxDepth} is reached: this task is at depth ${depth} and can't delegate. Do the work yourself.`,
     );
   }
-  const word = wish.subagentType ?? DEFAULT_AGENT;
-  const found = findDelegable(word, by.agent, deps.agents.agents());
-  const { skill } = wish;
+  const name = request.subagentType ?? DEFAULT_AGENT;
+  const found = findDelegable(name, by.agent, deps.agents.agents());
+  const { skill } = request;
   if (!found.ok) {
-    return new MusterError(found.error.code, `${fieldOf(wish)}: ${found.error.message}`);
+    return new MusterError(found.error.code, `${agentField(request)}: ${found.error.message}`);
   }
   const agent = skill === undefined ? found.agent : restrictAgentToSkill(found.agent, skill);
   if (agent instanceof MusterError) return agent;
@@ -119,10 +119,10 @@ export function outlineChild(
   const { cwd, moment } = by;
   const sameMoment = moment === undefined ? {} : { moment };
   const model = deps.models.forTask({
-    call: wish.model,
+    call: request.model,
     definition: requestedModels(agent),
     agent,
-    prompt: wish.prompt,
+    prompt: request.prompt,
     parent: by.model,
   });
   if (model instanceof MusterError) return model;
@@ -136,9 +136,9 @@ export function outlineChild(
     limits: combineLimits({
       config: deps.settings.taskLimits,
       definition: agent.limits,
-      call: wish.maxTurns === undefined ? {} : { maxTurns: wish.maxTurns },
+      call: request.maxTurns === undefined ? {} : { maxTurns: request.maxTurns },
     }),
-    background: wish.background ?? agent.background ?? false,
+    background: request.background ?? agent.background ?? false,
     setup,
     unusable: findUnusableReason(agent, setup),
   };
@@ -158,7 +158,7 @@ function rightsOfChild(
   };
 }
 
-/** What named the agent. */
-function fieldOf({ skill }: ChildRequest): string {
+/** Returns the argument or the file that names the agent. */
+function agentField({ skill }: ChildRequest): string {
   return skill === undefined ? 'subagent_type' : `agent in ${skill.path}`;
 }

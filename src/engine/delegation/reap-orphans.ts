@@ -2,7 +2,7 @@ import { isId } from '../../base/ids.ts';
 import { TASK_VARIABLE } from '../../sys/command-environment.ts';
 import { endMarkedProcesses } from '../../sys/processes.ts';
 import { closeOpenCalls } from '../calls/calls.ts';
-import { closeOpenChildren } from './delivery.ts';
+import { closeOpenChildren } from './deliver-end.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { endStopped } from '../task/endings.ts';
 import { foldLog, LogFold } from '../task/fold-log.ts';
@@ -11,21 +11,22 @@ import { closeLostShells } from './recover-task.ts';
 import type { StopOrder } from '../task/stop-order.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** A task that nobody works on, its log in our hands. */
-interface Abandoned {
+/** A task without an owner whose log this process has claimed. */
+interface Orphan {
   readonly state: TaskState;
   readonly journal: Journal;
 }
 
+/** The ports that reaping needs. */
 export type OrphanDeps = Pick<EngineDeps, 'store' | 'onFault'>;
 
 /**
- * Ends a task that its process left without an end, and all below it: what that process had started is
- * ended, and each log gets its end. Throws MusterError, `CONFLICT` while somebody owns one of them; then
- * none has ended.
+ * Ends a task that its process left without an end, and all its descendants: the processes that they had started are
+ * killed, and an end is written to each log. Throws MusterError: `CONFLICT` while another process owns one of the
+ * tasks, in which case none is ended.
  */
 export async function reapOrphans(deps: OrphanDeps, id: string, order: StopOrder): Promise<void> {
-  const tasks: Abandoned[] = [];
+  const tasks: Orphan[] = [];
   try {
     open(deps, id, tasks);
     const forced = await endMarkedProcesses(
@@ -45,12 +46,12 @@ export async function reapOrphans(deps: OrphanDeps, id: string, order: StopOrder
   }
 }
 
-/** Takes the logs of a task and of all below it that has no end; each comes before those below it. */
-function open(deps: OrphanDeps, id: string, tasks: Abandoned[]): void {
+/** Claims the logs of a task and of its descendants without an end; each parent comes before its children. */
+function open(deps: OrphanDeps, id: string, tasks: Orphan[]): void {
   const { store } = deps;
   const task = take(deps, id);
   tasks.push(task);
-  // Ended by somebody else just before it was ours.
+  // Another process ended it just before this one claimed it.
   if (task.state.end !== null) return;
   closeLostShells(task);
   for (const child of task.state.openChildren) {
@@ -59,7 +60,7 @@ function open(deps: OrphanDeps, id: string, tasks: Abandoned[]): void {
   }
 }
 
-function take(deps: OrphanDeps, id: string): Abandoned {
+function take(deps: OrphanDeps, id: string): Orphan {
   const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);
   try {

@@ -1,84 +1,86 @@
 import { MusterError } from '../../base/errors.ts';
-import { runningShells } from '../../protocol/state/owned-work.ts';
-import { unansweredCalls } from '../../protocol/state/conversation.ts';
-import type { RequestPrefix } from '../../protocol/model.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
-import type { TaskSpec } from '../../protocol/task.ts';
-import type { AnyTool } from '../../protocol/tool.ts';
-import { activationExpense } from '../limits/budget.ts';
 import { requestPrefix } from './create-task.ts';
-import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { readUnmetRequests, unmetLines } from '../../protocol/unmet-request.ts';
+import { recordChildEnd, recordLostChild, knownDescendants } from './deliver-end.ts';
+import { activationExpense } from '../limits/budget.ts';
 import {
   prepareAgent,
-  currentPromptInput,
   selectTools,
   type Placement,
+  currentPromptInput,
 } from '../prompt/prepare-agent.ts';
 import { foldLog, LogFold } from '../task/fold-log.ts';
 import { openJournal } from '../task/journal.ts';
 import { shellEndEvents } from '../shells/shell-end.ts';
-import { fileVersionsInLogs } from './file-versions-in-logs.ts';
 import { TaskRun } from '../task/task-run.ts';
 import { TaskTree } from '../task/task-tree.ts';
 import type { EngineContext } from './engine-context.ts';
+import type { RequestPrefix } from '../../protocol/model.ts';
+import { isBegunBy } from '../../protocol/state/activation.ts';
+import { unansweredCalls } from '../../protocol/state/conversation.ts';
+import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import type { AnyTool } from '../../protocol/tool.ts';
+import { readUnmetRequests, unmetLines } from '../../protocol/unmet-request.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import { FileVersions } from '../task/shared-files.ts';
 
-/** Where a task that is opened again stands from now on. */
-export interface Place {
-  /** Null: at the top of a tree of its own. */
+/** The position that a recovered task gets. */
+export interface TreePosition {
+  /** The tree that it joins, or null to make it the root of a new one. */
   readonly tree: TaskTree | null;
-  /** Who gets its result; null: a person. */
+  /** The task that gets its result, or null if a person does. */
   readonly parent: TaskRun | null;
 }
 
 /**
- * Takes over a task that nobody owns, and all below it that had not ended: the task itself first.
- * None of them is at work yet. Throws MusterError when the task itself can't be taken (`CONFLICT` while
- * somebody owns it); a child that can't be is told to its parent as failed.
+ * Takes over a task without an owner, and all its descendants that had not ended. Returns the task first; none of
+ * them runs yet. Throws MusterError if the task itself can't be claimed: `CONFLICT` while another process owns it.
+ * A descendant that can't be claimed is reported to its parent as lost.
  */
 export function recoverTasks(
   engine: EngineContext,
   id: string,
-  place: Place,
+  position: TreePosition,
 ): readonly [TaskRun, ...TaskRun[]] {
-  const run = openTask(engine, id, place);
+  const run = recoverTask(engine, id, position);
   const below: TaskRun[] = [];
   try {
     closeLostShells(run);
-    for (const child of run.state.openChildren) below.push(...openChild(engine, run, child));
+    for (const child of run.state.openChildren) below.push(...recoverChild(engine, run, child));
   } catch (thrown) {
-    // Some log can't be written: what is opened and never works would be waited for without end.
-    for (const opened of [run, ...below]) opened.close();
+    // A log can't be written. A task that is open and never runs would be waited for forever.
+    for (const recovered of [run, ...below]) recovered.close();
     throw thrown;
   }
   return [run, ...below];
 }
 
-function openTask(engine: EngineContext, id: string, place: Place): TaskRun {
+function recoverTask(engine: EngineContext, id: string, position: TreePosition): TaskRun {
   const { deps, running } = engine;
   const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);
   try {
-    const tree = place.tree ?? new TaskTree(id, deps);
+    const tree = position.tree ?? new TaskTree(id, deps);
     const journal = openJournal(deps, tree, log, before.state);
     const { spec } = journal.state;
-    tree.fileVersions.setEarlierVersions(() => fileVersionsInLogs(deps.store, spec.root));
+    tree.fileVersions.setEarlierVersions(() => readFileVersions(deps.store, spec.root));
     if (spec.fanOut !== undefined) tree.addItems(journal.state.children.keys());
-    tree.addTasks(tasksBelow(journal.state));
+    tree.addTasks(knownDescendants(journal.state));
     const tools = recordedTools(deps, journal.state);
     const known = engine.prefixes.load(spec.prefix);
     if (known === null) {
-      const message = 'what its requests began with is lost; it is made anew and may differ';
+      const message =
+        'the stored beginning of its requests is lost; it is rebuilt and may differ from what was sent';
       journal.record({ type: 'warning', message });
     }
     const run = new TaskRun(deps, {
       journal,
-      prefix: requestPrefix(known ?? madeAnew(engine, spec, tools), spec),
+      prefix: requestPrefix(known ?? rebuildPrefix(engine, spec, tools), spec),
       view: new Map(tools.map((tool) => [tool.name, tool])),
       tree,
-      parent: place.parent,
+      parent: position.parent,
       importedUpTo: deps.store.importedUpTo(id) ?? -1,
       ...(spec.fanOut === undefined ? {} : { drive: engine.driveItems }),
     });
@@ -90,60 +92,100 @@ function openTask(engine: EngineContext, id: string, place: Place): TaskRun {
   }
 }
 
-function madeAnew(
+function rebuildPrefix(
   { deps, prefixes }: EngineContext,
   spec: TaskSpec,
   tools: readonly AnyTool[],
 ): RequestPrefix {
   const unmet = unmetLines(readUnmetRequests(spec.unmet));
-  return prefixes.get({ ...currentPromptInput(deps, postOf(spec), tools), unmet }, tools).prefix;
+  return prefixes.get({ ...currentPromptInput(deps, placementOf(spec), tools), unmet }, tools)
+    .prefix;
 }
 
-function postOf({ agent, rights, cwd, parent, prompt, model: { provider } }: TaskSpec): Placement {
+function placementOf({
+  agent,
+  rights,
+  cwd,
+  parent,
+  prompt,
+  model: { provider },
+}: TaskSpec): Placement {
   return { agent, rights, cwd, isRoot: parent === null, provider, firstPrompt: prompt };
 }
 
-/** The frozen view, as far as its tools may still run; a log from before views gets one by its rights. */
+/** Returns the recorded tools that may still run. A log from before tools were recorded gets them by its rights. */
 function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[] {
-  if (spec.tools.length === 0 && spec.prefix === '') return prepareAgent(deps, postOf(spec)).tools;
+  if (spec.tools.length === 0 && spec.prefix === '')
+    return prepareAgent(deps, placementOf(spec)).tools;
   return selectTools(deps, spec.tools);
 }
 
-/** They ended with their owner, or are ended by whoever opens the task. */
+/** Writes the end of shells that were lost with the owner of their task. */
 export function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
   for (const shell of runningShells(run.state)) {
     run.journal.record(...shellEndEvents(run.state, shell, { how: 'lost', exitCode: null }));
   }
 }
 
-function openChild(engine: EngineContext, parent: TaskRun, id: string): readonly TaskRun[] {
+function recoverChild(engine: EngineContext, parent: TaskRun, id: string): readonly TaskRun[] {
   const { deps } = engine;
   try {
     const child = deps.store.exists(id) ? foldLog(deps.store, id) : null;
-    if (isLeftToItsCall(parent, id, child)) return [];
+    if (isStartedByItsCall(parent, id, child)) return [];
     if (child === null) throw new MusterError('NOT_FOUND', `the log of task ${id} is lost`);
     if (child.end === null) return recoverTasks(engine, id, { tree: parent.tree, parent });
-    recordEnd(parent, child);
-    parent.tree.addTasks(tasksBelow(child));
-    // Not among what the parent knew to be spent when it was opened.
+    recordChildEnd(parent, child);
+    parent.tree.addTasks(knownDescendants(child));
+    // The parent did not know of these costs when it was recovered.
     parent.budget.addEarlierUse(activationExpense(child.activation));
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     deps.onFault(id, thrown);
-    recordLoss(parent, id, thrown.message);
+    recordLostChild(parent, id, thrown.message);
   }
   return [];
 }
 
-/** The call that was about to make or resume it has no outcome: it does so when it is run again. */
-function isLeftToItsCall(parent: TaskRun, id: string, child: TaskState | null): boolean {
+/** Returns true if the call that was about to create or resume the child has no outcome, and so will do it when it runs again. */
+function isStartedByItsCall(parent: TaskRun, id: string, child: TaskState | null): boolean {
   const callId = parent.state.children.get(id)?.callId;
   if (callId === undefined) return false;
-  // A run of a template makes its items anew that were only announced.
+  // A template run creates the items itself that were only reserved.
   if (parent.spec.fanOut !== undefined && child === null) return true;
   const isOpen = unansweredCalls(parent.state.conversation).some(
-    // A call that makes several children numbers them: `ID/0`.
+    // A call that creates several children numbers them: `ID/0`.
     ({ id: call }) => callId === call || callId.startsWith(`${call}/`),
   );
   return isOpen && (child === null || !isBegunBy(child.activation, parent.spec.id, callId));
+}
+
+/** Reads from the logs of a tree which task wrote the current version of each file. `root`: the id of its root. */
+function readFileVersions(store: TaskStore, root: string): FileVersions {
+  const versions = new FileVersions();
+  const tasks = store.list().filter((task) => task.root === root);
+  // A change is also in the logs of the ancestors: the deepest task that has it is the one that made it.
+  for (const { id } of tasks.toSorted((a, b) => a.depth - b.depth)) {
+    const state = readable(store, id);
+    if (state !== null) addVersions(versions, state);
+  }
+  return versions;
+}
+
+function addVersions(versions: FileVersions, { spec, filesChanged, knownFiles }: TaskState): void {
+  for (const { path, after } of filesChanged.values()) {
+    // The task knows a descendant's version of a file only once it has read the file again.
+    if (knownFiles.has(path) && knownFiles.get(path) === after) {
+      versions.set(path, { task: spec.id, agent: spec.agent.name, hash: after });
+    }
+  }
+}
+
+/** Returns null for a damaged or deleted log. Its changes are still noticed, but not who made them. */
+function readable(store: TaskStore, id: string): TaskState | null {
+  try {
+    return foldLog(store, id);
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return null;
+    throw thrown;
+  }
 }

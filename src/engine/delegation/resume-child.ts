@@ -5,45 +5,46 @@ import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import { isBegunBy } from '../../protocol/state/activation.ts';
-import { recordLoss, tasksBelow } from './delivery.ts';
+import { recordLostChild, knownDescendants } from './deliver-end.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { recoverTasks } from './recover-task.ts';
 import { findVisibleTask } from './visible-tasks.ts';
-import { finishRewinds } from '../rewind/finish.ts';
+import { finishRewinds } from '../rewind/finish-rewind.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
-import { recordMaxRights, recordResume, startActivations } from './resume.ts';
-import { delegationOf, repeatedDelegationError } from './check-repeated-delegations.ts';
+import { recordMaxRights, recordResume, startActivations } from './resume-task.ts';
+import { recordedDelegationKey, repeatedDelegationError } from './check-repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { waitForEnd } from '../task/running-tasks.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { findAgent } from '../../agents/find-agent.ts';
 
-/** A call that makes an ended task below the caller go on. */
+/** A request to resume an ended descendant of the caller. */
 export interface ResumeCall {
-  /** Gets its result. */
+  /** The task that gets its result. */
   readonly caller: TaskRun;
-  /** Of a person, who makes no call: any new id. */
+  /** The id of the call. A person makes no call: then it is any new id. */
   readonly callId: string;
   /** The caller's id, or `user`. */
   readonly by: string;
-  /** The argument that names the task, and what it says. */
+  /** The name of the argument that names the task, for messages. */
   readonly field: string;
-  readonly word: string;
+  /** The id of the task, or the beginning of it. */
+  readonly reference: string;
   readonly message: TaskInput;
-  /** Absent: as its definition says. */
+  /** Default: as its definition says. */
   readonly background?: boolean;
-  /** What the call says of its type: an error unless it is the recorded one. */
+  /** The agent that the call names: an error unless it is the recorded one. */
   readonly subagentType?: string;
-  /** What the call says of the form of its answer: an error unless it is the recorded one. */
+  /** The answer schema that the call gives: an error unless it is the recorded one. */
   readonly outputSchema?: JsonObject;
   readonly model?: string;
   readonly maxTurns?: number;
 }
 
 /**
- * Sets an ended task to work again as a child of the caller, with its whole context, and returns it.
- * Safe to do again after a crash: what was written down the first time is not written twice.
+ * Resumes an ended task as a child of the caller, with its full context, and returns it. It can be repeated after a
+ * crash: events that were written the first time are not written twice. Returns the error if it can't be resumed.
  */
 export async function resumeChild(
   engine: EngineContext,
@@ -59,33 +60,33 @@ export async function resumeChild(
     const background = call.background ?? agent.background ?? false;
     const delegation = delegationFor(engine, call, target);
     if (delegation instanceof MusterError) return delegation;
-    return await goOn(engine, call, { id, model, background, delegation });
+    return await startAgain(engine, call, { id, model, background, delegation });
   } catch (thrown) {
     if (thrown instanceof MusterError) return thrown;
     throw thrown;
   }
 }
 
-/** One whose end is about to be written can be gone on with as soon as it is. */
+/** Waits for the end of a task that is being written: the task can be resumed right after it. */
 async function waitWhileEnding(
   { running }: EngineContext,
-  { caller, field, word }: ResumeCall,
+  { caller, field, reference }: ResumeCall,
 ): Promise<void> {
-  const found = findVisibleTask(caller, running, { field, word });
+  const found = findVisibleTask(caller, running, { field, reference });
   const run = found instanceof MusterError ? undefined : running.get(found.id);
   if (run?.isEnding === true) await waitForEnd(run, caller.cancellation.signal);
 }
 
-interface GoOnTerms {
+interface ResumedChild {
   readonly id: string;
-  /** Null: as recorded. */
+  /** Null for the recorded model. */
   readonly model: ResolvedModel | null;
   readonly background: boolean;
-  /** Null: a person's. */
+  /** The key of the delegation; null if a person resumes the task. */
   readonly delegation: string | null;
 }
 
-/** A delegation like any other, in other words or the same; null: a person's. */
+/** Returns the key of the delegation, the error if it repeats earlier ones too often, or null for a person. */
 function delegationFor(
   engine: EngineContext,
   { by, caller, callId, message }: ResumeCall,
@@ -93,21 +94,22 @@ function delegationFor(
 ): string | null | MusterError {
   if (by === 'user') return null;
   const agent = spec.agent.name;
-  const delegation = delegationOf(engine, { agent, prompt: message.text });
-  // What was announced before a crash was let pass then.
+  const delegation = recordedDelegationKey(engine, { agent, prompt: message.text });
+  // A call that reserved the child before a crash was accepted then.
   if (caller.state.children.get(spec.id)?.callId === callId) return delegation;
   return repeatedDelegationError(engine, caller, { agent, delegation }) ?? delegation;
 }
 
-async function goOn(
+async function startAgain(
   engine: EngineContext,
   call: ResumeCall,
-  { id, model, background, delegation }: GoOnTerms,
+  { id, model, background, delegation }: ResumedChild,
 ): Promise<TaskRun> {
   const { deps } = engine;
   const { caller, callId } = call;
   if (caller.isEnding) {
-    throw new MusterError('CONFLICT', `task ${caller.spec.id}, which would be told, is ending`);
+    const message = `task ${caller.spec.id}, which would get the result, is ending`;
+    throw new MusterError('CONFLICT', message);
   }
   const opened = recoverTasks(engine, id, { tree: caller.tree, parent: caller });
   const [child, ...below] = opened;
@@ -130,9 +132,9 @@ async function goOn(
     for (const run of below)
       recordMaxRights(run, run.parent?.permissions.rights ?? caller.permissions.rights);
   } catch (thrown) {
-    // Some log can't be written: nobody may wait for what will not go on.
+    // A log can't be written: no task may wait for tasks that will not run.
     for (const run of opened) run.close();
-    recordLoss(caller, id, errorMessage(thrown));
+    recordLostChild(caller, id, errorMessage(thrown));
     throw thrown;
   }
   await startActivations(engine, opened);
@@ -141,30 +143,36 @@ async function goOn(
 
 function findEnded(
   { deps, running }: EngineContext,
-  { caller, field, word, subagentType, outputSchema }: ResumeCall,
+  { caller, field, reference, subagentType, outputSchema }: ResumeCall,
 ): TaskState | MusterError {
-  const found = findVisibleTask(caller, running, { field, word });
+  const found = findVisibleTask(caller, running, { field, reference });
   if (found instanceof MusterError) return found;
   const { id } = found;
   if (found.kind === 'shell') {
-    return new MusterError('INVALID_PARAM', `${field}: ${id} is a shell; only tasks go on`);
+    return new MusterError(
+      'INVALID_PARAM',
+      `${field}: ${id} is a shell; only tasks can be resumed`,
+    );
   }
-  if (!tasksBelow(caller.state).includes(id)) {
-    return new MusterError('NOT_FOUND', `${field}: task ${id} is not below you; only such go on`);
+  if (!knownDescendants(caller.state).includes(id)) {
+    return new MusterError(
+      'NOT_FOUND',
+      `${field}: task ${id} is not below you; only your own subagents can be resumed`,
+    );
   }
   if (running.get(id) !== undefined) {
     return new MusterError(
       'CONFLICT',
-      `${field}: task ${id} has not ended. TaskSend tells it something, TaskOutput waits for it.`,
+      `${field}: task ${id} has not ended. Send it a message with TaskSend, or wait for it with TaskOutput.`,
     );
   }
   const state = foldLog(deps.store, id);
   const schema = outputSchemaOf(state.spec);
   if (outputSchema !== undefined && !isDeepStrictEqual(outputSchema, schema)) {
-    const has = schema === null ? 'has none' : 'has another one';
+    const recorded = schema === null ? 'has none' : 'has another one';
     return new MusterError(
       'INVALID_PARAM',
-      `output_schema: task ${id} ${has} and keeps to that; leave it out, or begin a new task`,
+      `output_schema: task ${id} ${recorded}, which can't be changed; leave it out, or start a new task`,
     );
   }
   const { agent: recorded } = state.spec;
@@ -173,26 +181,26 @@ function findEnded(
   }
   return new MusterError(
     'INVALID_PARAM',
-    `subagent_type: task ${id} is of type ${recorded.name} and stays so; leave it out`,
+    `subagent_type: task ${id} is of type ${recorded.name}, which can't be changed; leave it out`,
   );
 }
 
 /**
- * Whether a word means the recorded agent: it means an agent of that name now, or no single agent and
- * fits the recorded one, whose definition may be gone since.
+ * Returns true if a name means the recorded agent: it finds an agent of the recorded name now, or it finds no agent but fits
+ * the recorded one, whose definition may have been deleted.
  */
 function meansAgent(
-  word: string,
+  name: string,
   recorded: AgentDefinition,
   agents: readonly AgentDefinition[],
 ): boolean {
-  const found = findAgent(word, agents);
+  const found = findAgent(name, agents);
   return found.ok
     ? found.agent.name.toLowerCase() === recorded.name.toLowerCase()
-    : findAgent(word, [recorded]).ok;
+    : findAgent(name, [recorded]).ok;
 }
 
-/** Null: as recorded. */
+/** Returns the model that the call asks for, or null for the recorded one. */
 function chosenModel(
   { deps }: EngineContext,
   { model, caller, message }: ResumeCall,

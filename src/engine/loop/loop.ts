@@ -8,7 +8,7 @@ import type { ClaimFlag } from '../../protocol/result.ts';
 import { answerFlags, untouchedPaths } from '../../receipts/answer-flags.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { closeOpenCalls, runCalls } from '../calls/calls.ts';
-import { closeOpenChildren, deliverEnd } from '../delegation/delivery.ts';
+import { closeOpenChildren, deliverEnd } from '../delegation/deliver-end.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { closeTurn } from '../turn/abandoned-response.ts';
@@ -18,7 +18,6 @@ import { makeRoom, compactNow } from '../compaction/make-room.ts';
 import { limitMessage } from '../limits/limit-message.ts';
 import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
 import { noticeInput } from '../../protocol/notice-text.ts';
-import { mayReuse } from '../reuse/may-reuse.ts';
 import { sleep } from '../../base/deadlines.ts';
 import { isStopOrder, limitOrder, readStopOrder } from '../task/stop-order.ts';
 import {
@@ -29,19 +28,20 @@ import {
   addStructuredResult,
 } from '../structured/check-answer.ts';
 import { fallbackEvents, findFallback } from '../turn/fallback.ts';
+import { canReuseResult } from '../reuse/can-reuse.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { runTurn } from '../turn/turn.ts';
 import { wallCaps } from '../turn/turn-notices.ts';
 
-/** Tasks that end within this of each other are told to their parent together… */
+/** Ends of children within this time of each other are reported to their parent together. */
 const GATHER_MS = 50;
-/** …but none later than this: each turn of a parent costs, and so does keeping it waiting. */
-const MOST_GATHER_MS = 1_000;
+/** Maximum delay of a report: each turn of a parent has a cost, but so does making it wait. */
+const MAX_GATHER_MS = 1_000;
 
 /**
- * The one loop of every agent: request, calls, request, until the model ends its answer, a limit or
- * a stop. Never rejects: whatever happens, the end is written and all that was held is given back.
+ * Runs the loop of a task: request, calls, request, until the model ends its answer, a limit is reached or the task
+ * is stopped. Every agent runs in this loop. It never rejects: the end is always written and resources are released.
  */
 export function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
   return run.tree.idleDetector.trackWork(() => runToEnd(deps, run));
@@ -50,16 +50,16 @@ export function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
 async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   let ending: TaskEnding;
   try {
-    ending = await drive(deps, run);
+    ending = await runSteps(deps, run);
   } catch (thrown) {
-    if (run.cancellation.isParked) return leave(deps, run);
-    ending = isStopOrder(thrown) ? cutShort(run) : endings.endBroken(run.state, thrown);
+    if (run.cancellation.isParked) return leaveParked(deps, run);
+    ending = isStopOrder(thrown) ? abortedEnding(run) : endings.endBroken(run.state, thrown);
   }
   run.end.decide();
   try {
     await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
-    // What it had started may have had to be killed.
-    if (ending.end.status === 'stopped') ending = cutShort(run);
+    // A process that it had started may have had to be killed.
+    if (ending.end.status === 'stopped') ending = abortedEnding(run);
     closeOpenCalls(
       run,
       run.cancellation.signal.aborted
@@ -73,7 +73,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     run.journal.record({ type: 'task.ended', ...ending, ...(claims.length > 0 && { claims }) });
     await run.journal.sync();
   } catch (thrown) {
-    // The log can't take the end (a full disk): the task reads as interrupted and can be resumed.
+    // The end can't be written (a full disk): the task counts as interrupted and can be resumed.
     run.end.recordLoss(errorInfo(thrown));
     deps.onFault(run.spec.id, thrown);
   } finally {
@@ -82,7 +82,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
-/** Flags what the log contradicts in the answer. A fault in this check is reported, and the answer stays. */
+/** Flags claims of the answer that the log does not support. A fault in this check is reported, and the answer stays. */
 async function flagsOf(
   deps: EngineDeps,
   { spec, state }: TaskRun,
@@ -105,7 +105,7 @@ async function flagsOf(
   }
 }
 
-/** Whether nothing is there. Where that cannot be told, something may be. */
+/** Returns true if nothing exists at a path, and false if that can't be determined. */
 async function isMissing(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -116,8 +116,8 @@ async function isMissing(path: string): Promise<boolean> {
   }
 }
 
-/** Its log stays without an end, for whoever goes on with it; what ran beside it is told there. */
-async function leave(deps: EngineDeps, run: TaskRun): Promise<void> {
+/** Leaves a parked task without an end, so that it can be resumed. The end of its shells is written to its log. */
+async function leaveParked(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     await run.shells.stop(runningShells(run.state), { notify: true });
     await run.children.allEnded();
@@ -129,24 +129,24 @@ async function leave(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
-/** From wherever its log says that the task stands, to its end. */
-async function drive(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
+/** Runs a task from the state in its log to its end. */
+async function runSteps(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
   await run.slot.take();
-  // That its parent made it: else a loss of power could leave a task at work that nobody knows of.
+  // The parent's log must be on disk first: otherwise a power loss could leave a task that no log mentions.
   await run.parent?.children.persisted();
   const { retries, silentRetries, noProgressCalls } = deps.settings;
   const settings = { retries, silentRetries, noProgressCalls };
   run.journal.record({ type: 'task.started', settings });
   limitWallTime(deps, run);
   if (run.drive !== undefined) {
-    // It asks no model itself.
+    // A template run asks no model itself.
     run.slot.release();
     return await run.drive(run);
   }
-  if (mayReuse(deps, run.state)) await reuseEarlierResult(deps, run);
+  if (canReuseResult(deps, run.state)) await reuseEarlierResult(deps, run);
   const schema = outputSchemaOf(run.spec);
   const check = schema === null ? null : await createAnswerCheck(schema);
-  // It was looked at when the task was made, where it was made by a call.
+  // A schema from a Task call was already checked when the task was created.
   if (typeof check === 'string') {
     return endings.endFailedBySchema(run.state, { code: 'INVALID_PARAM', message: check });
   }
@@ -161,20 +161,20 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<TaskEnding> {
     const step = nextStep(run.state, deps.settings);
     const ending =
       step.kind === 'check'
-        ? takeChecked(run, step.answer, check)
-        : await untilInterrupted(run, take(deps, run, step));
+        ? checkAnswer(run, step.answer, check)
+        : await untilInterrupted(run, takeStep(deps, run, step));
     if (ending !== null) return ending;
   }
 }
 
-/** Where that is wanted and there is one, its answer stands in the log from here on, and no model is asked. */
+/** Looks for an earlier result that can be reused. If there is one, it is written to the log and no model is asked. */
 async function reuseEarlierResult(deps: EngineDeps, run: TaskRun): Promise<void> {
-  const look = deps.reuse ?? (await import('../reuse/look-for-result.ts')).lookForResult;
+  const look = deps.reuse ?? (await import('../reuse/find-reusable-result.ts')).findReusableResult;
   const outcome = await look(deps, run);
   if (outcome !== null) run.journal.record(outcome);
 }
 
-/** Once a message, before any is chosen by name: a child's prompt may hold skills, and a skill may run as a child. */
+/** Rereads definitions before a message's calls choose any by name: prompts may hold skills, and skills may run as tasks. */
 async function refreshDefinitions(
   { agents, context, skills }: Pick<EngineDeps, 'agents' | 'context' | 'skills'>,
   { tools }: Pick<TaskSpec, 'tools'>,
@@ -184,7 +184,7 @@ async function refreshDefinitions(
   }
 }
 
-/** What is left of an interrupted step is closed by the next one. */
+/** Waits for a step. If it is interrupted, the next step closes its turn or calls. */
 async function untilInterrupted(
   run: TaskRun,
   step: Promise<TaskEnding | null>,
@@ -197,8 +197,8 @@ async function untilInterrupted(
   }
 }
 
-/** At once, as the end of a task is decided. */
-function takeChecked(run: TaskRun, answer: string, check: AnswerCheck | null): TaskEnding | null {
+/** Checks an answer and decides about the end in the same moment, so that no message can come in between. */
+function checkAnswer(run: TaskRun, answer: string, check: AnswerCheck | null): TaskEnding | null {
   if (check === null) throw new Error(`task ${run.spec.id} has no schema to check by`);
   const next = decideAfterCheck(run.state, answer, check(answer));
   if (next.kind === 'end') {
@@ -209,7 +209,7 @@ function takeChecked(run: TaskRun, answer: string, check: AnswerCheck | null): T
   return null;
 }
 
-async function take(
+async function takeStep(
   deps: EngineDeps,
   run: TaskRun,
   step: Exclude<Step, { kind: 'check' }>,
@@ -220,9 +220,9 @@ async function take(
       await runCalls(deps, run, run.calls.restore(step.calls));
       return null;
     case 'turn':
-      return await turn(deps, run, step.toolChoice);
+      return await takeTurn(deps, run, step.toolChoice);
     case 'limit':
-      return announceLast(run, step.hit);
+      return requestFinalAnswer(run, step.hit);
     case 'tell': {
       const input = noticeInput(step.id ?? newId(), step.text);
       run.journal.record({ type: 'input.queued', input });
@@ -245,7 +245,7 @@ async function take(
       await run.shells.stop(step.shells, { notify: false });
       return null;
     case 'end':
-      // In the same moment: a message that came now would find nobody to read it.
+      // Decided in the same moment: a message that came now would not be read.
       run.end.decide();
       return step.ending;
     default:
@@ -253,16 +253,16 @@ async function take(
   }
 }
 
-/** Only an answer is left to give: the model is told so. */
-function announceLast(run: TaskRun, hit: LimitHit): null {
+/** Tells the model that a limit is reached and that it can only give its final answer. */
+function requestFinalAnswer(run: TaskRun, hit: LimitHit): null {
   const text = `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`;
-  // The notice first, told once a stint: a crash in the middle of the batch makes both be written again.
+  // The notice comes first, once in an activation: after a crash in the middle of the batch both are written again.
   const input = noticeInput(`limit-${run.state.activation.number}`, text);
   run.journal.record({ type: 'input.queued', input }, { type: 'limit.reached', ...hit });
   return null;
 }
 
-async function turn(
+async function takeTurn(
   deps: EngineDeps,
   run: TaskRun,
   toolChoice: 'auto' | 'none',
@@ -283,16 +283,16 @@ async function turn(
       run.journal.record({ type: 'limit.reached', ...outcome.hit });
       return endings.endByLimit(run.state, run.state.activation.limit ?? outcome.hit);
     case 'last_turn':
-      return announceLast(run, outcome.hit);
+      return requestFinalAnswer(run, outcome.hit);
     case 'failed':
-      // After a limit there is an answer already, if only a part of one.
+      // After a limit there is already an answer, even if it is a partial one.
       if (run.state.activation.lastTurn) return null;
       if (findFallback(deps, run) !== null) return null;
-      // Before it is asked again, room is made; where none can be, it ends there.
+      // Compaction makes room before the next request; the task ends there if it can't.
       if (run.state.conversation.compaction.overflowed) return null;
       return endings.endFailedByModel(run.state, outcome.failure);
     case 'stopped':
-      return run.cancellation.signal.aborted ? cutShort(run) : null;
+      return run.cancellation.signal.aborted ? abortedEnding(run) : null;
     default:
       return outcome satisfies never;
   }
@@ -304,12 +304,12 @@ async function waitForNews(run: TaskRun): Promise<void> {
 }
 
 /**
- * Before a request that tells of ends and of nothing else: what ends at nearly the same time is told
- * together. Without its slot.
+ * Waits a moment before a request that reports only ends of children, so that ends at nearly the same time are
+ * reported together. The task does not hold its slot meanwhile.
  */
 async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { openChildren } = run.state;
-  const latest = deps.clock.monotonic() + MOST_GATHER_MS;
+  const latest = deps.clock.monotonic() + MAX_GATHER_MS;
   for (let before = Infinity; reportsEndsOnly(run.state) && openChildren.size < before;) {
     before = openChildren.size;
     if (deps.clock.monotonic() >= latest) return;
@@ -318,7 +318,7 @@ async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
-/** What of it is left: the time in which nobody worked on the task does not count. */
+/** Starts the timer for the remaining wall time. Time in which no process worked on the task does not count. */
 function limitWallTime(deps: EngineDeps, run: TaskRun): void {
   run.workingSince = deps.clock.monotonic();
   const [first] = wallCaps(run).toSorted((a, b) => a.value - b.value);
@@ -334,8 +334,8 @@ function whileHeld({ state: { activity } }: TaskRun): string {
   return activity.kind === 'held' ? ` while it waited for ${activity.because}` : '';
 }
 
-/** Stopped by an order; or failed, where what aborted it is none. */
-function cutShort(run: TaskRun): TaskEnding {
+/** Returns the ending of an aborted task: stopped by an order, or failed if it was aborted without one. */
+function abortedEnding(run: TaskRun): TaskEnding {
   const { reason } = run.cancellation.signal;
   if (!isStopOrder(reason)) return endings.endBroken(run.state, reason);
   return endings.endStopped(run.state, readStopOrder(run.cancellation.signal), {

@@ -18,36 +18,37 @@ import { MAX_REFUSED_MESSAGES } from '../limits/repeated-delegations.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** What a task does next. */
+/** The next step of a task. */
 export type Step =
   | { readonly kind: 'calls'; readonly calls: readonly ToolCallPart[] }
-  /** `none`: only an answer is left to give. */
+  /** `none` if only the final answer remains. */
   | { readonly kind: 'turn'; readonly toolChoice: 'auto' | 'none' }
-  /** The limit stands against another turn with tools. */
+  /** A limit that allows no further turn with tools. */
   | { readonly kind: 'limit'; readonly hit: LimitHit }
-  /** Something to tell the model; `id` where it is to be told once. */
+  /** A notice for the model; it has an `id` if it is given only once. */
   | { readonly kind: 'tell'; readonly text: string; readonly id?: string }
-  /** For children in the background, or a message. */
+  /** Wait for children in the background, or for a message. */
   | { readonly kind: 'wait' }
-  /** Its context is summarised, and nothing else. */
+  /** Summarize the context and do nothing else. */
   | { readonly kind: 'compact'; readonly keep: string | null }
   | { readonly kind: 'stop_shells'; readonly shells: readonly string[] }
-  /** Whether the final answer is valid against the output schema decides how it goes on. */
+  /** Check the final answer against the output schema. */
   | { readonly kind: 'check'; readonly answer: string }
-  /** A request that was under way when the process died is not sent again. */
+  /** Close a turn whose request was open when it was interrupted; the request is not sent again. */
   | { readonly kind: 'close_turn'; readonly turn: number; readonly because: string }
-  /** Calls that were under way get no other outcome than this. */
+  /** Close calls that were interrupted. */
   | { readonly kind: 'close_calls'; readonly because: string }
   | { readonly kind: 'end'; readonly ending: TaskEnding };
 
+/** The configured limits that `nextStep` checks. */
 export interface StepLimits {
-  /** Calls that repeat each other before a task is ended. */
+  /** Number of repeated calls after which a task is ended. */
   readonly noProgressCalls: number;
 }
 
 /**
- * Decided from the state alone, so that a task goes on after a crash with the very step that it would
- * have taken.
+ * Decides the next step of a task. It depends on the state alone, so that a task continues after a crash with the
+ * step that it would have taken.
  */
 export function nextStep(state: TaskState, limits: StepLimits): Step {
   const { openTurn, activation, answer, conversation } = state;
@@ -82,22 +83,22 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
   return hit === null ? { kind: 'turn', toolChoice: 'auto' } : { kind: 'limit', hit };
 }
 
-/** Whether there is something to interrupt: it asks its model, runs calls, or is about to. */
+/** Returns true if a task does something that can be interrupted: it asks its model, runs calls, or is about to. */
 export function isBusy(state: TaskState, limits: StepLimits): boolean {
   return state.interrupted === null && nextStep(state, limits).kind !== 'wait';
 }
 
-/** It asks its model again once it is told something; null: it is. */
-function afterInterruption(state: TaskState, because: string): Step | null {
+/** Decides the step after an interruption; null if there is a message, so that the model is asked again. */
+function afterInterruption(state: TaskState, reason: string): Step | null {
   const { conversation, openChildren } = state;
-  if (unansweredCalls(conversation).length > 0) return { kind: 'close_calls', because };
+  if (unansweredCalls(conversation).length > 0) return { kind: 'close_calls', because: reason };
   if (conversation.queued.some(({ kind }) => kind !== 'notice')) return null;
   if (openChildren.size > 0 || runningShells(state).length > 0) return { kind: 'wait' };
-  const order = stopOrder('user', because);
+  const order = stopOrder('user', reason);
   return { kind: 'end', ending: endings.endStopped(state, order, { forced: false }) };
 }
 
-/** Whether the next request is made for ends of children alone, while others are at work. */
+/** Returns true if the next request only reports ends of children while other children are still running. */
 export function reportsEndsOnly({
   openTurn,
   answer,
@@ -112,7 +113,7 @@ function isEnd({ kind }: TaskInput): boolean {
   return kind === 'result';
 }
 
-/** After an answer without calls; null: there is something to tell the model. */
+/** Decides the step after an answer without calls; null if a message for the model is queued. */
 function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']>): Step | null {
   const { conversation } = state;
   const { reused } = state;
@@ -135,7 +136,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
   return { kind: 'end', ending: endings.endCompletedWithReport(state, answer.text) };
 }
 
-/** Told once a stint. */
+/** Returns the id of the notice about running shells, which is given once in an activation. */
 function shellsNoticeId({ activation }: TaskState): string {
   return `shells-${activation.number}`;
 }

@@ -3,33 +3,33 @@ import type { JsonValue } from '../../base/json.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { CallDetails, FileSeen } from '../../protocol/tool.ts';
-import { isRedacted } from './reuse-key.ts';
+import { containsRedaction } from './reuse-key.ts';
 
-/** A call that ran, and what came of it. */
+/** A call that ran, with its outcome. */
 export interface RecordedCall {
   readonly tool: string;
   readonly input: JsonValue;
   readonly text: string;
   readonly error: ErrorCode | null;
   readonly read: readonly FileSeen[];
-  /** The task that it made; null: none. */
+  /** The task that it created, or null. */
   readonly child: string | null;
 }
 
-/** An ended task that did nothing but read. */
+/** An ended task that only read. */
 export interface RecordedRun {
   readonly spec: TaskSpec;
   readonly result: string;
   readonly endedAt: number;
   readonly calls: readonly RecordedCall[];
-  /** The task whose result it reused; null: its own. */
+  /** The task whose result it reused, or null if the result is its own. */
   readonly reusedFrom: string | null;
 }
 
 type Call = Extract<TaskEvent, { type: 'call.ended' }>;
 
-/** Makes a run of the events of a log, or finds why its result can't be reused. */
-export class RunReader {
+/** Reads a recorded run from the events of a log, or finds the reason why its result can't be reused. */
+export class RecordedRunReader {
   private spec: TaskSpec | null = null;
   private end: { readonly result: string; readonly at: number } | null = null;
   private reusedFrom: string | null = null;
@@ -43,14 +43,14 @@ export class RunReader {
     this.reason ??= this.take(event);
   };
 
-  /** The run, or why its result can't be reused: the end of a sentence about the task. */
+  /** Returns the run, or the reason why its result can't be reused, as the end of a sentence about the task. */
   run(): RecordedRun | string {
     const { spec, end, reason, reusedFrom } = this;
     if (reason !== null) return reason;
     if (spec === null || end === null) return 'has not ended';
     const calls = this.ended.map((call) => this.recorded(call));
     const lost = calls.find((call) => call === null);
-    if (lost !== undefined) return 'has calls of which its log does not say all';
+    if (lost !== undefined) return 'has calls that its log holds only in part';
     return {
       spec,
       result: end.result,
@@ -62,12 +62,13 @@ export class RunReader {
 
   private recorded({ callId, tool, text, error, facts }: Call): RecordedCall | null {
     const input = this.inputs.get(callId);
-    if (input === undefined || isRedacted(text) || isRedacted(JSON.stringify(input))) return null;
+    if (input === undefined || containsRedaction(text) || containsRedaction(JSON.stringify(input)))
+      return null;
     const child = this.children.get(callId) ?? null;
     return { tool, input, text, error, read: facts.read ?? [], child };
   }
 
-  /** Null: it stands in nobody's way. */
+  /** Takes an event. Returns the reason why it prevents reuse, or null. */
   private take(event: TaskEvent): string | null {
     switch (event.type) {
       case 'task.created':
@@ -75,7 +76,7 @@ export class RunReader {
         return event.spec.branchedFrom === undefined ? null : 'is a branch of another one';
       case 'task.claimed':
         this.claims += 1;
-        return this.claims === 1 ? null : 'was gone on with';
+        return this.claims === 1 ? null : 'was resumed';
       case 'task.reused':
         this.reusedFrom = event.of;
         return null;
@@ -84,9 +85,9 @@ export class RunReader {
         return null;
       case 'call.ended':
         this.ended.push(event);
-        return whatItDid(event.tool, event.facts);
+        return reuseObstacle(event.tool, event.facts);
       case 'call.refused': {
-        // Wrong arguments, or a tool that is not there: the same work gets the same answer to those.
+        // The same work gets the same answer to wrong arguments and to a tool that does not exist.
         const isMistake = event.decision === null && event.error === 'INVALID_PARAM';
         return isMistake || event.decision?.step === 'tool_set' ? null : 'had a call refused';
       }
@@ -98,10 +99,10 @@ export class RunReader {
       case 'task.ended':
         this.end = { result: event.result, at: event.ts };
         if (event.end.status !== 'completed') return `ended as ${event.end.status}`;
-        // That it made no call says nothing against an answer that took none.
+        // An answer may be right without any call, so the flag about missing calls does not prevent reuse.
         if (event.claims?.some(({ claim }) => claim !== '') === true)
           return 'has an answer that its log does not support';
-        return isRedacted(event.result) ? 'has an answer with a secret in it' : null;
+        return containsRedaction(event.result) ? 'has an answer with a secret in it' : null;
       case 'task.started':
       case 'task.held':
       case 'reuse.missed':
@@ -125,22 +126,22 @@ export class RunReader {
         return null;
       case 'task.resumed':
       case 'task.parked':
-        return 'was gone on with';
+        return 'was resumed';
       case 'task.rewound':
       case 'files.restored':
         return 'was rewound';
       case 'terms.changed':
       case 'turn.failed':
-        return 'had to go on with another model or with other terms';
+        return 'continued with another model or with other terms';
       case 'input.queued':
       case 'turn.interrupted':
-        return 'was told something while it worked';
+        return 'got a message while it ran';
       case 'question.asked':
       case 'question.answered':
       case 'rights.granted':
         return 'asked a person';
       case 'mode.granted':
-        // By a flag or a file it is part of the terms, which are compared.
+        // A grant from a flag or a file is part of the terms, which are compared.
         if (event.question === undefined) return null;
         return 'asked a person';
       case 'limit.reached':
@@ -158,7 +159,7 @@ export class RunReader {
   }
 }
 
-/** Tools of which everything that their calls read can be read again, and compared. */
+/** Tools whose calls can be repeated to compare everything that they read. */
 const READERS = [
   'Read',
   'LS',
@@ -171,17 +172,18 @@ const READERS = [
   'Base64Encode',
   'Base64Decode',
 ];
-/** Tools that read nothing, and keep notes or tell of progress. */
+/** Tools that read nothing and only keep notes or report progress. */
 const NOTES = ['TodoWrite', 'Notify'];
 
-const FIT: ReadonlySet<string> = new Set([...READERS, ...NOTES, 'Task']);
+const REPEATABLE: ReadonlySet<string> = new Set([...READERS, ...NOTES, 'Task']);
 
-export function readsNothing(tool: string): boolean {
+/** Returns true for a tool that reads nothing and only keeps notes or reports progress. */
+export function isNoteTool(tool: string): boolean {
   return NOTES.includes(tool);
 }
 
-function whatItDid(tool: string, facts: CallDetails): string | null {
-  if (!FIT.has(tool)) return `used ${tool}`;
-  const { read: _, ...others } = facts;
-  return Object.values(others).some((fact) => fact !== undefined) ? 'did more than read' : null;
+function reuseObstacle(tool: string, details: CallDetails): string | null {
+  if (!REPEATABLE.has(tool)) return `used ${tool}`;
+  const { read: _, ...others } = details;
+  return Object.values(others).some((detail) => detail !== undefined) ? 'did more than read' : null;
 }

@@ -5,8 +5,8 @@ import { REDACTED } from '../../protocol/redaction.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { sha256 } from '../../sys/read-file.ts';
 
-/** What a task is given: with the same, and with the same to read, it comes to the same result. */
-export type GivenWork = Pick<
+/** The inputs of a task. A task with equal inputs that reads the same files is expected to give the same result. */
+export type ReusableWork = Pick<
   TaskSpec,
   | 'agent'
   | 'prompt'
@@ -23,11 +23,12 @@ export type GivenWork = Pick<
 >;
 
 /**
- * The key of such work, sha256 hex: its definition as it acts, the prompt, the model chosen, directory and
- * rights, and by `prefix` every byte of its system prompt but the line that describes the task. Null: it
- * was told more than that, or logs don't keep all of it, since it holds a secret.
+ * Computes the key of a task's inputs as a SHA-256 in hex. It covers the acting part of the definition, the prompt,
+ * the chosen model, the directory, the rights and, through `prefix`, every byte of the system prompt except the line
+ * that describes the task. Returns null for a task with additional context, and for one with a secret in its inputs,
+ * since logs do not keep it.
  */
-export function reuseKey(work: GivenWork, redact?: (text: string) => string): string | null {
+export function reuseKey(work: ReusableWork, redact?: (text: string) => string): string | null {
   const {
     agent,
     prompt,
@@ -45,16 +46,16 @@ export function reuseKey(work: GivenWork, redact?: (text: string) => string): st
   if (given !== undefined || inherited !== undefined || summarised !== undefined) return null;
   const acting = { agent: actingPart(agent), model: modelName(model) };
   const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
-  if (isRedacted(text) || (redact !== undefined && redact(text) !== text)) return null;
+  if (containsRedaction(text) || (redact !== undefined && redact(text) !== text)) return null;
   return sha256(text);
 }
 
-/** Whether something of it is not known any more. */
-export function isRedacted(text: string): boolean {
+/** Returns true if a part of a text was redacted. */
+export function containsRedaction(text: string): boolean {
   return text.includes(REDACTED);
 }
 
-/** The same for equal values, in whichever order their fields came. */
+/** Writes JSON with sorted fields, so that equal values give equal texts. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (!isJsonObject(part)) return part;

@@ -4,51 +4,52 @@ import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { isSecretPath } from '../../sys/secret-paths.ts';
 import { MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
-import { fileAbove, isAs, lookAt, type Found } from './disk.ts';
+import { findFileAbove, hasForm, readPathContent, type PathContent } from './restore-file.ts';
 import type { ChangeSince, TreeSince } from './tree-since.ts';
 
-/** Of a file that is made anew, where an older log does not say. */
-const USUAL_MODE = 0o644;
+/** The permission bits of a recreated file if an older log does not have them. */
+const DEFAULT_MODE = 0o644;
 
+/** The file changes of a rewind. */
 export interface FilePlan {
   readonly files: readonly RewoundFile[];
-  /** Files that can't be put back, and logs that can't be read. */
+  /** Files that can't be restored, and logs that can't be read. */
   readonly refused: readonly FileLeft[];
 }
 
-/** What is to be done to the files that a tree has changed since, and what stands against it. */
+/** Plans how the files that a tree has changed since an event are restored, and finds the ones that can't be. */
 export async function planFiles(
   store: Pick<TaskStore, 'hasBackup'>,
-  since: Pick<TreeSince, 'changes' | 'roots' | 'lost'>,
+  since: Pick<TreeSince, 'changes' | 'roots' | 'unreadableLogs'>,
 ): Promise<FilePlan> {
-  const refused: FileLeft[] = [...since.lost];
+  const refused: FileLeft[] = [...since.unreadableLogs];
   const files: RewoundFile[] = [];
   for (const [path, changes] of Map.groupBy(since.changes, ({ change }) => change.path)) {
-    const found = await foundAt(path, since.roots);
+    const found = await contentAt(path, since.roots);
     const file = fileOf(path, changes, found);
-    if (isAs(found, file.to, { modeToo: true })) continue;
-    const because = whyNot(file, changes, found);
-    if (because === null) files.push(file);
-    else refused.push({ path, because });
+    if (hasForm(found, file.to, { comparesMode: true })) continue;
+    const reason = refusalReason(file, changes, found);
+    if (reason === null) files.push(file);
+    else refused.push({ path, because: reason });
   }
   for (const file of files) {
-    const because = whyNotWithOthers(store, file, files);
-    if (because !== null) refused.push({ path: file.path, because });
+    const reason = restoreObstacle(store, file, files);
+    if (reason !== null) refused.push({ path: file.path, because: reason });
   }
   return { files, refused };
 }
 
-async function foundAt(path: string, roots: readonly string[]): Promise<Found> {
+async function contentAt(path: string, roots: readonly string[]): Promise<PathContent> {
   try {
-    return await lookAt(path, roots);
+    return await readPathContent(path, roots);
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    return { kind: 'other', what: `not to be looked at (${errorMessage(thrown)})` };
+    return { kind: 'other', what: `not readable (${errorMessage(thrown)})` };
   }
 }
 
-function fileOf(path: string, changes: readonly ChangeSince[], found: Found): RewoundFile {
-  const mode = found.kind === 'file' ? found.form.mode : USUAL_MODE;
+function fileOf(path: string, changes: readonly ChangeSince[], found: PathContent): RewoundFile {
+  const mode = found.kind === 'file' ? found.form.mode : DEFAULT_MODE;
   const all = changes.map(({ change }) => change);
   return {
     path,
@@ -61,29 +62,30 @@ function formOf(hash: string | null, mode: number): FileForm | null {
   return hash === null ? null : { hash, mode };
 }
 
-/** Of what was there before all of them. Undefined: it has it still. */
+/** Returns the permission bits from before all changes; undefined if they never changed. */
 function modeBefore(changes: readonly FileChange[]): number | undefined {
   for (const { mode, after, movedFrom } of changes) {
     if (mode !== undefined) return mode;
-    // The file that had it is gone, and an older log does not say how it was.
-    if (after === null || movedFrom !== undefined) return USUAL_MODE;
+    // The file is gone, and an older log does not have its permission bits.
+    if (after === null || movedFrom !== undefined) return DEFAULT_MODE;
   }
   return undefined;
 }
 
-function whyNot(
+/** Returns the reason why a file can't be restored from its present form, or null. */
+function refusalReason(
   { path, from, to }: RewoundFile,
   changes: readonly ChangeSince[],
-  found: Found,
+  found: PathContent,
 ): string | null {
-  if (changes.some(({ isForeign }) => isForeign)) {
-    return 'was changed before its task was brought here from elsewhere';
+  if (changes.some(({ isImported: isForeign }) => isForeign)) {
+    return 'was changed before its task was imported';
   }
-  if (isSecretPath(path)) return 'usually holds secrets: no copy of it is kept';
+  if (isSecretPath(path)) return 'usually contains secrets: no copy of it is kept';
   if (found.kind === 'other') return `is ${found.what} now`;
-  if (!isAs(found, from, { modeToo: false })) {
-    const what = found.kind === 'nothing' ? 'is gone' : 'was changed since';
-    return `${what}, by other hands or by a command`;
+  if (!hasForm(found, from, { comparesMode: false })) {
+    const change = found.kind === 'nothing' ? 'was deleted' : 'was changed since';
+    return `${change}, by another program or by a command`;
   }
   if (found.kind === 'nothing') return null;
   if (to !== null && (found.form.mode & 0o222) === 0) return 'is read-only';
@@ -91,22 +93,25 @@ function whyNot(
   return null;
 }
 
-/** What is put back may lie in a file that is to be taken away, and is kept then. */
-function whyNotWithOthers(
+/**
+ * Returns the reason why the earlier content of a file is not available or has no directory, or null. The other files
+ * of the plan count: their present content is kept, and a file in the way may be removed.
+ */
+function restoreObstacle(
   store: Pick<TaskStore, 'hasBackup'>,
   { path, from, to }: RewoundFile,
   files: readonly RewoundFile[],
 ): string | null {
   if (to === null) return null;
-  if (isTooLarge(to)) return `held more than ${MAX_EDIT_BYTES} bytes: that was not kept`;
-  const isThere = store.hasBackup(to.hash) || files.some((each) => each.from?.hash === to.hash);
-  if (!isThere) return 'was changed without what it held being kept (by an older version?)';
-  const above = from === null ? fileAbove(path) : null;
+  if (isTooLarge(to)) return `had more than ${MAX_EDIT_BYTES} bytes, which were not kept`;
+  const isKept = store.hasBackup(to.hash) || files.some((each) => each.from?.hash === to.hash);
+  if (!isKept) return 'was changed without a copy of its earlier content (by an older version?)';
+  const above = from === null ? findFileAbove(path) : null;
   if (above === null || files.some((each) => each.path === above && each.to === null)) return null;
-  return `can't be put back: ${above} is no directory now`;
+  return `can't be restored: ${above} is not a directory now`;
 }
 
-/** As `fileFingerprint` says it. */
+/** Returns true for a file too large to hash, whose fingerprint `fileFingerprint` makes from its metadata. */
 function isTooLarge({ hash }: FileForm): boolean {
   return hash.startsWith('stat:');
 }

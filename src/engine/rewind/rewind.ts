@@ -4,23 +4,23 @@ import type { EventBody } from '../../protocol/events/event.ts';
 import type { FileLeft } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { LogFold } from '../task/fold-log.ts';
-import { keepCurrent } from './disk.ts';
-import { finishRewind, type FinishOptions, type OwnedTask } from './finish.ts';
-import { planRewind, type RewindPlan } from './plan.ts';
+import { keepCurrentContent } from './restore-file.ts';
+import { finishRewind, type FinishOptions, type OwnedLog } from './finish-rewind.ts';
+import { planRewind, type RewindPlan } from './plan-rewind.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** What a rewind came to. */
+/** The outcome of a rewind. */
 export interface RewindOutcome {
   readonly plan: RewindPlan;
-  /** Files that somebody changed while it was done: they are as they are. */
+  /** Files that were changed during the rewind and so were left as they are. */
   readonly left: readonly FileLeft[];
 }
 
 /**
- * Does what a plan shows, all of it or nothing: files and conversation. It is written down before the first
- * file is touched; where a process dies after that, the next rewind or resume of the task ends it. Throws
- * MusterError, with nothing done: `CONFLICT` where something stands against it, where one of the tasks has
- * an owner, or where anything is not as it was shown.
+ * Carries out a plan for files and conversation, completely or not at all. The rewind is written to the log before
+ * the first file is touched; if the process dies after that, the next rewind or resume of the task finishes it.
+ * Throws `CONFLICT`, with nothing done, if the plan was refused, if a process owns one of the tasks, or if anything
+ * has changed since the plan was made.
  */
 export async function rewind(
   store: TaskStore,
@@ -30,7 +30,7 @@ export async function rewind(
   const { task, isThere, refused, roots } = plan;
   if (refused.length > 0) throw refusal(plan);
   if (isThere) return { plan, left: [] };
-  const letGo = await store.lockTasks(Object.keys(plan.logs).filter((id) => id !== task));
+  const release = await store.lockTasks(Object.keys(plan.logs).filter((id) => id !== task));
   try {
     const now = await planRewind(store, task, plan.wish);
     if (!isDeepStrictEqual(now, plan)) throw notAsShown(plan);
@@ -40,13 +40,13 @@ export async function rewind(
       if (fold.state === null || fold.state.lastSeq !== plan.logs[task]) throw notAsShown(plan);
       log.opening.forEach(fold.add);
       if (plan.ends === null) {
-        for (const file of plan.files) await keepCurrent(store, file, roots);
+        for (const file of plan.files) await keepCurrentContent(store, file, roots);
         log.append([rewoundEvent(fold.state, plan)]).forEach(fold.add);
         await log.sync();
       }
       const { state } = fold;
       if (state === null) throw notAsShown(plan);
-      const owned: OwnedTask = {
+      const owned: OwnedLog = {
         state,
         record: (...events) => void log.append(events),
       };
@@ -57,7 +57,7 @@ export async function rewind(
       log.close();
     }
   } finally {
-    letGo();
+    release();
   }
 }
 
@@ -74,14 +74,14 @@ function refusal({ task, refused }: RewindPlan): MusterError {
   const lines = refused.map(({ path, because }) => `\n  ${path} ${because}`);
   return new MusterError(
     'CONFLICT',
-    `task ${task} is not rewound, nothing was touched:${lines.join('')}`,
+    `task ${task} was not rewound and nothing was touched:${lines.join('')}`,
   );
 }
 
 function notAsShown({ task }: RewindPlan): MusterError {
   return new MusterError(
     'CONFLICT',
-    `task ${task}, or a file that it changed, is not as it was shown any more: nothing was touched. Look again.`,
+    `task ${task} or one of its files has changed since the plan was made: nothing was touched. Look at the new plan.`,
     { retryable: true },
   );
 }

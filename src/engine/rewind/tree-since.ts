@@ -1,115 +1,157 @@
 import { errorMessage } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
+import { readLogSummary, type LogSummary, type EventTime } from './log-summary.ts';
 import type { FileLeft } from '../../protocol/events/rewound.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { logFacts, type LogFacts, type Moment } from './log-facts.ts';
-import { afterInLogBelow, type JudgedLog } from './what-came-after.ts';
 
-/** A change of a file, as far back as it is to be taken back. */
-export interface ChangeSince extends Moment {
+/** A change of a file that a rewind has to undo. */
+export interface ChangeSince extends EventTime {
   readonly task: string;
   readonly change: FileChange;
-  /** It was done elsewhere: its log was brought here. */
-  readonly isForeign: boolean;
+  /** True if the log was imported, so that the change happened on another machine. */
+  readonly isImported: boolean;
 }
 
-/** What a task and all below it did after one of its events. */
+/** The work of a task and its descendants after one of its events. */
 export interface TreeSince {
-  /** In the order in which it was done. */
+  /** The changes in the order in which they were made. */
   readonly changes: readonly ChangeSince[];
   readonly commands: readonly string[];
   readonly unknownCalls: number;
-  /** Tasks that were begun since. */
-  readonly begun: readonly string[];
-  /** Tasks that were at work at the event and have gone on since. */
-  readonly wentOn: ReadonlySet<string>;
-  /** Roots of all of them. */
+  /** Ids of descendants that were created since. */
+  readonly newTasks: readonly string[];
+  /** Ids of descendants that were running at the event and have continued since. */
+  readonly continuedTasks: ReadonlySet<string>;
+  /** The roots of all these tasks. */
   readonly roots: readonly string[];
-  /** The number of the newest event of each log that was read, by task: the task itself and all below it. */
+  /** The number of the newest event of each log, by task: of the task itself and its descendants. */
   readonly logs: Readonly<Record<string, number>>;
-  /** Logs that can't be gone by. */
-  readonly lost: readonly FileLeft[];
+  /** The logs that can't be used, with the reasons. */
+  readonly unreadableLogs: readonly FileLeft[];
 }
 
-/** Reads the log of a task and those of all below it. */
-export function treeSince(store: TaskStore, id: string, event: Moment): TreeSince {
-  const judged = new Map<string, JudgedLog>();
+/** Reads what a task and its descendants did after an event, from their logs. */
+export function readTreeSince(store: TaskStore, id: string, event: EventTime): TreeSince {
+  const logsByTask = new Map<string, DatedLog>();
   const lost: FileLeft[] = [];
   const known = new Set([id]);
-  // A set that grows while it is gone through is gone through to its end: those above come first.
+  // The set grows during the iteration, which includes what is added: parents come before their children.
   for (const task of known) {
-    const facts = readable(store, task, lost);
-    if (facts === null) continue;
-    const cameAfter =
-      task === id ? ({ seq }: Moment) => seq > event.seq : afterInLogBelow(facts, judged, event);
-    judged.set(task, { facts, cameAfter });
-    if (facts.rewindingTo !== null && task !== id) {
-      const because = `is of a task whose rewind was cut short: \`muster tasks rewind ${task} --to ${facts.rewindingTo}\` ends that first`;
+    const summary = readable(store, task, lost);
+    if (summary === null) continue;
+    const isAfter =
+      task === id
+        ? ({ seq }: EventTime) => seq > event.seq
+        : afterEventInDescendant(summary, logsByTask, event);
+    logsByTask.set(task, { summary, isAfter });
+    if (summary.unfinishedRewindTo !== null && task !== id) {
+      const because = `is of a task with an unfinished rewind: finish it first with \`muster tasks rewind ${task} --to ${summary.unfinishedRewindTo}\``;
       lost.push({ path: store.logPath(task) ?? task, because });
     }
-    for (const { child } of facts.begun) if (isId(child)) known.add(child);
+    for (const { child } of summary.startedChildren) if (isId(child)) known.add(child);
   }
-  const logs = [...judged.values()];
-  const below = logs.filter(({ facts }) => facts.id !== id);
-  const isBegunSince = ({ facts, cameAfter }: JudgedLog) =>
-    cameAfter(facts.stints[0] ?? facts.newest);
+  const logs = [...logsByTask.values()];
+  const below = logs.filter(({ summary }) => summary.id !== id);
+  const isNew = ({ summary, isAfter }: DatedLog) =>
+    isAfter(summary.activations[0] ?? summary.newestEvent);
   return {
     changes: inOrder(logs.flatMap(changesOf)),
-    commands: logs.flatMap(({ facts, cameAfter }) =>
-      facts.commands.filter(cameAfter).map(({ command }) => command),
+    commands: logs.flatMap(({ summary, isAfter }) =>
+      summary.commands.filter(isAfter).map(({ command }) => command),
     ),
-    unknownCalls: logs.flatMap(({ facts, cameAfter }) => facts.unknownCalls.filter(cameAfter))
+    unknownCalls: logs.flatMap(({ summary, isAfter }) => summary.unknownCalls.filter(isAfter))
       .length,
-    begun: below.filter(isBegunSince).map(({ facts }) => facts.id),
-    wentOn: new Set(
+    newTasks: below.filter(isNew).map(({ summary }) => summary.id),
+    continuedTasks: new Set(
       below
-        .filter((log) => !isBegunSince(log) && log.cameAfter(log.facts.newest))
-        .map(({ facts }) => facts.id),
+        .filter((log) => !isNew(log) && log.isAfter(log.summary.newestEvent))
+        .map(({ summary }) => summary.id),
     ),
-    roots: [...new Set(logs.flatMap(({ facts }) => facts.roots))],
-    logs: Object.fromEntries(logs.map(({ facts }) => [facts.id, facts.lastSeq])),
-    lost,
+    roots: [...new Set(logs.flatMap(({ summary }) => summary.roots))],
+    logs: Object.fromEntries(logs.map(({ summary }) => [summary.id, summary.lastSeq])),
+    unreadableLogs: lost,
   };
 }
 
-function readable(store: TaskStore, task: string, lost: FileLeft[]): LogFacts | null {
+function readable(store: TaskStore, task: string, lost: FileLeft[]): LogSummary | null {
   try {
-    return logFacts(store, task);
+    return readLogSummary(store, task);
   } catch (thrown) {
     lost.push({ path: store.logPath(task) ?? task, because: errorMessage(thrown) });
     return null;
   }
 }
 
-function changesOf({ facts, cameAfter }: JudgedLog): readonly ChangeSince[] {
-  const { id: task, importedUpTo } = facts;
-  return facts.changes
-    .filter(cameAfter)
-    .map(({ seq, ts, change }) => ({ seq, ts, change, task, isForeign: seq <= importedUpTo }));
+function changesOf({ summary, isAfter }: DatedLog): readonly ChangeSince[] {
+  const { id: task, importedUpTo } = summary;
+  return summary.changes
+    .filter(isAfter)
+    .map(({ seq, ts, change }) => ({ seq, ts, change, task, isImported: seq <= importedUpTo }));
 }
 
 /**
- * By time. Where tasks changed one file within the resolution of the clock, what a change found there says
- * which one came before it.
+ * Sorts changes by time. If several tasks changed a file within the resolution of the clock, the content that a
+ * change found tells which change came before it.
  */
 function inOrder(changes: readonly ChangeSince[]): readonly ChangeSince[] {
   const waiting = changes.toSorted((a, b) => a.ts - b.ts);
   const ordered: ChangeSince[] = [];
-  const left = new Map<string, string | null>();
+  const contents = new Map<string, string | null>();
   for (let first = waiting[0]; first !== undefined; [first] = waiting) {
     const { ts } = first;
     const upTo = waiting.findIndex((each) => each.ts !== ts);
     const tied = waiting.slice(0, upTo === -1 ? waiting.length : upTo);
     const isNext = ({ task, change: { path, before } }: ChangeSince, index: number): boolean =>
-      left.get(path) === before &&
+      contents.get(path) === before &&
       // Those of one task stay in the order of its log.
       tied.slice(0, index).every((each) => each.task !== task);
     const next = tied.length === 1 ? 0 : Math.max(0, tied.findIndex(isNext));
     const [taken] = waiting.splice(next, 1);
     if (taken === undefined) break;
-    left.set(taken.change.path, taken.change.after);
+    contents.set(taken.change.path, taken.change.after);
     ordered.push(taken);
   }
   return ordered;
+}
+
+/** Decides whether something in a log happened after the target event of a rewind. */
+export type IsAfterEvent = (moment: EventTime) => boolean;
+
+/** A log of the tree, with the rule that tells what in it happened after the target event. */
+export interface DatedLog {
+  readonly summary: LogSummary;
+  readonly isAfter: IsAfterEvent;
+}
+
+/**
+ * Builds the rule for a descendant of the rewound task. An activation that another task of the tree started after the
+ * event came after it, and one that had ended for that task before came before. The other activations were running at
+ * the event or were started by a person: there the clock decides, and the exact time of the event counts as before.
+ */
+function afterEventInDescendant(
+  summary: LogSummary,
+  above: ReadonlyMap<string, DatedLog>,
+  event: EventTime,
+): IsAfterEvent {
+  let before = -1;
+  let after = Infinity;
+  for (const [index, { seq, by, callId }] of summary.activations.entries()) {
+    const caller = by === null ? undefined : above.get(by);
+    const begun = caller?.summary.startedChildren.find(
+      (each) => each.child === summary.id && each.callId === callId,
+    );
+    if (caller === undefined || begun === undefined) continue;
+    if (caller.isAfter(begun)) {
+      after = Math.min(after, seq);
+      continue;
+    }
+    const ended = caller.summary.endedChildren.find(
+      (each) => each.child === summary.id && each.seq > begun.seq,
+    );
+    const next = summary.activations[index + 1];
+    if (ended === undefined || caller.isAfter(ended)) continue;
+    before = next === undefined ? summary.lastSeq : next.seq - 1;
+  }
+  return ({ seq, ts }) => seq >= after || (seq > before && ts > event.ts);
 }

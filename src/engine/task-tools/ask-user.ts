@@ -5,9 +5,8 @@ import { decideUserQuestion } from '../../policy/decide-question.ts';
 import { askingTask } from '../questions/ask-person.ts';
 import { openQuestion } from '../questions/open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader } from './argument-reader.ts';
 
 export interface AskUserInput {
   readonly question: string;
@@ -47,7 +46,7 @@ export function askUserTool(engine: EngineContext): Tool<AskUserInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<AskUserInput> {
-  const args = new Arguments(value, ['question', 'options'], {
+  const args = new ArgumentReader(value, ['question', 'options'], {
     text: 'question',
     choices: 'options',
   });
@@ -68,7 +67,7 @@ async function ask(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { inbox } = engine.deps;
-  const caller = callerOf(engine, context);
+  const caller = requireCaller(engine, context);
   const digest = createHash('sha256').update(JSON.stringify(input)).digest('hex');
   const { tree, state } = caller;
   for (;;) {

@@ -6,9 +6,8 @@ import { decidePlanQuestion } from '../../policy/decide-question.ts';
 import { askingTask } from '../questions/ask-person.ts';
 import { openQuestion } from '../questions/open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader } from './argument-reader.ts';
 
 export interface ExitPlanModeInput {
   /** Markdown. */
@@ -39,7 +38,7 @@ export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput>
 }
 
 function parse(value: JsonValue): ValidationResult<ExitPlanModeInput> {
-  const args = new Arguments(value, ['plan']);
+  const args = new ArgumentReader(value, ['plan']);
   const plan = args.text('plan', 'a text');
   if (plan.length > MOST_LENGTH) {
     args.issues.push(
@@ -55,7 +54,7 @@ async function present(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { inbox } = engine.deps;
-  const caller = callerOf(engine, context);
+  const caller = requireCaller(engine, context);
   const digest = createHash('sha256').update(plan).digest('hex');
   const { tree, state } = caller;
   for (;;) {

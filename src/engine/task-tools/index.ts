@@ -1,6 +1,6 @@
 import type { AnyTool } from '../../protocol/tool.ts';
-import type { Delegation } from '../delegation/delegation.ts';
-import { calledTypes } from '../delegation/called-types.ts';
+import type { DelegationRunner } from '../delegation/delegation.ts';
+import { calledAgentNames } from '../delegation/decide-delegation.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
@@ -14,8 +14,11 @@ import { taskSendTool } from './task-send.ts';
 import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
 
-/** The tools that need the engine: to ask the user, and to handle other tasks, in request order. */
-export function taskTools(engine: EngineContext, delegate: Delegation): readonly AnyTool[] {
+/** Creates the tools that need the engine: those for other tasks and for the user, in request order. */
+export function createTaskTools(
+  engine: EngineContext,
+  delegate: DelegationRunner,
+): readonly AnyTool[] {
   return [
     skillTool(engine, delegate),
     askUserTool(engine),
@@ -24,7 +27,7 @@ export function taskTools(engine: EngineContext, delegate: Delegation): readonly
     taskStopTool(engine),
     taskSendTool(engine),
     notifyTool(engine),
-    taskTool(delegate, (input) => calledTypes(engine, input)),
+    taskTool(delegate, (input) => calledAgentNames(engine, input)),
     taskListTool(engine),
     taskReplayTool(engine),
     runTemplateTool(engine),

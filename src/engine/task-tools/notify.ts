@@ -1,19 +1,18 @@
 import type { JsonValue } from '../../base/json.ts';
 import { NOTICE_LEVELS, type NoticeLevel } from '../../protocol/events/event.ts';
 import type { Tool, ValidationResult } from '../../protocol/tool.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader } from './argument-reader.ts';
 
 export interface NotifyInput {
   readonly message: string;
   readonly level: NoticeLevel;
 }
 
-/** In UTF-16 units. */
-const MOST_LENGTH = 2_000;
+/** Maximum length of a message, in UTF-16 units. */
+const MAX_LENGTH = 2_000;
 
-/** Progress for the user and the parent's view; the parent's model does not get it. */
+/** Creates the tool that reports progress to the user and the parent's view. The parent's model does not get it. */
 export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
   return {
     name: 'Notify',
@@ -24,25 +23,25 @@ export function notifyTool(engine: EngineContext): Tool<NotifyInput> {
     inputSchema: {
       type: 'object',
       properties: {
-        message: { type: 'string', maxLength: MOST_LENGTH },
+        message: { type: 'string', maxLength: MAX_LENGTH },
         level: { type: 'string', enum: [...NOTICE_LEVELS] },
       },
       required: ['message'],
     },
     parse,
     run: async ({ message, level }, context) => {
-      callerOf(engine, context).journal.record({ type: 'notified', level, message });
+      requireCaller(engine, context).journal.record({ type: 'notified', level, message });
       return { text: 'noted' };
     },
   };
 }
 
 function parse(value: JsonValue): ValidationResult<NotifyInput> {
-  const args = new Arguments(value, ['message', 'level']);
+  const args = new ArgumentReader(value, ['message', 'level']);
   const message = args.text('message', 'a text');
-  if (message.length > MOST_LENGTH) {
+  if (message.length > MAX_LENGTH) {
     args.issues.push(
-      `message: has ${message.length} characters; at most ${MOST_LENGTH} are taken, so say it shorter`,
+      `message: has ${message.length} characters; at most ${MAX_LENGTH} are taken, so say it shorter`,
     );
   }
   return args.result({ message, level: args.choice('level', NOTICE_LEVELS, 'info') });

@@ -6,38 +6,39 @@ import { oneLine, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { TemplateDefinition, TemplateItem } from '../../protocol/template.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { calledTypes } from '../delegation/called-types.ts';
-import { outcomeOfChild, startChild } from '../delegation/delegation.ts';
+import { calledAgentNames } from '../delegation/decide-delegation.ts';
+import { waitForChildOutcome, startChild } from '../delegation/delegation.ts';
 import { fullResult, endNoticeId } from '../results/result.ts';
 import { flagsText } from '../../receipts/answer-flags.ts';
 import { receiptParts } from '../../receipts/receipt-line.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
 import type { TaskArguments } from '../task/task-arguments.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader } from './argument-reader.ts';
 
 export interface RunTemplateInput {
   readonly template: string;
   readonly items: readonly TemplateItem[];
 }
 
-/** Items of one call. */
-const MOST_ITEMS = 200;
-/** UTF-16 units of what all items together tell of their results, and of each at most. */
+/** Maximum number of items of a call. */
+const MAX_ITEMS = 200;
+/** Maximum length of all results together in the table, in UTF-16 units. */
 const RESULTS_LENGTH = 20_000;
+/** Maximum length of one result in the table, in code points. */
 const RESULT_LENGTH = 300;
-/** Templates that the description names, and code points of what it says of each. */
+/** Maximum number of templates that the description names. */
 const SHOWN_TEMPLATES = 20;
+/** Maximum length of a template's description there, in code points. */
 const SHOWN_DESCRIPTION = 80;
 
-/** Runs a template over items, each as a child of the caller; its output is a table with their ids. */
+/** Creates the tool that runs a template over items, each as a child of the caller. Its output is a table with their ids. */
 export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
   const templates = engine.deps.templates ?? [];
   return {
     name: 'RunTemplate',
     kind: 'delegate',
-    // Run again after a crash, it finds the children that it made.
+    // Run again after a crash, it finds the children that it had created.
     replay: 'keyed',
     waits: () => true,
     description: `Run a template over items: a subagent each, in parallel. Gives a table; TaskOutput has each whole result. Templates: ${templateList(templates)}`,
@@ -47,7 +48,7 @@ export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
         template: { type: 'string' },
         items: {
           type: 'array',
-          maxItems: MOST_ITEMS,
+          maxItems: MAX_ITEMS,
           description: 'Texts, or objects with the fields that the template names',
           items: { type: ['string', 'object'] },
         },
@@ -56,9 +57,9 @@ export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
     },
     parse,
     describe: ({ template }) => {
-      const found = named(template, templates);
+      const found = findTemplate(template, templates);
       if (found === undefined) return NO_ACCESS;
-      const [agent, ...agentWords] = calledTypes(engine, wishOf(found, ''));
+      const [agent, ...agentWords] = calledAgentNames(engine, itemInput(found, ''));
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
     run: (input, context) => runTemplate(engine, templates, { input, context }),
@@ -75,7 +76,7 @@ function templateList(templates: readonly TemplateDefinition[]): string {
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
-function named(
+function findTemplate(
   name: string,
   templates: readonly TemplateDefinition[],
 ): TemplateDefinition | undefined {
@@ -84,17 +85,17 @@ function named(
 }
 
 function parse(value: JsonValue): ValidationResult<RunTemplateInput> {
-  const args = new Arguments(value, ['template', 'items']);
+  const args = new ArgumentReader(value, ['template', 'items']);
   const template = args.text('template', 'the name of a template');
   const items = itemsIn(isJsonObject(value) ? value['items'] : undefined);
   if (items === undefined) {
-    args.issues.push(`items: must be a list of 1 to ${MOST_ITEMS} texts or objects`);
+    args.issues.push(`items: must be a list of 1 to ${MAX_ITEMS} texts or objects`);
   }
   return args.result({ template, items: items ?? [] });
 }
 
 function itemsIn(value: JsonValue | undefined): readonly TemplateItem[] | undefined {
-  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_ITEMS) return undefined;
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ITEMS) return undefined;
   const items = value.filter(
     (each: JsonValue): each is TemplateItem => typeof each === 'string' || isJsonObject(each),
   );
@@ -111,29 +112,29 @@ async function runTemplate(
   templates: readonly TemplateDefinition[],
   { input, context }: TemplateCall,
 ): Promise<ToolOutput> {
-  const caller = callerOf(engine, context);
-  const prompts = promptsOf(input, templates);
-  if (prompts instanceof MusterError) {
-    return { text: `RunTemplate: ${prompts.message}`, error: prompts.code };
+  const caller = requireCaller(engine, context);
+  const inputs = itemInputs(input, templates);
+  if (inputs instanceof MusterError) {
+    return { text: `RunTemplate: ${inputs.message}`, error: inputs.code };
   }
   const started: (string | MusterError)[] = [];
-  for (const [index, item] of prompts.entries()) {
-    // Made one after another: each counts towards the limits of the next.
+  for (const [index, item] of inputs.entries()) {
+    // Started one after another, since each counts towards the limits of the next.
     const callId = `${context.callId}/${index}`;
     started.push(await startChild(engine, { caller, callId, input: item }));
   }
-  const most = Math.min(RESULT_LENGTH, Math.floor(RESULTS_LENGTH / started.length));
-  const rows = await Promise.all(started.map((child) => rowOf(engine, caller, child, most)));
+  const maxLength = Math.min(RESULT_LENGTH, Math.floor(RESULTS_LENGTH / started.length));
+  const rows = await Promise.all(started.map((child) => rowOf(engine, caller, child, maxLength)));
   const text = rows.map((row, index) => `${index + 1}. ${row.text}`).join('\n');
   return { text, told: rows.flatMap(({ told }) => told) };
 }
 
-/** What each item is given to, or what is wrong with the call. */
-function promptsOf(
+/** Returns the Task input of each item, or the error in the call. */
+function itemInputs(
   { template: name, items }: RunTemplateInput,
   templates: readonly TemplateDefinition[],
 ): readonly TaskArguments[] | MusterError {
-  const template = named(name, templates);
+  const template = findTemplate(name, templates);
   if (template === undefined) {
     const names = nearestFirst(
       name,
@@ -152,10 +153,12 @@ function promptsOf(
     return new MusterError('INVALID_PARAM', message);
   }
   const count = items.length;
-  return items.map((item, index) => wishOf(template, renderPrompt(parts, { item, index, count })));
+  return items.map((item, index) =>
+    itemInput(template, renderPrompt(parts, { item, index, count })),
+  );
 }
 
-function wishOf(
+function itemInput(
   { name, agent, model, maxTurns }: TemplateDefinition,
   prompt: string,
 ): TaskArguments {
@@ -172,7 +175,7 @@ function wishOf(
 
 interface Row {
   readonly text: string;
-  /** Ids of notices that need not be told any more. */
+  /** Ids of the notices that this row makes unnecessary. */
   readonly told: readonly string[];
 }
 
@@ -180,12 +183,12 @@ async function rowOf(
   engine: EngineContext,
   caller: TaskRun,
   child: string | MusterError,
-  most: number,
+  maxLength: number,
 ): Promise<Row> {
   if (child instanceof MusterError) {
-    return { text: `not begun: ${child.code}: ${child.message}`, told: [] };
+    return { text: `not started: ${child.code}: ${child.message}`, told: [] };
   }
-  const state = await outcomeOfChild(engine, caller, child);
+  const state = await waitForChildOutcome(engine, caller, child);
   if (state === null) {
     return {
       text: `task ${child} · goes on in the background; you are told when it ends`,
@@ -193,14 +196,14 @@ async function rowOf(
     };
   }
   const error = state.end?.error ?? null;
-  const whole = oneLine(fullResult(state));
+  const result = oneLine(fullResult(state));
   const shown = truncate(
-    error === null ? whole : `${error.code}: ${error.message}. ${whole}`,
-    most,
+    error === null ? result : `${error.code}: ${error.message}. ${result}`,
+    maxLength,
   );
-  const facts = [`task ${child}`, state.status, plural(state.turns, 'turn')];
+  const summary = [`task ${child}`, state.status, plural(state.turns, 'turn')];
   const receipt = receiptParts(state, 'counts').join(', ');
   const flags = flagsText(state.activation.claims);
-  const parts = [...facts, receipt, ...(flags === '' ? [] : [flags]), shown];
+  const parts = [...summary, receipt, ...(flags === '' ? [] : [flags]), shown];
   return { text: parts.join(' · '), told: [endNoticeId(state)] };
 }

@@ -6,17 +6,16 @@ import { truncate } from '../../base/text.ts';
 import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import type { Delegation } from '../delegation/delegation.ts';
 import { findCallableSkills } from '../prompt/skills.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
+import type { DelegationRunner } from '../delegation/delegation.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
 import { failure } from '../../tools/shared/output.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
 import { type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
+import { ArgumentReader } from './argument-reader.ts';
 
 interface SkillInput {
   readonly skill: string;
-  /** Empty: none. */
+  /** The arguments of the skill; empty if there are none. */
   readonly args: string;
   /** The arguments as the model gave them. */
   readonly params: JsonObject;
@@ -25,14 +24,14 @@ interface SkillInput {
 const ALIASES = { name: 'skill', skill_name: 'skill', command: 'skill', arguments: 'args' };
 
 /**
- * The tool that loads the instructions of a skill; one with `context: fork` runs as a task instead, as a
- * Task call would make it, and its answer is the output.
+ * Creates the tool that loads the instructions of a skill. A skill with `context: fork` runs as a task instead, like
+ * one of a Task call, and its answer is the output.
  */
-export function skillTool(engine: EngineContext, delegate: Delegation): Tool<SkillInput> {
+export function skillTool(engine: EngineContext, delegate: DelegationRunner): Tool<SkillInput> {
   return {
     name: 'Skill',
     kind: 'delegate',
-    // Run again after a crash, it finds the child that it made.
+    // Run again after a crash, it finds the child that it had created.
     replay: 'keyed',
     waits: ({ skill }) => accessOf(engine, skill).agent !== undefined,
     description:
@@ -52,15 +51,18 @@ export function skillTool(engine: EngineContext, delegate: Delegation): Tool<Ski
 }
 
 function parse(value: JsonValue): ValidationResult<SkillInput> {
-  const args = new Arguments(value, ['skill', 'args'], ALIASES);
-  const input = { skill: args.text('skill', 'the name of a skill'), args: args.words('args') };
+  const args = new ArgumentReader(value, ['skill', 'args'], ALIASES);
+  const input = {
+    skill: args.text('skill', 'the name of a skill'),
+    args: args.commandLine('args'),
+  };
   return args.result({ ...input, params: isJsonObject(value) ? value : {} });
 }
 
-/** An unknown skill keeps its word; the call then fails by itself. */
-function accessOf({ deps }: EngineContext, word: string): Access {
-  const found = findSkill(word, deps.skills.skills());
-  if (!found.ok) return { ...NO_ACCESS, skill: word };
+/** Returns the access of a call. For an unknown skill it has the given name, and the call itself fails. */
+function accessOf({ deps }: EngineContext, given: string): Access {
+  const found = findSkill(given, deps.skills.skills());
+  if (!found.ok) return { ...NO_ACCESS, skill: given };
   const { name, context } = found.skill;
   if (context !== 'fork') return { ...NO_ACCESS, skill: name };
   const type = typeOf(found.skill);
@@ -70,14 +72,15 @@ function accessOf({ deps }: EngineContext, word: string): Access {
 
 async function useSkill(
   engine: EngineContext,
-  delegate: Delegation,
+  delegate: DelegationRunner,
   input: SkillInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { deps } = engine;
-  const { skills } = findCallableSkills(deps, callerOf(engine, context).permissions.rights);
+  const { skills } = findCallableSkills(deps, requireCaller(engine, context).permissions.rights);
   const found = findSkill(input.skill, skills);
-  if (!found.ok) return failure('NOT_FOUND', `skill: ${whyNot(engine, input) ?? found.message}`);
+  if (!found.ok)
+    return failure('NOT_FOUND', `skill: ${uncallableReason(engine, input) ?? found.message}`);
   const { skill } = found;
   if (skill.context === 'fork') return delegate(taskOf(skill, input), context);
   return {
@@ -87,9 +90,9 @@ async function useSkill(
   };
 }
 
-/** Of a skill that is there and cannot be called here. */
-function whyNot({ deps }: EngineContext, { skill: word }: SkillInput): string | undefined {
-  const found = findSkill(word, deps.skills.skills());
+/** Returns the reason why an existing skill can't be called here; undefined if there is no such skill. */
+function uncallableReason({ deps }: EngineContext, { skill }: SkillInput): string | undefined {
+  const found = findSkill(skill, deps.skills.skills());
   if (!found.ok) return undefined;
   const { name, modelInvocable } = found.skill;
   return modelInvocable
@@ -108,7 +111,7 @@ function taskOf(skill: SkillDefinition, { args, params }: SkillInput): TaskArgum
   };
 }
 
-/** Code points of the line by which the task is known. */
+/** Maximum length of the description of a skill's task, in code points. */
 const SHOWN_DESCRIPTION = 60;
 
 function typeOf({ agent = DEFAULT_AGENT }: SkillDefinition): string {

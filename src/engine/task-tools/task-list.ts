@@ -1,16 +1,20 @@
 import type { JsonValue } from '../../base/json.ts';
+import { oneLine, plural, truncate } from '../../base/text.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { visibleTasks, type VisibleTask } from '../delegation/visible-tasks.ts';
+import { activityText } from '../results/task-report.ts';
+import { shortenCommand, describeShellEnd } from '../shells/shell-end.ts';
+import { ArgumentReader } from './argument-reader.ts';
+import type { TaskRun } from '../task/task-run.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { taskTreeText } from '../delegation/task-tree.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
+import type { TaskSummary } from '../../store/task-store.ts';
 import { fitLines } from '../../tools/shared/output.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
 
-const MOST_LINES = 100;
-/** For the line that says how many are left out. */
+const MAX_LINES = 100;
+/** Bytes reserved for the line that says how many are left out. */
 const NOTE_BYTES = 100;
 
-/** All tasks and shells that a task can reach, as a tree, with what each is at. */
+/** Creates the tool that lists all tasks and shells that a task can see, as a tree with their status. */
 export function taskListTool(engine: EngineContext): Tool<null> {
   return {
     name: 'TaskList',
@@ -24,15 +28,127 @@ export function taskListTool(engine: EngineContext): Tool<null> {
 }
 
 function parse(value: JsonValue): ValidationResult<null> {
-  return new Arguments(value, []).result(null);
+  return new ArgumentReader(value, []).result(null);
 }
 
 function list(engine: EngineContext, context: ToolContext): ToolOutput {
-  const lines = taskTreeText(engine, callerOf(engine, context));
+  const lines = taskTreeText(engine, requireCaller(engine, context));
   if (lines.length === 0) return { text: 'No task or shell of yours.' };
   const room = Math.max(0, context.caps.resultBytes - NOTE_BYTES);
-  const shown = fitLines(lines.slice(0, MOST_LINES), room).lines;
-  const left = lines.length - shown.length;
-  const note = left === 0 ? [] : [`[${left} more; what has not ended comes first]`];
+  const shown = fitLines(lines.slice(0, MAX_LINES), room).lines;
+  const hidden = lines.length - shown.length;
+  const note = hidden === 0 ? [] : [`[${hidden} more; what has not ended comes first]`];
   return { text: [...shown, ...note].join('\n') };
+}
+
+/** Maximum length of a description, in code points. */
+const SHOWN_LENGTH = 80;
+
+interface Node {
+  readonly id: string;
+  /** The task that it belongs to; null if it is not known. */
+  readonly parent: string | null;
+  readonly hasEnded: boolean;
+  readonly line: string;
+}
+
+/**
+ * Returns a line for each task and shell that a task can see, indented below the task that it belongs to. On each
+ * level those that have not ended come first, then those that have, the newest first.
+ */
+function taskTreeText(engine: EngineContext, { state }: TaskRun): readonly string[] {
+  const visible = [...visibleTasks(state, engine.running).values()];
+  const summaries = summariesOf(engine, visible);
+  const nodes = visible.map((each) =>
+    each.kind === 'shell' ? shellNode(engine, each) : taskNode(engine, each.id, summaries),
+  );
+  const ids = new Set(nodes.map(({ id }) => id));
+  const levels = Map.groupBy(nodes, ({ parent }) =>
+    parent !== null && ids.has(parent) ? parent : null,
+  );
+  const lines: string[] = [];
+  const addBelow = (parent: string | null, indent: string): void => {
+    for (const { id, line } of inOrder(levels.get(parent) ?? [])) {
+      lines.push(indent + line);
+      addBelow(id, `${indent}  `);
+    }
+  };
+  addBelow(null, '');
+  return lines;
+}
+
+function inOrder(level: readonly Node[]): readonly Node[] {
+  const ended = level.filter(({ hasEnded }) => hasEnded);
+  return [...level.filter(({ hasEnded }) => !hasEnded), ...ended.toReversed()];
+}
+
+/** Returns the index entries of tasks that do not run in this process, so that no log has to be read. */
+function summariesOf(
+  { deps, running }: EngineContext,
+  visible: readonly VisibleTask[],
+): ReadonlyMap<string, TaskSummary> {
+  const isRunning = ({ id, kind }: VisibleTask) =>
+    kind === 'shell' || running.get(id) !== undefined;
+  if (visible.every(isRunning)) return new Map();
+  return new Map(deps.store.list().map((task) => [task.id, task]));
+}
+
+function taskNode(
+  { running }: EngineContext,
+  id: string,
+  summaries: ReadonlyMap<string, TaskSummary>,
+): Node {
+  const state = running.get(id)?.state;
+  const summary = summaries.get(id);
+  if (state !== undefined) {
+    const { spec, status, turns } = state;
+    const activity = status === 'running' || status === 'parked' ? activityText(state) : null;
+    return {
+      id,
+      parent: spec.parent,
+      hasEnded: state.end !== null,
+      line: taskLine(id, {
+        status: activity === null ? status : `${status} (${activity})`,
+        agent: spec.agent.name,
+        turns,
+        description: spec.description,
+      }),
+    };
+  }
+  if (summary === undefined) return { id, parent: null, hasEnded: true, line: `${id} lost` };
+  return { id, parent: summary.parent, hasEnded: true, line: taskLine(id, summary) };
+}
+
+function taskLine(
+  id: string,
+  task: {
+    readonly status: string;
+    readonly agent: string;
+    readonly turns: number;
+    readonly description: string;
+  },
+): string {
+  const { status, agent, turns, description } = task;
+  return [`${id} ${status}`, agent, plural(turns, 'turn'), brief(description)].join(' · ');
+}
+
+function shellNode(
+  { running }: EngineContext,
+  { id, owner }: Extract<VisibleTask, { kind: 'shell' }>,
+): Node {
+  const shell = running.get(owner)?.state.shells.get(id);
+  const end = shell?.end ?? null;
+  const status = end === null ? 'running' : describeShellEnd(end);
+  return {
+    id,
+    parent: owner,
+    hasEnded: end !== null,
+    line: `${id} ${status} · shell · ${shortenCommand(shell?.command ?? '')}`,
+  };
+}
+
+function brief(text: string): string {
+  const line = oneLine(text);
+  const shown = truncate(line, SHOWN_LENGTH);
+  return shown.length < line.length ? `${shown}…` : shown;
 }

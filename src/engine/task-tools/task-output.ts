@@ -2,31 +2,29 @@ import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { resolveOwnEvent, readOwnResult } from '../compaction/own-event.ts';
-import { findVisibleTask } from '../delegation/visible-tasks.ts';
 import { fullResult, buildParentText } from '../results/result.ts';
 import { sleep } from '../../base/deadlines.ts';
 import { formatEndedReport, buildEndOutput, formatRunningReport } from '../results/task-report.ts';
-import { taskState } from '../delegation/task-state.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
-import { callerOf } from './caller.ts';
-import { reportShell } from './report-shell.ts';
+import { findVisibleTask, readTaskState } from '../delegation/visible-tasks.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
+import { readShellForTask } from './read-shell.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface TaskOutputInput {
   readonly taskId: string;
-  /** Whether to wait for the end. */
+  /** True to wait for the end. */
   readonly block: boolean;
-  /** The most to wait, in milliseconds. */
+  /** Maximum wait, in milliseconds. */
   readonly timeout: number;
-  /** Where in the answer to go on, in UTF-16 units; in a shell's output, in bytes. Null: not given. */
+  /** Offset in the answer, in UTF-16 units, or in a shell's output, in bytes. Null if it is not given. */
   readonly offset: number | null;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-const MOST_TIMEOUT_MS = 600_000;
+const MAX_TIMEOUT_MS = 600_000;
 
-/** Reads a background task or shell, waiting for its end where that is wanted. */
+/** Creates the tool that reads a task or a background shell and can wait for its end. */
 export function taskOutputTool(engine: EngineContext): Tool<TaskOutputInput> {
   return {
     name: 'TaskOutput',
@@ -43,7 +41,7 @@ export function taskOutputTool(engine: EngineContext): Tool<TaskOutputInput> {
         timeout: {
           type: 'integer',
           minimum: 0,
-          maximum: MOST_TIMEOUT_MS,
+          maximum: MAX_TIMEOUT_MS,
           description: `ms, default ${DEFAULT_TIMEOUT_MS}`,
         },
         offset: { type: 'integer', minimum: 0 },
@@ -56,16 +54,20 @@ export function taskOutputTool(engine: EngineContext): Tool<TaskOutputInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
-  const args = new Arguments(value, ['task_id', 'block', 'timeout', 'offset'], TASK_ID_ALIASES);
+  const args = new ArgumentReader(
+    value,
+    ['task_id', 'block', 'timeout', 'offset'],
+    TASK_ID_ALIASES,
+  );
   return args.result({
     taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
     block: args.flag('block', true),
     timeout: args.count('timeout', {
-      usual: DEFAULT_TIMEOUT_MS,
-      least: 0,
-      most: MOST_TIMEOUT_MS,
+      fallback: DEFAULT_TIMEOUT_MS,
+      min: 0,
+      max: MAX_TIMEOUT_MS,
     }),
-    offset: args.count('offset', { usual: null, least: 0, most: Number.MAX_SAFE_INTEGER }),
+    offset: args.count('offset', { fallback: null, min: 0, max: Number.MAX_SAFE_INTEGER }),
   });
 }
 
@@ -76,9 +78,9 @@ async function readOutput(
 ): Promise<ToolOutput> {
   const { deps, running } = engine;
   const { signal } = context;
-  const caller = callerOf(engine, context);
+  const caller = requireCaller(engine, context);
   const named = resolveOwnEvent(input.taskId, caller.spec, (id) => {
-    const state = taskState(engine, id);
+    const state = readTaskState(engine, id);
     return state instanceof MusterError ? null : state.spec;
   });
   if (named !== null) {
@@ -86,24 +88,24 @@ async function readOutput(
     const page = { offset: input.offset ?? 0, maxBytes: caps.resultBytes, attach };
     return readOwnResult(deps.store, named, page);
   }
-  const found = findVisibleTask(caller, running, { field: 'task_id', word: input.taskId });
+  const found = findVisibleTask(caller, running, { field: 'task_id', reference: input.taskId });
   if (found instanceof MusterError) {
     return { text: `TaskOutput: ${found.message}`, error: found.code };
   }
   const waitMs = input.block ? input.timeout : 0;
   const wait = async (end: Promise<void> | undefined) => {
     if (end === undefined || waitMs === 0) return;
-    const given = new AbortController();
-    const until = AbortSignal.any([signal, given.signal]);
-    await Promise.race([end, sleep(deps.deadlines, waitMs, until).catch(() => {})]);
-    given.abort();
+    const timer = new AbortController();
+    const either = AbortSignal.any([signal, timer.signal]);
+    await Promise.race([end, sleep(deps.deadlines, waitMs, either).catch(() => {})]);
+    timer.abort();
   };
   if (found.kind === 'shell') {
-    // Kept: its task may end while this waits, and takes its shells along.
+    // Looked up before the wait: the owner may end meanwhile, and its shells with it.
     const owner = running.get(found.owner);
     await wait(owner?.shells.ended(found.id));
     signal.throwIfAborted();
-    return reportShell(engine, { caller, owner, id: found.id, offset: input.offset });
+    return readShellForTask(engine, { caller, owner, id: found.id, offset: input.offset });
   }
   await wait(running.get(found.id)?.end.written);
   signal.throwIfAborted();
@@ -115,7 +117,7 @@ function readTask(
   id: string,
   { offset, reader }: { readonly offset: number; readonly reader: TaskState },
 ): ToolOutput {
-  const state = taskState(engine, id);
+  const state = readTaskState(engine, id);
   if (state instanceof MusterError) {
     return { text: `TaskOutput: ${state.message}`, error: state.code };
   }

@@ -5,9 +5,8 @@ import { byteLength } from '../../base/text.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { formatEventLine } from '../results/event-line.ts';
 import { findVisibleTask } from '../delegation/visible-tasks.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
 
 export interface TaskReplayInput {
   readonly taskId: string;
@@ -17,11 +16,11 @@ export interface TaskReplayInput {
 }
 
 const DEFAULT_LIMIT = 50;
-const MOST_LIMIT = 200;
-/** For the line that says how to read on. */
+const MAX_LIMIT = 200;
+/** Bytes reserved for the line that says how to read on. */
 const NOTE_BYTES = 200;
 
-/** What a task did: its events in order, a line each, a page at a time. */
+/** Creates the tool that shows the events of a task in order, a line each and a page at a time. */
 export function taskReplayTool(engine: EngineContext): Tool<TaskReplayInput> {
   return {
     name: 'TaskReplay',
@@ -36,7 +35,7 @@ export function taskReplayTool(engine: EngineContext): Tool<TaskReplayInput> {
         limit: {
           type: 'integer',
           minimum: 1,
-          maximum: MOST_LIMIT,
+          maximum: MAX_LIMIT,
           description: `default ${DEFAULT_LIMIT}`,
         },
       },
@@ -48,11 +47,11 @@ export function taskReplayTool(engine: EngineContext): Tool<TaskReplayInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskReplayInput> {
-  const args = new Arguments(value, ['task_id', 'from', 'limit'], TASK_ID_ALIASES);
+  const args = new ArgumentReader(value, ['task_id', 'from', 'limit'], TASK_ID_ALIASES);
   return args.result({
     taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
-    from: args.count('from', { usual: 0, least: 0, most: Number.MAX_SAFE_INTEGER }),
-    limit: args.count('limit', { usual: DEFAULT_LIMIT, least: 1, most: MOST_LIMIT }),
+    from: args.count('from', { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER }),
+    limit: args.count('limit', { fallback: DEFAULT_LIMIT, min: 1, max: MAX_LIMIT }),
   });
 }
 
@@ -61,8 +60,11 @@ async function replay(
   input: TaskReplayInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const caller = callerOf(engine, context);
-  const found = findVisibleTask(caller, engine.running, { field: 'task_id', word: input.taskId });
+  const caller = requireCaller(engine, context);
+  const found = findVisibleTask(caller, engine.running, {
+    field: 'task_id',
+    reference: input.taskId,
+  });
   if (found instanceof MusterError) {
     return { text: `TaskReplay: ${found.message}`, error: found.code };
   }
@@ -102,10 +104,10 @@ async function readPage(
   return [...page.lines, rest].join('\n');
 }
 
-/** Lines as long as there is room for them; at least one, so that reading on comes to an end. */
+/** Collects lines while there is room. It takes at least one, so that reading page by page comes to an end. */
 class Page {
   readonly lines: string[] = [];
-  /** Number of the first event that found no room; null: all did. */
+  /** Number of the first event that does not fit, or null if all do. */
   next: number | null = null;
   private readonly limit: number;
   private bytesLeft: number;

@@ -4,19 +4,18 @@ import type { TaskInput } from '../../protocol/input.ts';
 import { isBegunBy } from '../../protocol/state/activation.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { findVisibleTask, visibleTasksIn } from '../delegation/visible-tasks.ts';
+import { findVisibleTask, visibleTasksNamedIn } from '../delegation/visible-tasks.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
-import { factsOf } from '../delegation/check-repeated-delegations.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments } from './arguments.ts';
-import { callerOf } from './caller.ts';
+import { failureDetails } from '../delegation/check-repeated-delegations.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader } from './argument-reader.ts';
 
 export interface TaskSendInput {
   readonly to: string;
   readonly message: string;
 }
 
-/** As the message tools of other products call them. */
+/** The names that message tools of other products use. */
 const ALIASES = {
   task_id: 'to',
   id: 'to',
@@ -26,15 +25,18 @@ const ALIASES = {
   prompt: 'message',
 };
 
-/** Says something to a task: it stands in its very next request, once. An ended one goes on with it. */
+/**
+ * Creates the tool that sends a message to a task. The message is in the task's next request, once; an ended task
+ * is resumed with it.
+ */
 export function taskSendTool(engine: EngineContext): Tool<TaskSendInput> {
   return {
     name: 'TaskSend',
     kind: 'meta',
-    // Run again after a crash, it sends under the same id, and what came before is not taken twice.
+    // Run again after a crash, it sends the message under the same id, so that it does not arrive twice.
     replay: 'keyed',
     ownWords: true,
-    // For the end of one in its last turn, which may need the slot.
+    // It may wait for the end of a task in its last turn, which may need the slot.
     waits: () => true,
     description:
       'Send a message to a subagent of yours: a running one reads it before its next step, an ended one goes on with it in the background.',
@@ -52,7 +54,7 @@ export function taskSendTool(engine: EngineContext): Tool<TaskSendInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskSendInput> {
-  const args = new Arguments(value, ['to', 'message'], ALIASES);
+  const args = new ArgumentReader(value, ['to', 'message'], ALIASES);
   return args.result({
     to: args.text('to', 'the id of a task, or the beginning of one'),
     message: args.text('message', 'a text'),
@@ -66,13 +68,13 @@ async function send(
 ): Promise<ToolOutput> {
   const { running } = engine;
   const { taskId, callId } = context;
-  const caller = callerOf(engine, context);
-  const found = findVisibleTask(caller, running, { field: 'to', word: to });
+  const caller = requireCaller(engine, context);
+  const found = findVisibleTask(caller, running, { field: 'to', reference: to });
   if (found instanceof MusterError)
     return { text: `TaskSend: ${found.message}`, error: found.code };
   const { id } = found;
   if (found.kind === 'shell') {
-    const text = `TaskSend: to: ${id} is a shell, and reads nothing`;
+    const text = `TaskSend: to: ${id} is a shell and reads no messages`;
     return { text, error: 'INVALID_PARAM' };
   }
   const input: TaskInput = {
@@ -80,40 +82,44 @@ async function send(
     kind: 'message',
     from: taskId,
     text: message,
-    handed: visibleTasksIn(message, caller, running),
+    handed: visibleTasksNamedIn(message, caller, running),
   };
   const run = running.get(id);
   const { activation, conversation } = run?.state ?? foldLog(engine.deps.store, id);
-  // Run again after a crash, it finds what it did, wherever the task stands by now.
-  if (isBegunBy(activation, taskId, callId)) return goesOn(id);
+  // Run again after a crash, it finds the activation that it started, even if that has ended.
+  if (isBegunBy(activation, taskId, callId)) return resumedOutput(id);
   const child = caller.state.children.get(id);
-  // Announced by this very call: the message may be there, but nothing goes on with it yet.
-  const isAnnounced = child?.callId === callId && child.status === null;
-  if (!isAnnounced && conversation.inputIds.has(input.id)) return sent(id);
+  // Reserved by this call: the message may be in the log, but the task was not resumed yet.
+  const isReserved = child?.callId === callId && child.status === null;
+  if (!isReserved && conversation.inputIds.has(input.id)) return sentOutput(id);
   if (run?.isEnding === false) {
     run.mailbox.send(input);
-    return sent(id);
+    return sentOutput(id);
   }
   const resumed = await resumeChild(engine, {
     caller,
     callId,
     by: taskId,
     field: 'to',
-    word: id,
+    reference: id,
     message: input,
     background: true,
   });
   if (resumed instanceof MusterError) {
-    return { text: `TaskSend: ${resumed.message}`, error: resumed.code, ...factsOf(resumed) };
+    return {
+      text: `TaskSend: ${resumed.message}`,
+      error: resumed.code,
+      ...failureDetails(resumed),
+    };
   }
-  return goesOn(id);
+  return resumedOutput(id);
 }
 
-function sent(id: string): ToolOutput {
+function sentOutput(id: string): ToolOutput {
   return { text: `Sent: task ${id} reads it before its next step.` };
 }
 
-function goesOn(id: string): ToolOutput {
+function resumedOutput(id: string): ToolOutput {
   return {
     text: `Task ${id} had ended and goes on with it in the background; you are told when it ends.`,
   };

@@ -1,23 +1,21 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { findVisibleTask, type VisibleTask } from '../delegation/visible-tasks.ts';
 import { stopOrder } from '../task/stop-order.ts';
 import { buildParentText } from '../results/result.ts';
 import { buildEndOutput } from '../results/task-report.ts';
-import { taskState } from '../delegation/task-state.ts';
 import { waitForEnd } from '../task/running-tasks.ts';
+import { findVisibleTask, type VisibleTask, readTaskState } from '../delegation/visible-tasks.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { EngineContext } from '../delegation/engine-context.ts';
-import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
-import { callerOf } from './caller.ts';
-import { reportShell } from './report-shell.ts';
+import { type EngineContext, requireCaller } from '../delegation/engine-context.ts';
+import { ArgumentReader, TASK_ID_ALIASES } from './argument-reader.ts';
+import { readShellForTask } from './read-shell.ts';
 
 export interface TaskStopInput {
   readonly taskId: string;
 }
 
-/** Ends a task with all below it, or a background shell; what it had found is kept. */
+/** Creates the tool that stops a task with all its descendants, or a background shell. Their output is kept. */
 export function taskStopTool(engine: EngineContext): Tool<TaskStopInput> {
   return {
     name: 'TaskStop',
@@ -38,7 +36,7 @@ export function taskStopTool(engine: EngineContext): Tool<TaskStopInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskStopInput> {
-  const args = new Arguments(value, ['task_id'], TASK_ID_ALIASES);
+  const args = new ArgumentReader(value, ['task_id'], TASK_ID_ALIASES);
   return args.result({
     taskId: args.text('task_id', 'the id of a task or shell, or the beginning of one'),
   });
@@ -49,8 +47,11 @@ async function stop(
   input: TaskStopInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const caller = callerOf(engine, context);
-  const found = findVisibleTask(caller, engine.running, { field: 'task_id', word: input.taskId });
+  const caller = requireCaller(engine, context);
+  const found = findVisibleTask(caller, engine.running, {
+    field: 'task_id',
+    reference: input.taskId,
+  });
   if (found instanceof MusterError)
     return { text: `TaskStop: ${found.message}`, error: found.code };
   return found.kind === 'shell'
@@ -67,16 +68,16 @@ async function stopTask(
     run.stop(stopOrder('parent', `task ${caller.spec.id} stopped it`));
     await waitForEnd(run, signal);
   }
-  const state = run?.outcome() ?? taskState(engine, id);
+  const state = run?.outcome() ?? readTaskState(engine, id);
   if (state instanceof MusterError) {
     return { text: `TaskStop: ${state.message}`, error: state.code };
   }
   const isStopped = run !== undefined && (state.status === 'stopped' || state.status === 'killed');
-  const said = `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.`;
-  // That it was stopped is what was wanted: no error.
+  const outcome = `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.`;
+  // The caller asked for the stop, so the error of the stopped task is not one of this call.
   const { text, told = [] } = buildEndOutput(
     state,
-    `${said}\n\n${buildParentText(state, 0)}`,
+    `${outcome}\n\n${buildParentText(state, 0)}`,
     caller.state,
   );
   return { text, told };
@@ -89,10 +90,10 @@ async function stopShell(
 ): Promise<ToolOutput> {
   const owner = engine.running.get(ownerId);
   const hadEnded = owner?.state.shells.get(id)?.end !== null;
-  // Its own task reads of the end right here; another one has to be told.
+  // If the caller owns the shell, it reads the end here; another owner has to be notified.
   await owner?.shells.stop([id], { notify: owner !== caller });
-  const report = reportShell(engine, { caller, owner, id, offset: null });
+  const report = readShellForTask(engine, { caller, owner, id, offset: null });
   if (report.error !== undefined) return report;
-  const what = hadEnded ? 'had ended before' : 'is stopped';
-  return { ...report, text: `Shell ${id} ${what}.\n\n${report.text}` };
+  const outcome = hadEnded ? 'had ended before' : 'is stopped';
+  return { ...report, text: `Shell ${id} ${outcome}.\n\n${report.text}` };
 }

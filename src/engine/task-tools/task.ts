@@ -1,21 +1,21 @@
 import type { Tool } from '../../protocol/tool.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import type { Delegation } from '../delegation/delegation.ts';
 import { parseTaskArguments, type TaskArguments, DEFAULT_AGENT } from '../task/task-arguments.ts';
+import type { DelegationRunner } from '../delegation/delegation.ts';
 
 /**
- * The tool that delegates. Its output is the subagent's answer; the rest of its work stays behind.
- * `typesOf` gives what the agent is called that a call sets to work, its name first, for the rules to
- * match; empty: it is not known which.
+ * Creates the tool that delegates. Its output is the subagent's answer, without the rest of its work. `agentNamesOf`
+ * returns the names of the agent that a call starts, its own name first, for rules to match; an empty list if the
+ * agent is not known.
  */
 export function taskTool(
-  delegate: Delegation,
-  typesOf: (input: TaskArguments) => readonly string[],
+  delegate: DelegationRunner,
+  agentNamesOf: (input: TaskArguments) => readonly string[],
 ): Tool<TaskArguments> {
   return {
     name: 'Task',
     kind: 'delegate',
-    // Run again after a crash, it finds the child that it made.
+    // Run again after a crash, it finds the child that it had created.
     replay: 'keyed',
     waits: () => true,
     description: 'Give a task to a subagent and get its final answer.',
@@ -46,7 +46,7 @@ export function taskTool(
     },
     parse: parseTaskArguments,
     describe: (input) => {
-      const [agent, ...agentWords] = typesOf(input);
+      const [agent, ...agentWords] = agentNamesOf(input);
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
     run: (input, context) => delegate(input, context),

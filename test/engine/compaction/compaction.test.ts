@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ModelDetails, ModelRequest, ResolvedModel } from '../../../src/protocol/model.ts';
 import type { ScriptedAnswer } from '../../scripted-model.ts';
-import { rerunTask } from '../../../src/replay/rerun-task.ts';
-import { makeBranch } from '../../../src/replay/branch.ts';
+import { rerunTaskLog } from '../../../src/replay/rerun-tree.ts';
+import { createBranch } from '../../../src/replay/create-branch.ts';
 import { toolsByName } from '../../../src/replay/idle-deps.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -58,7 +58,7 @@ async function run(engine: TestEngine, prompt = GOAL) {
 async function rerunOf({ store, events }: TestEngine, id: string) {
   const settings = SETTINGS;
   const tools = toolsByName({ store, settings }, [readTool]);
-  return rerunTask(
+  return rerunTaskLog(
     { store, settings, tools },
     events.filter(({ task }) => task === id),
   );
@@ -410,7 +410,7 @@ test('a branch after a compaction starts with the compacted context', async () =
   const task = await run(engine);
   const summarised = engine.events.find(({ type }) => type === 'context.summarised');
   const at = (summarised?.seq ?? 0) + 1;
-  const branch = await makeBranch(engine.store, { id: task.spec.id, at, hasPrompt: true });
+  const branch = await createBranch(engine.store, { id: task.spec.id, at, hasPrompt: true });
   const state = foldEvents(eventsOf(engine.store, branch.id));
   const before = foldEvents(engine.events.filter(({ seq }) => seq <= branch.at));
   expect(state.conversation.messages).toEqual(before.conversation.messages);

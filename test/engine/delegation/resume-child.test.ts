@@ -246,7 +246,7 @@ describe('resume is refused, and asks no model,', () => {
     [
       'of another type than the recorded',
       { subagent_type: 'Explore' },
-      /^Task: subagent_type: task \w+ is of type general-purpose and stays so; leave it out$/,
+      /^Task: subagent_type: task \w+ is of type general-purpose, which can't be changed; leave it out$/,
     ],
     [
       'of an unknown id',
@@ -298,7 +298,7 @@ describe('resume is refused, and asks no model,', () => {
       [
         true,
         expect.stringMatching(
-          /^Task: resume: task \w+ has not ended\. TaskSend tells it something, TaskOutput waits for it\.$/,
+          /^Task: resume: task \w+ has not ended\. Send it a message with TaskSend, or wait for it with TaskOutput\.$/,
         ),
       ],
     ]);
@@ -361,7 +361,9 @@ describe('resume is refused, and asks no model,', () => {
       }),
     );
     await test.start('main').end.written;
-    expect(text).toMatch(/^Task: resume: task \w+ is not below you; only such go on$/);
+    expect(text).toMatch(
+      /^Task: resume: task \w+ is not below you; only your own subagents can be resumed$/,
+    );
   });
 });
 

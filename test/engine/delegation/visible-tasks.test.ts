@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { findVisibleTask, visibleTasksIn } from '../../../src/engine/delegation/visible-tasks.ts';
+import {
+  findVisibleTask,
+  visibleTasksNamedIn,
+} from '../../../src/engine/delegation/visible-tasks.ts';
 import { RunningTasks } from '../../../src/engine/task/running-tasks.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from '../play.ts';
 import { statesOf, testEngine, type TestEngine } from '../support.ts';
@@ -34,8 +37,8 @@ describe('a task reaches', () => {
           calls(background('child')),
           async () => {
             await until(() => idOf(test, 'grandchild') !== 'missing');
-            const word = words(test);
-            return ask(word === 'stranger' ? stranger.spec.id : word);
+            const reference = words(test);
+            return ask(reference === 'stranger' ? stranger.spec.id : reference);
           },
           ({ results }) => {
             answer = results[0]?.text ?? '';
@@ -186,13 +189,13 @@ it('is handed nothing by words that are no ids, and nothing is gathered for them
     },
   };
   const words = 'implementation of everything, abcdefgh0123';
-  expect(visibleTasksIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
+  expect(visibleTasksNamedIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
 });
 
 describe('the beginning of several ids', () => {
   const running = new RunningTasks();
 
-  async function find(word: string, ids: readonly string[]) {
+  async function find(reference: string, ids: readonly string[]) {
     const run = testEngine(play({})).start('main');
     await run.end.written;
     const child = {
@@ -203,7 +206,7 @@ describe('the beginning of several ids', () => {
       receipt: null,
     } as const;
     for (const id of ids) run.state.children.set(id, { ...child });
-    const found = findVisibleTask(run, running, { field: 'to', word });
+    const found = findVisibleTask(run, running, { field: 'to', reference });
     return found instanceof MusterError ? found.toInfo() : found;
   }
 
@@ -220,8 +223,12 @@ describe('the beginning of several ids', () => {
       [...SAME, 'same00000006', 'same00000007'],
       `to: s is the beginning of ${SAME.join(', ')} and 2 more; give more of the id`,
     ],
-  ])('%s is an error that names them', async (word, ids, message) => {
-    expect(await find(word, ids)).toEqual({ code: 'INVALID_PARAM', message, retryable: false });
+  ])('%s is an error that names them', async (reference, ids, message) => {
+    expect(await find(reference, ids)).toEqual({
+      code: 'INVALID_PARAM',
+      message,
+      retryable: false,
+    });
   });
 
   it('is no hindrance where it is itself an id', async () => {

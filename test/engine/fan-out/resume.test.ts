@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { itemDigest } from '../../../src/agents/templates/render.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
-import { itemRows } from '../../../src/engine/fan-out/rows.ts';
+import { readItemRows } from '../../../src/engine/fan-out/item-rows.ts';
 import type { FanOut } from '../../../src/protocol/template.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { MODEL, rootRights, testEngine } from '../support.ts';
@@ -44,7 +44,7 @@ describe('a run of a template', () => {
       maxRights: (recorded) => recorded,
     });
     await run.end.written;
-    const rows = itemRows(store, foldLog(store, first.spec.id));
+    const rows = readItemRows(store, foldLog(store, first.spec.id));
     expect(rows.map(({ item, status }) => [item, status])).toEqual(
       ITEMS.map((item) => [item, 'completed']),
     );
@@ -66,10 +66,10 @@ describe('a run of a template', () => {
     await run.end.written;
     expect(again.model.requests).toEqual([]);
     expect(run.state.result).toBe('3 items: 3 completed.');
-    const reused = itemRows(store, foldLog(store, run.spec.id)).map(
+    const reused = readItemRows(store, foldLog(store, run.spec.id)).map(
       ({ taskId }) => foldLog(store, taskId ?? '').reused?.of,
     );
-    const rows = itemRows(store, foldLog(store, first.spec.id));
+    const rows = readItemRows(store, foldLog(store, first.spec.id));
     expect(reused).toEqual(rows.map(({ taskId }) => taskId));
   });
 

@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { rerunTask } from '../../../src/replay/rerun-task.ts';
 import { buildResultEnvelope } from '../../../src/engine/results/result.ts';
 import { bashTool } from '../../../src/tools/bash/bash.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { writeTool } from '../../../src/tools/write.ts';
 import { background, call, calls, eventsOfType, play, toldTo, until, type Play } from '../play.ts';
 import { SETTINGS, statesOf, testEngine, waitTool, type EngineSetup } from '../support.ts';
+import { rerunTaskLog } from '../../../src/replay/rerun-tree.ts';
 
 const ANSWER = 'wrote a.txt, all tests pass';
 const NOTHING =
@@ -203,8 +203,8 @@ describe('an older log', () => {
   it('is rerun with the flags that it has, whatever files there are now', async () => {
     const { root, events, older, source } = await childLog();
     writeFileSync(join(root, 'a.txt'), 'a');
-    expect((await rerunTask(source, events)).difference).toBeNull();
-    expect((await rerunTask(source, older)).difference).toBeNull();
+    expect((await rerunTaskLog(source, events)).difference).toBeNull();
+    expect((await rerunTaskLog(source, older)).difference).toBeNull();
   });
 
   it('is shown with its flags', async () => {

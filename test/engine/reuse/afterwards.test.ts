@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nextStep } from '../../../src/engine/loop/next-step.ts';
-import { rerunTask } from '../../../src/replay/rerun-task.ts';
-import { rerunTree } from '../../../src/replay/rerun-tree.ts';
+import { rerunTaskLog, rerunTree } from '../../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { call, calls, textsOf, type Turn } from '../play.ts';
 import { SETTINGS } from '../support.ts';
@@ -76,7 +75,7 @@ describe('a reused result', () => {
     const event = events.find(({ type }) => type === 'task.reused');
     if (event?.type !== 'task.reused') throw new Error('nothing was reused');
     const edited = events.with(event.seq, { ...event, text: 'edited' });
-    const { difference } = await rerunTask(sourceOf(place), edited);
+    const { difference } = await rerunTaskLog(sourceOf(place), edited);
     expect(difference?.type).toBe('task.ended');
   });
 

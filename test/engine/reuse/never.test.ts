@@ -117,7 +117,7 @@ describe('what is never reused', () => {
     expect(second.requests).toHaveLength(2);
   });
 
-  it('a task that was gone on with', async () => {
+  it('a task that was resumed', async () => {
     const place = workspace(FILES);
     const answers = { look: [...looks(READ), { text: 'More.' }] };
     const main = [

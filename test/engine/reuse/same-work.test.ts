@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import { reuseKey, type GivenWork } from '../../../src/engine/reuse/reuse-key.ts';
+import { reuseKey, type ReusableWork } from '../../../src/engine/reuse/reuse-key.ts';
 import { call, calls } from '../play.ts';
 import { MODEL, rootRights } from '../support.ts';
 import { VirtualTime } from '../virtual-time.ts';
 import { delegate, looks, SCOUT, scout, workspace, type DelegateSetup } from './support.ts';
 
-const WORK: GivenWork = {
+const WORK: ReusableWork = {
   agent: SCOUT,
   prompt: 'look',
   model: MODEL,
@@ -20,7 +20,7 @@ const WORK: GivenWork = {
 describe('the key of a result', () => {
   const key = reuseKey(WORK);
 
-  it.each<[string, Partial<GivenWork>]>([
+  it.each<[string, Partial<ReusableWork>]>([
     ['prompt', { prompt: 'look again' }],
     ["agent's prompt", { agent: { ...SCOUT, prompt: 'You see.' } }],
     ['effort', { agent: { ...SCOUT, effort: 'high' } }],

@@ -7,8 +7,7 @@ import type { ModelRequest } from '../../../src/protocol/model.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { toolsByName } from '../../../src/replay/idle-deps.ts';
-import type { RerunSource } from '../../../src/replay/rerun-source.ts';
+import { toolsByName, type RerunSource } from '../../../src/replay/idle-deps.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, play, type Play } from '../play.ts';
@@ -16,7 +15,7 @@ import { SETTINGS, testEngine, WORKER, type EngineSetup, type TestEngine } from 
 import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
 // Else the first look in a process waits for it, which passes no virtual time.
-await import('../../../src/engine/reuse/look-for-result.ts');
+await import('../../../src/engine/reuse/find-reusable-result.ts');
 
 export const SCOUT: AgentDefinition = {
   ...WORKER,

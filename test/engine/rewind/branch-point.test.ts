@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { branchPoint } from '../../../src/engine/rewind/branch-point.ts';
+import { findBranchPoint } from '../../../src/engine/rewind/branch-point.ts';
 import { eventsOf } from '../random-world.ts';
 import { answeredRounds, testEngine } from '../support.ts';
 
@@ -18,7 +18,7 @@ describe('branchPoint', () => {
     const run = start('go');
     await run.end.written;
     const events = eventsOf(store, run.spec.id);
-    const points = events.map(({ seq, type }) => [type, branchPoint(events, seq) === seq]);
+    const points = events.map(({ seq, type }) => [type, findBranchPoint(events, seq) === seq]);
     expect(points).toEqual([
       ['task.created', true],
       ['task.claimed', true],
@@ -35,7 +35,7 @@ describe('branchPoint', () => {
       ['turn.ended', true],
       ['task.ended', true],
     ]);
-    expect(branchPoint(events, 8)).toBe(2);
+    expect(findBranchPoint(events, 8)).toBe(2);
     await store.close();
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
-import { planRewind } from '../../../src/engine/rewind/plan.ts';
+import { planRewind } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import { openFileStore } from '../../../src/store/file-store.ts';
 import { tempDirectory } from '../../sys/temp.ts';

@@ -1,5 +1,5 @@
-import { putBack } from '../../../src/engine/rewind/disk.ts';
-import { planRewind } from '../../../src/engine/rewind/plan.ts';
+import { restoreFile } from '../../../src/engine/rewind/restore-file.ts';
+import { planRewind } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import { openFileStore } from '../../../src/store/file-store.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
@@ -47,5 +47,5 @@ function stepping(store: TaskStore): TaskStore {
 
 const store = stepping(openFileStore({ dataDir, durability: 'fast' }));
 const plan = await planRewind(store, id, { to: Number(to) });
-await rewind(store, plan, { restore: (...file) => around(() => putBack(...file)) });
+await rewind(store, plan, { restore: (...file) => around(() => restoreFile(...file)) });
 await store.close();

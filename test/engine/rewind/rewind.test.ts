@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeBranch } from '../../../src/replay/branch.ts';
+import { createBranch } from '../../../src/replay/create-branch.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import { planFiles } from '../../../src/engine/rewind/plan-files.ts';
-import { planRewind } from '../../../src/engine/rewind/plan.ts';
+import { planRewind } from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
@@ -56,12 +56,12 @@ describe('what a rewind does not do', () => {
     [
       'changed by hand',
       (world) => world.put('a.txt', 'mine'),
-      'was changed since, by other hands or by a command',
+      'was changed since, by another program or by a command',
     ],
     [
       'deleted by hand',
       (world) => fs.rmSync(world.path('a.txt')),
-      'is gone, by other hands or by a command',
+      'was deleted, by another program or by a command',
     ],
     [
       'a directory by now',
@@ -83,7 +83,7 @@ describe('what a rewind does not do', () => {
     [
       'not kept',
       (world) => fs.rmSync(join(world.dataDir, 'former'), { recursive: true }),
-      'was changed without what it held being kept (by an older version?)',
+      'was changed without a copy of its earlier content (by an older version?)',
     ],
   ])('a file that is %s: nothing is touched', async (_, meddle, because) => {
     const world = worldWith({ 'a.txt': 'one' });
@@ -112,7 +112,7 @@ describe('what a rewind does not do', () => {
     const { id, to } = await changed(world, remove(world, 'large'));
     const { refused } = await planRewind(world.store, id, { to });
     expect(refused).toEqual([
-      { path: world.path('large'), because: 'held more than 33554432 bytes: that was not kept' },
+      { path: world.path('large'), because: 'had more than 33554432 bytes, which were not kept' },
     ]);
     await world.store.close();
   });
@@ -121,12 +121,12 @@ describe('what a rewind does not do', () => {
     const world = worldWith({ '.env': 'KEY=new' });
     const path = world.path('.env');
     const now = sha256('KEY=new');
-    const at = { seq: 3, ts: 3, task: 'task00000001', isForeign: false };
+    const at = { seq: 3, ts: 3, task: 'task00000001', isImported: false };
     const change = { path, before: sha256('KEY=old'), after: now };
-    const since = { changes: [{ ...at, change }], roots: [world.path('.')], lost: [] };
+    const since = { changes: [{ ...at, change }], roots: [world.path('.')], unreadableLogs: [] };
     expect(await planFiles(world.store, since)).toEqual({
       files: [],
-      refused: [{ path, because: 'usually holds secrets: no copy of it is kept' }],
+      refused: [{ path, because: 'usually contains secrets: no copy of it is kept' }],
     });
     await world.store.close();
   });
@@ -141,7 +141,7 @@ describe('what a rewind does not do', () => {
     owned.close();
     await expect(rewind(world.store, plan)).rejects.toMatchObject({
       code: 'CONFLICT',
-      message: expect.stringContaining('is not as it was shown any more'),
+      message: expect.stringContaining('has changed since the plan was made'),
     });
     await other.close();
     await world.store.close();
@@ -220,7 +220,7 @@ describe('a rewind that was cut short', () => {
         left:
           importedUpTo === null
             ? []
-            : [{ path: world.path(NAME), because: 'its task was brought here from elsewhere' }],
+            : [{ path: world.path(NAME), because: 'its task was imported' }],
       }),
     );
     await world.store.close();
@@ -248,7 +248,7 @@ describe('a rewind that was cut short', () => {
     expect((await planRewind(world.store, id, { to: 0 })).refused).toEqual([
       {
         path: world.store.logPath(child),
-        because: expect.stringContaining('whose rewind was cut short'),
+        because: expect.stringContaining('with an unfinished rewind'),
       },
     ]);
     await world.store.close();
@@ -319,7 +319,7 @@ describe('after a rewind', () => {
     const { id, to } = await changed(world, write(world, 'a.txt', 'two'));
     await rewound(world.store, id, { to });
     const last = eventsOf(world.store, id).length - 1;
-    const branch = await makeBranch(world.store, { id, at: last, hasPrompt: false });
+    const branch = await createBranch(world.store, { id, at: last, hasPrompt: false });
     const of = (task: string) => foldLog(world.store, task).conversation.messages;
     expect(of(branch.id)).toEqual(of(id));
     await world.store.close();
@@ -382,7 +382,7 @@ describe('a task at work beside the one that is put back', () => {
     expect(foldLog(world.store, id).openChildren).toEqual(new Set());
     const test = await resumed(world, id, { main: [] });
     expect(textsOf(test.model.requests[0]).at(-1)).toContain(
-      `Task ${child} was at work here, before this conversation was put back to this point.`,
+      `Task ${child} was running at this point, to which this conversation was rewound.`,
     );
     expect(foldLog(world.store, id).status).toBe('completed');
     await rewound(world.store, id, { to: plan.logs[id] ?? 0 });

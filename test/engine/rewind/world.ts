@@ -8,7 +8,7 @@ import {
   planRewind,
   type RewindPlan,
   type RewindRequest,
-} from '../../../src/engine/rewind/plan.ts';
+} from '../../../src/engine/rewind/plan-rewind.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
@@ -16,7 +16,7 @@ import { openFileStore } from '../../../src/store/file-store.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { play, type Play } from '../play.ts';
 import { SETTINGS, testEngine, WORKER, type TestEngine } from '../support.ts';
-import type { ResumeOptions } from '../../../src/engine/requests.ts';
+import type { ResumeOptions } from '../../../src/engine/engine-requests.ts';
 
 const TOOLS = ['Read', 'Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile', 'Bash', 'TodoWrite'];
 const CHANGER = {

@@ -282,7 +282,7 @@ describe('a message that can’t be sent is an error', () => {
     [
       'to a shell',
       ({ shell }) => ({ to: shell, message: 'x' }),
-      /^TaskSend: to: \w+ is a shell, and reads nothing$/,
+      /^TaskSend: to: \w+ is a shell and reads no messages$/,
     ],
     [
       'that is empty',

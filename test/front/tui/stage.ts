@@ -23,9 +23,9 @@ import type { TaskStore } from '../../../src/store/task-store.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import type { TerminalDevice } from '../../../src/front/tui/terminal/screen.ts';
 import { Emulator, KEYS } from './emulator.ts';
-import type { QuestionAnswer } from '../../../src/engine/requests.ts';
 import { applyEvent } from '../../../src/protocol/state/fold.ts';
 import { initialState, type TaskState } from '../../../src/protocol/state/task-state.ts';
+import type { QuestionAnswer } from '../../../src/engine/engine-requests.ts';
 
 const START = Date.UTC(2026, 0, 1);
 

@@ -11,58 +11,61 @@ import type { EngineContext } from '../engine-context.ts';
 import type { TransferredContext, TransferRequest } from './transferred-context.ts';
 
 /**
- * A child that goes on with its parent's conversation: its requests begin with the bytes of the parent's,
- * so that the provider's cache serves them, and what is the child's own comes after. The parent's tools
- * stay in its requests; which of them it may call its own plan says.
+ * Gives a child its parent's conversation to continue. The child's requests begin with the bytes of the parent's, so
+ * that the provider's cache serves them, and its own part follows. The parent's tools stay in the requests; the
+ * child may call only those in its own plan.
  */
 export function forkContext(
   { prefixes }: EngineContext,
-  { caller, plan, line }: TransferRequest,
+  { caller, plan, taskLine: line }: TransferRequest,
 ): TransferredContext | MusterError {
-  const other = otherModel(caller, plan);
-  if (other !== null) return other;
+  const modelError = findModelError(caller, plan);
+  if (modelError !== null) return modelError;
   const setup = withToolsOf(caller, plan.setup);
   const unusable = findUnusableReason(plan.agent, setup);
   if (unusable !== null) return new MusterError('INVALID_PARAM', `context: ${unusable}`);
-  const ready = { ...plan, agent: asExerted(plan.agent, caller.spec.agent), setup };
+  const ready = { ...plan, agent: withEffortOf(caller.spec.agent, plan.agent), setup };
   return {
     plan: ready,
-    given: { text: ownPart(caller, ready, line), read: [] },
-    inherits: { prefix: prefixes.add(caller.prefix), conversation: conversationOf(caller) },
-    handed: [],
+    initialContext: { text: ownPart(caller, ready, line), read: [] },
+    forked: { prefix: prefixes.add(caller.prefix), conversation: conversationOf(caller) },
+    resultTasks: [],
   };
 }
 
-/** Another model's cache holds nothing of the conversation, and its thoughts are not that one's to read. */
-function otherModel(caller: TaskRun, { model }: ChildPlan): MusterError | null {
+/** Another model has nothing of the conversation in its cache and can't read the reasoning of this one. */
+function findModelError(caller: TaskRun, { model }: ChildPlan): MusterError | null {
   const own = modelName(caller.spec.model);
-  const its = modelName(model);
-  if (its === own) return null;
+  const requested = modelName(model);
+  if (requested === own) return null;
   return new MusterError(
     'INVALID_PARAM',
-    `model: means ${its}; context: inherit goes on with your conversation, which is of ${own}. Leave model or context out.`,
+    `model: means ${requested}, but context: inherit continues your conversation, which runs on ${own}. Leave model or context out.`,
   );
 }
 
-/** Of the child's tools those that stand in its requests, in their order. */
+/** Keeps the child's tools that are also in the parent's requests, in their order. */
 function withToolsOf({ prefix }: TaskRun, { tools, dropped, ...rest }: AgentSetup): AgentSetup {
   const kept = prefix.tools.flatMap(({ name }) => tools.find((tool) => tool.name === name) ?? []);
   const lost = tools
     .filter((tool) => !kept.includes(tool))
     .map(({ name }) => ({
       name,
-      reason: 'You have it not, and context inherit keeps your tools.',
+      reason: 'You do not have it, and context: inherit keeps your tools.',
     }));
   return { ...rest, tools: kept, dropped: [...dropped, ...lost] };
 }
 
-/** How hard a model is to think is a part of the request that its cache goes by. */
-function asExerted(agent: AgentDefinition, { effort }: AgentDefinition): AgentDefinition {
+/** Gives the agent its parent's effort setting, which is a part of the request that the cache depends on. */
+function withEffortOf({ effort }: AgentDefinition, agent: AgentDefinition): AgentDefinition {
   const { effort: _, ...rest } = agent;
   return effort === undefined ? rest : { ...rest, effort };
 }
 
-/** To its newest answer, each call of that with the same short result: a provider takes none without one. */
+/**
+ * Returns the caller's messages up to its newest answer. Each call of that answer gets the same short result, since
+ * providers accept no call without one.
+ */
 export function forkedMessages({ state }: TaskRun): readonly Message[] {
   const { messages, openCalls } = state.conversation;
   const answered: ToolMessage = {
@@ -78,8 +81,8 @@ export function forkedMessages({ state }: TaskRun): readonly Message[] {
   return openCalls.length === 0 ? [...messages] : [...messages, answered];
 }
 
-/** The agent type that the provider's cache knows its conversation by. */
-export function cachedAs({ spec }: TaskRun): string {
+/** Returns the name of the agent under which the provider's cache has the conversation. */
+export function cachedAgentName({ spec }: TaskRun): string {
   return spec.inherited?.agent ?? spec.agent.name;
 }
 
@@ -90,26 +93,28 @@ function conversationOf(caller: TaskRun): ForkedConversation {
   return {
     task: spec.id,
     seq: state.lastSeq,
-    agent: cachedAs(caller),
+    agent: cachedAgentName(caller),
     messages,
-    ...blobsOf(messages),
+    ...attachedBlobs(messages),
     ...(compaction.counted === null ? {} : { counted: compaction.counted }),
     said: compaction.said.map(({ at, from, text }) => ({ at, from, text })),
     known: [...state.knownFiles].flatMap(([path, hash]) => (hash === null ? [] : [{ path, hash }])),
   };
 }
 
-/** What messages show is kept for the log that names it: they may be in a blob themselves. */
-export function blobsOf(messages: readonly Message[]): { readonly blobs?: readonly string[] } {
+/** Returns the blobs of attachments in messages, which the log has to name since the messages may be in a blob. */
+export function attachedBlobs(messages: readonly Message[]): {
+  readonly blobs?: readonly string[];
+} {
   const blobs = [...new Set(attachmentsOf(messages).map(({ blob }) => blob))];
   return blobs.length === 0 ? {} : { blobs };
 }
 
-/** The outcome of each call of the newest answer, as its subagents see it: the same for all of them. */
+/** The result that stands for each open call of the newest answer in a fork, the same in all of them. */
 const HANDED_ON =
   '[Its outcome is not part of this conversation, which went on with a subagent here.]';
 
-/** Of a system prompt, what is the child's own and is not said of the conversation already. */
+/** The names of the parts of a system prompt that are the child's own. */
 const OWN_PARTS: ReadonlySet<string> = new Set([
   'identity',
   'mode',

@@ -10,33 +10,33 @@ import type { SharedPrefix } from '../../prompt/prefix.ts';
 import type { TaskRun } from '../../task/task-run.ts';
 import type { ContextArgument } from '../../task/context-argument.ts';
 
-/** What a child gets beside its prompt, ready to be frozen. */
+/** The context that a child gets in addition to its prompt, ready to be frozen. */
 export interface TransferredContext {
-  /** The child as it is to be made with that. */
+  /** The plan of the child, changed as this context needs it. */
   readonly plan: ChildPlan;
-  readonly given?: InitialContext;
-  readonly inherits?: {
+  readonly initialContext?: InitialContext;
+  readonly forked?: {
     readonly prefix: SharedPrefix;
     readonly conversation: ForkedConversation;
   };
-  readonly summarises?: {
+  readonly summarized?: {
     readonly conversation: SummarizedConversation;
-    /** What asking for the summary can take. */
-    readonly least: Expense;
-    /** Of the model that is asked. */
-    readonly facts: ModelDetails;
+    /** The least that the request for the summary can cost. */
+    readonly minimumExpense: Expense;
+    /** The details of the model that writes the summary. */
+    readonly modelDetails: ModelDetails;
   };
-  /** Tasks whose results it gets: it may reach them. */
-  readonly handed: readonly string[];
+  /** Ids of the tasks whose results it gets: it may see these tasks. */
+  readonly resultTasks: readonly string[];
 }
 
-/** A Task call that wants its child to have more than the prompt. */
+/** A Task call that passes context to its child. */
 export interface TransferRequest {
   readonly caller: TaskRun;
-  /** The child: its id, and what was decided about it. */
+  /** The id of the child. */
   readonly id: string;
   readonly plan: ChildPlan;
-  /** What its system prompt would end with: what is particular to this task. */
-  readonly line: string;
-  readonly wish: ContextArgument;
+  /** The last line of its system prompt, which describes this task. */
+  readonly taskLine: string;
+  readonly context: ContextArgument;
 }

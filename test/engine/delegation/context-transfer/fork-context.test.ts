@@ -130,7 +130,7 @@ it('another model in the call is an error', async () => {
   const run = test.start('main');
   await run.end.written;
   expect(eventsOfType(test, 'call.ended').map(({ text }) => text)).toEqual([
-    'Task: model: means scripted/other; context: inherit goes on with your conversation, which is of scripted/one. Leave model or context out.',
+    'Task: model: means scripted/other, but context: inherit continues your conversation, which runs on scripted/one. Leave model or context out.',
   ]);
   expect(test.model.requests).toHaveLength(2);
   expect(eventsOfType(test, 'child.created')).toEqual([]);
@@ -164,7 +164,7 @@ it('a type that works with none of its parent’s tools is an error', async () =
   await test.start('main').end.written;
   expect(eventsOfType(test, 'call.ended')[0]?.text).toEqual(
     expect.stringMatching(
-      /^Task: context: `scout` can't be started: none of the tools that it asks for can be had here\. .*Read: You have it not, and context inherit keeps your tools\./,
+      /^Task: context: `scout` can't be started: none of the tools that it asks for can be had here\. .*Read: You do not have it, and context: inherit keeps your tools\./,
     ),
   );
 });

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { foldLog } from '../../../../src/engine/task/fold-log.ts';
-import { makeBranch } from '../../../../src/replay/branch.ts';
 import { openFileStore } from '../../../../src/store/file-store.ts';
+import { createBranch } from '../../../../src/replay/create-branch.ts';
 import type { TaskStore } from '../../../../src/store/task-store.ts';
 import { tempDirectory } from '../../../sys/temp.ts';
 import { isSummaryRequest } from '../../compaction/support.ts';
@@ -71,7 +71,7 @@ it('a task that is moved without its parent asks for the same', async () => {
   const { test, one } = await delegated(storeIn(join(tempDirectory(), 'data')));
   const elsewhere = storeIn(join(tempDirectory(), 'data'));
   await elsewhere.importTree(test.store.exportTree(one));
-  const branch = await makeBranch(elsewhere, { id: one, at: 1, hasPrompt: true });
+  const branch = await createBranch(elsewhere, { id: one, at: 1, hasPrompt: true });
   const there = delegating(elsewhere);
   const run = await there.engine.resume(branch.id, {
     prompt: 'more',
@@ -88,7 +88,7 @@ it('where the conversation is lost before the summary was asked for, the task go
   const directory = join(tempDirectory(), 'data');
   const { one } = await delegated(storeIn(directory));
   const again = storeIn(directory);
-  const branch = await makeBranch(again, { id: one, at: 1, hasPrompt: true });
+  const branch = await createBranch(again, { id: one, at: 1, hasPrompt: true });
   for (const file of blobsIn(directory)) {
     if (readFileSync(file, 'utf8').startsWith('[{"role":"user"')) rmSync(file);
   }

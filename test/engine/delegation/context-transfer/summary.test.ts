@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { toolsByName } from '../../../../src/replay/idle-deps.ts';
-import { makeBranch } from '../../../../src/replay/branch.ts';
 import { readFullLog } from '../../../../src/engine/task/fold-log.ts';
+import { createBranch } from '../../../../src/replay/create-branch.ts';
 import { rerunTree } from '../../../../src/replay/rerun-tree.ts';
 import type { ScriptedAnswer } from '../../../scripted-model.ts';
 import { stopOrder } from '../../../../src/engine/task/stop-order.ts';
@@ -240,7 +240,7 @@ describe('a summary of the conversation of the parent', () => {
       [1, 1],
     ] as const) {
       const before = started.model.requests.length;
-      const branch = await makeBranch(started.store, { id: spec.id, at: point, hasPrompt: true });
+      const branch = await createBranch(started.store, { id: spec.id, at: point, hasPrompt: true });
       const resumed = await started.engine.resume(branch.id, {
         prompt: 'more',
         maxRights: (recorded) => recorded,

@@ -1,0 +1,161 @@
+import { formatDuration, plural, truncate } from '../../base/text.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
+import type { TaskInput } from '../../protocol/input.ts';
+import { NOTHING } from '../../protocol/model.ts';
+import { drawNonce } from '../../protocol/outside-text.ts';
+import { isBegunBy } from '../../protocol/state/activation.ts';
+import { flagsText } from '../../receipts/answer-flags.ts';
+import { receiptParts } from '../../receipts/receipt-line.ts';
+import { childReceipt } from '../../receipts/receipt.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { staleReadsNote } from '../task/shared-files.ts';
+import { noticeItem } from '../../protocol/notice-text.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { elapsedMs, fullResult, endNoticeId } from '../results/result.ts';
+import { formatResumeHint } from '../results/task-report.ts';
+import { delegationsToReport, type NotifiedAncestor } from './check-repeated-delegations.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
+
+/** Maximum length, in code points, of a result in its notice. TaskOutput reads the rest. */
+const RESULT_IN_NOTICE = 600;
+/**
+ * Maximum length, in UTF-16 units, of the results in all notices that wait for a request. A notice beyond it holds
+ * only the line about the end, so that the ends of a thousand tasks fit into one request.
+ */
+const RESULTS_TOGETHER = 24_000;
+
+/**
+ * Reports the end of a task to its parent. If that can't be written to the parent's log, the parent fails, since it
+ * would otherwise wait forever.
+ */
+export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
+  const { parent } = run;
+  if (parent === null) return;
+  try {
+    recordChildEnd(parent, run.outcome());
+  } catch (thrown) {
+    deps.onFault(parent.spec.id, thrown);
+    parent.fail(thrown);
+  }
+  parent.mailbox.wake();
+}
+
+/**
+ * Writes the end of a child to its parent's log. A call that waits for the child then reads the result; for a child
+ * in the background a notice is queued for the parent's next request.
+ */
+export function recordChildEnd(
+  parent: Pick<TaskRun, 'journal'> & NotifiedAncestor,
+  child: TaskState,
+): void {
+  const { id } = child.spec;
+  const known = parent.state.children.get(id);
+  if (known === undefined || known.status !== null) return;
+  const delegations = delegationsToReport(child, parent);
+  const ended: EventBody = {
+    type: 'child.ended',
+    child: id,
+    // A child whose end could not be written (a full disk) counts as failed, so that no task waits for it.
+    status: child.end?.status ?? 'failed',
+    changed: [...child.filesChanged.values()],
+    spent: child.activation.spent,
+    work: child.activation.work,
+    below: knownDescendants(child),
+    ...(Object.keys(delegations).length === 0 ? {} : { delegations }),
+    receipt: childReceipt(child),
+  };
+  const maxLength = Math.max(
+    0,
+    Math.min(RESULT_IN_NOTICE, RESULTS_TOGETHER - queuedResultsLength(parent.state)),
+  );
+  const notice = known.background ? endNotice(parent.state, child, maxLength) : null;
+  recordWithNotice(parent, ended, notice);
+}
+
+/** Writes to the parent's log that a child is lost, so that no task waits for it. */
+export function recordLostChild(
+  parent: Pick<TaskRun, 'journal' | 'state'>,
+  id: string,
+  reason: string,
+): void {
+  const known = parent.state.children.get(id);
+  if (known === undefined || known.status !== null) return;
+  const { below, background } = known;
+  const text = noticeItem(`- Task ${id} is lost: ${reason}.`);
+  const nonce = drawNonce(text);
+  const input = { id: `${id}-lost`, kind: 'result', from: id, text, nonce } as const;
+  const ended = { type: 'child.ended', child: id, status: 'failed', changed: [] } as const;
+  recordWithNotice(parent, { ...ended, spent: NOTHING, below }, background ? input : null);
+}
+
+/** Writes the notice first: after a crash in the middle of the batch, both are written again. */
+function recordWithNotice(
+  parent: Pick<TaskRun, 'journal'>,
+  ended: EventBody,
+  notice: TaskInput | null,
+): void {
+  const queued = notice === null ? [] : [{ type: 'input.queued', input: notice } as const];
+  parent.journal.record(...queued, ended);
+}
+
+/**
+ * Closes the remaining open children of a task once everything that ran below it has ended. These are the children
+ * whose end could not be written, and those that were reserved before a crash and that no call starts any more.
+ */
+export function closeOpenChildren(
+  { store }: Pick<EngineDeps, 'store'>,
+  run: Pick<TaskRun, 'journal'> & NotifiedAncestor,
+): void {
+  for (const id of run.state.openChildren) {
+    const callId = run.state.children.get(id)?.callId ?? '';
+    const child = store.exists(id) ? foldLog(store, id) : null;
+    const hasBegun = child !== null && isBegunBy(child.activation, run.state.spec.id, callId);
+    if (hasBegun) recordChildEnd(run, child);
+    else recordLostChild(run, id, 'the task above it ended before it began');
+  }
+}
+
+/** Returns the ids of all descendants that a task's state knows. Descendants of a running child follow at its end. */
+export function knownDescendants({ children }: TaskState): readonly string[] {
+  const ids = new Set<string>();
+  for (const [id, { below }] of children) {
+    ids.add(id);
+    for (const lower of below) ids.add(lower);
+  }
+  return [...ids];
+}
+
+function queuedResultsLength({ conversation: { queued } }: TaskState): number {
+  return queued.reduce((sum, { kind, text }) => sum + (kind === 'result' ? text.length : 0), 0);
+}
+
+/** `maxLength`: of the result, in code points. */
+function endNotice(parent: TaskState, child: TaskState, maxLength: number): TaskInput {
+  const { spec, end } = child;
+  const result = fullResult(child).trim();
+  const shown = truncate(result, maxLength);
+  const summary = [
+    end?.status ?? child.status,
+    plural(child.turns, 'turn'),
+    formatDuration(elapsedMs(child)),
+  ].join(', ');
+  const error = end?.error ?? null;
+  const stale = staleReadsNote(parent, child);
+  const hint = formatResumeHint(child, parent);
+  const parts = [
+    `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${summary}.`,
+    ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
+    ...(result === '' ? ['It gave no text.'] : []),
+    ...(shown === '' ? [] : [`Result: ${shown}`]),
+    ...(child.activation.claims.length === 0 ? [] : [`[${flagsText(child.activation.claims)}]`]),
+    `[Receipt: ${receiptParts(child, maxLength > 0 ? 'full' : 'counts').join(' · ')}]`,
+    ...(hint === '' ? [] : [hint]),
+    ...(stale === '' ? [] : [stale]),
+    ...(shown.length < result.length
+      ? [`[Cut. The full result: TaskOutput(task_id: "${spec.id}")]`]
+      : []),
+  ];
+  const text = noticeItem(parts.join(' '));
+  return { id: endNoticeId(child), kind: 'result', from: spec.id, text, nonce: drawNonce(text) };
+}

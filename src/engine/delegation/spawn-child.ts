@@ -1,0 +1,194 @@
+import { errorMessage, MusterError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { ModelDetails } from '../../protocol/model.ts';
+import type { TaskSource } from '../../protocol/task.ts';
+import { Budget } from '../limits/budget.ts';
+import { taskCaps } from '../limits/configured-limits.ts';
+import { createTask } from './create-task.ts';
+import { recordLostChild } from './deliver-end.ts';
+import {
+  estimateInput,
+  firstRequest,
+  inputToReserve,
+  minimumExpense,
+  estimateRequestNeed,
+} from '../limits/estimate.ts';
+import type { TransferredContext } from './context-transfer/transferred-context.ts';
+import { limitMessage } from '../limits/limit-message.ts';
+import { planChild, type ChildPlan, type ChildRequest } from './plan-child.ts';
+import { describePrompt, formatTaskLine } from '../prompt/prompt.ts';
+import { repeatedDelegationError, recordedDelegationKey } from './check-repeated-delegations.ts';
+import { findUnpricedCap } from '../turn/request-budget.ts';
+import { findSchemaProblem } from '../structured/check-answer.ts';
+import { visibleTasksNamedIn } from './visible-tasks.ts';
+import { outputSchemaOf } from '../task/output-schema.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { TaskArguments } from '../task/task-arguments.ts';
+import type { EngineContext } from './engine-context.ts';
+
+/** A Task call that creates a child. */
+export interface SpawnRequest {
+  readonly caller: TaskRun;
+  readonly callId: string;
+  readonly input: TaskArguments;
+  /** The id that the call reserved before a crash, or null for a new child. */
+  readonly reservedId: string | null;
+}
+
+/** Creates the child of a Task call, ready to run. Returns the error if the call is wrong. */
+export async function spawnChild(
+  engine: EngineContext,
+  request: SpawnRequest,
+): Promise<TaskRun | MusterError> {
+  const { deps, running } = engine;
+  const { caller, callId, input, reservedId } = request;
+  const { agent, cwd, model } = caller.spec;
+  const moment = caller.state.conversation.openCalls;
+  const planned = planChild(
+    deps,
+    {
+      agent,
+      cwd,
+      model,
+      rights: caller.permissions.rights,
+      modeGrants: caller.permissions.modeGrants(),
+      moment,
+    },
+    requestOf(input),
+  );
+  if (planned instanceof MusterError) return planned;
+  const schemaError = await findSchemaError(input, planned.agent);
+  if (schemaError !== null) return schemaError;
+  const id = reservedId ?? newId();
+  const transferred = await transferContext(engine, request, { id, plan: planned });
+  if (transferred instanceof MusterError) return transferred;
+  const { plan } = transferred;
+  const modelDetails = await deps.models.details(plan.model);
+  // From here to the creation nothing is awaited, so that limits still hold.
+  caller.cancellation.turnSignal.throwIfAborted();
+  const delegated = { agent: plan.agent.name, prompt: input.prompt };
+  const delegation = recordedDelegationKey(engine, delegated);
+  // A reserved child was accepted before the crash.
+  if (reservedId === null) {
+    const hit =
+      repeatedDelegationError(engine, caller, { ...delegated, delegation }) ??
+      findLimitError(engine, request, { transferred, modelDetails });
+    if (hit !== null) return hit;
+  }
+  try {
+    return createTask(engine, caller.tree, {
+      ...plan,
+      id,
+      description: descriptionOf(input),
+      prompt: input.prompt,
+      handed: [
+        ...new Set([
+          ...visibleTasksNamedIn(input.prompt, caller, running),
+          ...transferred.resultTasks,
+        ]),
+      ],
+      transferred,
+      cwd,
+      source: sourceOf(input),
+      skills: input.skill === undefined ? [] : [input.skill.name],
+      params: input.params,
+      ...(input.outputSchema === undefined ? {} : { outputSchema: input.outputSchema }),
+      parent: { run: caller, callId, delegation },
+    });
+  } catch (thrown) {
+    // The caller would wait for the child forever.
+    recordLostChild(caller, id, errorMessage(thrown));
+    // A log that can't be created (a full disk) is an error for the model and does not end its task.
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
+}
+
+/** Returns the error of an answer schema that can't be used, from the call or the definition; null if it is valid. */
+async function findSchemaError(
+  { outputSchema }: TaskArguments,
+  agent: AgentDefinition,
+): Promise<MusterError | null> {
+  const schema = outputSchema ?? agent.outputSchema;
+  const problem = schema === undefined ? null : await findSchemaProblem(schema);
+  if (problem === null) return null;
+  const source = outputSchema === undefined ? `of agent ${agent.name} ` : '';
+  return new MusterError(
+    'INVALID_PARAM',
+    `output_schema: the schema ${source}can't be used: ${problem}`,
+  );
+}
+
+/** A child that continues the caller's conversation uses the caller's model, not the one of its definition. */
+function requestOf(input: TaskArguments): ChildRequest {
+  return input.context?.kind === 'inherit' ? { model: 'inherit', ...input } : input;
+}
+
+/** Gathers the context that the child gets in addition to its prompt; most calls ask for none. */
+async function transferContext(
+  engine: EngineContext,
+  { caller, input }: SpawnRequest,
+  child: { readonly id: string; readonly plan: ChildPlan },
+): Promise<TransferredContext | MusterError> {
+  const { context } = input;
+  if (context === undefined) return { plan: child.plan, resultTasks: [] };
+  const { gatherTransferredContext } = await import('./context-transfer/gather-context.ts');
+  const line = taskLineOf(input, child.plan);
+  return await gatherTransferredContext(engine, { ...child, caller, taskLine: line, context });
+}
+
+const LEAVE_CONTEXT_OUT = 'Leave context out, and say in the prompt what matters.';
+
+interface PlannedSpawn {
+  readonly transferred: TransferredContext;
+  readonly modelDetails: ModelDetails;
+}
+
+/** Returns the error if a limit of the tree or a budget leaves no room for another task; null otherwise. */
+function findLimitError(
+  { prefixes }: EngineContext,
+  { caller, input }: SpawnRequest,
+  { transferred, modelDetails }: PlannedSpawn,
+): MusterError | null {
+  const { plan, initialContext, forked, summarized } = transferred;
+  const tasks = caller.tree.findTaskLimitHit();
+  if (tasks !== null) {
+    return new MusterError('LIMIT_EXCEEDED', `${limitMessage(tasks)}. Do the work yourself.`);
+  }
+  const budget = new Budget(taskCaps(plan.limits), caller.budget);
+  if (summarized !== undefined) {
+    const { conversation, minimumExpense, modelDetails: summaryModel } = summarized;
+    const hit =
+      findUnpricedCap(budget, conversation.model, summaryModel) ??
+      budget.findExceededCap(minimumExpense);
+    if (hit !== null) {
+      const message = `context: summary: ${limitMessage(hit)}. ${LEAVE_CONTEXT_OUT}`;
+      return new MusterError('LIMIT_EXCEEDED', message);
+    }
+  }
+  const { prompt, tools } = plan.setup;
+  const line = taskLineOf(input, plan);
+  const { system, ...shared } = prefixes.get(prompt, tools).prefix;
+  const prefix = forked?.prefix.prefix ?? { ...shared, system: [...system, line] };
+  const request = firstRequest(`${initialContext?.text ?? ''}${input.prompt}`);
+  const messages = [...(forked?.conversation.messages ?? [])];
+  const tokens = inputToReserve(estimateInput({ ...request, messages }, prefix), null);
+  const expense = minimumExpense(estimateRequestNeed(tokens, modelDetails));
+  const hit = findUnpricedCap(budget, plan.model, modelDetails) ?? budget.findExceededCap(expense);
+  if (hit === null) return null;
+  return new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
+}
+
+function sourceOf({ skill, templateName }: TaskArguments): TaskSource {
+  if (templateName !== undefined) return 'template';
+  return skill === undefined ? 'model' : 'skill';
+}
+
+function taskLineOf(input: TaskArguments, { agent }: ChildPlan): string {
+  return formatTaskLine(descriptionOf(input), outputSchemaOf({ ...input, agent }));
+}
+
+function descriptionOf({ description, prompt }: TaskArguments): string {
+  return description ?? describePrompt(prompt);
+}

@@ -1,0 +1,85 @@
+import type { ErrorInfo } from '../../base/errors.ts';
+import { paidTokens } from '../../protocol/model.ts';
+import type { TaskStatus } from '../../protocol/result.ts';
+import type { TemplateItem } from '../../protocol/template.ts';
+import { flagsText } from '../../receipts/answer-flags.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { elapsedMs, fullResult } from '../results/result.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
+
+/** The outcome of one item. */
+export interface ItemRow {
+  /** Its number, from 1. */
+  readonly index: number;
+  readonly item: TemplateItem;
+  /** `waiting` if its task has not started. */
+  readonly status: TaskStatus | 'waiting';
+  /** Null if it has none yet. */
+  readonly taskId: string | null;
+  readonly turns: number;
+  /** Paid tokens of its task, without those of its subagents. */
+  readonly tokens: number;
+  /** Null if no price is known. */
+  readonly costUsd: number | null;
+  readonly durationMs: number;
+  /** The full answer, or as much of it as there is. */
+  readonly result: string;
+  readonly error: ErrorInfo | null;
+  /** The flags of its answer in one text, and a sentence for each unmet request of its definition. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads the outcome of each item from the logs, in the order of the items. A task without an end that does not run
+ * has the status `interrupted`.
+ */
+export function readItemRows(store: TaskStore, run: TaskState): readonly ItemRow[] {
+  const { items = [] } = run.spec.fanOut ?? {};
+  return items.map((item, index) => rowOf(store, run, { item, index }));
+}
+
+function rowOf(
+  store: TaskStore,
+  run: TaskState,
+  { item, index }: { readonly item: TemplateItem; readonly index: number },
+): ItemRow {
+  const taskId = run.items.get(index) ?? null;
+  const child = taskId !== null && store.exists(taskId) ? foldLog(store, taskId) : null;
+  if (child === null) {
+    const status = run.children.get(taskId ?? '')?.status ?? 'waiting';
+    return { ...NOTHING_DONE, status, index: index + 1, item, taskId };
+  }
+  return {
+    index: index + 1,
+    item,
+    status: isInterrupted(store, child) ? 'interrupted' : child.status,
+    taskId,
+    turns: child.turns,
+    tokens: paidTokens(child.usage),
+    costUsd: child.costUsd,
+    durationMs: elapsedMs(child),
+    result: fullResult(child),
+    error: child.end?.error ?? null,
+    warnings: warningsOf(child),
+  };
+}
+
+function warningsOf({ activation, warnings }: TaskState): readonly string[] {
+  const flags = flagsText(activation.claims);
+  return [...(flags === '' ? [] : [flags]), ...warnings];
+}
+
+function isInterrupted(store: TaskStore, { end, status, spec }: TaskState): boolean {
+  return end === null && status !== 'parked' && store.getOwner(spec.id) === null;
+}
+
+const NOTHING_DONE = {
+  turns: 0,
+  tokens: 0,
+  costUsd: 0,
+  durationMs: 0,
+  result: '',
+  error: null,
+  warnings: [],
+} as const;

@@ -1,0 +1,167 @@
+import { MusterError, UsageError } from '../../base/errors.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
+import type { EndStatus } from '../../protocol/result.ts';
+import { liveEvents, type FileLeft, type RewoundFile } from '../../protocol/events/rewound.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import { findBranchPoint } from './branch-point.ts';
+import { planFiles } from './plan-files.ts';
+import { readTreeSince, type TreeSince } from './tree-since.ts';
+import { readFullLog } from '../task/fold-log.ts';
+import { foldEvents } from '../../protocol/state/fold.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
+
+/** The target of a rewind: the state after an event, or the one before the last rewind. */
+export type RewindRequest = { readonly to: number } | 'undo';
+
+/** The length of a conversation. */
+export interface ConversationSize {
+  readonly messages: number;
+  /** The number of completed answers. */
+  readonly turns: number;
+  /** The status of its end, or null if it had not ended. */
+  readonly end: EndStatus | null;
+}
+
+/** The plan of a rewind, of which nothing is done yet. */
+export interface RewindPlan {
+  readonly task: string;
+  /** Name of its agent definition. */
+  readonly agent: string;
+  readonly wish: RewindRequest;
+  /** The target event: the last one up to the requested event at which the conversation is complete. */
+  readonly to: number;
+  /** The time of the target event, in milliseconds since the epoch. */
+  readonly toTime: number;
+  /** The number of the rewind that this one undoes, or null. */
+  readonly undoes: number | null;
+  /** The number of an unfinished earlier rewind, or null. If it is set, this rewind only finishes that one. */
+  readonly ends: number | null;
+  /** True if the task is already at the target, so that nothing is done. */
+  readonly isThere: boolean;
+  readonly before: ConversationSize;
+  /** The conversation after the rewind. */
+  readonly after: ConversationSize;
+  /** Descendants that were created after the target; they are not waited for any more. */
+  readonly tasks: readonly string[];
+  /** Descendants that were running at the target and have continued since. */
+  readonly dropped: readonly string[];
+  readonly files: readonly RewoundFile[];
+  /** The reasons why the rewind is refused; empty if it can be done. */
+  readonly refused: readonly FileLeft[];
+  /** The commands that ran since; their changes are not undone. */
+  readonly commands: readonly string[];
+  /** The number of calls since whose file changes are not known. */
+  readonly unknownCalls: number;
+  /** The directories in which files may be restored. */
+  readonly roots: readonly string[];
+  /** The number of the newest event of each log that the plan is based on, by task. */
+  readonly logs: Readonly<Record<string, number>>;
+}
+
+/**
+ * Plans a rewind. Throws `INVALID_PARAM` for an event that does not exist, and UsageError if there is nothing to
+ * rewind.
+ */
+export async function planRewind(
+  store: TaskStore,
+  id: string,
+  wish: RewindRequest,
+): Promise<RewindPlan> {
+  const events = readFullLog(store, id);
+  const now = foldEvents(events);
+  if (now.spec.fanOut !== undefined) {
+    throw new UsageError(
+      `task ${id} is a run of a template, and no conversation: rewind one of its items`,
+    );
+  }
+  const target = targetOf(events, wish, now);
+  const then = foldEvents(events.filter(({ seq }) => seq <= target.to));
+  const toTime = events.findLast(({ seq }) => seq <= target.to)?.ts ?? now.createdAt;
+  const since = readTreeSince(store, id, { seq: target.to, ts: toTime });
+  const pending = target.ends === null ? null : now.rewinding;
+  const { files, refused } =
+    pending === null ? await planFiles(store, since) : { files: pending.files, refused: [] };
+  const hasFiles = files.length > 0 || refused.length > 0;
+  const isThere = pending === null && !hasFiles && isAt(events, target.to);
+  return {
+    task: id,
+    agent: now.spec.agent.name,
+    wish,
+    ...target,
+    toTime,
+    isThere,
+    before: sizeOf(now),
+    after: sizeOf(then),
+    tasks: pending === null ? since.newTasks : [],
+    dropped: pending === null && target.undoes === null ? droppedOf(then, since) : [],
+    files,
+    refused,
+    commands: pending === null ? since.commands : [],
+    unknownCalls: pending === null ? since.unknownCalls : 0,
+    roots: since.roots,
+    logs: since.logs,
+  };
+}
+
+type Target = Pick<RewindPlan, 'to' | 'undoes' | 'ends'>;
+
+function targetOf(events: readonly TaskEvent[], wish: RewindRequest, now: TaskState): Target {
+  const { id } = now.spec;
+  if (now.rewinding !== null) {
+    const { seq } = now.rewinding;
+    const cut = events.find((event) => event.seq === seq);
+    const to = cut?.type === 'task.rewound' ? cut.to : seq;
+    return { to, undoes: null, ends: seq };
+  }
+  if (wish === 'undo') {
+    const undoes = rewindToUndo(events, id);
+    return { to: undoes - 1, undoes, ends: null };
+  }
+  const last = events.at(-1)?.seq ?? -1;
+  if (wish.to > last) {
+    throw new MusterError('INVALID_PARAM', `--to: task ${id} has the events 0 to ${last}`);
+  }
+  return { to: findBranchPoint(events, wish.to), undoes: null, ends: null };
+}
+
+function rewindToUndo(events: readonly TaskEvent[], id: string): number {
+  const live = liveEvents(events);
+  const last = live.findLast((event) => event.type === 'task.rewound' && event.undoes === null);
+  if (last === undefined)
+    throw new UsageError(`task ${id} was not rewound: there is nothing to undo`);
+  const continued = live.find(
+    (event) => event.seq > last.seq && (event.type === 'task.started' || changesTask(event)),
+  );
+  if (continued === undefined) return last.seq;
+  throw new MusterError(
+    'CONFLICT',
+    `task ${id} has continued after that rewind (event ${continued.seq}): \`muster tasks rewind ${id} --to ${last.seq - 1}\` returns to before the rewind and drops everything since`,
+  );
+}
+
+function changesTask(event: TaskEvent): boolean {
+  if (event.type === 'input.queued') return event.input.from !== 'muster';
+  return event.type === 'task.resumed' || event.type === 'task.ended';
+}
+
+/** Returns true if nothing relevant has happened since the event. */
+function isAt(events: readonly TaskEvent[], to: number): boolean {
+  const since = liveEvents(events).filter(({ seq }) => seq > to);
+  const first = since.find(({ type }) => type !== 'task.claimed' && type !== 'warning');
+  if (first === undefined) return true;
+  if (first.type !== 'task.rewound' || first.to !== to) return false;
+  return since.every((event) => event.type !== 'task.started' && !changesTask(event));
+}
+
+function droppedOf(
+  { openChildren }: TaskState,
+  { continuedTasks: wentOn }: TreeSince,
+): readonly string[] {
+  return [...openChildren].filter((child) => wentOn.has(child));
+}
+
+function sizeOf({ conversation, turns, end }: TaskState): ConversationSize {
+  // The next request adds one message with the outcomes of the newest calls.
+  const messages = conversation.messages.length + (conversation.openCalls.length === 0 ? 0 : 1);
+  return { messages, turns, end: end?.status ?? null };
+}

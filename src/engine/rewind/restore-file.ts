@@ -1,0 +1,161 @@
+import { lstatSync, rmdirSync, statSync, unlinkSync, type BigIntStats, type Stats } from 'node:fs';
+import { basename, dirname, sep } from 'node:path';
+import { MusterError, systemErrorCode } from '../../base/errors.ts';
+import { isInside } from '../../base/path-inside.ts';
+import type { FileForm, RewoundFile } from '../../protocol/events/rewound.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import { entryStats, withEntry } from '../../sys/entry-in-roots.ts';
+import { fileKind } from '../../sys/file-errors.ts';
+import { holdDirectory } from '../../sys/held-directory.ts';
+import type { OpenPlace } from '../../sys/open-in-roots.ts';
+import { rootOf } from '../../sys/paths.ts';
+import { readWholeFile, withFile } from '../../sys/read-file.ts';
+import { resolveInRoots } from '../../sys/real-path.ts';
+import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/write-file.ts';
+import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
+import { permissionBits } from '../../tools/shared/previous-content.ts';
+
+/** The present content of a path. */
+export type PathContent =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'file'; readonly form: FileForm; readonly stats: BigIntStats }
+  /** Something else, described in words that follow "is". */
+  | { readonly kind: 'other'; readonly what: string };
+
+const NEVER_ABORTED = new AbortController().signal;
+
+/** Reads what is at a path of a log, which was absolute and free of links when it was written. Throws MusterError. */
+export async function readPathContent(
+  path: string,
+  roots: readonly string[],
+): Promise<PathContent> {
+  const location = locationOf(path, roots);
+  const { real, exists, problem } = resolveInRoots(path, location.roots);
+  if (real !== path) return { kind: 'other', what: 'reached through a link' };
+  // A file whose directory was replaced by a file counts as deleted.
+  if (!exists && (problem === undefined || problem === 'not_a_directory'))
+    return { kind: 'nothing' };
+  if (!exists) return { kind: 'other', what: 'not readable' };
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) return { kind: 'nothing' };
+  if (!stats.isFile()) return { kind: 'other', what: fileKind(stats) };
+  return withFile(path, location, async (file) => {
+    const form = {
+      hash: await fileFingerprint(file, NEVER_ABORTED),
+      mode: permissionBits(file.stats),
+    };
+    return { kind: 'file', form, stats: file.stats };
+  });
+}
+
+/** Returns the location for access without following links. A path outside the roots was allowed by a person. */
+function locationOf(path: string, roots: readonly string[]): OpenPlace {
+  const judged = new Map([[path, { real: path, mayHaveOtherNames: false }]]);
+  if (rootOf(path, roots) !== undefined) return { roots, judged };
+  let directory = dirname(path);
+  while (directory !== sep && statOf(directory)?.isDirectory() !== true) {
+    directory = dirname(directory);
+  }
+  return { roots: [directory], judged };
+}
+
+/** Returns undefined for a path that does not exist or can't be read. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return undefined;
+  }
+}
+
+/** Keeps the present content of a file, so that it can be restored. Throws `CONFLICT` if the file has changed. */
+export async function keepCurrentContent(
+  store: TaskStore,
+  { path, from }: RewoundFile,
+  roots: readonly string[],
+): Promise<void> {
+  if (from === null) return;
+  const options = { maxBytes: MAX_EDIT_BYTES, signal: NEVER_ABORTED };
+  const { bytes, hash } = await readWholeFile(path, locationOf(path, roots), options);
+  if (hash !== from.hash) throw changed(path);
+  await store.putBackup(bytes);
+}
+
+/**
+ * Restores a file to the content that a rewind gives it. Repeating it does nothing. Throws MusterError: `CONFLICT`
+ * if the file is neither as the rewind found it nor as the rewind leaves it.
+ */
+export async function restoreFile(
+  store: TaskStore,
+  { path, from, to }: RewoundFile,
+  roots: readonly string[],
+): Promise<void> {
+  const found = await readPathContent(path, roots);
+  if (hasForm(found, to, { comparesMode: true })) return;
+  const isExpected = [from, to].some((form) => hasForm(found, form, { comparesMode: false }));
+  if (!isExpected) {
+    throw changed(path);
+  }
+  if (to !== null) {
+    const bytes = store.getBackup(to.hash);
+    if (bytes === null)
+      throw new MusterError('NOT_FOUND', `the earlier content of ${path} is not kept any more`);
+    const expected = found.kind === 'file' ? found.stats : 'nothing';
+    await writeFileInRoots(path, locationOf(path, roots), bytes, expected, { mode: to.mode });
+  } else if (found.kind === 'file') {
+    await remove(path, found.stats, roots);
+  }
+}
+
+/** Returns true if a path has the given form: content and, if `comparesMode` is set, permission bits. */
+export function hasForm(
+  found: PathContent,
+  form: FileForm | null,
+  { comparesMode }: { readonly comparesMode: boolean },
+): boolean {
+  if (form === null) return found.kind === 'nothing';
+  if (found.kind !== 'file' || found.form.hash !== form.hash) return false;
+  return !comparesMode || found.form.mode === form.mode;
+}
+
+async function remove(path: string, stats: BigIntStats, roots: readonly string[]): Promise<void> {
+  await withEntry(path, locationOf(path, roots), async ({ directory, name, stats: now }) => {
+    if (now === undefined || !isSameFile(now, stats)) throw changed(path);
+    unlinkSync(directory.at(name));
+    await syncDirectory(directory.at('.'));
+  });
+}
+
+/** Removes the directories above a deleted file that are empty now, but never a root. */
+export function removeEmptyParents(path: string, roots: readonly string[]): void {
+  for (let at = dirname(path); ; at = dirname(at)) {
+    const root = rootOf(at, roots);
+    if (root === undefined || roots.some((each) => isInside(at, each))) return;
+    try {
+      const above = holdDirectory(root, dirname(at));
+      try {
+        if (entryStats(above, basename(at)) !== undefined) rmdirSync(above.at(basename(at)));
+      } finally {
+        above.close();
+      }
+    } catch (thrown) {
+      // The directory is not empty or can't be removed: it stays, with those above it.
+      if (systemErrorCode(thrown) === undefined) throw thrown;
+      return;
+    }
+  }
+}
+
+function changed(path: string): MusterError {
+  return new MusterError('CONFLICT', `${path} was changed by another program just now`);
+}
+
+/** Returns the path of a file where a directory above the given path should be, or null if there is none. */
+export function findFileAbove(path: string): string | null {
+  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
+    const stats = statOf(at);
+    if (stats !== undefined) return stats.isDirectory() ? null : at;
+  }
+  return null;
+}

@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from 'node:util';
+import { unescapeTags } from '../base/control-tags.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
+import { limitMessage } from '../engine/limits/limit-message.ts';
+import type { StopOrder } from '../engine/task/stop-order.ts';
+import { isExternalEvent } from './external-events.ts';
+
+/** The events that one owner of a log wrote, from its claim until it ended, died or parked the task. */
+export interface Epoch {
+  /** The number of events in the log before the first of these, including the claim. */
+  readonly eventsBefore: number;
+  readonly events: readonly TaskEvent[];
+  /** The stop order that it got, or null. */
+  readonly stop: EpochStop | null;
+}
+
+/** The moment of a stop order: before the loop starts its next step, while that runs, or while a model is asked. */
+export type StopMoment = 'at_once' | 'when_quiet' | 'when_asked';
+
+/** A stop order that a task got in an epoch. */
+export interface EpochStop {
+  readonly order: StopOrder;
+  /** True if a process had to be killed. */
+  readonly forced: boolean;
+  /**
+   * The number of the last event that a task does not write after a stop order. The order came after this event and,
+   * as far as the log tells, right after it.
+   */
+  readonly afterSeq: number;
+  readonly when: StopMoment;
+}
+
+/** Splits a log into the epochs of its owners, in order. */
+export function splitIntoEpochs(events: readonly TaskEvent[]): readonly Epoch[] {
+  const claims = events.flatMap(({ type }, index) => (type === 'task.claimed' ? [index] : []));
+  // A log from before there were claims is one epoch after its first event.
+  const begins = claims.length === 0 ? [0] : claims;
+  const [created] = events;
+  const isBranch = created?.type === 'task.created' && created.spec.branchedFrom !== undefined;
+  const lives = begins.map((claim, index): Epoch => {
+    const own = events.slice(claim + 1, begins[index + 1]);
+    return { eventsBefore: claim + 1, events: own, stop: stopOf(own) };
+  });
+  // The first epoch of a branch was copied from another log.
+  return isBranch ? lives.slice(1) : lives;
+}
+
+function stopOf(events: readonly TaskEvent[]): EpochStop | null {
+  const given = stopOrderIn(events);
+  if (given === null) return null;
+  const last = events.findLast((event) => !mayFollowStop(event));
+  return { ...given, afterSeq: last?.seq ?? -1, when: stopMoment(last, events) };
+}
+
+function stopOrderIn(events: readonly TaskEvent[]): Pick<EpochStop, 'order' | 'forced'> | null {
+  // An activation that only compacts has the end of the one before.
+  if (events.some((event) => event.type === 'task.resumed' && event.compacts)) return null;
+  const ended = events.findLast((event) => event.type === 'task.ended');
+  if (ended?.type !== 'task.ended') return stopOrderBeforeDeath(events);
+  const { by, because, status, error } = ended.end;
+  if (by === null || error === null) return null;
+  const { code } = error;
+  if (code !== 'CANCELLED' && code !== 'LIMIT_EXCEEDED') return null;
+  // A limit that the task itself reached is not an order.
+  const isOwn =
+    wasInterrupted(events, because) ||
+    (code === 'LIMIT_EXCEEDED' && events.some((event) => saysLimit(event, because)));
+  return isOwn ? null : { order: { by, reason: because, code }, forced: status === 'killed' };
+}
+
+/** Finds the order of a process that died after it had closed the turn or the calls, before it wrote the end. */
+function stopOrderBeforeDeath(
+  events: readonly TaskEvent[],
+): Pick<EpochStop, 'order' | 'forced'> | null {
+  for (const event of events) {
+    if (event.type !== 'call.refused' || event.error !== 'CANCELLED') continue;
+    const because = /^Not run: (.*)\.$/s.exec(unescapeTags(event.text))?.[1];
+    if (because === undefined || because === 'the task ended') continue;
+    if (wasInterrupted(events, because)) continue;
+    return { order: { by: 'user', reason: because, code: 'CANCELLED' }, forced: false };
+  }
+  const [last, closing] = events.filter((event) => !isExternalEvent(event)).slice(-2);
+  if (!stoppedWaiting(last, closing)) return null;
+  // The log does not have the reason of the order, and nothing was written after it.
+  return { order: { by: 'user', reason: 'it was stopped', code: 'CANCELLED' }, forced: false };
+}
+
+/** Returns true if a turn was closed while it waited to retry: then the same failure is logged once more. */
+function stoppedWaiting(last: TaskEvent | undefined, closing: TaskEvent | undefined): boolean {
+  if (last?.type !== 'turn.retried' || closing?.type !== 'turn.failed') return false;
+  return isDeepStrictEqual(last.failure, closing.failure);
+}
+
+function mayFollowStop(event: TaskEvent): boolean {
+  switch (event.type) {
+    case 'turn.failed':
+    case 'call.ended':
+    case 'task.ended':
+      return true;
+    case 'call.refused':
+      return event.error === 'CANCELLED' && event.decision === null;
+    default:
+      return isExternalEvent(event);
+  }
+}
+
+function stopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[]): StopMoment {
+  const own = events.find((event) => event.seq > (last?.seq ?? -1) && !isExternalEvent(event));
+  if (own?.type === 'turn.failed') return stoppedWaiting(last, own) ? 'when_quiet' : 'when_asked';
+  return last?.type === 'call.started' ? 'when_quiet' : 'at_once';
+}
+
+/** Returns true if the reason is that of an interruption, which the log has as an event of its own. */
+function wasInterrupted(events: readonly TaskEvent[], because: string): boolean {
+  return events.some((event) => event.type === 'turn.interrupted' && event.because === because);
+}
+
+function saysLimit(event: TaskEvent, because: string): boolean {
+  if (event.type === 'limit.reached') return limitMessage(event) === because;
+  return event.type === 'turn.failed' && event.failure.message === because;
+}

@@ -1,0 +1,119 @@
+import { steadyTime } from '../protocol/state/steady-time.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
+import type { TaskLog } from '../store/task-store.ts';
+import { withLoggedValues } from './logged-values.ts';
+import { differingFields, type Difference, explainDifference } from './difference.ts';
+import { isExternalEvent } from './external-events.ts';
+
+/** Thrown at a rerun that writes an event that its log does not have, so that it stops. */
+class LogDiverged extends Error {}
+
+/** The log that a rerun of an epoch writes to. It accepts only the next event of the log and records a difference. */
+export class RerunLog implements TaskLog {
+  readonly id: string;
+  readonly epoch: number;
+  readonly opening: readonly TaskEvent[] = [];
+  difference: Difference | null = null;
+  private readonly allEvents: readonly TaskEvent[];
+  private readonly events: readonly TaskEvent[];
+  private at = 0;
+  private isGiving = false;
+
+  /** `allEvents` are those of the full log, `events` those of the epoch. */
+  constructor(id: string, allEvents: readonly TaskEvent[], events: readonly TaskEvent[]) {
+    this.id = id;
+    this.allEvents = allEvents;
+    this.events = events;
+    this.epoch = events[0]?.epoch ?? 1;
+  }
+
+  /** Returns the next event, or the one `ahead` after it; undefined at the end of the epoch. */
+  next(ahead = 0): TaskEvent | undefined {
+    return this.events[this.at + ahead];
+  }
+
+  /** Returns the wall-clock time of the next event, in milliseconds. */
+  now(): number {
+    return this.nearest()?.ts ?? 0;
+  }
+
+  /** Returns the steady time of the next event, in milliseconds; 0 for an empty log. */
+  monotonic(): number {
+    const event = this.nearest();
+    return event === undefined ? 0 : steadyTime(event);
+  }
+
+  get isOver(): boolean {
+    return this.difference !== null || this.next() === undefined;
+  }
+
+  /** The number of the newest event. */
+  get position(): number {
+    return (this.next()?.seq ?? this.allEvents.length) - 1;
+  }
+
+  /** Runs `record`, which writes external events: they are accepted without comparison. */
+  giving(record: () => void): void {
+    this.isGiving = true;
+    try {
+      record();
+    } finally {
+      this.isGiving = false;
+    }
+  }
+
+  append(bodies: readonly EventBody[]): readonly TaskEvent[] {
+    if (this.difference !== null) throw new LogDiverged();
+    if (this.isGiving) return this.take(bodies.length);
+    const taken: TaskEvent[] = [];
+    for (const body of bodies) taken.push(...this.takeAs(body));
+    return taken;
+  }
+
+  /** Records a difference where the loop waits or has ended and the log has another event. */
+  fail(line: string): void {
+    const logged = this.next();
+    if (this.difference !== null || logged === undefined) return;
+    const { task, seq, type } = logged;
+    this.difference = { task, seq, type, lines: [line] };
+  }
+
+  sync(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): void {}
+
+  private takeAs(body: EventBody): readonly TaskEvent[] {
+    const outside: TaskEvent[] = [];
+    for (;;) {
+      const logged = this.next();
+      // The process died here, so the log has nothing to compare with.
+      if (logged === undefined) throw new LogDiverged();
+      const lines = differingFields(withLoggedValues(body, logged), logged);
+      if (lines.length === 0) return [...outside, ...this.take(1)];
+      if (!isExternalEvent(logged)) {
+        const { task, seq, type } = logged;
+        this.difference = {
+          task,
+          seq,
+          type,
+          lines: explainDifference(body, logged, this.allEvents) ?? lines,
+        };
+        throw new LogDiverged();
+      }
+      // The external event came after this was decided and before it was written.
+      outside.push(...this.take(1));
+    }
+  }
+
+  private nearest(): TaskEvent | undefined {
+    return this.next() ?? this.events.at(-1) ?? this.allEvents.at(-1);
+  }
+
+  private take(count: number): readonly TaskEvent[] {
+    const taken = this.events.slice(this.at, this.at + count);
+    this.at += taken.length;
+    return taken;
+  }
+}

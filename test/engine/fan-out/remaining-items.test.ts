@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { itemsToRetry, remainingSteps } from '../../../src/engine/fan-out/remaining-items.ts';
+import type { EndStatus } from '../../../src/protocol/result.ts';
+
+/** A run of which item N has the task `tN`, with this status; `undefined`: it has none. */
+function stateOf(...ends: readonly (EndStatus | null | undefined)[]) {
+  const begun = ends.flatMap((status, index) => (status === undefined ? [] : [{ status, index }]));
+  return {
+    items: new Map(begun.map(({ index }) => [index, `t${index}`])),
+    children: new Map(begun.map(({ index, status }) => [`t${index}`, { status }])),
+  };
+}
+
+describe('what is left of a run', () => {
+  const items = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  const state = stateOf('completed', null, null, 'stopped', 'failed', 'partial', 'killed');
+
+  it('is what was never begun, stopped, or only announced, which goes first', () => {
+    expect(remainingSteps({ items }, state, (task) => task === 't1')).toEqual([
+      { kind: 'create', index: 2, reservedId: 't2' },
+      { kind: 'resume', index: 3, task: 't3' },
+      { kind: 'resume', index: 6, task: 't6' },
+      { kind: 'create', index: 7, reservedId: null },
+    ]);
+  });
+
+  it('holds failed items again once they are reopened', () => {
+    expect(itemsToRetry(state)).toEqual([4, 5]);
+    for (const index of itemsToRetry(state)) state.items.delete(index);
+    const steps = remainingSteps({ items }, state, () => true);
+    expect(steps.map(({ index }) => index)).toEqual([3, 4, 5, 6, 7]);
+  });
+});

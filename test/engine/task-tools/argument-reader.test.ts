@@ -1,0 +1,84 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/base/json.ts';
+import type { EngineContext } from '../../../src/engine/delegation/engine-context.ts';
+import type { AnyTool } from '../../../src/protocol/tool.ts';
+import { createTaskTools } from '../../../src/engine/task-tools/index.ts';
+
+/** Reading arguments needs nothing of the engine. */
+const TOOLS = createTaskTools({ deps: {} } as unknown as EngineContext, () =>
+  Promise.reject(new Error('nothing is delegated here')),
+);
+
+/** A call of each tool that is valid and as short as can be. */
+const SHORTEST: Readonly<Record<string, JsonObject>> = {
+  Skill: { skill: 'a' },
+  AskUser: { question: 'a?' },
+  ExitPlanMode: { plan: 'a' },
+  TaskOutput: { task_id: 'a' },
+  TaskStop: { task_id: 'a' },
+  TaskSend: { to: 'a', message: 'b' },
+  Notify: { message: 'a' },
+  Task: { prompt: 'a' },
+  TaskList: {},
+  TaskReplay: { task_id: 'a' },
+  RunTemplate: { template: 'a', items: ['b'] },
+};
+
+test('every tool is in the table', () => {
+  expect(TOOLS.map(({ name }) => name).toSorted()).toEqual(Object.keys(SHORTEST).toSorted());
+});
+
+describe.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s', (name, tool) => {
+  const shortest = SHORTEST[name] ?? {};
+
+  test('takes its shortest call', () => {
+    expect(tool.parse(shortest)).toMatchObject({ ok: true });
+  });
+
+  test('refuses an argument that it does not know, whatever its value', () => {
+    for (const value of ['red', '', null, [], 1]) {
+      const parsed = tool.parse({ ...shortest, colour: value });
+      expect(parsed.ok ? [] : parsed.issues).toEqual([
+        expect.stringMatching(/^colour: is not an argument.*; (?:valid are |there are none)/),
+      ]);
+    }
+  });
+
+  test('takes an empty text for an optional field as none', () => {
+    const { properties }: { properties?: unknown } = tool.inputSchema;
+    const optional = Object.keys(properties ?? {}).filter(
+      // Who works, and on which task, is never taken from nothing.
+      (field) => !Object.hasOwn(shortest, field) && !['subagent_type', 'resume'].includes(field),
+    );
+    for (const field of optional) {
+      const parsed = tool.parse({ ...shortest, [field]: '' });
+      const plain = tool.parse(shortest);
+      expect([field, inputOf(parsed)]).toEqual([field, inputOf(plain)]);
+    }
+  });
+});
+
+/** What was read, but for the arguments as the model gave them, which some tools keep. */
+function inputOf(parsed: ReturnType<AnyTool['parse']>): unknown {
+  const input: unknown = parsed.ok ? parsed.input : parsed.issues;
+  return isJsonObject(input) ? { ...input, params: null } : input;
+}
+
+test('no argument with an unknown name is ever part of a call that runs', () => {
+  const anything = fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<JsonValue>;
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...TOOLS),
+      fc.string({ minLength: 1 }),
+      anything,
+      (tool, key, value) => {
+        const call = SHORTEST[tool.name] ?? {};
+        const probe = tool.parse({ ...call, [key]: { no: 'value' } });
+        fc.pre(!probe.ok && probe.issues.some((issue) => issue.includes('is not an argument')));
+        expect(tool.parse({ ...call, [key]: value }).ok).toBe(false);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
