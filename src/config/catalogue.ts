@@ -2,9 +2,9 @@ import { isTable } from '../base/toml-statements.ts';
 import type { JsonObject } from '../base/json.ts';
 import { nearestFirst } from '../base/near-names.ts';
 import { ATTACHMENT_KINDS, type AttachmentKind, type ModelOverride } from '../model/overrides.ts';
-import { oneLine, quoted } from './quote.ts';
-import type { ConfigProblem, ValueSource } from './source.ts';
-import type { TomlFile } from './toml-file.ts';
+import { escapeLine, quoteValue } from './message-text.ts';
+import type { ConfigProblem, ValueSource } from './setting.ts';
+import type { TomlFile } from './parse-toml.ts';
 import { lazy } from '../base/lazy.ts';
 
 /** `[models.catalogue."PROVIDER/MODEL"]` of a file: what the user knows better than the catalogue. */
@@ -105,11 +105,11 @@ export function readCatalogue(value: unknown, file: TomlFile): CatalogueReading 
 
 /** As it stands in a file: `models.catalogue."anthropic/claude-sonnet-5"`. */
 export function catalogueKey(model: string): string {
-  return oneLine(`models.catalogue."${model}"`);
+  return escapeLine(`models.catalogue."${model}"`);
 }
 
 function wrongName(name: string): string {
-  return `${quoted(name)} is no model: name it as "PROVIDER/MODEL", in quotes, like [models.catalogue."openai/gpt-5"]`;
+  return `${quoteValue(name)} is no model: name it as "PROVIDER/MODEL", in quotes, like [models.catalogue."openai/gpt-5"]`;
 }
 
 function readModel(
@@ -135,7 +135,7 @@ function readModel(
     else if (!isOf(key, value)) {
       problems.push({
         where,
-        message: `${model}.${name} must be ${expects(key)}, not ${quoted(value)}`,
+        message: `${model}.${name} must be ${expects(key)}, not ${quoteValue(value)}`,
       });
     } else if (priceKey === undefined) facts[key.field] = value;
     else prices.set(key.field, value);
@@ -176,5 +176,5 @@ function unknownKey(name: string, model: string): string {
   const valid = nearestFirst(name, [...MODEL_KEYS.keys(), ...PRICE_KEYS.keys(), ATTACHMENTS]).join(
     ', ',
   );
-  return `unknown key "${oneLine(name)}" in [${model}]; valid: ${valid}`;
+  return `unknown key "${escapeLine(name)}" in [${model}]; valid: ${valid}`;
 }

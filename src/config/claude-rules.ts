@@ -17,7 +17,11 @@ export interface ClaudeRule {
  *
  * @param directory what a pattern like `/src/**` is relative to
  */
-export function claudeRule(rule: RuleText, list: keyof RuleSet, directory: string): ClaudeRule {
+export function convertClaudeRule(
+  rule: RuleText,
+  list: keyof RuleSet,
+  directory: string,
+): ClaudeRule {
   const parsed = parseRule(rule);
   if (parsed.ok) return { texts: anchored(parsed.rule, list, directory), remark: null };
   const { narrowing: narrowed, problem } = parsed;

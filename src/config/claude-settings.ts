@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { truncate } from '../base/text.ts';
 import type { RuleSet } from '../protocol/permission.ts';
-import { claudeRule } from './claude-rules.ts';
-import { jsonLines, pathKey } from './json-lines.ts';
-import { keyEntry } from './key-entry.ts';
+import { convertClaudeRule } from './claude-rules.ts';
+import { findJsonLines, pathKey } from './json-lines.ts';
+import { findKeyEntry } from './key-entry.ts';
 import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
-import { oneLine, quoted } from './quote.ts';
-import type { ConfigNotice, ConfigProblem, ValueSource } from './source.ts';
+import { escapeLine, quoteValue } from './message-text.ts';
+import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
 import { CLAUDE_MODES } from '../agents/fields/modes.ts';
 
 /** A settings file of Claude Code, of which the permissions are taken. */
@@ -32,17 +32,17 @@ const MAX_REMARKS = 5;
 const LONGEST_RULE = 80;
 
 /** What a settings file adds to the configuration: rules, and of the user's own file the mode. */
-export function claudeLayer(settings: ClaudeSettings): Layer {
+export function readClaudeSettings(settings: ClaudeSettings): Layer {
   const { path, text } = settings;
   const parsed = parseJson(path, text);
   if ('problem' in parsed) return { ...EMPTY_LAYER, problems: [parsed.problem] };
   if (!isJsonObject(parsed.value)) return wrong(path, 'it must hold a JSON object');
   const { permissions } = parsed.value;
   if (permissions === undefined) return EMPTY_LAYER;
-  const lines = jsonLines(text);
+  const lines = findJsonLines(text);
   const where = (keys: readonly (string | number)[]): string => {
     const line = lines.get(pathKey(keys));
-    return line === undefined ? oneLine(path) : `${oneLine(path)}:${line}`;
+    return line === undefined ? escapeLine(path) : `${escapeLine(path)}:${line}`;
   };
   if (!isJsonObject(permissions)) return wrong(where(['permissions']), 'write it as an object');
   const reading: Reading = { settings, assignments: [], problems: [], notices: [], where };
@@ -62,13 +62,13 @@ function parseJson(
   } catch (error) {
     // The parser's message quotes the file, which may hold what no log should.
     const at = /\(line (\d+) column (\d+)\)/.exec(String(error));
-    const where = at === null ? oneLine(path) : `${oneLine(path)}:${at[1]}:${at[2]}`;
+    const where = at === null ? escapeLine(path) : `${escapeLine(path)}:${at[1]}:${at[2]}`;
     return { problem: { where, message: 'not valid JSON' } };
   }
 }
 
 function wrong(where: string, message: string): Layer {
-  return { ...EMPTY_LAYER, problems: [{ where: oneLine(where), message }] };
+  return { ...EMPTY_LAYER, problems: [{ where: escapeLine(where), message }] };
 }
 
 function readRules(permissions: JsonObject, reading: Reading): void {
@@ -90,7 +90,7 @@ function readRules(permissions: JsonObject, reading: Reading): void {
   if (remarks.length === 0) return;
   const more = remarks.length > MAX_REMARKS ? `; and ${remarks.length - MAX_REMARKS} more` : '';
   const message = `rules that cannot be followed to the letter: ${remarks.slice(0, MAX_REMARKS).join('; ')}${more}`;
-  reading.notices.push({ where: oneLine(reading.settings.path), message });
+  reading.notices.push({ where: escapeLine(reading.settings.path), message });
 }
 
 /** Gives back what is worth telling of it. */
@@ -100,13 +100,17 @@ function readRule(
   reading: Reading,
 ): readonly string[] {
   const source: ValueSource = { kind: 'config', where: at.where };
-  const { texts, remark } = claudeRule({ text, source }, at.list, reading.settings.directory);
-  const entry = keyEntry(`permissions.${at.list}`);
+  const { texts, remark } = convertClaudeRule(
+    { text, source },
+    at.list,
+    reading.settings.directory,
+  );
+  const entry = findKeyEntry(`permissions.${at.list}`);
   if (texts.length > 0) reading.assignments.push({ entry, value: texts, source });
   if (remark === null) return [];
   const line = /:(\d+)$/.exec(at.where)?.[1];
-  const shown = oneLine(truncate(text, LONGEST_RULE));
-  return [`${shown}${line === undefined ? '' : ` (line ${line})`}: ${oneLine(remark)}`];
+  const shown = escapeLine(truncate(text, LONGEST_RULE));
+  return [`${shown}${line === undefined ? '' : ` (line ${line})`}: ${escapeLine(remark)}`];
 }
 
 function readMode(permissions: JsonObject, reading: Reading): void {
@@ -119,14 +123,14 @@ function readMode(permissions: JsonObject, reading: Reading): void {
     return;
   }
   const mode = typeof word === 'string' ? CLAUDE_MODES.get(word)?.mode : undefined;
-  if (mode === undefined) notice(`defaultMode ${quoted(word)} is not known here; ignored`);
+  if (mode === undefined) notice(`defaultMode ${quoteValue(word)} is not known here; ignored`);
   if (mode === undefined || mode === null) return;
   if (mode === 'autonomous' && permissions['disableBypassPermissionsMode'] === 'disable') {
     notice('defaultMode is ignored, because disableBypassPermissionsMode forbids it');
     return;
   }
   const source: ValueSource = { kind: 'config', where };
-  reading.assignments.push({ entry: keyEntry('permissions.mode'), value: mode, source });
+  reading.assignments.push({ entry: findKeyEntry('permissions.mode'), value: mode, source });
 }
 
 function refuseDirectories(permissions: JsonObject, reading: Reading): void {

@@ -1,7 +1,7 @@
 import type { KeySpec } from './key-kinds.ts';
 import { SECTIONS } from './keys.ts';
 import type { Layer } from './layer.ts';
-import type { Setting } from './source.ts';
+import type { Setting } from './setting.ts';
 
 type Sections = typeof SECTIONS;
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
@@ -23,7 +23,7 @@ export type Config = Settings & {
 };
 
 /** Throws when a key has no valid value: a mistake in this folder, since every layer was checked. */
-export function toConfig(
+export function buildConfig(
   settings: ReadonlyMap<string, Setting>,
   { providers, catalogue, keyBindings }: Pick<Layer, 'providers' | 'catalogue' | 'keyBindings'>,
 ): Config {

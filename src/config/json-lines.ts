@@ -12,7 +12,7 @@ interface Level {
 }
 
 /** The line (from 1) of each value of a *valid* JSON text, by its path as `pathKey` writes it. */
-export function jsonLines(text: string): ReadonlyMap<string, number> {
+export function findJsonLines(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   const levels: Level[] = [];
   let line = 1;

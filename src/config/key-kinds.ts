@@ -73,7 +73,7 @@ interface Range extends Common {
 const WHOLE = /^-?\d{1,15}$/;
 const DECIMAL = /^-?\d{1,15}(\.\d{1,9})?$/;
 
-export function wholeKey(initial: number, options: Range): KeySpec<number> {
+export function integerKey(initial: number, options: Range): KeySpec<number> {
   return {
     ...common(options),
     default: initial,
@@ -109,7 +109,7 @@ function within(value: unknown, range: Range): boolean {
 }
 
 /** A key whose default is no value: it is decided elsewhere when nobody sets it. */
-export function unset<T>(spec: KeySpec<T>, defaultText: string): KeySpec<T | null> {
+export function optionalKey<T>(spec: KeySpec<T>, defaultText: string): KeySpec<T | null> {
   const { default: _, ...schema } = spec.schema;
   return {
     ...spec,

@@ -1,7 +1,7 @@
 import { NOTIFY } from '../protocol/notify.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/agent-mode.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
-import { DONT_ASK_EXPLAINED } from './dont-ask.ts';
+import { DONT_ASK_HINT } from './dont-ask.ts';
 import { SANDBOX_KEYS } from './sandbox-keys.ts';
 import {
   booleanKey,
@@ -9,8 +9,8 @@ import {
   decimalKey,
   listKey,
   textKey,
-  unset,
-  wholeKey,
+  optionalKey,
+  integerKey,
   type KeySpec,
 } from './key-kinds.ts';
 
@@ -35,7 +35,7 @@ function modelListKey(meaning: string) {
 export const SECTIONS = {
   task_tool: {
     enabled: booleanKey(true, { meaning: 'offer the Task tools to the model' }),
-    max_depth: wholeKey(2, {
+    max_depth: integerKey(2, {
       min: 0,
       max: 32,
       meaning: 'how deep tasks may nest; the main agent is at 0',
@@ -50,7 +50,7 @@ export const SECTIONS = {
       project: 'narrow',
       meaning: 'wall time of one delegated task',
     }),
-    max_tokens: wholeKey(1_000_000, {
+    max_tokens: integerKey(1_000_000, {
       min: 1,
       max: MOST_TOKENS,
       project: 'narrow',
@@ -62,14 +62,14 @@ export const SECTIONS = {
       project: 'narrow',
       meaning: 'cost of one delegated task in USD; 0: no limit',
     }),
-    max_tool_bytes: wholeKey(0, {
+    max_tool_bytes: integerKey(0, {
       min: 0,
       max: 1024 * GIBIBYTE,
       project: 'narrow',
       meaning: 'bytes of all tool results of one delegated task; 0: no limit',
     }),
-    max_turns: unset(
-      wholeKey(1, {
+    max_turns: optionalKey(
+      integerKey(1, {
         min: 1,
         max: 100_000,
         project: 'narrow',
@@ -77,17 +77,17 @@ export const SECTIONS = {
       }),
       'by definition',
     ),
-    result_max_tokens: wholeKey(2000, {
+    result_max_tokens: integerKey(2000, {
       min: 1,
       max: 1_000_000,
       meaning: "tokens of a task's answer that reach its parent's model",
     }),
-    max_parallel: wholeKey(16, {
+    max_parallel: integerKey(16, {
       min: 1,
       max: 100_000,
       meaning: 'tasks of one tree at work at a time; the rest queue',
     }),
-    max_tasks: wholeKey(500, {
+    max_tasks: integerKey(500, {
       min: 1,
       max: 1_000_000,
       project: 'narrow',
@@ -102,7 +102,7 @@ export const SECTIONS = {
     }),
   },
   budget: {
-    tree_tokens: wholeKey(0, {
+    tree_tokens: integerKey(0, {
       min: 0,
       max: 1_000_000_000_000,
       project: 'narrow',
@@ -114,7 +114,7 @@ export const SECTIONS = {
       project: 'narrow',
       meaning: 'cost of the whole tree in USD; 0: no limit',
     }),
-    tree_turns: wholeKey(0, {
+    tree_turns: integerKey(0, {
       min: 0,
       max: 100_000_000,
       project: 'narrow',
@@ -126,13 +126,13 @@ export const SECTIONS = {
       project: 'narrow',
       meaning: 'wall time of the whole tree; 0: no limit',
     }),
-    tree_tool_bytes: wholeKey(0, {
+    tree_tool_bytes: integerKey(0, {
       min: 0,
       max: 1024 * GIBIBYTE,
       project: 'narrow',
       meaning: 'bytes of all tool results of the whole tree; 0: no limit',
     }),
-    max_processes: wholeKey(64, {
+    max_processes: integerKey(64, {
       min: 1,
       max: 100_000,
       project: 'narrow',
@@ -141,7 +141,7 @@ export const SECTIONS = {
   },
   liveness: {
     connect_seconds: decimalKey(20, { ...seconds, meaning: 'to reach a provider' }),
-    first_token_seconds: unset(
+    first_token_seconds: optionalKey(
       decimalKey(120, { ...seconds, meaning: 'to the first token of an answer' }),
       '120, or 600 for a private address',
     ),
@@ -149,47 +149,57 @@ export const SECTIONS = {
       ...seconds,
       meaning: 'silence between events of a stream',
     }),
-    silent_retries: wholeKey(1, {
+    silent_retries: integerKey(1, {
       min: 0,
       max: 100,
       meaning: 'further tries of a request that a server took and left without an answer',
     }),
     tool_seconds: decimalKey(600, { ...seconds, meaning: 'one tool call' }),
-    no_progress_calls: wholeKey(8, {
+    no_progress_calls: integerKey(8, {
       min: 2,
       max: 10_000,
       meaning: 'repetitions of the same calls with the same results that end a task',
     }),
   },
   output: {
-    tool_result_bytes: wholeKey(30_000, {
+    tool_result_bytes: integerKey(30_000, {
       min: 256,
       max: GIBIBYTE,
       meaning: 'bytes of one tool result; the rest is kept in a file',
     }),
-    read_bytes: wholeKey(262_144, { min: 256, max: GIBIBYTE, meaning: 'bytes of one Read result' }),
-    spill_bytes: wholeKey(52_428_800, {
+    read_bytes: integerKey(262_144, {
+      min: 256,
+      max: GIBIBYTE,
+      meaning: 'bytes of one Read result',
+    }),
+    spill_bytes: integerKey(52_428_800, {
       min: 0,
       max: 1024 * GIBIBYTE,
       meaning: "bytes of a command's output kept in a file before the command is stopped",
     }),
   },
   models: {
-    default: unset(
+    default: optionalKey(
       textKey({ expects: TIER_VALUE, meaning: 'the model of the main agent' }),
       'by what is configured',
     ),
-    fast: unset(textKey({ expects: TIER_VALUE, meaning: 'the fast tier' }), 'by provider'),
-    balanced: unset(textKey({ expects: TIER_VALUE, meaning: 'the balanced tier' }), 'by provider'),
-    powerful: unset(textKey({ expects: TIER_VALUE, meaning: 'the powerful tier' }), 'by provider'),
+    fast: optionalKey(textKey({ expects: TIER_VALUE, meaning: 'the fast tier' }), 'by provider'),
+    balanced: optionalKey(
+      textKey({ expects: TIER_VALUE, meaning: 'the balanced tier' }),
+      'by provider',
+    ),
+    powerful: optionalKey(
+      textKey({ expects: TIER_VALUE, meaning: 'the powerful tier' }),
+      'by provider',
+    ),
     fallback: modelListKey('models tried in turn where the chosen one fails'),
     fallback_fast: modelListKey('the same for the fast tier, before those of `fallback`'),
     fallback_balanced: modelListKey('the same for the balanced tier, before those of `fallback`'),
     fallback_powerful: modelListKey('the same for the powerful tier, before those of `fallback`'),
   },
   provider: {
-    retries: wholeKey(6, { min: 0, max: 100, meaning: 'further tries of one request' }),
-    max_wait_seconds: unset(
+    retries: integerKey(6, { min: 0, max: 100, meaning: 'further tries of one request' }),
+    max_wait_seconds: optionalKey(
       decimalKey(300, {
         min: 0,
         max: 31_536_000,
@@ -198,17 +208,17 @@ export const SECTIONS = {
       }),
       '300, or 0 in the terminal UI',
     ),
-    max_concurrent: wholeKey(64, {
+    max_concurrent: integerKey(64, {
       min: 1,
       max: 10_000,
       meaning: 'requests in flight per provider and key',
     }),
-    cache_hold_ms: wholeKey(2_000, {
+    cache_hold_ms: integerKey(2_000, {
       min: 0,
       max: 60_000,
       meaning: 'how long siblings wait for the first of them to write the prompt cache; 0: never',
     }),
-    requests_per_minute: wholeKey(0, {
+    requests_per_minute: integerKey(0, {
       min: 0,
       max: 1_000_000,
       meaning: 'per provider and key; 0: no limit',
@@ -218,7 +228,7 @@ export const SECTIONS = {
     mode: choiceKey('default', PERMISSION_MODES, {
       project: 'narrow',
       meaning: 'what runs without a rule',
-      wrongValueHints: { dontAsk: DONT_ASK_EXPLAINED },
+      wrongValueHints: { dontAsk: DONT_ASK_HINT },
     }),
     allow: listKey({ combine: 'append', expects: RULES, meaning: 'calls that run' }),
     ask: listKey({ combine: 'append', expects: RULES, meaning: 'calls that are asked for' }),
@@ -243,7 +253,7 @@ export const SECTIONS = {
     }),
   },
   store: {
-    retention_days: wholeKey(30, {
+    retention_days: integerKey(30, {
       min: 0,
       max: 36_500,
       project: 'never',

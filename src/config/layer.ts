@@ -1,9 +1,9 @@
-import type { ConfigNotice, ConfigProblem, ValueSource } from './source.ts';
+import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
 import type { KeyEntry } from './keys.ts';
 import type { CatalogueConfig } from './catalogue.ts';
 import type { KeyBinding } from './key-bindings.ts';
 import type { ProviderConfig } from './providers.ts';
-import { quoted } from './quote.ts';
+import { quoteValue } from './message-text.ts';
 
 /** One key that one layer sets to a valid value. */
 export interface Assignment {
@@ -33,10 +33,14 @@ export const EMPTY_LAYER: Layer = {
 };
 
 /** What to say about a value that a key does not take, after the name of the key or flag. */
-export function wrongValue(entry: KeyEntry, value: unknown, expects = entry.spec.expects): string {
+export function describeWrongValue(
+  entry: KeyEntry,
+  value: unknown,
+  expects = entry.spec.expects,
+): string {
   const hint = typeof value === 'string' ? hintFor(entry, value) : undefined;
   const expected = `must be ${entry.spec.choices === undefined ? '' : 'one of '}${expects}`;
-  return `${expected}, not ${quoted(value)}${hint === undefined ? '' : `. ${hint}`}`;
+  return `${expected}, not ${quoteValue(value)}${hint === undefined ? '' : `. ${hint}`}`;
 }
 
 function hintFor(entry: KeyEntry, value: string): string | undefined {

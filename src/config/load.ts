@@ -2,17 +2,22 @@ import { UsageError } from '../base/errors.ts';
 import { parseRules, type RuleText } from '../policy/rules.ts';
 import type { RuleSet } from '../protocol/permission.ts';
 import type { ProjectTrust } from '../sys/project-file.ts';
-import { userClaudeFile } from './claude-places.ts';
-import { toConfig, type Config } from './config.ts';
-import { readProject, readUser, type ConfigFile } from './files.ts';
+import { userClaudeFile } from './claude-files.ts';
+import { buildConfig, type Config } from './config.ts';
+import { readProjectConfigFiles, readUserFiles, type ConfigFile } from './files.ts';
 import { ALL_KEYS, type KeyEntry } from './keys.ts';
 import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
-import type { UserPlace } from './paths.ts';
-import { oneLine, quoted } from './quote.ts';
-import { environmentLayer, flagLayer, type FlagValue } from './text-layer.ts';
-import { describeProblem, type ConfigNotice, type ConfigProblem, type Setting } from './source.ts';
+import type { UserEnvironment } from './paths.ts';
+import { escapeLine, quoteValue } from './message-text.ts';
+import { readEnvironmentLayer, readFlagLayer, type FlagValue } from './text-layer.ts';
+import {
+  describeConfigProblem,
+  type ConfigNotice,
+  type ConfigProblem,
+  type Setting,
+} from './setting.ts';
 
-export interface ConfigInputs extends UserPlace {
+export interface ConfigInputs extends UserEnvironment {
   /** Absolute: where the project's file is looked for. */
   readonly cwd: string;
   /** Which of the project's files act; the others are not parsed. */
@@ -39,26 +44,26 @@ export interface ConfigReading extends LoadedConfig {
 export async function loadConfig(inputs: ConfigInputs): Promise<LoadedConfig> {
   const reading = await readConfig(inputs);
   if (reading.problems.length > 0) {
-    throw new UsageError(reading.problems.map(describeProblem).join('\n'));
+    throw new UsageError(reading.problems.map(describeConfigProblem).join('\n'));
   }
   return reading;
 }
 
 /** As `loadConfig`, for those who tell of problems themselves. */
 export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
-  const user = await readUser(inputs);
+  const user = await readUserFiles(inputs);
   const own = user.map(({ layer }) => layer);
-  const project = await readProject(inputs, settle(own));
+  const project = await readProjectConfigFiles(inputs, settle(own));
   const layers = [
     ...own,
     ...project.map(({ layer }) => layer),
-    environmentLayer(inputs.environment),
-    flagLayer(inputs.flags),
+    readEnvironmentLayer(inputs.environment),
+    readFlagLayer(inputs.flags),
   ];
   const settings = settle(layers);
   const { rules, problems } = readRules(settings);
   return {
-    config: toConfig(settings, own.at(-1) ?? EMPTY_LAYER),
+    config: buildConfig(settings, own.at(-1) ?? EMPTY_LAYER),
     settings,
     rules,
     files: [...user, ...project].map(({ file }) => file),
@@ -68,8 +73,10 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
 }
 
 /** What the user's own files say, without project, environment and flags. */
-export async function userSettings(place: UserPlace): Promise<ReadonlyMap<string, Setting>> {
-  return settle((await readUser(place)).map(({ layer }) => layer));
+export async function readUserSettings(
+  place: UserEnvironment,
+): Promise<ReadonlyMap<string, Setting>> {
+  return settle((await readUserFiles(place)).map(({ layer }) => layer));
 }
 
 /** A mistake in a rule is told where it stands, like any other. */
@@ -86,7 +93,7 @@ function readRules(settings: ConfigReading['settings']): {
     rules,
     problems: problems.map(({ text, source, mistake }) => ({
       where: source.where,
-      message: `rule ${quoted(text)}: ${oneLine(mistake)}`,
+      message: `rule ${quoteValue(text)}: ${escapeLine(mistake)}`,
     })),
   };
 }
@@ -100,7 +107,7 @@ function autonomyNotice(
   if (mode === undefined || mode.value !== 'autonomous' || mode.source.kind === 'default')
     return [];
   const { where } = mode.source;
-  if (!where.startsWith(`${oneLine(userClaudeFile(home).path)}:`)) return [];
+  if (!where.startsWith(`${escapeLine(userClaudeFile(home).path)}:`)) return [];
   const message =
     'permissions.mode is "autonomous" by this defaultMode; set permissions.mode in your configuration to decide otherwise';
   return [{ where, message }];

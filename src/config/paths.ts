@@ -3,18 +3,18 @@ import type { Environment } from '../sys/env.ts';
 import { absolutePath, expandHome } from '../sys/paths.ts';
 
 /** The person whose files are meant. `home` is absolute. */
-export interface UserPlace {
+export interface UserEnvironment {
   readonly environment: Environment;
   readonly home: string;
 }
 
 /** Where the user's own files lie: `$XDG_CONFIG_HOME/muster` or `~/.config/muster`, on macOS too. */
-export function userConfigDir(place: UserPlace): string {
+export function userConfigDirectory(place: UserEnvironment): string {
   return join(xdgBase(place, 'XDG_CONFIG_HOME', '.config'), 'muster');
 }
 
-export function userConfigFile(place: UserPlace): string {
-  return join(userConfigDir(place), 'config.toml');
+export function userConfigFile(place: UserEnvironment): string {
+  return join(userConfigDirectory(place), 'config.toml');
 }
 
 /**
@@ -22,8 +22,8 @@ export function userConfigFile(place: UserPlace): string {
  * or `~/.local/share/muster`. Relative ones count from `cwd`, and `~` is
  * the home directory.
  */
-export function dataDir(
-  place: UserPlace,
+export function dataDirectory(
+  place: UserEnvironment,
   chosen: { readonly cwd: string; readonly dataDir?: string },
 ): string {
   const wish = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
@@ -32,7 +32,7 @@ export function dataDir(
 }
 
 /** By the XDG base directory specification a relative or empty value counts as not set. */
-function xdgBase(place: UserPlace, variable: string, fallback: string): string {
+function xdgBase(place: UserEnvironment, variable: string, fallback: string): string {
   const value = expandHome(place.environment[variable] ?? '', place.home);
   return isAbsolute(value) ? value : join(place.home, fallback);
 }

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
 import type { ProjectFileKind } from '../sys/project-file.ts';
-import { claudeLayer } from './claude-settings.ts';
+import { readClaudeSettings } from './claude-settings.ts';
 import { EMPTY_LAYER, type Layer } from './layer.ts';
-import { userSettings } from './load.ts';
-import type { UserPlace } from './paths.ts';
-import { projectLayer } from './project-layer.ts';
-import { parseToml } from './toml-file.ts';
+import { readUserSettings } from './load.ts';
+import type { UserEnvironment } from './paths.ts';
+import { readProjectConfig } from './project-layer.ts';
+import { parseToml } from './parse-toml.ts';
 
 interface PreviewedFile {
   readonly kind: ProjectFileKind;
@@ -14,13 +14,14 @@ interface PreviewedFile {
 }
 
 /** What a settings file of a project would contribute, were it trusted. */
-export async function previewLayer(
+export async function previewProjectFile(
   { kind, path, directory = dirname(path) }: PreviewedFile,
   text: string,
-  place: UserPlace,
+  place: UserEnvironment,
 ): Promise<Layer> {
-  if (kind === 'permissions') return claudeLayer({ path, text, directory, scope: 'project' });
+  if (kind === 'permissions')
+    return readClaudeSettings({ path, text, directory, scope: 'project' });
   const parsed = await parseToml(path, text);
   if (!parsed.ok) return { ...EMPTY_LAYER, problems: [parsed.problem] };
-  return projectLayer(parsed.file, await userSettings(place));
+  return readProjectConfig(parsed.file, await readUserSettings(place));
 }

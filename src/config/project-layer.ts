@@ -1,12 +1,12 @@
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { catalogueKey } from './catalogue.ts';
-import { fileLayer } from './file-layer.ts';
+import { readConfigFile } from './file-layer.ts';
 import { KEY_BINDINGS } from './key-bindings.ts';
 import { KEYS_BY_SECTION } from './keys.ts';
 import type { Assignment, Layer } from './layer.ts';
-import { oneLine, quoted } from './quote.ts';
-import type { ConfigNotice, Setting } from './source.ts';
-import type { TomlFile } from './toml-file.ts';
+import { escapeLine, quoteValue } from './message-text.ts';
+import type { ConfigNotice, Setting } from './setting.ts';
+import type { TomlFile } from './parse-toml.ts';
 import { isTable } from '../base/toml-statements.ts';
 
 const OWN_CONFIGURATION = 'ignored. Put it into your own configuration';
@@ -16,16 +16,16 @@ const OWN_CONFIGURATION = 'ignored. Put it into your own configuration';
  * or the sandbox, no wider mode than the user's and no larger budget. The rest is named and left out,
  * whatever value it has.
  */
-export function projectLayer(file: TomlFile, user: ReadonlyMap<string, Setting>): Layer {
+export function readProjectConfig(file: TomlFile, user: ReadonlyMap<string, Setting>): Layer {
   const { allowed, notices } = withoutForbidden(file);
-  const layer = fileLayer({ ...file, table: allowed });
+  const layer = readConfigFile({ ...file, table: allowed });
   const assignments: Assignment[] = [];
   for (const assignment of layer.assignments) {
     const { entry, value, source } = assignment;
     const own = user.get(entry.key)?.value;
     if (entry.spec.project !== 'narrow' || width(value) <= width(own)) assignments.push(assignment);
     else {
-      const message = `a project cannot widen ${entry.key} from your ${quoted(own)} to ${quoted(value)}; ignored`;
+      const message = `a project cannot widen ${entry.key} from your ${quoteValue(own)} to ${quoteValue(value)}; ignored`;
       notices.push({ where: source.where, message });
     }
   }
@@ -74,7 +74,7 @@ function refusals(
 }
 
 function providerRefusal(name: string | null): string {
-  const key = oneLine(`models.providers${name === null ? '' : `.${name}`}`);
+  const key = escapeLine(`models.providers${name === null ? '' : `.${name}`}`);
   return `a project cannot configure providers; [${key}] is ${OWN_CONFIGURATION}`;
 }
 

@@ -20,7 +20,7 @@ export type SettingsReading =
   | { readonly kind: 'read'; readonly text: string };
 
 /** A settings file of the user's own; links are followed. */
-export function readUserSettings(path: string): SettingsReading {
+export function readUserSettingsFile(path: string): SettingsReading {
   let descriptor: number;
   try {
     // Non-blocking: a FIFO in this place must not hang the start.
@@ -44,7 +44,7 @@ export function readUserSettings(path: string): SettingsReading {
 }
 
 /** A settings file of a project, where the user has trusted it. */
-export function readProjectSettings(
+export function readProjectSettingsFile(
   request: Omit<ProjectFileRequest, 'maxBytes'>,
   trust: ProjectTrust,
 ): SettingsReading {

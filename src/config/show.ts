@@ -1,5 +1,5 @@
 import { catalogueKey, type CatalogueConfig } from './catalogue.ts';
-import type { ConfigSource, Setting } from './source.ts';
+import type { ConfigSource, Setting } from './setting.ts';
 import { ALL_KEYS, type KeyEntry } from './keys.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ProviderConfig } from './providers.ts';

@@ -1,10 +1,10 @@
 import type { Environment } from '../sys/env.ts';
-import type { ConfigNotice, ConfigProblem } from './source.ts';
-import { keyEntry } from './key-entry.ts';
+import type { ConfigNotice, ConfigProblem } from './setting.ts';
+import { findKeyEntry } from './key-entry.ts';
 import { ALL_KEYS, KEYS_BY_SECTION, type ConfigKey, type KeyEntry } from './keys.ts';
-import { EMPTY_LAYER, wrongValue, type Assignment, type Layer } from './layer.ts';
+import { EMPTY_LAYER, describeWrongValue, type Assignment, type Layer } from './layer.ts';
 import { nearestFirst } from '../base/near-names.ts';
-import { oneLine } from './quote.ts';
+import { escapeLine } from './message-text.ts';
 
 /** A flag of the command line that sets a key; several values for a list. */
 export interface FlagValue {
@@ -28,7 +28,7 @@ const KEYS_BY_VARIABLE: ReadonlyMap<string, KeyEntry> = new Map(
 );
 
 /** What the variables `MUSTER_SECTION_KEY` set; one that is empty counts as not set. */
-export function environmentLayer(environment: Environment): Layer {
+export function readEnvironmentLayer(environment: Environment): Layer {
   const assignments: Assignment[] = [];
   const problems: ConfigProblem[] = [];
   const notices: ConfigNotice[] = [];
@@ -38,7 +38,7 @@ export function environmentLayer(environment: Environment): Layer {
     const entry = KEYS_BY_VARIABLE.get(variable);
     if (entry === undefined) {
       const target = sectionOf(variable) === undefined ? notices : problems;
-      target.push({ where: oneLine(variable), message: unknownVariable(variable) });
+      target.push({ where: escapeLine(variable), message: unknownVariable(variable) });
     } else {
       readText({ entry, text, source: { kind: 'env', where: variable } }, assignments, problems);
     }
@@ -46,12 +46,12 @@ export function environmentLayer(environment: Environment): Layer {
   return { ...EMPTY_LAYER, assignments, problems, notices };
 }
 
-export function flagLayer(flags: readonly FlagValue[]): Layer {
+export function readFlagLayer(flags: readonly FlagValue[]): Layer {
   const assignments: Assignment[] = [];
   const problems: ConfigProblem[] = [];
   for (const { key, flag, text } of flags) {
     const source = { kind: 'flag', where: flag } as const;
-    readText({ entry: keyEntry(key), text, source }, assignments, problems);
+    readText({ entry: findKeyEntry(key), text, source }, assignments, problems);
   }
   return { ...EMPTY_LAYER, assignments, problems };
 }
@@ -65,11 +65,11 @@ export function flagProblem(
   text: string,
   { aboveZero = false }: { readonly aboveZero?: boolean } = {},
 ): string | undefined {
-  const entry = keyEntry(key);
+  const entry = findKeyEntry(key);
   const value = entry.spec.fromText(text);
   if (aboveZero && value === 0) return 'must be above 0; leave it out for no limit';
   if (valid(entry, value)) return undefined;
-  return wrongValue(entry, text, aboveZero ? entry.spec.expectsAboveZero : undefined);
+  return describeWrongValue(entry, text, aboveZero ? entry.spec.expectsAboveZero : undefined);
 }
 
 interface TextValue {
@@ -87,7 +87,7 @@ function readText(value: TextValue, assignments: Assignment[], problems: ConfigP
       value.entry.spec.combine === 'append' ? ' (one, or several as a JSON array)' : '';
     problems.push({
       where: value.source.where,
-      message: `${value.entry.key} ${wrongValue(value.entry, value.text)}${asList}`,
+      message: `${value.entry.key} ${describeWrongValue(value.entry, value.text)}${asList}`,
     });
   }
 }

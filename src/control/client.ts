@@ -5,15 +5,15 @@ import { byteLength } from '../base/text.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { CONTROL_LIMITS, MAX_REPLY_BYTES } from './limits.ts';
 import { checkPathLength } from './path.ts';
-import { checkPrivateDirectory } from './private-directory.ts';
-import { decodeReply, garbled } from './reply-line.ts';
+import { checkSocketDirectory } from './socket-directory.ts';
+import { decodeReply, malformedReply } from './reply-line.ts';
 import type { ControlReply } from './reply.ts';
 import { encodeRequest } from './request-line.ts';
-import type { ControlRequest } from './request.ts';
+import type { ControlRequest } from './protocol.ts';
 import { socketError } from './socket-error.ts';
-import { currentUid } from './user.ts';
+import { currentUid } from './current-uid.ts';
 
-export interface CallControlOptions {
+export interface ControlCallOptions {
   /** For the whole call. */
   readonly timeoutMs: number;
   /** Whom the socket's directory must belong to. Default: this process's user. */
@@ -27,10 +27,10 @@ export interface CallControlOptions {
  * `PERMISSION_DENIED` for a socket that is not safely ours, `INTERNAL_ERROR` for an answer that can't
  * be read. After the last and `TIMEOUT` it is unknown whether the request was carried out.
  */
-export async function callControl(
+export async function sendControlRequest(
   path: string,
   request: ControlRequest,
-  options: CallControlOptions,
+  options: ControlCallOptions,
 ): Promise<ControlReply> {
   checkPathLength(path);
   const line = encodeRequest(request);
@@ -41,7 +41,7 @@ export async function callControl(
     );
   }
   try {
-    await checkPrivateDirectory(dirname(path), options.uid ?? currentUid());
+    await checkSocketDirectory(dirname(path), options.uid ?? currentUid());
   } catch (thrown) {
     throw thrown instanceof MusterError && thrown.code === 'NOT_FOUND'
       ? nobody(path, thrown)
@@ -57,7 +57,7 @@ function exchange(path: string, line: string, timeoutMs: number): Promise<Contro
     socket.once('connect', () => socket.write(line));
     readReply(socket, resolve);
     socket.once('error', (error) => reject(callError(path, error)));
-    socket.once('close', () => reject(garbled('it hung up without an answer')));
+    socket.once('close', () => reject(malformedReply('it hung up without an answer')));
   }).finally(() => {
     clearTimeout(timer);
     socket.destroy();
@@ -70,17 +70,18 @@ function readReply(socket: Socket, found: (reply: ControlReply) => void): void {
   socket.on('data', (chunk: Buffer) => {
     try {
       const lines = buffer.push(chunk);
-      if (lines === 'too-long') throw garbled(`a line of more than ${MAX_REPLY_BYTES} bytes`);
+      if (lines === 'too-long')
+        throw malformedReply(`a line of more than ${MAX_REPLY_BYTES} bytes`);
       for (const line of lines) {
         const reply = decodeReply(line);
         if (reply !== undefined) return found(reply);
       }
     } catch (thrown) {
-      socket.destroy(thrown instanceof Error ? thrown : garbled(String(thrown)));
+      socket.destroy(thrown instanceof Error ? thrown : malformedReply(String(thrown)));
     }
   });
   socket.once('end', () => {
-    if (buffer.pendingBytes > 0) socket.destroy(garbled('half a line'));
+    if (buffer.pendingBytes > 0) socket.destroy(malformedReply('half a line'));
   });
 }
 
@@ -93,7 +94,7 @@ function callError(path: string, error: Error): MusterError {
       return nobody(path, error);
     case 'ECONNRESET':
     case 'EPIPE':
-      return garbled('it hung up without an answer');
+      return malformedReply('it hung up without an answer');
     default:
       return socketError('reach the running Muster process at', path, error);
   }

@@ -5,7 +5,7 @@ import type { ControlLimits } from './limits.ts';
 import { encodeReply } from './reply-line.ts';
 import type { ControlReply } from './reply.ts';
 import { decodeRequest } from './request-line.ts';
-import type { ControlRequest } from './request.ts';
+import type { ControlRequest } from './protocol.ts';
 
 /** What a connection needs of its server. */
 export interface ConnectionPorts {

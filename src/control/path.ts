@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
-import { currentUid } from './user.ts';
+import { currentUid } from './current-uid.ts';
 
 /**
  * Bytes of a path that fit into the address of a Unix socket everywhere: macOS has 104 with the

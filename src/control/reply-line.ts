@@ -31,10 +31,10 @@ function replyLine(reply: ControlReply): string {
  */
 export function decodeReply(line: Buffer): ControlReply | undefined {
   const value = parseJsonLine(lineText(line) ?? '');
-  if (!isJsonObject(value)) throw garbled('not a JSON object');
+  if (!isJsonObject(value)) throw malformedReply('not a JSON object');
   checkVersion(value['v'], 'process');
   const { type, ok, text, data, error } = value;
-  if (typeof type !== 'string') throw garbled('a line without a type');
+  if (typeof type !== 'string') throw malformedReply('a line without a type');
   if (type !== 'reply') return undefined;
   if (ok === false && isErrorInfo(error)) {
     const { code, message, retryable } = error;
@@ -43,7 +43,7 @@ export function decodeReply(line: Buffer): ControlReply | undefined {
   if (ok === true && typeof text === 'string') {
     return { ok, text, ...(data === undefined ? {} : { data }) };
   }
-  throw garbled('a reply that is neither a result nor an error');
+  throw malformedReply('a reply that is neither a result nor an error');
 }
 
 function isErrorInfo(value: JsonValue | undefined): value is JsonValue & ErrorInfo {
@@ -56,7 +56,7 @@ function isErrorInfo(value: JsonValue | undefined): value is JsonValue & ErrorIn
 }
 
 /** The error of a client whose peer does not keep to the protocol. */
-export function garbled(what: string): MusterError {
+export function malformedReply(what: string): MusterError {
   return new MusterError(
     'INTERNAL_ERROR',
     `the running Muster process answered what can't be read (${what}); whether it did what was asked is unknown: \`muster tasks show\` tells`,

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { truncate } from '../base/text.ts';
 import { lineText } from './line-buffer.ts';
-import type { ControlRequest } from './request.ts';
+import type { ControlRequest } from './protocol.ts';
 import { checkVersion, CONTROL_VERSION } from './version.ts';
 
 type Operation = ControlRequest['op'];

@@ -5,14 +5,14 @@ import { MusterError } from '../base/errors.ts';
 import { Connection } from './connection.ts';
 import { CONTROL_LIMITS, type ControlLimits } from './limits.ts';
 import { checkPathLength } from './path.ts';
-import { makePrivateDirectory } from './private-directory.ts';
+import { makeSocketDirectory } from './socket-directory.ts';
 import type { ControlReply } from './reply.ts';
-import type { ControlRequest } from './request.ts';
+import type { ControlRequest } from './protocol.ts';
 import { listenAt } from './socket-file.ts';
 import { sweepSockets } from './sweep.ts';
-import { currentUid } from './user.ts';
+import { currentUid } from './current-uid.ts';
 
-export interface OpenControlOptions {
+export interface ControlServerOptions {
   /** From `controlPath`; its directory is made, that one's parent must be there. */
   readonly path: string;
   /**
@@ -41,12 +41,12 @@ export interface ControlServer {
  * `PERMISSION_DENIED` for a directory that others can enter, `INVALID_PARAM` for a path too long,
  * and what else the system says as `NOT_FOUND` or `INTERNAL_ERROR`.
  */
-export async function openControl(options: OpenControlOptions): Promise<ControlServer> {
+export async function openControlServer(options: ControlServerOptions): Promise<ControlServer> {
   const { path, uid = currentUid() } = options;
   const limits = { ...CONTROL_LIMITS, ...options.limits };
   const directory = dirname(path);
   checkPathLength(path);
-  await makePrivateDirectory(directory, uid);
+  await makeSocketDirectory(directory, uid);
   const connections = new Set<Connection>();
   let served = 0;
   const accept = (socket: Socket): void => {

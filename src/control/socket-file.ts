@@ -10,7 +10,7 @@ import { probeSocket } from './probe.ts';
 import { socketError } from './socket-error.ts';
 
 /** Of names that a socket has for a moment, which fit where `<token>.sock` does. */
-export const PASSING_SUFFIX = '.tmp';
+export const TEMPORARY_SUFFIX = '.tmp';
 
 const SOCKET_MODE = 0o600;
 /** Each further one means that somebody took the name in the moment in which it was free. */
@@ -30,7 +30,7 @@ export interface SocketFile {
  * somebody listens; on any failure the server is closed.
  */
 export async function listenAt(server: Server, path: string): Promise<SocketFile> {
-  const bound = join(dirname(path), `${newId()}${PASSING_SUFFIX}`);
+  const bound = join(dirname(path), `${newId()}${TEMPORARY_SUFFIX}`);
   checkPathLength(bound);
   try {
     server.listen({ path: bound, exclusive: true });
@@ -67,7 +67,7 @@ async function takeName(bound: string, path: string): Promise<void> {
 async function clearName(bound: string, path: string): Promise<void> {
   const dead = await deadSocket(path);
   if (dead === undefined) return;
-  const lock = join(dirname(path), `${dead.name}${PASSING_SUFFIX}`);
+  const lock = join(dirname(path), `${dead.name}${TEMPORARY_SUFFIX}`);
   try {
     await link(bound, lock);
   } catch (thrown) {

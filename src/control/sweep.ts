@@ -1,7 +1,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { probeSocket } from './probe.ts';
-import { PASSING_SUFFIX } from './socket-file.ts';
+import { TEMPORARY_SUFFIX } from './socket-file.ts';
 
 /** How many sockets one sweep asks: it happens at each start, so few are enough. */
 const MOST = 16;
@@ -9,7 +9,7 @@ const NAME = /^[a-z0-9]{12}\.(?:sock|tmp)$/;
 /** A socket under a passing name may be about to listen. */
 const PASSING_MS = 60_000;
 
-export interface SweepOptions {
+export interface SocketSweep {
   readonly directory: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -21,7 +21,7 @@ export interface SweepOptions {
  * Removes sockets that dead processes left in a directory of ours, a few at a time. Never throws:
  * what can't be removed now is only clutter, and the next start tries again.
  */
-export async function sweepSockets(options: SweepOptions): Promise<void> {
+export async function sweepSockets(options: SocketSweep): Promise<void> {
   const { directory, now, from } = options;
   const names = (await readdir(directory).catch(() => [])).filter((name) => NAME.test(name));
   const begin = Math.floor(from * names.length);
@@ -32,6 +32,6 @@ export async function sweepSockets(options: SweepOptions): Promise<void> {
 async function removeIfDead(path: string, now: number): Promise<void> {
   const stat = await lstat(path);
   if (!stat.isSocket()) return;
-  if (path.endsWith(PASSING_SUFFIX) && now - stat.ctimeMs < PASSING_MS) return;
+  if (path.endsWith(TEMPORARY_SUFFIX) && now - stat.ctimeMs < PASSING_MS) return;
   if ((await probeSocket(path)) === 'dead') await rm(path, { force: true });
 }

@@ -12,7 +12,7 @@ interface Figures {
 }
 
 /** What a task has used, reported and estimated together, and marked where it is. */
-export function figures(use: { readonly reported: Use; readonly estimated: Use }): Figures {
+export function useFigures(use: { readonly reported: Use; readonly estimated: Use }): Figures {
   const all = addUse(use.reported, use.estimated);
   const about = use.estimated.answers === 0 ? '' : '~';
   return {

@@ -8,7 +8,7 @@ import type { Receipt, TaskStatus } from '../protocol/result.ts';
 import { liveBefore } from '../protocol/events/rewound.ts';
 import type { Span } from './span.ts';
 import { Timeline } from './timeline.ts';
-import { addToTurns, type TurnRow } from './turns.ts';
+import { addTurnEvent, type TurnRow } from './turn-rows.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** A task, as its log alone tells it. Times are milliseconds since the epoch. */
@@ -39,10 +39,10 @@ export interface TaskReport {
   readonly warnings: readonly string[];
   readonly events: number;
   /** Each time that it was put back to one of its events. */
-  readonly rewinds: readonly Rewind[];
+  readonly rewinds: readonly RewindRow[];
 }
 
-export interface Rewind {
+export interface RewindRow {
   /** The number of its own event. */
   readonly seq: number;
   /** The number of the event that it leads to. */
@@ -56,7 +56,7 @@ export class TaskReportFold {
   private readonly fold: LogFold;
   private readonly timeline = new Timeline();
   private readonly turns: TurnRow[] = [];
-  private readonly rewinds: Rewind[] = [];
+  private readonly rewinds: RewindRow[] = [];
   private events = 0;
 
   /** `readAgain`: the log that the events are of. */
@@ -70,7 +70,7 @@ export class TaskReportFold {
     const { state } = this.fold;
     if (state === null) return;
     this.timeline.add(event, state);
-    addToTurns(this.turns, event);
+    addTurnEvent(this.turns, event);
     if (event.type === 'task.rewound') this.goBack(event);
   };
 

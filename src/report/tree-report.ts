@@ -2,7 +2,7 @@ import { addUse, NO_USE, type Use } from '../protocol/state/ledger.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { TaskReportFold, type TaskReport } from './task-report.ts';
-import { TreeTimes } from './tree-times.ts';
+import { TreeClock } from './tree-times.ts';
 
 /** A task with all below it, each below its parent in the order in which it was made. */
 export interface TreeReport {
@@ -44,7 +44,7 @@ export function treeReport(
   { now, visit = () => {} }: TreeReportOptions,
 ): TreeReport {
   const rows: TreeRow[] = [];
-  const times = new TreeTimes();
+  const times = new TreeClock();
   const seen = new Set<string>();
   const stack = [{ id, level: 0 }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -76,7 +76,7 @@ const WITHOUT_SPECIFICATION = 'its specification (task.created) is missing or da
 function rowOf(
   source: LogSource,
   { id, level }: { readonly id: string; readonly level: number },
-  { now, visit, times }: Required<TreeReportOptions> & { readonly times: TreeTimes },
+  { now, visit, times }: Required<TreeReportOptions> & { readonly times: TreeClock },
 ): TreeRow {
   const scan = (each: (event: TaskEvent) => void) => {
     const log = times.log(id);

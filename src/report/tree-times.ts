@@ -5,14 +5,14 @@ import type { TaskEvent } from '../protocol/events/event.ts';
  * was set while a process worked on the tree: for each process, the time of its first event in the
  * tree is that of the wall clock, and all others follow by its monotonic clock.
  */
-export class TreeTimes {
+export class TreeClock {
   /** The clock shift that counts as none, by process. */
   private readonly processes = new Map<string, number>();
   /** The same for the first events of tasks, which the process of the parent has written. */
   private readonly children = new Map<string, number>();
 
   /** Begins a log. Its events are to be given in order, and those of its parent before them. */
-  log(id: string): LogTimes {
+  log(id: string): LogClock {
     let base = this.children.get(id);
     const { processes, children } = this;
     return {
@@ -35,7 +35,7 @@ export class TreeTimes {
   }
 }
 
-export interface LogTimes {
+export interface LogClock {
   /** Milliseconds by which the wall clock was ahead of the timeline at the newest event. */
   aheadMs: number;
   /** Returns the next event with its time on the timeline as `ts`. */

@@ -1,6 +1,6 @@
 import { oneLine, truncate } from '../base/text.ts';
 import { shortCount, shortDuration, sinceText } from './figures.ts';
-import type { TurnRow } from './turns.ts';
+import type { TurnRow } from './turn-rows.ts';
 
 /** Code points of what a turn called, or how it failed. */
 const SHOWN_OUTCOME = 160;

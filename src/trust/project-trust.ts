@@ -6,7 +6,7 @@ import {
   type ProjectTrust,
   type TrustVerdict,
 } from '../sys/project-file.ts';
-import { approvalDirectory, type StateWish } from './state-place.ts';
+import { approvalDirectory, type StateOptions } from './state-directory.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
 
 /** A file of a project about which a program decides itself. */
@@ -18,14 +18,14 @@ export interface ProjectFileToTrust extends ProjectFileName {
 /** True: all files, for this run. A function decides for each file; false: what the user has approved. */
 export type TrustDecision = boolean | ((file: ProjectFileToTrust) => boolean);
 
-export interface TrustOptions extends StateWish {
+export interface TrustOptions extends StateOptions {
   readonly decision: TrustDecision;
   /** Told in one line why nothing that was approved counts. */
   readonly onProblem: (message: string) => void;
 }
 
 /** Whose word counts for the project's files in one run. Looks at the disk when first asked. */
-export function projectTrust(options: TrustOptions): ProjectTrust {
+export function createProjectTrust(options: TrustOptions): ProjectTrust {
   const { decision } = options;
   if (decision === true) return TRUST_ALL;
   if (decision === false) return new StoredTrust(options);

@@ -4,7 +4,7 @@ import type { ProjectFile } from './project-files.ts';
 import { decodeUtf8 } from '../agents/loader/read-text.ts';
 
 /** Returns the files of the project from which agents take their prompts and which hold no agent themselves. */
-export async function promptFiles(
+export async function findPromptFiles(
   found: readonly { readonly file: ProjectFile; readonly reading: ProjectFileReading }[],
 ): Promise<readonly ProjectFile[]> {
   const agents = new Set(

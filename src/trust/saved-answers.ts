@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { parseRule, type RuleText } from '../policy/rules.ts';
 import { StateFile } from './state-file.ts';
-import { approvalDirectory, type StateWish } from './state-place.ts';
+import { approvalDirectory, type StateOptions } from './state-directory.ts';
 
 /** A question that was answered with "always". */
 export interface SavedAnswer {
@@ -107,7 +107,7 @@ function readAnswer(value: JsonValue): SavedAnswer | undefined {
   return { rule, project, answeredOn };
 }
 
-export interface SavedAnswersOptions extends StateWish {
+export interface SavedAnswersOptions extends StateOptions {
   /** Told in one line why none of the answers counts. */
   readonly onProblem: (message: string) => void;
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { PERMISSION_MODES, type ModeGrant, type PermissionMode } from '../protocol/permission.ts';
 import { StateFile } from './state-file.ts';
-import { approvalDirectory, type StateWish } from './state-place.ts';
+import { approvalDirectory, type StateOptions } from './state-directory.ts';
 
 /** A mode that an answer gave an agent for every conversation. */
 export interface SavedMode {
@@ -18,7 +18,7 @@ export interface SavedMode {
 }
 
 /** The name that a person uses for it. */
-export function modeName({ agent, mode }: Pick<SavedMode, 'agent' | 'mode'>): string {
+export function savedModeName({ agent, mode }: Pick<SavedMode, 'agent' | 'mode'>): string {
   return `${agent}=${mode}`;
 }
 
@@ -105,7 +105,7 @@ export interface SavedModes {
   add(grant: ModeGrant): ModeGrant;
 }
 
-interface SavedModesOptions extends StateWish {
+interface SavedModesOptions extends StateOptions {
   /** Told in one line why none of the grants counts. */
   readonly onProblem: (message: string) => void;
 }

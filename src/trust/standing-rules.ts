@@ -12,7 +12,7 @@ export interface StandingRulesOptions {
 }
 
 /** What was answered once and for all, as it was kept when first asked for, and since then here. */
-export function standingRules({ saved, onNotice }: StandingRulesOptions): StandingRules {
+export function createStandingRules({ saved, onNotice }: StandingRulesOptions): StandingRules {
   const parsed = (texts: readonly RuleText[]): readonly PermissionRule[] =>
     texts.flatMap((each) => {
       const result = parseRule(each);

@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/config.ts';
 import { ALL_KEYS, type ConfigKey } from '../../src/config/keys.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { configEntries } from '../../src/config/show.ts';
-import { makePlace, problemsIn } from './place.ts';
+import { makePlace, problemsIn } from './support.ts';
 
 /** Key, default, another valid value with its texts, and wrong values as TOML and as text. */
 interface Row {

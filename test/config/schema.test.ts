@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ALL_KEYS } from '../../src/config/keys.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { schemaErrors } from '../json-schema.ts';
-import { problemsIn } from './place.ts';
+import { problemsIn } from './support.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
 

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { callControl } from '../../src/control/client.ts';
+import { sendControlRequest } from '../../src/control/client.ts';
 import { controlPath } from '../../src/control/path.ts';
 import { listen, place, runModule, socketPath, type RunningProgram } from './support.ts';
 
@@ -34,7 +34,7 @@ function modes(path: string): string[] {
 }
 
 async function ask(path: string): Promise<unknown> {
-  return callControl(path, { op: 'stop', task: 'abc' }, { timeoutMs });
+  return sendControlRequest(path, { op: 'stop', task: 'abc' }, { timeoutMs });
 }
 
 describe('real processes', () => {
@@ -77,7 +77,7 @@ describe('real processes', () => {
     const running = server(path);
     await running.says('listening');
     running.kill('SIGSTOP');
-    const call = callControl(path, { op: 'stop', task: 'abc' }, { timeoutMs: 200 });
+    const call = sendControlRequest(path, { op: 'stop', task: 'abc' }, { timeoutMs: 200 });
     await expect(call).rejects.toMatchObject({ code: 'TIMEOUT' });
     await expect(listen({ path })).rejects.toMatchObject({ code: 'CONFLICT' });
     running.kill('SIGCONT');

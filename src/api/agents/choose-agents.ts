@@ -3,7 +3,7 @@ import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { readNamedAgentFile } from '../../agents/named-file.ts';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
-import { agentNamed } from './find-agents.ts';
+import { requireAgent } from './load-agents.ts';
 
 export interface ChosenAgents {
   readonly agents: readonly AgentDefinition[];
@@ -41,7 +41,7 @@ async function chosenBy(
   all: readonly AgentDefinition[],
   found: DiscoveryResult<AgentDefinition>,
 ): Promise<ChosenAgents> {
-  if (!isAgentFile(word)) return { agents: [agentNamed(word, found)], problems: [] };
+  if (!isAgentFile(word)) return { agents: [requireAgent(word, found)], problems: [] };
   if (isDirectory(word)) {
     throw new UsageError(`${word} is a directory; for all below it: --dir ${word}`);
   }

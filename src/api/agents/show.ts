@@ -1,7 +1,12 @@
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive-fields.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import { agentNamed, agentsHere, modeBelowMain, type AgentsPlace } from './find-agents.ts';
+import {
+  requireAgent,
+  loadAgents,
+  delegatedAgentMode,
+  type AgentsLocation,
+} from './load-agents.ts';
 
 /** Everything about one definition. */
 export interface AgentDetails extends AgentDefinition {
@@ -14,16 +19,16 @@ export interface AgentDetails extends AgentDefinition {
 }
 
 /** The agent that is used under a name or alias. Throws UsageError that names the nearest ones. */
-export async function showAgent(name: string, place: AgentsPlace): Promise<AgentDetails> {
-  const here = await agentsHere(place);
+export async function showAgent(name: string, place: AgentsLocation): Promise<AgentDetails> {
+  const here = await loadAgents(place);
   const { found } = here;
-  const agent = agentNamed(name, found);
+  const agent = requireAgent(name, found);
   const same = found.shadowed.filter(
     (each) => each.item.name.toLowerCase() === agent.name.toLowerCase(),
   );
   return {
     ...agent,
-    effectiveMode: modeBelowMain(agent, here),
+    effectiveMode: delegatedAgentMode(agent, here),
     shadows: same.map((each) => each.item.origin.path),
     inactive: inactiveFields(agent),
   };

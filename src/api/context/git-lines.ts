@@ -9,7 +9,7 @@ const MAX_CHANGES = 20;
 const MAX_LENGTH = 160;
 
 /** A snapshot in the words of git; paths are told from `cwd`. */
-export function gitLines({ branch, changes, commits, top }: GitSnapshot, cwd: string): string {
+export function gitStatusText({ branch, changes, commits, top }: GitSnapshot, cwd: string): string {
   const shown = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, { top, cwd }));
   const more = changes.length - shown.length;
   return [

@@ -7,7 +7,7 @@ import {
 import type { SearchContext } from '../../agents/loader/search-context.ts';
 
 /** Where a context file may lie. Most places are empty: what a file there needs is worked out when there is one. */
-export interface ContextPlace {
+export interface ContextLocation {
   /** Absolute; the first that is there counts. */
   readonly paths: readonly string[];
   /** How near it is to the work: where there is not room for all, a higher one goes first. */
@@ -31,14 +31,18 @@ const IN_DIRECTORY: readonly (readonly string[])[] = [
 ];
 
 /** All places for work there: the user's own first, then from the root of the project down. */
-export function contextPlaces({ user, directories, root }: SearchContext): readonly ContextPlace[] {
+export function contextLocations({
+  user,
+  directories,
+  root,
+}: SearchContext): readonly ContextLocation[] {
   const ofProject = (): DirectoryOwner => ({ scope: 'project', boundary: root });
   const ofUser = (path: string): DirectoryOwner => ownerOfDirectory(path, user, root);
   const placesIn = (
     directory: string,
     names: readonly (readonly string[])[],
-    rest: Omit<ContextPlace, 'paths'>,
-  ): readonly ContextPlace[] =>
+    rest: Omit<ContextLocation, 'paths'>,
+  ): readonly ContextLocation[] =>
     names.map((alike) => ({ paths: alike.map((name) => `${directory}/${name}`), ...rest }));
   const { claude, codex, copilot, gemini, pi, qwen } = PRODUCT_HOMES;
   const others = { level: 0, owner: ofUser };

@@ -24,7 +24,7 @@ export type ContextReading =
       readonly note?: string;
     };
 
-export interface ContextRequest {
+export interface ContextFileRequest {
   /** Absolute. */
   readonly path: string;
   /** Absolute, real: no link leads out of it. */
@@ -37,7 +37,11 @@ export interface ContextRequest {
  * A context file as text: a regular file inside its boundary, by whatever links, never one that usually
  * holds secrets, that a rule withholds, or of git's own. Never waits, never throws for what is on disk.
  */
-export function readContextFile({ path, boundary, isWithheld }: ContextRequest): ContextReading {
+export function readContextFile({
+  path,
+  boundary,
+  isWithheld,
+}: ContextFileRequest): ContextReading {
   const { real, inside, exists, problem } = resolveInRoots(path, [boundary]);
   if (!exists) {
     const isThere = problem !== undefined && problem !== 'not_a_directory';

@@ -3,7 +3,7 @@ import type { RuleSet } from '../../protocol/permission.ts';
 import { isInside } from '../../base/path-inside.ts';
 
 /** Whether a rule refuses, or asks about, reading a path: nobody is asked before a prompt is written. */
-export function withheldFrom(
+export function createReadFilter(
   rules: RuleSet,
   place: { readonly roots: readonly string[]; readonly home: string },
 ): (asked: string, real: string) => boolean {

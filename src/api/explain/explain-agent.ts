@@ -22,7 +22,7 @@ import { openSessionParts } from '../session/open-session-parts.ts';
 import { systemTexts, toolTexts, type RequestText } from '../../report/request-texts.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Session } from '../session/session.ts';
-import { agentNamed } from '../agents/find-agents.ts';
+import { requireAgent } from '../agents/load-agents.ts';
 import type { PlannedChild } from '../../engine/requests.ts';
 
 export interface ExplainRequest extends Pick<
@@ -143,7 +143,7 @@ export async function explainAgent({
   try {
     const { agents, engine, grant, setup } = parts;
     // That files were not used was told when they were not.
-    const agent = agentNamed(name, { ...agents.current, skipped: [] });
+    const agent = requireAgent(name, { ...agents.current, skipped: [] });
     const [cwd = ''] = grant.roots;
     const rights = rootRights(grant, null);
     const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });

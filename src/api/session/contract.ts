@@ -8,15 +8,15 @@ import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
-import type { TypedHistory } from './typed-history.ts';
-import type { TaskContext } from '../tasks/tasks-context.ts';
+import type { PromptHistory } from './prompt-history.ts';
+import type { TaskContext } from '../tasks/task-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { EventListener } from './event-router.ts';
 import type { SignalListener } from './signal-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
-import type { TemplateRequest } from '../templates/fan-out.ts';
-import type { TemplateReport, TemplateRunLeft } from '../templates/report.ts';
+import type { TemplateRequest } from '../templates/plan-fan-out.ts';
+import type { TemplateReport, TemplateResumePreview } from '../templates/template-report.ts';
 import type { QuotedItems, QuoteRequest } from '../../engine/quote/quote.ts';
 import type { QuestionAnswer } from '../../engine/requests.ts';
 import type { DiscoveredAgents, DiscoveredSkills } from '../setup/definitions.ts';
@@ -98,7 +98,7 @@ export interface Muster {
   /** The section `[keys]` of the user's own configuration, by action, unchecked. */
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   /** What was typed in this directory before; nothing where no log is kept. */
-  readonly typed: TypedHistory;
+  readonly typed: PromptHistory;
   /** Files of the working directory that Glob would find, in path order, at most 50,000. Rejects when it is stopped. */
   listFiles(signal: AbortSignal): Promise<readonly string[]>;
   /** `terminal.notify`: how the terminal UI calls somebody who looks elsewhere. */
@@ -118,7 +118,7 @@ export interface Muster {
   /** What came of each item of a run of a template. Throws MusterError: `NOT_FOUND`; UsageError for another task. */
   templateReport(id: string): TemplateReport;
   /** What to know of a run of a template, by its id or a beginning, before it goes on. Rejects as `templateReport` throws. */
-  templateRunLeft(id: string): Promise<TemplateRunLeft>;
+  templateRunLeft(id: string): Promise<TemplateResumePreview>;
   /** The newest run of a template that worked in this directory; null where there is none. */
   newestTemplateRun(): TaskSummary | null;
   /** Whether a conversation that runs as this agent needs no prompt. Throws UsageError: there is none. */

@@ -2,9 +2,9 @@ import { errorInfo, MusterError, unreachable } from '../../base/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { stopOrder } from '../../engine/task/stop.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { compactRequest } from './compact.ts';
+import { parseCompactRequest } from './compaction.ts';
 import type { ControlReply } from '../../control/reply.ts';
-import type { ControlRequest, StopTaskRequest } from '../../control/request.ts';
+import type { ControlRequest, StopTaskRequest } from '../../control/protocol.ts';
 
 /** Does what another terminal asks of this process; what goes wrong is the reply. */
 export function createControlHandler(
@@ -26,7 +26,7 @@ export function createControlHandler(
 function refuseCompaction(request: ControlRequest): void {
   const words =
     request.op === 'send' ? request.message : request.op === 'resume' ? request.prompt : undefined;
-  if (words === undefined || compactRequest(words) === null) return;
+  if (words === undefined || parseCompactRequest(words) === null) return;
   throw new MusterError(
     'CONFLICT',
     `task ${request.task} is in use: it makes room in its context by itself when that is needed; /compact is for a conversation that has ended`,

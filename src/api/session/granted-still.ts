@@ -6,7 +6,7 @@ import type { PermissionRule } from '../../protocol/permission.ts';
  * or a variable only while it is still said there, since a file can be revoked, and `--trust-project`
  * holds for one run. Rules are told by their text: the paths in them may have been written out since.
  */
-export function grantedStill(
+export function retainedAllowRules(
   recorded: readonly PermissionRule[],
   now: readonly PermissionRule[],
 ): readonly PermissionRule[] {

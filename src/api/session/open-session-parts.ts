@@ -23,35 +23,35 @@ import { resolveInRoots } from '../../sys/real-path.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
 import { ControlChannel } from './control-channel.ts';
-import { admit } from '../setup/admission.ts';
+import { limitByOpenFiles } from '../setup/parallel-limits.ts';
 import { openDefinitions } from '../setup/definitions.ts';
-import { LiveContext } from '../context/open-context.ts';
-import { gitAtStart } from '../context/git-at-start.ts';
-import { withheldFrom } from '../context/withheld.ts';
+import { LiveContext } from '../context/live-context.ts';
+import { readGitStatus } from '../context/git-status.ts';
+import { createReadFilter } from '../context/withheld.ts';
 import { loadConfig } from '../../config/load.ts';
-import { userConfigDir } from '../../config/paths.ts';
-import { describeProblem } from '../../config/source.ts';
-import { openDataDir } from '../setup/data-dir.ts';
+import { userConfigDirectory } from '../../config/paths.ts';
+import { describeConfigProblem } from '../../config/setting.ts';
+import { openDataDirectory } from '../setup/data-dir.ts';
 import { EventRouter } from './event-router.ts';
 import { SignalRouter } from './signal-router.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Retention } from '../setup/retention.ts';
-import { rulesWithoutEffect } from '../setup/rules-without-effect.ts';
-import { configuredModes, modeGrantStore } from '../../trust/mode-grants.ts';
+import { ineffectiveRuleNotices } from '../setup/rules-without-effect.ts';
+import { configuredModes, createModeGrantStore } from '../../trust/mode-grants.ts';
 import { openSavedModes } from '../../trust/saved-modes.ts';
 import { openSavedAnswers } from '../../trust/saved-answers.ts';
 import { isInContainer } from '../../sys/sandbox/machine-facts.ts';
-import { announced, sandboxOf } from '../setup/sandbox.ts';
-import { secretsOf } from '../setup/secrets.ts';
-import { NO_HISTORY, openTypedHistory } from './typed-history.ts';
+import { announceMissingSandbox, openConfiguredSandbox } from '../setup/sandbox.ts';
+import { secretValues } from '../setup/secrets.ts';
+import { NO_HISTORY, openPromptHistory } from './prompt-history.ts';
 import type { SessionParts } from './session-parts.ts';
 import { connectLimits, engineSettings, modelSettings } from '../setup/settings.ts';
-import { stateDirectory } from '../../trust/state-place.ts';
+import { stateDirectory } from '../../trust/state-directory.ts';
 import { isTrustedMemory } from '../../trust/trusted-memory.ts';
-import { untrustedNotice } from '../../trust/notice.ts';
+import { untrustedNotice } from '../../trust/untrusted-notice.ts';
 import { trustFile } from '../../trust/trust-store.ts';
-import { projectTrust } from '../../trust/project-trust.ts';
-import { standingRules } from '../../trust/standing-rules.ts';
+import { createProjectTrust } from '../../trust/project-trust.ts';
+import { createStandingRules } from '../../trust/standing-rules.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 
 /**
@@ -64,14 +64,14 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);
   const [cwd] = roots;
   // Git says how it stands while the rest is read.
-  const snapshot = gitAtStart(cwd, environment);
-  const secrets = secretsOf(environment);
+  const snapshot = readGitStatus(cwd, environment);
+  const secrets = secretValues(environment);
   const redact = createRedactor({ secrets });
   const onNotice = (line: string) => options.onNotice?.(redact(line));
   const { dataDir } = options;
   const state = { ...place, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
   const decision = options.trustProject ?? false;
-  const trust = projectTrust({ ...state, decision, onProblem: onNotice });
+  const trust = createProjectTrust({ ...state, decision, onProblem: onNotice });
   const loaded = await loadConfig({ ...place, cwd, trust, flags: options.flags ?? [] });
   for (const { where, message } of loaded.notices) onNotice(`${where}: ${message}`);
   const { config } = loaded;
@@ -80,7 +80,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const setup = await discoverModels(modelSettings(loaded), environment, fetch);
   const main = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
   for (const problem of setup.problems ?? []) onNotice(problem);
-  const admitted = admit(
+  const admitted = limitByOpenFiles(
     { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
     openFileLimit(),
   );
@@ -110,7 +110,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     environment,
     trust,
     // Files that have been trusted since are used, too.
-    currentTrust: () => projectTrust({ ...state, decision, onProblem: onNotice }),
+    currentTrust: () => createProjectTrust({ ...state, decision, onProblem: onNotice }),
     dependsOn: [trustFile(directory)],
     clock: systemClock,
     onNotice,
@@ -132,13 +132,13 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   const store =
     options.log === false
       ? openMemoryStore({ redact })
-      : openDataDir({ dataDir: directory, durability, redact, onProblem: onNotice });
+      : openDataDirectory({ dataDir: directory, durability, redact, onProblem: onNotice });
   const onBroken = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
   const router = new EventRouter(onBroken);
   const signals = new SignalRouter(onBroken);
   const { kind, caches } = config.sandbox;
   const keepsRecords = options.log !== false;
-  const sandbox = sandboxOf({
+  const sandbox = openConfiguredSandbox({
     ...place,
     kind,
     caches,
@@ -155,14 +155,14 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     );
   }
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
-  const standing = standingRules({ saved, onNotice });
+  const standing = createStandingRules({ saved, onNotice });
   const modes = configuredModes(loaded, agents.current.items);
-  const ineffective = rulesWithoutEffect(loaded.rules, agents.current.items);
-  for (const notice of [...modes.notices, ...ineffective]) onNotice(describeProblem(notice));
+  const ineffective = ineffectiveRuleNotices(loaded.rules, agents.current.items);
+  for (const notice of [...modes.notices, ...ineffective]) onNotice(describeConfigProblem(notice));
   const savedModes = openSavedModes({ ...state, onProblem: onNotice });
-  const modeGrants = modeGrantStore(modes.grants, savedModes);
+  const modeGrants = createModeGrantStore(modes.grants, savedModes);
   const inbox = new Inbox({ onAsk, standing, modeGrants });
-  const configDirectory = realPath(userConfigDir(place));
+  const configDirectory = realPath(userConfigDirectory(place));
   const home = realPath(place.home);
   const git = await snapshot;
   const context = new LiveContext({
@@ -170,7 +170,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     home,
     environment,
     git: git === null ? null : redact(git),
-    isWithheld: withheldFrom(loaded.rules, { roots, home }),
+    isWithheld: createReadFilter(loaded.rules, { roots, home }),
     redact,
     clock: systemClock,
     onNotice,
@@ -205,7 +205,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     sandboxed: async () => (await sandbox.state()).on,
     machineIsSandbox: kind === 'container',
     inContainer: () => isInContainer(environment),
-    sandbox: announced(sandbox, { kind, onNotice }),
+    sandbox: announceMissingSandbox(sandbox, { kind, onNotice }),
     inbox,
     onEvent: (event, of) => router.route(event, of),
     onSignal: (signal) => {
@@ -255,7 +255,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
     verbose,
     environment,
     typed: keepsRecords
-      ? openTypedHistory({ directory, cwd, redact, onProblem: onNotice })
+      ? openPromptHistory({ directory, cwd, redact, onProblem: onNotice })
       : NO_HISTORY,
     keyBindings: config.keyBindings,
     notify: config.terminal.notify,

@@ -7,7 +7,7 @@ import { rootRights } from '../../policy/attenuate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { resumedRights } from './resumed-rights.ts';
-import type { RootTerms } from './root-terms.ts';
+import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
 import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
 
@@ -17,7 +17,7 @@ type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'st
  * What goes with words to a task. Throws INVALID_PARAM for what was gathered for another one: what was
  * read for it may be what this one may not read.
  */
-export function quotedItemsFor(id: string, enclosed: QuotedItems): readonly QuotedItem[] {
+export function checkQuotedItems(id: string, enclosed: QuotedItems): readonly QuotedItem[] {
   if (enclosed.task === id) return enclosed.enclosures;
   const message = `what goes along was gathered for task ${enclosed.task}, and not for ${id}: gather it with enclose({ to: '${id}', … })`;
   throw new MusterError('INVALID_PARAM', message);
@@ -26,9 +26,9 @@ export function quotedItemsFor(id: string, enclosed: QuotedItems): readonly Quot
 /** What goes with a person's words, for whom they are said to. */
 export class MessageQuoter {
   private readonly parts: Parts;
-  private readonly terms: RootTerms;
+  private readonly terms: RootDefaults;
 
-  constructor(parts: Parts, terms: RootTerms) {
+  constructor(parts: Parts, terms: RootDefaults) {
     this.parts = parts;
     this.terms = terms;
   }

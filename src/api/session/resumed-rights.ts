@@ -1,8 +1,8 @@
 import { rootRights, type RootGrant } from '../../policy/attenuate.ts';
 import type { PermissionMode, Rights } from '../../protocol/permission.ts';
-import { grantedStill } from './granted-still.ts';
+import { retainedAllowRules } from './granted-still.ts';
 
-export interface RightsNow {
+export interface CurrentRights {
   readonly grant: RootGrant;
   /** The mode that a flag of this start asks for. */
   readonly modeFlag: PermissionMode | null;
@@ -17,11 +17,11 @@ export interface RightsNow {
  */
 export function resumedRights(
   recorded: Rights,
-  { grant, modeFlag, isImported }: RightsNow,
+  { grant, modeFlag, isImported }: CurrentRights,
 ): Rights {
   if (isImported) return rootRights(grant, null);
   const { ask, deny } = grant.rules;
-  const allow = grantedStill(recorded.rules.allow, grant.rules.allow);
+  const allow = retainedAllowRules(recorded.rules.allow, grant.rules.allow);
   return {
     ...recorded,
     mode: modeFlag ?? recorded.mode,

@@ -8,7 +8,7 @@ import type { ResolvedModel } from '../../protocol/model.ts';
  * The model of a root task; `agent` null: the main agent. With a named one its definition's wish stands where
  * the user named no model.
  */
-export function rootModel(
+export function resolveRootModel(
   setup: ModelSetup,
   { agent, prompt }: { readonly agent: AgentDefinition | null; readonly prompt: string },
 ): ResolvedModel {

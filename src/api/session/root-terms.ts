@@ -6,19 +6,19 @@ import type { ModelSetup } from '../../model/choose.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import { oneLine } from '../../config/quote.ts';
-import { rootModel } from './root-model.ts';
+import { escapeLine } from '../../config/message-text.ts';
+import { resolveRootModel } from './root-model.ts';
 import { findAgent } from '../../agents/find-agent.ts';
 
-export type RootTermsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
+export type RootDefaultsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
 
 /** What a task that nobody stands above begins with, as it is now. */
-export class RootTerms {
-  private readonly parts: RootTermsParts;
+export class RootDefaults {
+  private readonly parts: RootDefaultsParts;
   /** Chosen since the start, as a flag would name it. */
   private chosenModel: string | null = null;
 
-  constructor(parts: RootTermsParts) {
+  constructor(parts: RootDefaultsParts) {
     this.parts = parts;
   }
 
@@ -79,11 +79,11 @@ export class RootTerms {
     const given = grants.filter(({ source }) => source.kind === 'flag');
     const grant = grantFor(mainAgent, given);
     if (grant === null) return null;
-    const name = oneLine(mainAgent.name);
+    const name = escapeLine(mainAgent.name);
     return `${grant.source.where} ${name}=${grant.mode}: ${name} is the main agent: use --permission-mode ${grant.mode}`;
   }
 
   model(agent: AgentDefinition | null, prompt = ''): ResolvedModel {
-    return rootModel(this.setup, { agent, prompt });
+    return resolveRootModel(this.setup, { agent, prompt });
   }
 }

@@ -1,4 +1,4 @@
-import type { RootTerms } from './root-terms.ts';
+import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
 import { UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
@@ -10,14 +10,14 @@ import { stopOrder } from '../../engine/task/stop.ts';
 import type { TaskRun } from '../../engine/task/task-run.ts';
 import { rootRights } from '../../policy/attenuate.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import { quotedItemsFor } from './quote-message.ts';
+import { checkQuotedItems } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
-import { compactRequest, compactionReport, type CompactRequest } from './compact.ts';
+import { parseCompactRequest, reportCompaction, type CompactRequest } from './compaction.ts';
 import { firstMessage } from './first-message.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
 import type { Run } from './contract.ts';
 import { resumedRights } from './resumed-rights.ts';
-import { planFanOut, type TemplateRequest } from '../templates/fan-out.ts';
+import { planFanOut, type TemplateRequest } from '../templates/plan-fan-out.ts';
 
 export type RunsParts = Pick<
   SessionParts,
@@ -38,9 +38,9 @@ export type RunsParts = Pick<
 /** Tasks that a person or a client starts, or lets go on. */
 export class Runs {
   private readonly parts: RunsParts;
-  private readonly terms: RootTerms;
+  private readonly terms: RootDefaults;
 
-  constructor(parts: RunsParts, terms: RootTerms) {
+  constructor(parts: RunsParts, terms: RootDefaults) {
     this.parts = parts;
     this.terms = terms;
   }
@@ -83,12 +83,12 @@ export class Runs {
     const id = store.resolveId(request.id);
     const prompt = request.prompt ?? null;
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
-    const compacts = prompt === null ? null : compactRequest(prompt);
+    const compacts = prompt === null ? null : parseCompactRequest(prompt);
     if (compacts !== null) {
       const { prompt: _, ...rest } = request;
       const goOn = (listener: EventListener) =>
         this.goOn({ ...rest, compacts }, { id, rightsOf: id }, listener);
-      return compactionReport(goOn, onEvent);
+      return reportCompaction(goOn, onEvent);
     }
     if (request.below !== undefined && prompt !== null) {
       throw new UsageError('a task that waits for one below it gets no prompt');
@@ -142,7 +142,7 @@ export class Runs {
         prompt,
         ...(request.enclosed === undefined
           ? {}
-          : { enclosed: quotedItemsFor(id, request.enclosed) }),
+          : { enclosed: checkQuotedItems(id, request.enclosed) }),
         maxRights: this.ceilingOf(rightsOf),
         ...(this.terms.isModelNamed ? { model: this.terms.model(null, prompt ?? '') } : {}),
         ...(maxTurns === null ? {} : { maxTurns }),

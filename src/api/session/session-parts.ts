@@ -11,7 +11,7 @@ import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventRouter } from './event-router.ts';
-import type { TypedHistory } from './typed-history.ts';
+import type { PromptHistory } from './prompt-history.ts';
 import type { Retention } from '../setup/retention.ts';
 import type { SignalRouter } from './signal-router.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
@@ -45,7 +45,7 @@ export interface SessionParts {
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
   readonly environment: Environment;
-  readonly typed: TypedHistory;
+  readonly typed: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;
   readonly onNotice: (line: string) => void;

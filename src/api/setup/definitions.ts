@@ -8,7 +8,7 @@ import { errorMessage } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import { untrustedNotice } from '../../trust/notice.ts';
+import { untrustedNotice } from '../../trust/untrusted-notice.ts';
 
 export interface OpenDefinitionsOptions<T> extends Omit<
   LiveDefinitionsOptions<T>,

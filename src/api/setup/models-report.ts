@@ -47,7 +47,7 @@ export interface ModelsReport {
  * What `models` and `doctor` tell of the models that are configured; local servers are asked. Holds no
  * key. Throws UsageError for settings that can't be meant.
  */
-export async function configuredModels(
+export async function reportModels(
   loaded: LoadedConfig,
   environment: Environment,
 ): Promise<ModelsReport> {

@@ -2,8 +2,8 @@ import { nearNames } from '../../base/near-names.ts';
 import { agentCouldMatch } from '../../policy/rule-match.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
-import { oneLine, quoted } from '../../config/quote.ts';
-import type { ConfigNotice } from '../../config/source.ts';
+import { escapeLine, quoteValue } from '../../config/message-text.ts';
+import type { ConfigNotice } from '../../config/setting.ts';
 import { agentNames, findAgent } from '../../agents/find-agent.ts';
 
 /**
@@ -11,14 +11,14 @@ import { agentNames, findAgent } from '../../agents/find-agent.ts';
  * tools of MCP servers. A rule in a flag was written for this start, so every one of them is told. A rule in a
  * file holds for other projects and later versions, too: it is told only where its name looks like a mistake.
  */
-export function rulesWithoutEffect(
+export function ineffectiveRuleNotices(
   { allow, ask, deny }: RuleSet,
   agents: readonly AgentDefinition[],
 ): readonly ConfigNotice[] {
   return [...allow, ...ask, ...deny].flatMap((rule) => {
     const because = whyNoCallMatches(rule, agents);
     if (because === null) return [];
-    const message = `rule ${quoted(rule.text)} has no effect: ${oneLine(because)}`;
+    const message = `rule ${quoteValue(rule.text)} has no effect: ${escapeLine(because)}`;
     return [{ where: rule.source.where, message }];
   });
 }

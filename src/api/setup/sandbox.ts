@@ -12,12 +12,12 @@ import {
   type Sandbox,
 } from '../../sys/sandbox/sandbox.ts';
 import type { Config } from '../../config/config.ts';
-import { userConfigDir, type UserPlace } from '../../config/paths.ts';
+import { userConfigDirectory, type UserEnvironment } from '../../config/paths.ts';
 
 /** In the directory of records: what was taken out of workspaces. */
 const REMOVED = 'removed';
 
-export interface SandboxPlace extends UserPlace {
+export interface SandboxOptions extends UserEnvironment {
   readonly kind: Config['sandbox']['kind'];
   readonly caches: Config['sandbox']['caches'];
   /** Absolute real paths. */
@@ -31,7 +31,7 @@ export interface SandboxPlace extends UserPlace {
 }
 
 /** The sandbox of this machine as configured. It is loaded when its state is first asked for. */
-export function sandboxOf(place: SandboxPlace): Sandbox {
+export function openConfiguredSandbox(place: SandboxOptions): Sandbox {
   const settings = sandboxSettings(place);
   if (place.kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
   if (place.kind === 'container') return machineAsSandbox();
@@ -52,14 +52,14 @@ export function sandboxOf(place: SandboxPlace): Sandbox {
 }
 
 /** How a program with its arguments, which no shell reads, is held. */
-export function confinementOf(argv: readonly string[], limits: Confinement): Confinement {
+export function confineProgram(argv: readonly string[], limits: Confinement): Confinement {
   return { ...limits, runsGitAlone: isGitAlone(argv) };
 }
 
 /** Tells once, when a command would have been held, that nothing holds it; not where that was chosen. */
-export function announced(
+export function announceMissingSandbox(
   sandbox: Sandbox,
-  { kind, onNotice }: Pick<SandboxPlace, 'kind'> & { readonly onNotice: (line: string) => void },
+  { kind, onNotice }: Pick<SandboxOptions, 'kind'> & { readonly onNotice: (line: string) => void },
 ): Sandbox {
   let told = kind === 'off' || kind === 'container';
   return {
@@ -78,7 +78,7 @@ export function announced(
   };
 }
 
-function sandboxSettings(place: SandboxPlace): SandboxSettings {
+function sandboxSettings(place: SandboxOptions): SandboxSettings {
   const { environment, home, kind, caches, roots, dataDir, keepsRecords } = place;
   const cacheHome = environment['XDG_CACHE_HOME'];
   const base = cacheHome !== undefined && isAbsolute(cacheHome) ? cacheHome : join(home, '.cache');
@@ -91,7 +91,7 @@ function sandboxSettings(place: SandboxPlace): SandboxSettings {
     surroundings: {
       homes: [...new Set([home, ownHome(home)].map(realPath))],
       // Code that Muster runs is its own, too, where the workspace is the home directory.
-      stateDirectories: [dataDir, userConfigDir(place), join(base, 'muster/compiled')].map(
+      stateDirectories: [dataDir, userConfigDirectory(place), join(base, 'muster/compiled')].map(
         realPath,
       ),
       runtimeDirectories: runtime === undefined || !isAbsolute(runtime) ? [] : [realPath(runtime)],

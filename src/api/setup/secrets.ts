@@ -8,7 +8,7 @@ const PATH = /^[.~]?\//;
 const SHORTEST = 8;
 
 /** The values in the environment that must not get into logs: by the names of their variables. */
-export function secretsOf(environment: Environment): readonly string[] {
+export function secretValues(environment: Environment): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
     value !== undefined && isSecret(name, value) ? formsOf(value) : [],
   );
@@ -27,6 +27,6 @@ export function isSecret(name: string, value: string): boolean {
 }
 
 /** For what is told where nothing else has redacted it: errors of a start. */
-export function redactFor(environment: Environment): (text: string) => string {
-  return createRedactor({ secrets: secretsOf(environment) });
+export function createEnvironmentRedactor(environment: Environment): (text: string) => string {
+  return createRedactor({ secrets: secretValues(environment) });
 }

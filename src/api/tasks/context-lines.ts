@@ -1,6 +1,6 @@
 import { exactLine } from '../../base/terminal-text.ts';
-import type { TaskContext } from './tasks-context.ts';
-import type { ContextPart } from '../../report/context.ts';
+import type { TaskContext } from './task-context.ts';
+import type { ContextPart } from '../../report/request-context.ts';
 
 /** What stood in a request of a task, for a person. Everything from outside is one line. */
 export function contextLines(context: TaskContext): readonly string[] {

@@ -8,7 +8,7 @@ type Logs = Pick<TaskStore, 'exists' | 'owner' | 'scan'>;
 /** So long a piece of reading may keep others from being served. */
 const SLICE_MS = 15;
 
-export interface TreeReading {
+export interface ReadTreeOptions {
   /** Tasks to read: of more, those that had ended are passed over, the first made first. */
   readonly most: number;
   /** A task as its log tells it: see `stateByNow`. A parent comes before its children, these as they were made. */
@@ -24,14 +24,14 @@ export interface TreeReading {
 export async function readTree(
   store: Logs,
   top: string,
-  { most, found, signal }: TreeReading,
+  { most, found, signal }: ReadTreeOptions,
 ): Promise<readonly string[]> {
   const passedOver: string[] = [];
   const seen = new Set([top]);
   const waiting = [top];
   let sliceEnds = performance.now() + SLICE_MS;
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    const state = stateByNow(store, id);
+    const state = currentState(store, id);
     if (state === null) continue;
     found(state);
     const below = [...state.children.keys()].filter((child) => isId(child) && !seen.has(child));
@@ -63,7 +63,7 @@ function withBelow({ children }: TaskState, child: string, seen: Set<string>): r
  * A task as its log tells it by now: `interrupted` when it has no end, nobody works on it and it is not
  * parked. Null: there is no such log, or not its beginning.
  */
-export function stateByNow(store: Logs, id: string): TaskState | null {
+export function currentState(store: Logs, id: string): TaskState | null {
   if (!store.exists(id)) return null;
   const isOwned = store.owner(id) !== null;
   // Read after the owner was looked for: an end is written before the log is given up.

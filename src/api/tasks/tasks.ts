@@ -10,22 +10,22 @@ import type { ResultEnvelope } from '../../protocol/result.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import type { TaskOwner, TaskStore, TaskSummary } from '../../store/task-store.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
-import { dataDir } from '../../config/paths.ts';
-import { openDataDir } from '../setup/data-dir.ts';
-import type { Deleted } from './tasks-family.ts';
+import { dataDirectory } from '../../config/paths.ts';
+import { openDataDirectory } from '../setup/data-dir.ts';
+import type { DeletedTask } from './delete-tasks.ts';
 import type { TreeReport } from '../../report/tree-report.ts';
-import type { TaskPlace } from './tasks-process.ts';
+import type { TaskDirectory } from './ask-process.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../../replay/rerun-tree.ts';
-import type { TaskContext } from './tasks-context.ts';
-import type { Answered, AskedQuestion } from './tasks-questions.ts';
-import type { StopOutcome } from './tasks-stop.ts';
-import type { Message, SentMessage } from './tasks-send.ts';
+import type { TaskContext } from './task-context.ts';
+import type { AnswerOutcome, AskedQuestion } from './questions.ts';
+import type { StopOutcome } from './stop-task.ts';
+import type { TaskMessage, SentMessage } from './send-message.ts';
 import type { UsageQuery, UsageReport } from './usage-report.ts';
-import type { WatchEnd, WatchListener } from './tasks-watch.ts';
-import type { TreeListener } from './tree-follow.ts';
-import type { Tasks, TasksOptions } from './tasks-contract.ts';
+import type { WatchEnd, WatchListener } from './watch-tasks.ts';
+import type { TreeListener } from './follow-tree.ts';
+import type { Tasks, TasksOptions } from './contract.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Tasks that one sweep deletes: what comes after can be broken off. */
@@ -36,7 +36,7 @@ export function openTasks(options: TasksOptions = {}): Tasks {
   const environment = options.environment ?? readEnvironment();
   const home = environment['HOME'] || homedir();
   const { dataDir: chosen, onNotice = () => {} } = options;
-  const directory = dataDir(
+  const directory = dataDirectory(
     { environment, home },
     { cwd: process.cwd(), ...(chosen === undefined ? {} : { dataDir: chosen }) },
   );
@@ -47,7 +47,7 @@ export function openTasks(options: TasksOptions = {}): Tasks {
   // Where nothing was ever kept, nothing is: to look is no reason to make it.
   const store =
     create || !isMissing(join(directory, 'tasks'))
-      ? openDataDir({ dataDir: directory, durability: 'safe', onProblem: onNotice })
+      ? openDataDirectory({ dataDir: directory, durability: 'safe', onProblem: onNotice })
       : openMemoryStore();
   return new StoredTasks({ store, dataDir: directory }, { onNotice, environment });
 }
@@ -64,13 +64,13 @@ function isMissing(path: string): boolean {
 
 /** What only some commands do is loaded when it is done. */
 class StoredTasks implements Tasks {
-  private readonly place: TaskPlace;
+  private readonly place: TaskDirectory;
   private readonly store: TaskStore;
   private readonly onNotice: (line: string) => void;
   private readonly environment: Environment;
 
   constructor(
-    place: TaskPlace,
+    place: TaskDirectory,
     {
       onNotice,
       environment,
@@ -121,7 +121,7 @@ class StoredTasks implements Tasks {
   }
 
   async context(prefix: string, turn: number | null): Promise<TaskContext> {
-    const { contextOfTask } = await import('./tasks-context.ts');
+    const { contextOfTask } = await import('./task-context.ts');
     return contextOfTask(this.store, { id: this.store.resolveId(prefix), turn }, this.environment);
   }
 
@@ -133,7 +133,7 @@ class StoredTasks implements Tasks {
     prefix: string | null,
     options: { readonly listener: WatchListener; readonly signal: AbortSignal },
   ): Promise<WatchEnd> {
-    const { watchTasks } = await import('./tasks-watch.ts');
+    const { watchTasks } = await import('./watch-tasks.ts');
     const id = prefix === null ? null : this.store.resolveId(prefix);
     return watchTasks(this.store, id, options);
   }
@@ -143,7 +143,7 @@ class StoredTasks implements Tasks {
     options: { readonly listener: TreeListener; readonly signal: AbortSignal },
   ): Promise<void> {
     const id = this.store.resolveId(prefix);
-    const { followTree } = await import('./tree-follow.ts');
+    const { followTree } = await import('./follow-tree.ts');
     return followTree(this.store, id, options);
   }
 
@@ -153,7 +153,7 @@ class StoredTasks implements Tasks {
   }
 
   async planRewind(prefix: string, wish: RewindRequest): Promise<RewindPlan> {
-    const { planFreeRewind } = await import('./rewind.ts');
+    const { planIdleRewind: planFreeRewind } = await import('./rewind.ts');
     return planFreeRewind(this.store, this.store.resolveId(prefix), wish);
   }
 
@@ -163,38 +163,38 @@ class StoredTasks implements Tasks {
   }
 
   async stop(prefix: string, because: string): Promise<StopOutcome> {
-    const { stopTask } = await import('./tasks-stop.ts');
+    const { stopTask } = await import('./stop-task.ts');
     const { onNotice } = this;
     return stopTask(this.place, { id: this.store.resolveId(prefix), because, onNotice });
   }
 
   async questions(): Promise<readonly AskedQuestion[]> {
-    const { allQuestions } = await import('./tasks-questions.ts');
+    const { listQuestions: allQuestions } = await import('./questions.ts');
     return allQuestions(this.place, this.onNotice);
   }
 
   async question(prefix: string): Promise<AskedQuestion> {
-    const { findQuestion } = await import('./tasks-questions.ts');
+    const { findQuestion } = await import('./questions.ts');
     return findQuestion(this.place, prefix, this.onNotice);
   }
 
-  async answer(prefix: string, wish: AnswerRequest): Promise<Answered> {
-    const { answerTaskQuestion: answerQuestion } = await import('./tasks-questions.ts');
+  async answer(prefix: string, wish: AnswerRequest): Promise<AnswerOutcome> {
+    const { answerTaskQuestion: answerQuestion } = await import('./questions.ts');
     return answerQuestion(this.place, prefix, wish, this.onNotice);
   }
 
   async processFor(prefix: string): Promise<TaskOwner | null> {
-    const { processFor } = await import('./tasks-send.ts');
+    const { processFor } = await import('./send-message.ts');
     return processFor(this.place, foldLog(this.store, this.store.resolveId(prefix)));
   }
 
-  async tell(prefix: string, message: Message): Promise<SentMessage | null> {
-    const { sendToTask: tellTask } = await import('./tasks-send.ts');
+  async tell(prefix: string, message: TaskMessage): Promise<SentMessage | null> {
+    const { sendToTask: tellTask } = await import('./send-message.ts');
     return tellTask(this.place, this.store.resolveId(prefix), message);
   }
 
   async detach(prefix: string): Promise<SentMessage> {
-    const { detachTask } = await import('./tasks-send.ts');
+    const { detachTask } = await import('./send-message.ts');
     return detachTask(this.place, this.store.resolveId(prefix));
   }
 
@@ -206,15 +206,15 @@ class StoredTasks implements Tasks {
     return this.store.importTree(text);
   }
 
-  async delete(prefixes: readonly string[]): Promise<readonly Deleted[]> {
-    const { deleteFamilies } = await import('./tasks-family.ts');
+  async delete(prefixes: readonly string[]): Promise<readonly DeletedTask[]> {
+    const { deleteTasksWithDescendants: deleteFamilies } = await import('./delete-tasks.ts');
     const ids = prefixes.map((prefix) => this.store.resolveId(prefix));
     return deleteFamilies(this.store, ids);
   }
 
-  async prune(endedBefore: number): Promise<readonly Deleted[]> {
+  async prune(endedBefore: number): Promise<readonly DeletedTask[]> {
     const known = new Map(this.store.list().map((task) => [task.id, task]));
-    const pruned: Deleted[] = [];
+    const pruned: DeletedTask[] = [];
     for (;;) {
       const ids = await this.store.sweep({ endedBefore, most: PRUNED_AT_ONCE });
       if (ids.length === 0) return pruned.toSorted(oldestFirst);
@@ -228,6 +228,6 @@ class StoredTasks implements Tasks {
 }
 
 /** So that a task stands before those below it. */
-function oldestFirst(a: Deleted, b: Deleted): number {
+function oldestFirst(a: DeletedTask, b: DeletedTask): number {
   return (a.was?.created ?? 0) - (b.was?.created ?? 0) || (a.was?.depth ?? 0) - (b.was?.depth ?? 0);
 }

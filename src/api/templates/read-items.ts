@@ -12,7 +12,7 @@ const SEARCH_MS = 30_000;
 const SOURCES = 'Items come from a file, a pipe, a pattern as in "src/**/*.ts", or (-) stdin';
 
 /** What `--items` names: `-` is stdin, what is there as a file or a pipe is that, and a pattern is a glob. */
-export function itemSource(argument: string, path: string): ItemSource {
+export function parseItemSource(argument: string, path: string): ItemSource {
   if (argument === '-') return { kind: 'stdin' };
   try {
     // A pipe is a file, too: `<(git diff --name-only)` of a shell.

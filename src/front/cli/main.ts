@@ -61,7 +61,7 @@ async function reportError(thrown: unknown): Promise<number> {
     printError('muster: the current directory does not exist any more; go to another one\n');
     return 2;
   }
-  const { redactFor } = await import('../../api/setup/secrets.ts');
+  const { createEnvironmentRedactor: redactFor } = await import('../../api/setup/secrets.ts');
   const text = redactFor(readEnvironment())(
     thrown instanceof MusterError ? describeError(thrown) : describeBug(thrown),
   );

@@ -15,7 +15,7 @@ export const modelsCommand = defineCommand({
   parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
   run: async (options, context) => {
     const { loadConfiguration } = await import('../configuration.ts');
-    const { configuredModels } = await import('../../../api/setup/models-report.ts');
+    const { reportModels: configuredModels } = await import('../../../api/setup/models-report.ts');
     const loaded = await loadConfiguration(options, context);
     const report = await configuredModels(loaded, context.environment);
     context.out(options.json ? `${jsonText(report, 2)}\n` : asText(report));

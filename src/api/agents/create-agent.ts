@@ -1,0 +1,182 @@
+import { muster } from '../../agents/formats/muster/vendor.ts';
+import { join } from 'node:path';
+import { loadExampleAgent } from '../../agents/builtin.ts';
+import { lookUpAgent } from '../../agents/find-agent.ts';
+import type { Finding } from '../../agents/lint/findings.ts';
+import { missingDelegates, lintAgent } from '../../agents/lint/lint-agent.ts';
+import { outputSchemaProblem } from './output-schema.ts';
+import { agentFileName, writeAgent } from '../../agents/write-agent.ts';
+import { UsageError } from '../../base/errors.ts';
+import type { AgentDefinition, AgentScope } from '../../protocol/agent.ts';
+import { createEnvironmentRedactor } from '../setup/secrets.ts';
+import {
+  requireAgent,
+  loadAgents,
+  delegatedAgentMode,
+  type LoadedAgents,
+  type AgentsLocation,
+} from './load-agents.ts';
+import { createModelOutlooks } from './model-outlooks.ts';
+import { findSecrets } from './find-secrets.ts';
+import {
+  resolveAgentTarget,
+  refuseExistingFiles,
+  scopeOfFile,
+  writeAgentFile,
+} from './write-agent-file.ts';
+
+/** What a new agent is to be; null: as `from` has it, or as an agent is where nothing is said. */
+export interface NewAgent {
+  readonly name: string;
+  readonly description: string | null;
+  /** As in a file: `Read, Grep`, or `*`. */
+  readonly tools: string | null;
+  readonly model: string | null;
+  /** A word for a permission mode. */
+  readonly mode: string | null;
+  readonly prompt: string | null;
+  /** Name of an agent, or of an example, that it is made from. */
+  readonly from: string | null;
+}
+
+export interface CreateAgentRequest extends AgentsLocation {
+  readonly wish: NewAgent;
+  /** `project`, `user` or a directory. */
+  readonly to: string;
+  readonly force: boolean;
+}
+
+export interface CreatedAgent {
+  readonly name: string;
+  readonly path: string;
+  /** As whose it is found there; null: nobody looks there. */
+  readonly scope: AgentScope | null;
+  /** What is worth knowing about it and no mistake. */
+  readonly findings: readonly Finding[];
+}
+
+/** What a person may leave for later, or has no hand in: all else is a mistake in what was asked for. */
+const NO_MISTAKE: ReadonlySet<string> = new Set([
+  'unknown-agent',
+  'unknown-model',
+  'replaces-built-in',
+]);
+
+/**
+ * Writes a new agent. Throws UsageError for one that `muster agents check` would complain about, saying
+ * what to change; nothing is written then.
+ */
+export async function createAgent(request: CreateAgentRequest): Promise<CreatedAgent> {
+  const here = await loadAgents(request);
+  const target = resolveAgentTarget(request.to, here);
+  const path = join(target.directory, agentFileName(request.wish.name));
+  const agent = await wishedAgent(request.wish, path, here);
+  const findings = await lintNew(agent, here);
+  const mistakes = findings.filter(
+    ({ code, severity }) => severity !== 'note' && !NO_MISTAKE.has(code),
+  );
+  if (mistakes.length > 0) {
+    throw new UsageError(
+      mistakes.map(({ message, fix }) => (fix === null ? message : `${message} ${fix}`)).join('\n'),
+    );
+  }
+  const file = { path, text: (await writeAgent(agent)).text };
+  if (!request.force) refuseExistingFiles([file]);
+  await writeAgentFile(file, target, request);
+  return { name: agent.name, path, scope: scopeOfFile(path, here), findings };
+}
+
+/** The words of the wish as a file would be read that holds them, over those of what it is made from. */
+async function wishedAgent(
+  wish: NewAgent,
+  path: string,
+  { found }: LoadedAgents,
+): Promise<AgentDefinition> {
+  const base = wish.from === null ? null : await agentToBeginWith(wish.from, found);
+  const fields = {
+    name: wish.name,
+    description: wish.description ?? base?.description,
+    tools: wish.tools ?? undefined,
+    model: wish.model ?? undefined,
+    'permission-mode': wish.mode ?? undefined,
+  };
+  // JSON is YAML, too.
+  const text = `---\n${JSON.stringify(fields)}\n---\n\n${wish.prompt ?? base?.prompt ?? ''}\n`;
+  const { items, problems } = await muster.agents.read({ path, text, scope: 'user' });
+  const [said] = items;
+  if (said === undefined) throw new UsageError(problems.map(({ message }) => message).join('\n'));
+  return base === null ? said : basedOn(base, said, wish);
+}
+
+/** One that can be used goes before an example of the same name. */
+async function agentToBeginWith(
+  name: string,
+  found: LoadedAgents['found'],
+): Promise<AgentDefinition> {
+  const example =
+    lookUpAgent(name, found.items) === undefined ? await loadExampleAgent(name) : undefined;
+  return example ?? requireAgent(name, found);
+}
+
+/** Of the old one what the wish says nothing of; words for it would be taken for the new one, too. */
+function basedOn(base: AgentDefinition, said: AgentDefinition, wish: NewAgent): AgentDefinition {
+  const {
+    tools: _tools,
+    delegatesTo: _delegatesTo,
+    unusable: _unusable,
+    model: _model,
+    models: _models,
+    ...rest
+  } = base;
+  const { mode, permissionMode } = wish.mode === null ? base : said;
+  return {
+    ...rest,
+    ...toolsOf(wish.tools === null ? base : said),
+    ...modelOf(wish.model === null ? base : said),
+    aliases: [],
+    name: said.name,
+    description: said.description,
+    prompt: said.prompt,
+    mode,
+    permissionMode,
+    origin: said.origin,
+    extra: {},
+    problems: said.problems,
+  };
+}
+
+function toolsOf({ tools, delegatesTo, unusable }: AgentDefinition) {
+  return {
+    tools,
+    ...(delegatesTo === undefined ? {} : { delegatesTo }),
+    ...(unusable === undefined ? {} : { unusable }),
+  };
+}
+
+function modelOf({ model, models }: AgentDefinition) {
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(models === undefined ? {} : { models }),
+  };
+}
+
+async function lintNew(agent: AgentDefinition, here: LoadedAgents): Promise<readonly Finding[]> {
+  const parentMode = here.loaded.config.permissions.mode;
+  const outlook = await createModelOutlooks(here);
+  const { text } = await writeAgent(agent);
+  const same = here.found.items.filter(
+    ({ name }) => name.toLowerCase() === agent.name.toLowerCase(),
+  );
+  return lintAgent(agent, {
+    text: null,
+    effectiveMode: delegatedAgentMode(agent, here),
+    parentMode,
+    model: await outlook(agent),
+    secrets: findSecrets(text, agent.extra, createEnvironmentRedactor(here.environment)),
+    outputSchemaProblem: await outputSchemaProblem(agent),
+    missingDelegates: missingDelegates(agent, [agent, ...here.found.items]),
+    shadowedBy: null,
+    clash: null,
+    shadows: same.filter(({ origin }) => origin.path !== agent.origin.path),
+  });
+}

@@ -1,0 +1,30 @@
+import { effectiveMode } from '../../policy/modes.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import { loadAgents, delegatedAgentMode, type AgentsLocation } from './load-agents.ts';
+import { realDirectory } from '../setup/workspace.ts';
+import { listAgents, type AgentListings } from '../../agents/list-agents.ts';
+import { scanSubtree } from '../../agents/loader/subtree-scan.ts';
+import { AGENTS } from '../../agents/kinds.ts';
+
+export type ListAgentsOptions = AgentsLocation;
+
+/**
+ * Every agent that files below a directory hold, of whatever vendor, wherever they lie, with the mode
+ * that each would get from a user who grants `mode` (default: `default`). Nothing of it need be trusted: nothing
+ * acts. `directory` is absolute; throws UsageError when it cannot be read.
+ */
+export async function listAgentsBelow(
+  directory: string,
+  mode: PermissionMode = 'default',
+): Promise<AgentListings> {
+  const path = realDirectory(directory, '--dir');
+  return listAgents(await scanSubtree(AGENTS, path), {
+    effectiveMode: (agent) => effectiveMode(agent, mode),
+  });
+}
+
+/** The agents that could be used in a directory, with what each asks for and what it would get. */
+export async function listAgentsIn(options: ListAgentsOptions): Promise<AgentListings> {
+  const here = await loadAgents(options);
+  return listAgents(here.found, { effectiveMode: (agent) => delegatedAgentMode(agent, here) });
+}

@@ -1,0 +1,30 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Environment } from '../../sys/env.ts';
+import { projectRoot } from '../../sys/project-directories.ts';
+
+/**
+ * How the repository of `cwd` (absolute, real) stands, in lines; null: not told. What asks git is loaded
+ * only where there is a repository. Never rejects.
+ */
+export async function readGitStatus(cwd: string, environment: Environment): Promise<string | null> {
+  if (!isRepository(join(projectRoot(cwd), '.git'))) return null;
+  const [{ takeSnapshot }, { gitStatusText: gitLines }] = await Promise.all([
+    import('../../sys/git/snapshot.ts'),
+    import('./git-lines.ts'),
+  ]);
+  const snapshot = await takeSnapshot(cwd, { environment });
+  return snapshot === null ? null : gitLines(snapshot, cwd);
+}
+
+/** A directory with a head, or the file that a linked working tree or a submodule has. */
+function isRepository(path: string): boolean {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory() !== true) return stats !== undefined;
+    return statSync(join(path, 'HEAD'), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // No right to look: nor has git one.
+    return false;
+  }
+}

@@ -1,0 +1,102 @@
+import { pathsFingerprint } from '../../agents/loader/fingerprint.ts';
+import { createSearchContext, type SearchContext } from '../../agents/loader/search-context.ts';
+import type { Clock } from '../../base/clock.ts';
+import { projectContext } from '../../engine/prompt/project-context.ts';
+import type { Environment } from '../../sys/env.ts';
+import { collectFiles, type CollectOptions } from './collect-files.ts';
+import { fitFiles } from './fit-files.ts';
+import type { ProjectContext, ContextSource } from '../../protocol/project-context.ts';
+
+export interface ContextOptions extends CollectOptions {
+  readonly environment: Environment;
+  /** How the repository of that directory stood when the session began, in lines; null: not told. */
+  readonly git: string | null;
+  readonly clock: Clock;
+  readonly onNotice: (line: string) => void;
+}
+
+/** Bytes of all context files in one prompt, as Codex has it. */
+const MAX_BYTES = 32 * 1024;
+/** Milliseconds between two looks at the files. */
+const LOOK_AGAIN_MS = 2_000;
+
+interface Loaded {
+  readonly context: ProjectContext | null;
+  readonly looked: readonly string[];
+  /** Null until the files are looked at again: a start does without. */
+  readonly stamp: string | null;
+}
+
+/** The context of each directory that is asked for, read when it first is, and again when its files change. */
+export class LiveContext implements ContextSource {
+  readonly #options: ContextOptions;
+  readonly #loaded = new Map<string, Loaded>();
+  readonly #told = new Set<string>();
+  #lookedAt: number;
+
+  constructor(options: ContextOptions) {
+    this.#options = options;
+    this.#lookedAt = options.clock.monotonic();
+  }
+
+  of(cwd: string): ProjectContext | null {
+    const known = this.#loaded.get(cwd) ?? this.#load(this.#around(cwd));
+    this.#loaded.set(cwd, known);
+    return known.context;
+  }
+
+  async refresh(): Promise<void> {
+    const { clock, onNotice } = this.#options;
+    const now = clock.monotonic();
+    if (now - this.#lookedAt < LOOK_AGAIN_MS) return;
+    this.#lookedAt = now;
+    for (const [cwd, { context, looked, stamp }] of this.#loaded) {
+      if (stampOf(looked) === stamp) continue;
+      const loaded = this.#load(createSearchContext(cwd, this.#options.environment));
+      this.#loaded.set(cwd, { ...loaded, stamp: stampOf(loaded.looked) });
+      if (loaded.context?.id === context?.id) continue;
+      onNotice(
+        'context files have changed and were read again: tasks that begin now are given them',
+      );
+    }
+  }
+
+  /** What a start has looked at is not looked at again. */
+  #around(cwd: string): SearchContext {
+    const { around, environment } = this.#options;
+    return cwd === around.cwd ? around : createSearchContext(cwd, environment);
+  }
+
+  #load(around: SearchContext): Loaded {
+    const git = around.cwd === this.#options.around.cwd ? this.#options.git : null;
+    const { files, looked, problems } = collectFiles({ ...this.#options, around });
+    for (const problem of problems) this.#tell(problem);
+    if (files.length === 0 && git === null) return { context: null, looked, stamp: null };
+    const fitted = fitFiles(files, MAX_BYTES);
+    const cut = [
+      ...fitted.files.filter(({ isCut }) => isCut).map(({ name }) => name),
+      ...fitted.leftOut,
+    ];
+    if (cut.length > 0) {
+      this.#tell(
+        `context files have more than ${MAX_BYTES} bytes together: cut or left out: ${cut.join(', ')}`,
+      );
+    }
+    return {
+      context: projectContext({ ...fitted, git }),
+      looked,
+      stamp: null,
+    };
+  }
+
+  /** Once, however often the files are read. */
+  #tell(line: string): void {
+    if (this.#told.has(line)) return;
+    this.#told.add(line);
+    this.#options.onNotice(line);
+  }
+}
+
+function stampOf(paths: readonly string[]): string {
+  return pathsFingerprint(paths);
+}

@@ -1,0 +1,150 @@
+import { MusterError } from '../base/errors.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
+import type { RequestPrefix, Usage } from '../protocol/model.ts';
+import { messageTexts } from './message-texts.ts';
+import { systemTexts, toolTexts, type RequestText } from './request-texts.ts';
+import { foldEvents } from '../protocol/state/fold.ts';
+
+/** What parts of one name take together. */
+export interface ContextPart extends RequestText {
+  readonly group: 'tools' | 'system' | 'messages';
+  /** How many texts of the request: one tool, so many results. */
+  readonly count: number;
+  /**
+   * Of its tokens those that the provider's cache served, estimated: a cache holds the beginning of a
+   * request. Null: the provider has not counted the request.
+   */
+  readonly cached: number | null;
+}
+
+/** One request of a task, by its parts. */
+export interface RequestContext {
+  readonly task: string;
+  readonly turn: number;
+  /** How many turns there are. */
+  readonly turns: number;
+  /** `provider/id` of the model that was asked. */
+  readonly model: string;
+  /** In the order in which they stand in the request, messages by kind. */
+  readonly parts: readonly ContextPart[];
+  readonly bytes: number;
+  /** Of all parts together, estimated. */
+  readonly tokens: number;
+  /** What the provider counted; null: it has not, or never said. */
+  readonly counted: CountedInput | null;
+}
+
+export interface CountedInput {
+  /** Tokens that no cache served or took. */
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** Of the three together. */
+  readonly total: number;
+  /** 0 to 1: of the total, what was read from cache. */
+  readonly cachedShare: number;
+}
+
+/**
+ * The request of a turn, null: the newest, as the log of its task tells it. Of turns of one number, which
+ * a rewind leaves, the newest. Pure. Throws MusterError `NOT_FOUND` where there is none.
+ */
+export function requestContext(
+  events: readonly TaskEvent[],
+  { turn, prefix }: { readonly turn: number | null; readonly prefix: RequestPrefix },
+): RequestContext {
+  const turns = events.filter((event) => event.type === 'turn.started');
+  const started = turns.findLast((event) => turn === null || event.turn === turn);
+  const task = events[0]?.task ?? '';
+  if (started === undefined) throw noSuchTurn(task, turn, turns.at(-1)?.turn ?? 0);
+  const until = events.filter(({ seq }) => seq <= started.seq);
+  const { messages, handover } = foldEvents(until).conversation;
+  const counted = countedInput(events, started);
+  const items = [
+    ...toolTexts(prefix).map((source): Item => ({ group: 'tools', source })),
+    ...systemTexts(prefix).map((source): Item => ({ group: 'system', source })),
+    ...messageTexts(messages, until, handover?.text ?? null).map((source): Item => ({
+      group: 'messages',
+      source,
+    })),
+  ];
+  const tokens = items.reduce((sum, { source }) => sum + source.tokens, 0);
+  return {
+    task,
+    turn: started.turn,
+    turns: Math.max(...turns.map((each) => each.turn)),
+    model: started.model,
+    parts: byName(withCached(items, counted === null ? null : counted.cachedShare * tokens)),
+    bytes: items.reduce((sum, { source }) => sum + source.bytes, 0),
+    tokens,
+    counted,
+  };
+}
+
+function noSuchTurn(task: string, turn: number | null, last: number): MusterError {
+  if (last === 0) {
+    return new MusterError('NOT_FOUND', `task ${task} has asked no model yet: there is no request`);
+  }
+  return new MusterError(
+    'NOT_FOUND',
+    `--turn: task ${task} has no turn ${turn}, it has turns 1 to ${last}`,
+  );
+}
+
+type Started = Extract<TaskEvent, { type: 'turn.started' }>;
+
+function countedInput(events: readonly TaskEvent[], started: Started): CountedInput | null {
+  // Up to the next turn: a rewind can begin one of the same number.
+  const next = events.find(({ seq, type }) => seq > started.seq && type === 'turn.started');
+  const ended = events.find(
+    (event) =>
+      event.type === 'turn.ended' &&
+      event.seq > started.seq &&
+      (next === undefined || event.seq < next.seq),
+  );
+  return ended?.type === 'turn.ended' ? countOf(ended.usage) : null;
+}
+
+/** Null: some servers count nothing. */
+function countOf({ input, cacheRead, cacheWrite }: Usage): CountedInput | null {
+  const total = input + cacheRead + cacheWrite;
+  if (total === 0) return null;
+  return { input, cacheRead, cacheWrite, total, cachedShare: cacheRead / total };
+}
+
+interface Item {
+  readonly group: ContextPart['group'];
+  readonly source: RequestText;
+}
+
+type CachedItem = Item & Pick<ContextPart, 'cached'>;
+
+/** Served from the front, so many tokens. */
+function withCached(items: readonly Item[], cached: number | null): readonly CachedItem[] {
+  let left = cached ?? 0;
+  return items.map(({ group, source }) => {
+    if (cached === null) return { group, source, cached };
+    const served = Math.min(source.tokens, left);
+    left -= served;
+    return { group, source, cached: served };
+  });
+}
+
+function byName(items: readonly CachedItem[]): readonly ContextPart[] {
+  const groups = Map.groupBy(items, ({ group, source }) => `${group} ${source.name}`);
+  return [...groups.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const sum = (of: (item: CachedItem) => number) => same.reduce((all, each) => all + of(each), 0);
+    return [
+      {
+        group: first.group,
+        name: first.source.name,
+        count: same.length,
+        bytes: sum(({ source }) => source.bytes),
+        tokens: sum(({ source }) => source.tokens),
+        cached: first.cached === null ? null : Math.round(sum(({ cached }) => cached ?? 0)),
+      },
+    ];
+  });
+}

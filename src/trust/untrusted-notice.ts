@@ -1,0 +1,27 @@
+import { plural } from '../base/text.ts';
+import type { ConfigFile } from '../config/files.ts';
+import { UNTRUSTED, type DiscoveryResult } from '../agents/loader/discovery-result.ts';
+
+/** What a run found and did not use. */
+export interface UnusedFiles {
+  readonly files: readonly Pick<ConfigFile, 'state'>[];
+  readonly skipped?: DiscoveryResult<unknown>['skipped'];
+}
+
+/** One line about the project's files that nobody has trusted, with what to do; null: there are none. */
+export function untrustedNotice(unused: UnusedFiles): string | null {
+  const summary = untrustedSummary(unused);
+  if (summary === null) return null;
+  return `${summary}: see \`muster trust list\`, then \`muster trust add\`; --trust-project trusts all for one run`;
+}
+
+/** `3 files of this project were not used, because …`; null: there are none. */
+export function untrustedSummary({ files, skipped = [] }: UnusedFiles): string | null {
+  const states = [...files.map(({ state }) => state), ...skipped.map(({ code }) => code)];
+  const unused = states.filter((state) => UNTRUSTED.has(state));
+  if (unused.length === 0) return null;
+  const changed = unused.filter((state) => state === 'changed').length;
+  const since = changed === 0 ? '' : ` (${changed} changed since you did)`;
+  const [was, them] = unused.length === 1 ? ['was', 'it'] : ['were', 'them'];
+  return `${plural(unused.length, 'file')} of this project ${was} not used, because you have not trusted ${them}${since}`;
+}
