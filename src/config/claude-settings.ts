@@ -1,13 +1,14 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { truncate } from '../base/text.ts';
-import type { RuleSet } from '../protocol/permission.ts';
-import { convertClaudeRule } from './claude-rules.ts';
-import { findJsonLines, pathKey } from './json-lines.ts';
+import type { RuleSet, PermissionRule } from '../protocol/permission.ts';
 import { findKeyEntry } from './key-entry.ts';
 import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
 import { CLAUDE_MODES } from '../agents/fields/modes.ts';
+import { pinPattern } from '../policy/path-pattern.ts';
+import { parseRule, printRule, type ParsedRule, type RuleText } from '../policy/rules.ts';
+import { specifierKind } from '../protocol/specifier-kind.ts';
 
 /** A settings file of Claude Code, of which the permissions are taken. */
 export interface ClaudeSettings {
@@ -139,4 +140,121 @@ function refuseDirectories(permissions: JsonObject, reading: Reading): void {
     where: reading.where(['permissions', 'additionalDirectories']),
     message: 'a project cannot add directories; ignored. Give them with --add-dir',
   });
+}
+
+/** Strings, punctuation, other scalars and line ends: all there is in JSON but blanks. */
+const TOKENS = /"(?:\\.|[^"\\])*"|[{}[\],:\n]|[^\s"{}[\],:]+/g;
+
+/** Deeper values have no line of their own: no setting lies there, and a path is not for free. */
+const MAX_DEPTH = 4;
+
+interface Level {
+  readonly isArray: boolean;
+  /** Where in the array, or under which key. */
+  at: number | string;
+  awaitsKey: boolean;
+}
+
+/** The line (from 1) of each value of a *valid* JSON text, by its path as `pathKey` writes it. */
+export function findJsonLines(text: string): ReadonlyMap<string, number> {
+  const lines = new Map<string, number>();
+  const levels: Level[] = [];
+  let line = 1;
+  const note = (): void => {
+    if (levels.length <= MAX_DEPTH) lines.set(pathKey(levels.map(({ at }) => at)), line);
+  };
+  for (const [token] of text.matchAll(TOKENS)) {
+    const level = levels.at(-1);
+    switch (token) {
+      case '\n':
+        line += 1;
+        break;
+      case '{':
+      case '[':
+        note();
+        levels.push({ isArray: token === '[', at: 0, awaitsKey: token === '{' });
+        break;
+      case '}':
+      case ']':
+        levels.pop();
+        break;
+      case ':':
+        break;
+      case ',':
+        if (level?.isArray === true) level.at = Number(level.at) + 1;
+        else if (level !== undefined) level.awaitsKey = true;
+        break;
+      default:
+        if (level?.awaitsKey === true) {
+          level.at = String(JSON.parse(token));
+          level.awaitsKey = false;
+        } else note();
+    }
+  }
+  return lines;
+}
+
+/** A path that cannot be mistaken for another by a name with a separator in it. */
+export function pathKey(path: readonly (string | number)[]): string {
+  return JSON.stringify(path);
+}
+
+export interface ClaudeRule {
+  /** The rules by which Muster does what it says; none where it cannot, and must not. */
+  readonly texts: readonly string[];
+  /** What is different from what was written, to follow the rule; null: nothing. */
+  readonly remark: string | null;
+}
+
+/**
+ * A rule of a Claude Code settings file in Muster's terms, never wider than it was meant. What Muster
+ * cannot judge is left out of an allow list, and counts for its whole tool in a deny or ask list. One
+ * that is no rule at all stays as it stands: that is an error at start, as everywhere.
+ *
+ * @param directory what a pattern like `/src/**` is relative to
+ */
+export function convertClaudeRule(
+  rule: RuleText,
+  list: keyof RuleSet,
+  directory: string,
+): ClaudeRule {
+  const parsed = parseRule(rule);
+  if (parsed.ok) return { texts: anchored(parsed.rule, list, directory), remark: null };
+  const { narrowing: narrowed, problem } = parsed;
+  const { kind } = problem;
+  if (kind === 'form') return { texts: [rule.text], remark: null };
+  if (list === 'allow') return { texts: [], remark: withoutStop(problem.mistake) };
+  return narrowed === undefined
+    ? narrowing(rule.text.trim(), parsed)
+    : { texts: anchored(narrowed, list, directory), remark: null };
+}
+
+/** Claude Code reads `/x` from the directory of the settings; here it is from the workspace. */
+function anchored(rule: PermissionRule, list: keyof RuleSet, directory: string): readonly string[] {
+  const { tool, specifier, text } = rule;
+  const isFromFile =
+    specifier !== undefined && specifierKind(tool) === 'path' && /^\/(?!\/)/.test(specifier);
+  if (!isFromFile) return [text];
+  const pinned = printRule({ tool, specifier: pinPattern(specifier, directory) });
+  // Whoever wrote a refusal may have meant it from elsewhere: it holds there, too.
+  return list === 'allow' ? [pinned] : [pinned, text];
+}
+
+function narrowing(text: string, parsed: Extract<ParsedRule, { ok: false }>): ClaudeRule {
+  const whole = parsed.tool ?? mcpServer(text);
+  const mistake = withoutStop(parsed.problem.mistake);
+  return whole === undefined
+    ? { texts: [], remark: mistake }
+    : { texts: [whole], remark: `${mistake}, so it counts for all of ${whole}` };
+}
+
+/** `mcp__github__get_*`: all tools of the server; a pattern for servers: those of all. */
+function mcpServer(text: string): string | undefined {
+  if (!text.startsWith('mcp__')) return undefined;
+  const server = /^mcp__([\w.-]+?)__/.exec(text)?.[1];
+  return server === undefined ? 'mcp__*' : `mcp__${server}__*`;
+}
+
+function withoutStop(sentence: string): string {
+  return sentence.replace(/[.;]$/, '');
 }

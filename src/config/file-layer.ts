@@ -1,7 +1,7 @@
 import { readCatalogue, type CatalogueReading } from './catalogue.ts';
 import type { ConfigProblem, ValueSource } from './setting.ts';
 import { KEY_BINDINGS, readKeyBindings, type KeyBindingsReading } from './key-bindings.ts';
-import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
+import { KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
 import { describeWrongValue, type Assignment, type Layer } from './layer.ts';
 import { nearestFirst } from '../base/near-names.ts';
 import { readProviders, type ProvidersReading } from './providers.ts';

@@ -1,4 +1,39 @@
-import { ALL_KEYS, type ConfigKey, type KeyEntry } from './keys.ts';
+import type { KeySpec } from './key-kinds.ts';
+import { SECTIONS, type ConfigKey } from './keys.ts';
+
+/** A key with its names: `task_tool.max_depth`, `MUSTER_TASK_TOOL_MAX_DEPTH`. */
+export interface KeyEntry {
+  readonly key: string;
+  readonly section: string;
+  readonly name: string;
+  readonly variable: string;
+  readonly spec: KeySpec<unknown>;
+}
+
+function variableOf(section: string, name: string): string {
+  return `MUSTER_${section}_${name}`.toUpperCase();
+}
+
+/** Section → name → key. Maps, so that no name out of a file reaches a prototype. */
+export const KEYS_BY_SECTION: ReadonlyMap<string, ReadonlyMap<string, KeyEntry>> = new Map(
+  Object.entries(SECTIONS).map(([section, specs]) => [section, sectionKeys(section, specs)]),
+);
+
+export const ALL_KEYS: readonly KeyEntry[] = [...KEYS_BY_SECTION.values()].flatMap((keys) =>
+  Array.from(keys.values()),
+);
+
+function sectionKeys(
+  section: string,
+  specs: Readonly<Record<string, KeySpec<unknown>>>,
+): ReadonlyMap<string, KeyEntry> {
+  return new Map(
+    Object.entries(specs).map(([name, spec]) => [
+      name,
+      { key: `${section}.${name}`, section, name, variable: variableOf(section, name), spec },
+    ]),
+  );
+}
 
 /** The row of the table for a key. */
 export function findKeyEntry(key: ConfigKey): KeyEntry {

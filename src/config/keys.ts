@@ -1,8 +1,6 @@
 import { NOTIFY } from '../protocol/notify.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/agent-mode.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
-import { DONT_ASK_HINT } from './dont-ask.ts';
-import { SANDBOX_KEYS } from './sandbox-keys.ts';
 import {
   booleanKey,
   choiceKey,
@@ -11,8 +9,8 @@ import {
   textKey,
   optionalKey,
   integerKey,
-  type KeySpec,
 } from './key-kinds.ts';
+import { mayBePassedOn } from '../sys/command-environment.ts';
 
 const WEEK_SECONDS = 604_800;
 const MOST_TOKENS = 1_000_000_000;
@@ -27,6 +25,38 @@ const RULES = 'a list of rules like "Bash(npm test:*)"';
 function modelListKey(meaning: string) {
   return listKey({ combine: 'replace', separator: ',', expects: 'a list of models', meaning });
 }
+
+/** The word means opposite things in two products, so it is never guessed. */
+const DONT_ASK_HINT =
+  '"dontAsk" is not taken here, because it means two opposite things: in Claude Code "refuse whatever would ask" ' +
+  '(write "default": where nobody can answer, what would ask is refused), and elsewhere "run everything without ' +
+  'asking" (write "autonomous")';
+
+/** The keys of the section `sandbox` of the configuration. A project's own file may set none of them. */
+const SANDBOX_KEYS = {
+  kind: choiceKey('auto', ['auto', 'bwrap', 'seatbelt', 'container', 'off'], {
+    project: 'never',
+    meaning:
+      'what confines shell commands; "auto": what this system has; "container": the machine itself',
+  }),
+  network: booleanKey(false, {
+    project: 'never',
+    meaning: 'network for shell commands in the sandbox',
+  }),
+  caches: choiceKey('private', ['private', 'shared'], {
+    project: 'never',
+    meaning:
+      'caches of package managers that shell commands use: "private", of their own, or "shared", yours, through which a command can reach what you run',
+  }),
+  env: listKey({
+    project: 'never',
+    combine: 'replace',
+    expects:
+      'a list of variable names, none of which tells programs what to run (BASH_ENV, GIT_*, LD_PRELOAD, RIPGREP_CONFIG_PATH, …)',
+    takes: mayBePassedOn,
+    meaning: 'further environment variables that shell commands see',
+  }),
+} as const;
 
 /**
  * Every section and key of the configuration (docs/configuration.md), in the order in which they are
@@ -272,37 +302,3 @@ type SectionName = keyof Sections;
 export type ConfigKey = {
   [S in SectionName]: `${S}.${keyof Sections[S] & string}`;
 }[SectionName];
-
-/** A key with its names: `task_tool.max_depth`, `MUSTER_TASK_TOOL_MAX_DEPTH`. */
-export interface KeyEntry {
-  readonly key: string;
-  readonly section: string;
-  readonly name: string;
-  readonly variable: string;
-  readonly spec: KeySpec<unknown>;
-}
-
-function variableOf(section: string, name: string): string {
-  return `MUSTER_${section}_${name}`.toUpperCase();
-}
-
-/** Section → name → key. Maps, so that no name out of a file reaches a prototype. */
-export const KEYS_BY_SECTION: ReadonlyMap<string, ReadonlyMap<string, KeyEntry>> = new Map(
-  Object.entries(SECTIONS).map(([section, specs]) => [section, sectionKeys(section, specs)]),
-);
-
-export const ALL_KEYS: readonly KeyEntry[] = [...KEYS_BY_SECTION.values()].flatMap((keys) =>
-  Array.from(keys.values()),
-);
-
-function sectionKeys(
-  section: string,
-  specs: Readonly<Record<string, KeySpec<unknown>>>,
-): ReadonlyMap<string, KeyEntry> {
-  return new Map(
-    Object.entries(specs).map(([name, spec]) => [
-      name,
-      { key: `${section}.${name}`, section, name, variable: variableOf(section, name), spec },
-    ]),
-  );
-}

@@ -1,5 +1,5 @@
 import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
-import type { KeyEntry } from './keys.ts';
+import type { KeyEntry } from './key-entry.ts';
 import type { CatalogueConfig } from './catalogue.ts';
 import type { KeyBinding } from './key-bindings.ts';
 import type { ProviderConfig } from './providers.ts';

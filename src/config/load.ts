@@ -1,11 +1,11 @@
 import { UsageError } from '../base/errors.ts';
 import { parseRules, type RuleText } from '../policy/rules.ts';
 import type { RuleSet } from '../protocol/permission.ts';
-import type { ProjectTrust } from '../sys/project-file.ts';
+import type { ProjectTrust, ProjectFileKind } from '../sys/project-file.ts';
 import { userClaudeFile } from './claude-files.ts';
 import { buildConfig, type Config } from './config.ts';
 import { readProjectConfigFiles, readUserFiles, type ConfigFile } from './files.ts';
-import { ALL_KEYS, type KeyEntry } from './keys.ts';
+import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
 import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import type { UserEnvironment } from './paths.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
@@ -16,6 +16,10 @@ import {
   type ConfigProblem,
   type Setting,
 } from './setting.ts';
+import { dirname } from 'node:path';
+import { readClaudeSettings } from './claude-settings.ts';
+import { readProjectConfig } from './project-layer.ts';
+import { parseToml } from './parse-toml.ts';
 
 export interface ConfigInputs extends UserEnvironment {
   /** Absolute: where the project's file is looked for. */
@@ -138,4 +142,23 @@ function assigned({ entry, value, source }: Assignment, before: Setting): Settin
 function ruleTexts(settings: ConfigReading['settings'], list: keyof RuleSet): readonly RuleText[] {
   const items = settings.get(`permissions.${list}`)?.items ?? [];
   return items.map(({ value, source }) => ({ text: value, source }));
+}
+
+interface PreviewedFile {
+  readonly kind: ProjectFileKind;
+  readonly path: string;
+  readonly directory?: string;
+}
+
+/** What a settings file of a project would contribute, were it trusted. */
+export async function previewProjectFile(
+  { kind, path, directory = dirname(path) }: PreviewedFile,
+  text: string,
+  place: UserEnvironment,
+): Promise<Layer> {
+  if (kind === 'permissions')
+    return readClaudeSettings({ path, text, directory, scope: 'project' });
+  const parsed = await parseToml(path, text);
+  if (!parsed.ok) return { ...EMPTY_LAYER, problems: [parsed.problem] };
+  return readProjectConfig(parsed.file, await readUserSettings(place));
 }

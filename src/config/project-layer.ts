@@ -2,7 +2,7 @@ import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { catalogueKey } from './catalogue.ts';
 import { readConfigFile } from './file-layer.ts';
 import { KEY_BINDINGS } from './key-bindings.ts';
-import { KEYS_BY_SECTION } from './keys.ts';
+import { KEYS_BY_SECTION } from './key-entry.ts';
 import type { Assignment, Layer } from './layer.ts';
 import { escapeLine, quoteValue } from './message-text.ts';
 import type { ConfigNotice, Setting } from './setting.ts';

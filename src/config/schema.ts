@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import { catalogueSchema } from './catalogue.ts';
 import { KEY_BINDINGS } from './key-bindings.ts';
-import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
+import { KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
 import { providersSchema } from './providers.ts';
 
 /** What stands in a section of a file beside the keys of the table. */

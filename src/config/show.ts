@@ -1,6 +1,6 @@
 import { catalogueKey, type CatalogueConfig } from './catalogue.ts';
 import type { ConfigSource, Setting } from './setting.ts';
-import { ALL_KEYS, type KeyEntry } from './keys.ts';
+import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ProviderConfig } from './providers.ts';
 

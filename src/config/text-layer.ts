@@ -1,7 +1,8 @@
 import type { Environment } from '../sys/env.ts';
 import type { ConfigNotice, ConfigProblem } from './setting.ts';
 import { findKeyEntry } from './key-entry.ts';
-import { ALL_KEYS, KEYS_BY_SECTION, type ConfigKey, type KeyEntry } from './keys.ts';
+import { type ConfigKey } from './keys.ts';
+import { ALL_KEYS, KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
 import { EMPTY_LAYER, describeWrongValue, type Assignment, type Layer } from './layer.ts';
 import { nearestFirst } from '../base/near-names.ts';
 import { escapeLine } from './message-text.ts';

@@ -1,3 +1,4 @@
+import type { ControlRequest, ControlReply } from './protocol.ts';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
@@ -7,9 +8,7 @@ import { CONTROL_LIMITS, MAX_REPLY_BYTES } from './limits.ts';
 import { checkPathLength } from './path.ts';
 import { checkSocketDirectory } from './socket-directory.ts';
 import { decodeReply, malformedReply } from './reply-line.ts';
-import type { ControlReply } from './reply.ts';
 import { encodeRequest } from './request-line.ts';
-import type { ControlRequest } from './protocol.ts';
 import { socketError } from './socket-error.ts';
 import { currentUid } from './current-uid.ts';
 

@@ -1,11 +1,10 @@
+import type { ControlRequest, ControlReply } from './protocol.ts';
 import type { Socket } from 'node:net';
 import { errorInfo, MusterError } from '../base/errors.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { ControlLimits } from './limits.ts';
 import { encodeReply } from './reply-line.ts';
-import type { ControlReply } from './reply.ts';
 import { decodeRequest } from './request-line.ts';
-import type { ControlRequest } from './protocol.ts';
 
 /** What a connection needs of its server. */
 export interface ConnectionPorts {

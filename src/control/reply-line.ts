@@ -1,11 +1,10 @@
+import { type ControlReply, checkVersion, CONTROL_VERSION } from './protocol.ts';
 import { ERROR_CODES, errorInfo, MusterError, type ErrorInfo } from '../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { byteLength } from '../base/text.ts';
 import { lineText } from './line-buffer.ts';
 import { MAX_REPLY_BYTES } from './limits.ts';
-import type { ControlReply } from './reply.ts';
-import { checkVersion, CONTROL_VERSION } from './version.ts';
 
 /** A reply as it goes over the wire. One that can't be written or is too long becomes an error reply. */
 export function encodeReply(reply: ControlReply): string {

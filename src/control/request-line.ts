@@ -1,10 +1,9 @@
+import { type ControlRequest, checkVersion, CONTROL_VERSION } from './protocol.ts';
 import { MusterError } from '../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { truncate } from '../base/text.ts';
 import { lineText } from './line-buffer.ts';
-import type { ControlRequest } from './protocol.ts';
-import { checkVersion, CONTROL_VERSION } from './version.ts';
 
 type Operation = ControlRequest['op'];
 

@@ -1,3 +1,5 @@
+import type { ControlRequest, ControlReply } from './protocol.ts';
+import { listenAt, sweepSockets } from './socket-file.ts';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -6,10 +8,6 @@ import { Connection } from './connection.ts';
 import { CONTROL_LIMITS, type ControlLimits } from './limits.ts';
 import { checkPathLength } from './path.ts';
 import { makeSocketDirectory } from './socket-directory.ts';
-import type { ControlReply } from './reply.ts';
-import type { ControlRequest } from './protocol.ts';
-import { listenAt } from './socket-file.ts';
-import { sweepSockets } from './sweep.ts';
 import { currentUid } from './current-uid.ts';
 
 export interface ControlServerOptions {

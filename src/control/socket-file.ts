@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, link, lstat, rm } from 'node:fs/promises';
-import type { Server } from 'node:net';
+import { chmod, link, lstat, rm, readdir } from 'node:fs/promises';
+import { type Server, connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { checkPathLength } from './path.ts';
-import { probeSocket } from './probe.ts';
 import { socketError } from './socket-error.ts';
 
 /** Of names that a socket has for a moment, which fit where `<token>.sock` does. */
@@ -126,4 +125,57 @@ async function removeIfSame(path: string, own: { dev: bigint; ino: bigint }): Pr
   } catch {
     // Gone, or out of reach with its directory: either way there is no name of ours left to take away.
   }
+}
+
+/**
+ * Whether a process listens on the socket file at `path`. Only a refused connection proves a dead
+ * one; whatever else goes wrong (no descriptors left, a full queue) proves nothing: `unknown`. (BSD
+ * kernels refuse where the queue is full, too: a process there with 128 clients waiting looks dead.)
+ */
+export function probeSocket(path: string): Promise<'listening' | 'dead' | 'gone' | 'unknown'> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve('listening');
+    });
+    socket.once('error', (error) => {
+      const code = systemErrorCode(error);
+      if (code === 'ECONNREFUSED') resolve('dead');
+      else resolve(code === 'ENOENT' ? 'gone' : 'unknown');
+    });
+  });
+}
+
+/** How many sockets one sweep asks: it happens at each start, so few are enough. */
+const MOST = 16;
+const NAME = /^[a-z0-9]{12}\.(?:sock|tmp)$/;
+/** A socket under a passing name may be about to listen. */
+const PASSING_MS = 60_000;
+
+export interface SocketSweep {
+  readonly directory: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** From 0 to below 1: where in the directory the sweep begins, so that each gets its turn. */
+  readonly from: number;
+}
+
+/**
+ * Removes sockets that dead processes left in a directory of ours, a few at a time. Never throws:
+ * what can't be removed now is only clutter, and the next start tries again.
+ */
+export async function sweepSockets(options: SocketSweep): Promise<void> {
+  const { directory, now, from } = options;
+  const names = (await readdir(directory).catch(() => [])).filter((name) => NAME.test(name));
+  const begin = Math.floor(from * names.length);
+  const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, MOST);
+  await Promise.allSettled(some.map((name) => removeIfDead(join(directory, name), now)));
+}
+
+async function removeIfDead(path: string, now: number): Promise<void> {
+  const stat = await lstat(path);
+  if (!stat.isSocket()) return;
+  if (path.endsWith(TEMPORARY_SUFFIX) && now - stat.ctimeMs < PASSING_MS) return;
+  if ((await probeSocket(path)) === 'dead') await rm(path, { force: true });
 }

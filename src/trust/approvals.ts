@@ -1,3 +1,4 @@
+import { previewProjectFile } from '../config/load.ts';
 import { isUtf8 } from 'node:buffer';
 import { UsageError } from '../base/errors.ts';
 import { absolutePath, isInside } from '../sys/paths.ts';
@@ -5,7 +6,6 @@ import { projectRoot } from '../sys/project-directories.ts';
 import { readProjectFile, TRUST_ALL } from '../sys/project-file.ts';
 import { sha256 } from '../sys/read-file.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
-import { previewProjectFile } from '../config/preview.ts';
 import { escapeLine } from '../config/message-text.ts';
 import { AnswerStore, type SavedAnswer } from './saved-answers.ts';
 import { savedModeName, ModeStore, type SavedMode } from './saved-modes.ts';

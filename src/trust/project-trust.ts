@@ -5,9 +5,13 @@ import {
   type ProjectFileName,
   type ProjectTrust,
   type TrustVerdict,
+  readProjectFile,
 } from '../sys/project-file.ts';
 import { approvalDirectory, type StateOptions } from './state-directory.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
+import { dirname } from 'node:path';
+import { sha256 } from '../sys/read-file.ts';
+import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 
 /** A file of a project about which a program decides itself. */
 export interface ProjectFileToTrust extends ProjectFileName {
@@ -62,4 +66,15 @@ class StoredTrust implements ProjectTrust {
       return new Map();
     }
   }
+}
+
+/** Whether the notes of an agent, by the path of their index in a project, may enter its prompt. */
+export function isTrustedMemory(path: string, trust: ProjectTrust): boolean {
+  const file = { kind: 'memory', path } as const;
+  const hash = (): string => {
+    const place = { ...file, boundary: dirname(path), maxBytes: DIRECTORY_BYTES };
+    const reading = readProjectFile(place, TRUST_ALL);
+    return sha256(reading.kind === 'read' ? reading.bytes : '');
+  };
+  return trust.judge(file, hash).state === 'trusted';
 }

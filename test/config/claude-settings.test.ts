@@ -1,10 +1,13 @@
+import {
+  readClaudeSettings,
+  findJsonLines,
+  pathKey,
+  convertClaudeRule,
+} from '../../src/config/claude-settings.ts';
 import * as fc from 'fast-check';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { convertClaudeRule } from '../../src/config/claude-rules.ts';
-import { readClaudeSettings } from '../../src/config/claude-settings.ts';
-import { findJsonLines, pathKey } from '../../src/config/json-lines.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { TRUST_ALL } from '../../src/sys/project-file.ts';
 import { makePlace, write } from './support.ts';

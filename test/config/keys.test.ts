@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { ALL_KEYS, type ConfigKey } from '../../src/config/keys.ts';
+import { type ConfigKey } from '../../src/config/keys.ts';
+import { ALL_KEYS } from '../../src/config/key-entry.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { configEntries } from '../../src/config/show.ts';
 import { makePlace, problemsIn } from './support.ts';

@@ -1,3 +1,4 @@
+import type { ControlRequest, ControlReply } from '../../src/control/protocol.ts';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -5,8 +6,6 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
 import { deferred } from '../../src/base/async.ts';
 import { sendControlRequest } from '../../src/control/client.ts';
-import type { ControlReply } from '../../src/control/reply.ts';
-import type { ControlRequest } from '../../src/control/protocol.ts';
 import { listen, replyIn, sendRaw } from './support.ts';
 
 const timeoutMs = 20_000;

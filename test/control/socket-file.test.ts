@@ -1,3 +1,4 @@
+import { sweepSockets } from '../../src/control/socket-file.ts';
 import {
   chmodSync,
   existsSync,
@@ -17,7 +18,6 @@ import { newId } from '../../src/base/ids.ts';
 import { sendControlRequest } from '../../src/control/client.ts';
 import { directoryProblem, parentProblem } from '../../src/control/socket-directory.ts';
 import { openControlServer } from '../../src/control/server.ts';
-import { sweepSockets } from '../../src/control/sweep.ts';
 import { listen, place, socketPath } from './support.ts';
 
 const uid = process.geteuid?.() ?? 0;

@@ -1,8 +1,8 @@
+import { contextLocations } from '../../src/api/context/collect-files.ts';
 import { createSearchContext } from '../../src/agents/loader/search-context.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contextLocations } from '../../src/api/context/places.ts';
 import { makeWorld } from '../cli/commands/agents-world.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/context-files.md'), 'utf8');

@@ -1,9 +1,9 @@
+import { gitStatusText } from '../../src/api/context/git-status.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { gitStatusText } from '../../src/api/context/git-lines.ts';
 import { readEnvironment } from '../../src/sys/env.ts';
 import { parseStatus } from '../../src/sys/git/status.ts';
 import { takeSnapshot } from '../../src/sys/git/snapshot.ts';

@@ -1,7 +1,7 @@
+import { findPromptFiles } from '../../src/trust/list-files.ts';
 import { opencode } from '../../src/agents/formats/opencode/vendor.ts';
 import { expect, test } from 'vitest';
 import { agentEffects, definitionEffects } from '../../src/trust/definition-effects.ts';
-import { findPromptFiles } from '../../src/trust/prompt-files.ts';
 
 test('what an opencode.json would do: rules, who chooses it, a prompt of another file', async () => {
   const config = {

@@ -6,7 +6,7 @@ import type { Finding } from '../../agents/lint/findings.ts';
 import { missingDelegates, lintAgent } from '../../agents/lint/lint-agent.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 import { agentFileName, writeAgent } from '../../agents/write-agent.ts';
-import { UsageError } from '../../base/errors.ts';
+import { UsageError, errorMessage } from '../../base/errors.ts';
 import type { AgentDefinition, AgentScope } from '../../protocol/agent.ts';
 import { createEnvironmentRedactor } from '../setup/secrets.ts';
 import {
@@ -24,6 +24,8 @@ import {
   scopeOfFile,
   writeAgentFile,
 } from './write-agent-file.ts';
+import { decodeUtf8, MAX_DEFINITION_BYTES } from '../../agents/loader/read-text.ts';
+import { readNamedFile } from '../../sys/named-file.ts';
 
 /** What a new agent is to be; null: as `from` has it, or as an agent is where nothing is said. */
 export interface NewAgent {
@@ -179,4 +181,16 @@ async function lintNew(agent: AgentDefinition, here: LoadedAgents): Promise<read
     clash: null,
     shadows: same.filter(({ origin }) => origin.path !== agent.origin.path),
   });
+}
+
+/** The text of a file, or a pipe, that a person names as a prompt: at most what an agent's file may hold. */
+export async function readPromptFile(path: string): Promise<string> {
+  const bytes = await readNamedFile(path, { maxBytes: MAX_DEFINITION_BYTES }).catch(
+    (thrown: unknown) => {
+      throw new UsageError(`--prompt-file ${errorMessage(thrown)}`, { cause: thrown });
+    },
+  );
+  const text = decodeUtf8(bytes);
+  if (!text.ok) throw new UsageError(`--prompt-file ${path}: ${text.reason}`);
+  return text.text;
 }

@@ -1,7 +1,10 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Environment } from '../../sys/env.ts';
 import { projectRoot } from '../../sys/project-directories.ts';
+import { oneLine, plural, truncate } from '../../base/text.ts';
+import type { GitSnapshot } from '../../sys/git/snapshot.ts';
+import type { ChangedPath } from '../../sys/git/status.ts';
 
 /**
  * How the repository of `cwd` (absolute, real) stands, in lines; null: not told. What asks git is loaded
@@ -9,12 +12,9 @@ import { projectRoot } from '../../sys/project-directories.ts';
  */
 export async function readGitStatus(cwd: string, environment: Environment): Promise<string | null> {
   if (!isRepository(join(projectRoot(cwd), '.git'))) return null;
-  const [{ takeSnapshot }, { gitStatusText: gitLines }] = await Promise.all([
-    import('../../sys/git/snapshot.ts'),
-    import('./git-lines.ts'),
-  ]);
+  const { takeSnapshot } = await import('../../sys/git/snapshot.ts');
   const snapshot = await takeSnapshot(cwd, { environment });
-  return snapshot === null ? null : gitLines(snapshot, cwd);
+  return snapshot === null ? null : gitStatusText(snapshot, cwd);
 }
 
 /** A directory with a head, or the file that a linked working tree or a submodule has. */
@@ -27,4 +27,34 @@ function isRepository(path: string): boolean {
     // No right to look: nor has git one.
     return false;
   }
+}
+
+/** More of them say no more. */
+const MAX_CHANGES = 20;
+/** Characters of a path, a branch or a subject. */
+const MAX_LENGTH = 160;
+
+/** A snapshot in the words of git; paths are told from `cwd`. */
+export function gitStatusText({ branch, changes, commits, top }: GitSnapshot, cwd: string): string {
+  const shown = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, { top, cwd }));
+  const more = changes.length - shown.length;
+  return [
+    `Branch: ${onLine(branch)}`,
+    ...(shown.length === 0 ? ['No changes.'] : ['Changes:', ...shown]),
+    ...(more > 0 ? [`and ${plural(more, 'more path')}`] : []),
+    ...(commits.length === 0 ? [] : ['Last commits:', ...commits.map(onLine)]),
+  ].join('\n');
+}
+
+function changeLine(
+  { code, path, from }: ChangedPath,
+  { top, cwd }: { readonly top: string; readonly cwd: string },
+): string {
+  const shown = (each: string): string =>
+    onLine((relative(cwd, join(top, each)) || '.') + (each.endsWith('/') ? '/' : ''));
+  return `${code} ${from === undefined ? '' : `${shown(from)} -> `}${shown(path)}`;
+}
+
+function onLine(text: string): string {
+  return truncate(oneLine(text), MAX_LENGTH);
 }

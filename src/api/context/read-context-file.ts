@@ -7,6 +7,9 @@ import { openFileInRoots } from '../../sys/open-in-roots.ts';
 import { readAtMost } from '../../sys/read-at-most.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { isSecretPath } from '../../sys/secret-paths.ts';
+import { couldMeanRead, readNarrowingRules } from '../../policy/rule-match.ts';
+import type { RuleSet } from '../../protocol/permission.ts';
+import { isInside } from '../../base/path-inside.ts';
 
 /** Of one file: what is longer was not written to be told at each start. */
 const MAX_FILE_BYTES = 256 * 1024;
@@ -77,4 +80,16 @@ function readRegular(real: string, boundary: string): ContextReading {
 
 function refused(reason: string): ContextReading {
   return { kind: 'refused', reason };
+}
+
+/** Whether a rule refuses, or asks about, reading a path: nobody is asked before a prompt is written. */
+export function createReadFilter(
+  rules: RuleSet,
+  place: { readonly roots: readonly string[]; readonly home: string },
+): (asked: string, real: string) => boolean {
+  const narrowing = readNarrowingRules(rules);
+  return (asked, real) => {
+    const insideRoots = place.roots.some((root) => isInside(root, real));
+    return couldMeanRead(narrowing, { asked, real, insideRoots }, place);
+  };
 }

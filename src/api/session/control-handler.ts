@@ -1,10 +1,9 @@
+import type { ControlRequest, StopTaskRequest, ControlReply } from '../../control/protocol.ts';
 import { errorInfo, MusterError, unreachable } from '../../base/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { stopOrder } from '../../engine/task/stop.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { parseCompactRequest } from './compaction.ts';
-import type { ControlReply } from '../../control/reply.ts';
-import type { ControlRequest, StopTaskRequest } from '../../control/protocol.ts';
 
 /** Does what another terminal asks of this process; what goes wrong is the reply. */
 export function createControlHandler(

@@ -3,12 +3,13 @@ import { UsageError } from '../../base/errors.ts';
 import type { RootGrant } from '../../policy/attenuate.ts';
 import { grantFor } from '../../policy/mode-grants.ts';
 import type { ModelSetup } from '../../model/choose.ts';
-import type { AgentDefinition } from '../../protocol/agent.ts';
+import { type AgentDefinition, requestedModels } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { escapeLine } from '../../config/message-text.ts';
-import { resolveRootModel } from './root-model.ts';
 import { findAgent } from '../../agents/find-agent.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { resolveForTask, resolveMain } from '../../model/resolve.ts';
 
 export type RootDefaultsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
 
@@ -86,4 +87,28 @@ export class RootDefaults {
   model(agent: AgentDefinition | null, prompt = ''): ResolvedModel {
     return resolveRootModel(this.setup, { agent, prompt });
   }
+}
+
+/**
+ * The model of a root task; `agent` null: the main agent. With a named one its definition's wish stands where
+ * the user named no model.
+ */
+export function resolveRootModel(
+  setup: ModelSetup,
+  { agent, prompt }: { readonly agent: AgentDefinition | null; readonly prompt: string },
+): ResolvedModel {
+  const main = resolveMain(setup, { agent: agent ?? MAIN_AGENT, prompt });
+  if (agent === null || requestedModels(agent).length === 0 || setup.settings.flag !== undefined) {
+    return main;
+  }
+  const model = resolveForTask(setup, {
+    call: undefined,
+    definition: requestedModels(agent),
+    agent,
+    prompt,
+    parent: main,
+    allowOverride: true,
+  });
+  if (model instanceof Error) throw model;
+  return model;
 }

@@ -13,11 +13,11 @@ import type { Rights } from '../../protocol/permission.ts';
 import { checkQuotedItems } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
 import { parseCompactRequest, reportCompaction, type CompactRequest } from './compaction.ts';
-import { firstMessage } from './first-message.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
 import type { Run } from './contract.ts';
 import { resumedRights } from './resumed-rights.ts';
 import { planFanOut, type TemplateRequest } from '../templates/plan-fan-out.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 
 export type RunsParts = Pick<
   SessionParts,
@@ -215,4 +215,18 @@ export class Runs {
       stop: (because) => task.stop(stopOrder('client', because)),
     };
   }
+}
+
+/**
+ * The first message of a conversation: what its agent begins with, then what the user says, as in
+ * Claude Code. Throws UsageError where there is neither.
+ */
+export function firstMessage(
+  agent: Pick<AgentDefinition, 'initialPrompt'> | null,
+  prompt: string | undefined,
+): string {
+  if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
+  const parts = [agent?.initialPrompt, prompt].filter((part) => part !== undefined);
+  if (parts.length === 0) throw new UsageError('there is no prompt');
+  return parts.join('\n\n');
 }

@@ -1,3 +1,4 @@
+import type { ControlRequest, ControlReply } from '../../control/protocol.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MusterError } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
@@ -5,8 +6,6 @@ import { foldLog } from '../../engine/task/fold-log.ts';
 import type { TaskOwner, TaskStore } from '../../store/task-store.ts';
 import { sendControlRequest } from '../../control/client.ts';
 import { controlPath } from '../../control/path.ts';
-import type { ControlReply } from '../../control/reply.ts';
-import type { ControlRequest } from '../../control/protocol.ts';
 
 /** A data directory as another terminal sees it. */
 export interface TaskDirectory {

@@ -1,10 +1,10 @@
+import { createReadFilter } from '../../../src/api/context/read-context-file.ts';
 import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { contextParts } from '../../../src/engine/prompt/project-context.ts';
-import { createReadFilter } from '../../../src/api/context/withheld.ts';
 import { parseRules } from '../../../src/policy/rules.ts';
 import { makeTree, told, type Tree } from './support.ts';
 

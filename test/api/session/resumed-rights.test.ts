@@ -1,5 +1,5 @@
+import { retainedAllowRules } from '../../../src/api/session/resumed-rights.ts';
 import { expect, it } from 'vitest';
-import { retainedAllowRules } from '../../../src/api/session/granted-still.ts';
 import type { PermissionRule, RuleSource } from '../../../src/protocol/permission.ts';
 
 function rule(text: string, kind: RuleSource['kind'], where = '/x'): PermissionRule {

@@ -107,7 +107,7 @@ async function requestedAgent(
   { cwd, questions: start }: CommandContext,
 ): Promise<NewAgent> {
   const { description, tools, model, mode, from, promptFile } = options;
-  const { readPromptFile } = await import('../../../../api/agents/prompt-file.ts');
+  const { readPromptFile } = await import('../../../../api/agents/create-agent.ts');
   const prompt =
     promptFile === null ? options.prompt : await readPromptFile(resolve(cwd, promptFile));
   const given = { name: options.name, description, tools, model, mode, prompt, from };
