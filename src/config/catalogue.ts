@@ -7,7 +7,10 @@ import type { ConfigProblem, ValueSource } from './setting.ts';
 import type { TomlFile } from './parse-toml.ts';
 import { lazy } from '../base/lazy.ts';
 
-/** `[models.catalogue."PROVIDER/MODEL"]` of a file: what the user knows better than the catalogue. */
+/**
+ * The values that the user gives for one model in `[models.catalogue."PROVIDER/MODEL"]`, which replace those of the
+ * catalogue.
+ */
 export interface CatalogueConfig extends ModelOverride {
   readonly source: ValueSource;
 }
@@ -35,7 +38,9 @@ const PRICE_KEYS: ReadonlyMap<string, NumberKey> = new Map<string, NumberKey>([
   ['price_cache_write', { ...price, field: 'cacheWrite' }],
 ]);
 
-/** It stands in the schema, too, so that it keeps to what all regular expressions have. */
+/**
+ * Written so that every dialect of regular expressions can read it, since the JSON Schema contains it.
+ */
 const MODEL_NAME = lazy(
   () =>
     // oxlint-disable-next-line no-control-regex -- `\p{Cc}` is not in all of them
@@ -103,7 +108,7 @@ export function readCatalogue(value: unknown, file: TomlFile): CatalogueReading 
   return { models, problems };
 }
 
-/** As it stands in a file: `models.catalogue."anthropic/claude-sonnet-5"`. */
+/** Returns the key of a model as a file has it: `models.catalogue."anthropic/claude-sonnet-5"`. */
 export function catalogueKey(model: string): string {
   return escapeLine(`models.catalogue."${model}"`);
 }

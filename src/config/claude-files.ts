@@ -3,10 +3,12 @@ import { projectDirectories } from '../sys/project-directories.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 
 const FOLDER = '.claude';
-/** The shared file, and the one that its author keeps out of version control. */
+/** The shared settings file, and the one that its author keeps out of version control. */
 const PROJECT_FILES = ['settings.json', 'settings.local.json'];
 
-/** The user's own settings file of Claude Code, and the directory that its patterns count from. */
+/**
+ * Returns the user's settings file of Claude Code, and the directory that its patterns are relative to.
+ */
 export function userClaudeFile(home: string): {
   readonly path: string;
   readonly directory: string;
@@ -19,14 +21,13 @@ export interface ProjectClaudeFile {
   readonly path: string;
   /** The directory that holds `.claude`. */
   readonly directory: string;
-  /** The root of the project: no link may lead out of it. */
+  /** The root of the project. No link may lead out of it. */
   readonly boundary: string;
 }
 
 /**
- * Where a project's settings files of Claude Code may lie: in the directories from `cwd` (absolute and
- * real) up to the root of its repository. All of them count, since a rule of the whole repository
- * holds in each of its parts.
+ * Returns the paths of a project's settings files of Claude Code, in the directories from `cwd` (absolute and real)
+ * up to the root of its repository. All of them count, since a rule of the repository holds in each of its parts.
  */
 export function projectClaudeFiles(cwd: string, home: string): readonly ProjectClaudeFile[] {
   const chain = projectDirectories(cwd);

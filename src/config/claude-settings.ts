@@ -10,12 +10,12 @@ import { pinPattern } from '../policy/path-pattern.ts';
 import { parseRule, printRule, type ParsedRule, type RuleText } from '../policy/rules.ts';
 import { specifierKind } from '../protocol/specifier-kind.ts';
 
-/** A settings file of Claude Code, of which the permissions are taken. */
+/** A settings file of Claude Code. Only its permissions are used. */
 export interface ClaudeSettings {
   readonly path: string;
   readonly text: string;
   readonly scope: 'user' | 'project';
-  /** What its patterns like `/src/**` are relative to. Absolute. */
+  /** The absolute directory that patterns like `/src/**` are relative to. */
   readonly directory: string;
 }
 
@@ -28,11 +28,11 @@ interface Reading {
 }
 
 const LISTS = ['allow', 'ask', 'deny'] as const satisfies readonly (keyof RuleSet)[];
-/** More of them would bury the message. */
+/** The most remarks in one notice. */
 const MAX_REMARKS = 5;
 const LONGEST_RULE = 80;
 
-/** What a settings file adds to the configuration: rules, and of the user's own file the mode. */
+/** Reads the permission rules of a settings file, and from the user's own file also the mode. */
 export function readClaudeSettings(settings: ClaudeSettings): Layer {
   const { path, text } = settings;
   const parsed = parseJson(path, text);
@@ -94,7 +94,7 @@ function readRules(permissions: JsonObject, reading: Reading): void {
   reading.notices.push({ where: escapeLine(reading.settings.path), message });
 }
 
-/** Gives back what is worth telling of it. */
+/** Adds one rule to the reading, and returns the remarks about it. */
 function readRule(
   text: string,
   at: { readonly list: keyof RuleSet; readonly where: string },
@@ -142,20 +142,22 @@ function refuseDirectories(permissions: JsonObject, reading: Reading): void {
   });
 }
 
-/** Strings, punctuation, other scalars and line ends: all there is in JSON but blanks. */
+/** Matches strings, punctuation, other scalars and line ends, which are all tokens of JSON. */
 const TOKENS = /"(?:\\.|[^"\\])*"|[{}[\],:\n]|[^\s"{}[\],:]+/g;
 
-/** Deeper values have no line of their own: no setting lies there, and a path is not for free. */
+/** Values below this depth get no line: no setting is there, and each path costs time. */
 const MAX_DEPTH = 4;
 
 interface Level {
   readonly isArray: boolean;
-  /** Where in the array, or under which key. */
+  /** The index in the array, or the key in the object. */
   at: number | string;
   awaitsKey: boolean;
 }
 
-/** The line (from 1) of each value of a *valid* JSON text, by its path as `pathKey` writes it. */
+/**
+ * Returns the line (from 1) of each value of a valid JSON text, by the path that `pathKey` writes.
+ */
 export function findJsonLines(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   const levels: Level[] = [];
@@ -194,24 +196,24 @@ export function findJsonLines(text: string): ReadonlyMap<string, number> {
   return lines;
 }
 
-/** A path that cannot be mistaken for another by a name with a separator in it. */
+/** Returns a path as a string that is unambiguous even if a name contains a separator. */
 export function pathKey(path: readonly (string | number)[]): string {
   return JSON.stringify(path);
 }
 
 export interface ClaudeRule {
-  /** The rules by which Muster does what it says; none where it cannot, and must not. */
+  /** The rules in Muster's terms. Empty if Muster cannot follow the rule. */
   readonly texts: readonly string[];
-  /** What is different from what was written, to follow the rule; null: nothing. */
+  /** A sentence that says how the rule differs from the one in the file, or null if it does not. */
   readonly remark: string | null;
 }
 
 /**
- * A rule of a Claude Code settings file in Muster's terms, never wider than it was meant. What Muster
- * cannot judge is left out of an allow list, and counts for its whole tool in a deny or ask list. One
- * that is no rule at all stays as it stands: that is an error at start, as everywhere.
+ * Converts a rule of a Claude Code settings file to Muster's terms, and never widens it. A rule that Muster cannot
+ * judge is left out of an allow list, and applies to its whole tool in a deny or ask list. Text that is no rule is
+ * kept, and is an error at the start.
  *
- * @param directory what a pattern like `/src/**` is relative to
+ * @param directory the directory that a pattern like `/src/**` is relative to
  */
 export function convertClaudeRule(
   rule: RuleText,
@@ -229,7 +231,10 @@ export function convertClaudeRule(
     : { texts: anchored(narrowed, list, directory), remark: null };
 }
 
-/** Claude Code reads `/x` from the directory of the settings; here it is from the workspace. */
+/**
+ * Returns the rule with a pattern like `/x` relative to the directory of the settings, as in Claude Code, and not to
+ * the workspace.
+ */
 function anchored(rule: PermissionRule, list: keyof RuleSet, directory: string): readonly string[] {
   const { tool, specifier, text } = rule;
   const isFromFile =
@@ -248,7 +253,10 @@ function narrowing(text: string, parsed: Extract<ParsedRule, { ok: false }>): Cl
     : { texts: [whole], remark: `${mistake}, so it counts for all of ${whole}` };
 }
 
-/** `mcp__github__get_*`: all tools of the server; a pattern for servers: those of all. */
+/**
+ * Returns the rule for all tools of the server of a pattern like `mcp__github__get_*`, or for all servers if the
+ * pattern does not name one.
+ */
 function mcpServer(text: string): string | undefined {
   if (!text.startsWith('mcp__')) return undefined;
   const server = /^mcp__([\w.-]+?)__/.exec(text)?.[1];

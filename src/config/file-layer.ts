@@ -13,7 +13,7 @@ const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
 const NO_MODELS: CatalogueReading = { models: new Map(), problems: [] };
 const NO_BINDINGS: KeyBindingsReading = { bindings: new Map(), problems: [] };
 
-/** Checks every section, key and value of a file against the table. */
+/** Reads a configuration file, and checks each section, key and value against the table. */
 export function readConfigFile(file: TomlFile): Layer {
   const assignments: Assignment[] = [];
   const problems: ConfigProblem[] = [];

@@ -22,16 +22,18 @@ export interface ConfigFile {
   readonly state: 'absent' | 'read' | 'broken' | UntrustedState;
 }
 
-/** Of a project's file: nobody has trusted it, or not with what it holds now. */
+/**
+ * The states of a project's file that the user has not trusted: never, or not with its present content.
+ */
 type UntrustedState = 'untrusted' | 'changed';
 
-/** What one file contributes. */
+/** A file with the settings that it contributes. */
 interface FileReading {
   readonly file: ConfigFile;
   readonly layer: Layer;
 }
 
-/** The user's files, the weaker first: another product's settings, then Muster's own. */
+/** Reads the user's files, the weaker first: the settings of Claude Code, then Muster's own. */
 export async function readUserFiles(place: UserEnvironment): Promise<readonly FileReading[]> {
   const path = userConfigFile(place);
   const own = await tomlReading(
@@ -49,7 +51,11 @@ interface ProjectPlace extends UserEnvironment {
   readonly trust: ProjectTrust;
 }
 
-/** The project's files, as far as they are there; `user`: what holds without them. */
+/**
+ * Reads the project's files that exist.
+ *
+ * @param user the settings of the user, which a project's file can only narrow
+ */
 export async function readProjectConfigFiles(
   { cwd, home, trust }: ProjectPlace,
   user: ReadonlyMap<string, Setting>,
@@ -89,7 +95,7 @@ async function tomlReading(
       };
 }
 
-/** One that is not there is not worth a word: most people have none. */
+/** Returns nothing for a file that does not exist, since most people have none. */
 function claudeReading(
   settings: Omit<ClaudeSettings, 'text'>,
   reading: SettingsReading,

@@ -5,8 +5,8 @@ import { projectDirectories } from '../sys/project-directories.ts';
 const RELATIVE = join('.muster', 'config.toml');
 
 /**
- * The configuration files of the project that `cwd` lies in, nearest first, up to the root of its
- * repository; outside of a repository in `cwd` itself only. The nearest that may act is the one that does.
+ * Returns the configuration files of the project of `cwd`, nearest first, up to the root of its repository, or of
+ * `cwd` alone outside of a repository. Only the nearest one that is trusted has an effect.
  */
 export function findConfigFiles(cwd: string): readonly string[] {
   return projectDirectories(resolve(cwd))

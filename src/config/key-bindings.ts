@@ -6,7 +6,7 @@ import type { TomlFile } from './parse-toml.ts';
 /** The section of the user's own file that gives actions of the terminal other keys. */
 export const KEY_BINDINGS = 'keys';
 
-/** The keys of one action, as they are written. Whoever has the actions knows which there are. */
+/** The keys of one action as the file has them. The terminal UI checks the names of actions. */
 export interface KeyBinding {
   readonly keys: readonly string[];
   /** `FILE:LINE`. */

@@ -1,7 +1,7 @@
 import type { KeySpec } from './key-kinds.ts';
 import { SECTIONS, type ConfigKey } from './keys.ts';
 
-/** A key with its names: `task_tool.max_depth`, `MUSTER_TASK_TOOL_MAX_DEPTH`. */
+/** A configuration key with its names: `task_tool.max_depth`, `MUSTER_TASK_TOOL_MAX_DEPTH`. */
 export interface KeyEntry {
   readonly key: string;
   readonly section: string;
@@ -14,7 +14,9 @@ function variableOf(section: string, name: string): string {
   return `MUSTER_${section}_${name}`.toUpperCase();
 }
 
-/** Section → name → key. Maps, so that no name out of a file reaches a prototype. */
+/**
+ * The keys by section and name. They are maps, so that no name from a file can reach a prototype.
+ */
 export const KEYS_BY_SECTION: ReadonlyMap<string, ReadonlyMap<string, KeyEntry>> = new Map(
   Object.entries(SECTIONS).map(([section, specs]) => [section, sectionKeys(section, specs)]),
 );
@@ -35,7 +37,7 @@ function sectionKeys(
   );
 }
 
-/** The row of the table for a key. */
+/** Finds a key in the table. */
 export function findKeyEntry(key: ConfigKey): KeyEntry {
   const entry = ALL_KEYS.find((candidate) => candidate.key === key);
   if (entry === undefined) throw new Error(`the table has no key ${key}`);

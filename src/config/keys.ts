@@ -26,7 +26,7 @@ function modelListKey(meaning: string) {
   return listKey({ combine: 'replace', separator: ',', expects: 'a list of models', meaning });
 }
 
-/** The word means opposite things in two products, so it is never guessed. */
+/** Explains the mode that means opposite things in two products, so that Muster never guesses. */
 const DONT_ASK_HINT =
   '"dontAsk" is not taken here, because it means two opposite things: in Claude Code "refuse whatever would ask" ' +
   '(write "default": where nobody can answer, what would ask is refused), and elsewhere "run everything without ' +

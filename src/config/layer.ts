@@ -12,12 +12,12 @@ export interface Assignment {
   readonly source: ValueSource;
 }
 
-/** What one place (a file, the environment, the flags) contributes. */
+/** The settings that one file, the environment or the flags contribute. */
 export interface Layer {
   readonly assignments: readonly Assignment[];
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   readonly catalogue: ReadonlyMap<string, CatalogueConfig>;
-  /** Of the terminal, by action. */
+  /** The key bindings of the terminal UI by action. */
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly problems: readonly ConfigProblem[];
   readonly notices: readonly ConfigNotice[];
@@ -32,7 +32,7 @@ export const EMPTY_LAYER: Layer = {
   notices: [],
 };
 
-/** What to say about a value that a key does not take, after the name of the key or flag. */
+/** Describes a value that a key does not accept. The text follows the name of the key or flag. */
 export function describeWrongValue(
   entry: KeyEntry,
   value: unknown,

@@ -22,9 +22,9 @@ import { readProjectConfig } from './project-layer.ts';
 import { parseToml } from './parse-toml.ts';
 
 export interface ConfigInputs extends UserEnvironment {
-  /** Absolute: where the project's file is looked for. */
+  /** The absolute directory from which the project's files are searched. */
   readonly cwd: string;
-  /** Which of the project's files act; the others are not parsed. */
+  /** Decides which of the project's files have an effect. The others are not parsed. */
   readonly trust: ProjectTrust;
   readonly flags: readonly FlagValue[];
 }
@@ -40,11 +40,11 @@ export interface LoadedConfig {
 }
 
 export interface ConfigReading extends LoadedConfig {
-  /** What is wrong; the keys concerned keep the value of the layer below. */
+  /** The mistakes. Each key concerned keeps the value of the layer below. */
   readonly problems: readonly ConfigProblem[];
 }
 
-/** The configuration, or a UsageError with one line for each thing that is wrong. */
+/** Loads the configuration. Throws UsageError with one line for each mistake. */
 export async function loadConfig(inputs: ConfigInputs): Promise<LoadedConfig> {
   const reading = await readConfig(inputs);
   if (reading.problems.length > 0) {
@@ -53,7 +53,7 @@ export async function loadConfig(inputs: ConfigInputs): Promise<LoadedConfig> {
   return reading;
 }
 
-/** As `loadConfig`, for those who tell of problems themselves. */
+/** Loads the configuration like `loadConfig`, but returns the mistakes instead of throwing. */
 export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
   const user = await readUserFiles(inputs);
   const own = user.map(({ layer }) => layer);
@@ -76,14 +76,14 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
   };
 }
 
-/** What the user's own files say, without project, environment and flags. */
+/** Returns the settings of the user's own files, without project, environment and flags. */
 export async function readUserSettings(
   place: UserEnvironment,
 ): Promise<ReadonlyMap<string, Setting>> {
   return settle((await readUserFiles(place)).map(({ layer }) => layer));
 }
 
-/** A mistake in a rule is told where it stands, like any other. */
+/** Parses the permission rules, and reports each mistake with its file and line. */
 function readRules(settings: ConfigReading['settings']): {
   readonly rules: RuleSet;
   readonly problems: readonly ConfigProblem[];
@@ -102,7 +102,9 @@ function readRules(settings: ConfigReading['settings']): {
   };
 }
 
-/** Of all modes this one must not come as a surprise from another product's file. */
+/**
+ * Returns a notice if a settings file of Claude Code sets the autonomous mode, which must not come as a surprise.
+ */
 function autonomyNotice(
   settings: ConfigReading['settings'],
   { home }: ConfigInputs,
@@ -117,7 +119,7 @@ function autonomyNotice(
   return [{ where, message }];
 }
 
-/** Later layers win; a key that nobody sets has its default. */
+/** Combines layers. Later layers win, and a key that nobody sets has its default. */
 function settle(layers: readonly Layer[]): ReadonlyMap<string, Setting> {
   const settings = new Map<string, Setting>(ALL_KEYS.map((entry) => [entry.key, initial(entry)]));
   for (const assignment of layers.flatMap((layer) => layer.assignments)) {
@@ -138,7 +140,7 @@ function assigned({ entry, value, source }: Assignment, before: Setting): Settin
   return { value: items.map((item) => item.value), source, items };
 }
 
-/** The permission rules of all layers as written, each with where it stood. */
+/** Returns the permission rules of all layers as written, each with its source. */
 function ruleTexts(settings: ConfigReading['settings'], list: keyof RuleSet): readonly RuleText[] {
   const items = settings.get(`permissions.${list}`)?.items ?? [];
   return items.map(({ value, source }) => ({ text: value, source }));
@@ -150,7 +152,7 @@ interface PreviewedFile {
   readonly directory?: string;
 }
 
-/** What a settings file of a project would contribute, were it trusted. */
+/** Returns the settings that a project's file would contribute if it were trusted. */
 export async function previewProjectFile(
   { kind, path, directory = dirname(path) }: PreviewedFile,
   text: string,

@@ -3,7 +3,7 @@ import { truncate } from '../base/text.ts';
 
 const LONGEST = 60;
 
-/** A value out of a file, variable or flag, short and harmless inside a one-line message. */
+/** Returns a value from a file, variable or flag as a short, safe text for a one-line message. */
 export function quoteValue(value: unknown): string {
   const text = typeof value === 'string' ? value : plain(value);
   const short = truncate(text, LONGEST);
@@ -11,12 +11,14 @@ export function quoteValue(value: unknown): string {
   return typeof value === 'string' ? `"${shown.replaceAll('"', '\\"')}"` : shown;
 }
 
-/** A name or path for a one-line message: whole, but with nothing in it that a terminal would act on. */
+/**
+ * Returns a name or path for a one-line message, without anything that a terminal would interpret.
+ */
 export function escapeLine(text: string): string {
   return terminalText(text, 'exact').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
-/** Files give numbers, dates, arrays and tables beside strings; `nan` has no JSON. */
+/** Returns numbers, dates, arrays and tables as text. `nan` has no JSON. */
 function plain(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   return JSON.stringify(value) ?? String(value);

@@ -4,11 +4,13 @@ import { statements } from '../base/toml-statements.ts';
 
 const MAX_NESTING = 16;
 
-/** A configuration file that was read and parsed, and in which every key knows its line. */
+/** A parsed configuration file that knows the line of each key. */
 export interface TomlFile {
   readonly path: string;
   readonly table: Readonly<Record<string, unknown>>;
-  /** `FILE:LINE` of the key at this path, or the file alone where it has no line of its own. */
+  /**
+   * Returns `FILE:LINE` of the key at this path, or the file alone if the key has no line of its own.
+   */
   where(path: readonly string[]): string;
 }
 
@@ -16,7 +18,7 @@ export type TomlParsing =
   | { readonly ok: true; readonly file: TomlFile }
   | { readonly ok: false; readonly problem: ConfigProblem };
 
-/** The text of a file as TOML; the parser is loaded only when there is one. */
+/** Parses a text as TOML. The parser is only loaded if there is a file. */
 export async function parseToml(path: string, text: string): Promise<TomlParsing> {
   const shownPath = escapeLine(path);
   const { parse, TomlError } = await import('smol-toml');
@@ -36,7 +38,7 @@ export async function parseToml(path: string, text: string): Promise<TomlParsing
   }
 }
 
-/** A list that cannot be mistaken for another by a name with a separator in it. */
+/** Returns a path as a string that is unambiguous even if a name contains a separator. */
 function lineKey(path: readonly string[]): string {
   return JSON.stringify(path);
 }
@@ -57,7 +59,9 @@ function tomlFile(
   };
 }
 
-/** The parser's message goes on with lines of the file, which may hold what no log should. */
+/**
+ * Returns the first line of the parser's message. The others quote the file, which may contain secrets.
+ */
 function reasonOf(error: Error): string {
   return escapeLine((error.message.split('\n', 1)[0] ?? '').replace('Invalid TOML document: ', ''));
 }

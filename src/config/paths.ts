@@ -2,13 +2,15 @@ import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
 import { absolutePath, expandHome } from '../sys/paths.ts';
 
-/** The person whose files are meant. `home` is absolute. */
+/** The environment variables and the absolute home directory of a user. */
 export interface UserEnvironment {
   readonly environment: Environment;
   readonly home: string;
 }
 
-/** Where the user's own files lie: `$XDG_CONFIG_HOME/muster` or `~/.config/muster`, on macOS too. */
+/**
+ * Returns the directory of the user's own files: `$XDG_CONFIG_HOME/muster` or `~/.config/muster`, on macOS, too.
+ */
 export function userConfigDirectory(place: UserEnvironment): string {
   return join(xdgBase(place, 'XDG_CONFIG_HOME', '.config'), 'muster');
 }
@@ -18,9 +20,8 @@ export function userConfigFile(place: UserEnvironment): string {
 }
 
 /**
- * Where logs and other state lie: `--data-dir`, else `MUSTER_DATA_DIR`, else `$XDG_DATA_HOME/muster`
- * or `~/.local/share/muster`. Relative ones count from `cwd`, and `~` is
- * the home directory.
+ * Returns the directory of logs and other state: `--data-dir`, else `MUSTER_DATA_DIR`, else `$XDG_DATA_HOME/muster`
+ * or `~/.local/share/muster`. Relative paths are relative to `cwd`, and `~` is the home directory.
  */
 export function dataDirectory(
   place: UserEnvironment,
@@ -31,7 +32,9 @@ export function dataDirectory(
   return join(xdgBase(place, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
 }
 
-/** By the XDG base directory specification a relative or empty value counts as not set. */
+/**
+ * Returns a base directory. By the XDG base directory specification, a relative or empty value counts as not set.
+ */
 function xdgBase(place: UserEnvironment, variable: string, fallback: string): string {
   const value = expandHome(place.environment[variable] ?? '', place.home);
   return isAbsolute(value) ? value : join(place.home, fallback);

@@ -12,9 +12,9 @@ import { isTable } from '../base/toml-statements.ts';
 const OWN_CONFIGURATION = 'ignored. Put it into your own configuration';
 
 /**
- * What a trusted project's file may set (docs/configuration.md): never providers, prices, state
- * or the sandbox, no wider mode than the user's and no larger budget. The rest is named and left out,
- * whatever value it has.
+ * Reads a trusted project's file (docs/configuration.md). It may never set providers, prices, state or the sandbox,
+ * nor a wider mode or a larger budget than the user's. Such settings are reported and left out, whatever their
+ * values.
  */
 export function readProjectConfig(file: TomlFile, user: ReadonlyMap<string, Setting>): Layer {
   const { allowed, notices } = withoutForbidden(file);
@@ -32,7 +32,7 @@ export function readProjectConfig(file: TomlFile, user: ReadonlyMap<string, Sett
   return { ...layer, assignments, notices };
 }
 
-/** The file's table without what no project may set. */
+/** Returns the file's table without the keys that no project may set. */
 function withoutForbidden(file: TomlFile): {
   readonly allowed: Readonly<Record<string, unknown>>;
   readonly notices: ConfigNotice[];
@@ -78,13 +78,18 @@ function providerRefusal(name: string | null): string {
   return `a project cannot configure providers; [${key}] is ${OWN_CONFIGURATION}`;
 }
 
-/** A lower price or a higher limit would lift the user's budget. */
+/**
+ * Explains why the setting is refused: a lower price or a higher limit would raise the user's budget.
+ */
 function catalogueRefusal(model: string | null): string {
   const key = model === null ? 'models.catalogue' : catalogueKey(model);
   return `a project cannot say what a model costs or how much it may answer; [${key}] is ${OWN_CONFIGURATION}`;
 }
 
-/** How much a value allows: a mode by its place on the ladder, a budget by its size, 0 and null being none. */
+/**
+ * Returns how much a value allows: a mode by its position in the order of modes, a budget by its size, where 0 and
+ * null mean no limit.
+ */
 function width(value: unknown): number {
   if (value === null) return Number.POSITIVE_INFINITY;
   if (typeof value === 'number') return value === 0 ? Number.POSITIVE_INFINITY : value;

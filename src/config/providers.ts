@@ -12,16 +12,18 @@ import { escapeLine, quoteValue } from './message-text.ts';
 import type { TomlFile } from './parse-toml.ts';
 import { isTable } from '../base/toml-statements.ts';
 
-/** `[models.providers.NAME]` of a file. What is absent follows from the name, where it is a known one. */
+/**
+ * The settings of `[models.providers.NAME]` in a file. For a known name, missing settings have defaults.
+ */
 export interface ProviderConfig extends ProviderSettings {
   readonly source: ValueSource;
 }
 
 interface ProviderKey {
   readonly expects: string;
-  /** JSON Schema of its values in a file; it takes all that are valid, and may take more. */
+  /** JSON Schema of its values in a file. It accepts all valid values, and may accept more. */
   readonly schema: JsonObject;
-  /** What was read, or undefined when the value is not valid. */
+  /** Reads a value. Returns undefined if it is not valid. */
   read(value: unknown): ProviderSettings | undefined;
 }
 

@@ -7,7 +7,7 @@ import { EMPTY_LAYER, describeWrongValue, type Assignment, type Layer } from './
 import { nearestFirst } from '../base/near-names.ts';
 import { escapeLine } from './message-text.ts';
 
-/** A flag of the command line that sets a key; several values for a list. */
+/** A flag of the command line that sets a key. A list can be set by several of them. */
 export interface FlagValue {
   readonly key: ConfigKey;
   /** As the user writes it: `--permission-mode`. */
@@ -17,7 +17,7 @@ export interface FlagValue {
 
 const PREFIX = 'MUSTER_';
 
-/** Variables with the prefix that are no configuration keys: which task this is, where its data lie. */
+/** Variables with the prefix that are no configuration keys. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'MUSTER_TASK',
   'MUSTER_DATA_DIR',
@@ -28,7 +28,7 @@ const KEYS_BY_VARIABLE: ReadonlyMap<string, KeyEntry> = new Map(
   ALL_KEYS.map((entry) => [entry.variable, entry]),
 );
 
-/** What the variables `MUSTER_SECTION_KEY` set; one that is empty counts as not set. */
+/** Reads the variables `MUSTER_SECTION_KEY`. An empty variable counts as not set. */
 export function readEnvironmentLayer(environment: Environment): Layer {
   const assignments: Assignment[] = [];
   const problems: ConfigProblem[] = [];
@@ -58,8 +58,10 @@ export function readFlagLayer(flags: readonly FlagValue[]): Layer {
 }
 
 /**
- * What is wrong with a flag's text as the value of a key, to follow the flag's name; undefined when
- * nothing is. `aboveZero`: 0, which the key takes for "no limit", is wrong.
+ * Describes what is wrong with a flag's text as the value of a key. The description follows the flag's name. Returns
+ * undefined if the text is valid.
+ *
+ * @param options with `aboveZero`, 0, which the key reads as "no limit", is not valid
  */
 export function flagProblem(
   key: ConfigKey,

@@ -13,18 +13,18 @@ import { socketError } from './socket-error.ts';
 import { currentUid } from './current-uid.ts';
 
 export interface ControlCallOptions {
-  /** For the whole call. */
+  /** The time limit of the whole call. */
   readonly timeoutMs: number;
-  /** Whom the socket's directory must belong to. Default: this process's user. */
+  /** The required owner of the socket's directory. Default: this process's user. */
   readonly uid?: number;
 }
 
 /**
- * Asks the process that listens at `path`. A request that it refuses is a reply (`ok: false`); thrown
- * is what came of not reaching it: `NOT_FOUND` when nobody listens, `TIMEOUT` when no answer came,
- * `CONFLICT` for another version of Muster, `LIMIT_EXCEEDED` for a request that is too long,
- * `PERMISSION_DENIED` for a socket that is not safely ours, `INTERNAL_ERROR` for an answer that can't
- * be read. After the last and `TIMEOUT` it is unknown whether the request was carried out.
+ * Sends a request to the process that listens at `path`. A request that it refuses is a reply (`ok: false`). Throws
+ * if there is no reply: `NOT_FOUND` when nobody listens, `TIMEOUT` when no answer came, `CONFLICT` for another
+ * version of Muster, `LIMIT_EXCEEDED` for a request that is too long, `PERMISSION_DENIED` for a socket that is not
+ * safely ours, `INTERNAL_ERROR` for an answer that cannot be read. After `INTERNAL_ERROR` and `TIMEOUT` it is unknown
+ * whether the request was carried out.
  */
 export async function sendControlRequest(
   path: string,
@@ -63,7 +63,9 @@ function exchange(path: string, line: string, timeoutMs: number): Promise<Contro
   });
 }
 
-/** Lines of other types before the reply are passed over. An error of reading ends the socket with it. */
+/**
+ * Reads lines until the reply, and skips those of other types. An error in reading ends the socket with it.
+ */
 function readReply(socket: Socket, found: (reply: ControlReply) => void): void {
   const buffer = new LineBuffer(MAX_REPLY_BYTES);
   socket.on('data', (chunk: Buffer) => {
@@ -103,7 +105,9 @@ function nobody(path: string, cause: unknown): MusterError {
   return new MusterError('NOT_FOUND', `no running Muster process listens at ${path}`, { cause });
 }
 
-/** Not retryable: the request may lie there still, and a message sent again would come twice. */
+/**
+ * Not retryable, because the request may still be waiting there, and a message sent again would arrive twice.
+ */
 function noAnswer(timeoutMs: number): MusterError {
   return new MusterError(
     'TIMEOUT',

@@ -1,6 +1,6 @@
 import { MusterError } from '../base/errors.ts';
 
-/** The user whom this process's files and sockets belong to. */
+/** Returns the id of the user who owns this process's files and sockets. */
 export function currentUid(): number {
   const uid = process.geteuid?.();
   if (uid !== undefined) return uid;

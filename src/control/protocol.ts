@@ -2,7 +2,9 @@ import { type ErrorInfo, MusterError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import { VERSION } from '../base/version.ts';
 
-/** What another terminal may ask of the process that runs a task. `task` is an id or its beginning. */
+/**
+ * A request of another terminal to the process that runs a task. `task` is an id or its beginning.
+ */
 export type ControlRequest =
   | StopTaskRequest
   | SendMessageRequest
@@ -10,68 +12,70 @@ export type ControlRequest =
   | BackgroundTaskRequest
   | AnswerQuestionRequest;
 
-/** Stop a task and what is below it. */
+/** Stops a task and its descendants. */
 export interface StopTaskRequest {
   readonly op: 'stop';
   readonly task: string;
-  /** Why, in words: stands in the log. */
+  /** The reason, for the log. */
   readonly because?: string;
 }
 
-/** Steer a running task, or wake an ended one. */
+/** Sends a message to a running task, or continues an ended one with it. */
 export interface SendMessageRequest {
   readonly op: 'send';
   readonly task: string;
   readonly message: string;
 }
 
-/** Go on with an ended task. */
+/** Continues an ended task. */
 export interface ResumeTaskRequest {
   readonly op: 'resume';
   readonly task: string;
-  /** The next user message. Absent: go on where it ended. */
+  /** The next user message. Default: none. */
   readonly prompt?: string;
   readonly model?: string;
   /** At least 1. */
   readonly max_turns?: number;
 }
 
-/** Let the parent of a foreground task go on without it. */
+/** Sends a foreground task to the background, so that its parent continues without it. */
 export interface BackgroundTaskRequest {
   readonly op: 'background';
   readonly task: string;
 }
 
-/** Answer a question of a task. */
+/** Answers a question of a task. */
 export interface AnswerQuestionRequest {
   readonly op: 'answer';
   readonly task: string;
-  /** Its id. */
+  /** The id of the question. */
   readonly question: string;
-  /** `yes`, `no` or `always`, or the text that was asked for. */
+  /** `yes`, `no` or `always`, or the requested text. */
   readonly answer: string;
-  /** How far an `always` reaches. */
+  /** The scope of `always`. */
   readonly scope?: string;
-  /** Why not. */
+  /** The reason for a `no`. */
   readonly reason?: string;
-  /** A plan as the person changed it, where that is approved. */
+  /** The approved plan as the person changed it. */
   readonly plan?: string;
 }
 
-/** What became of a request: `text` is for people, `data` for programs. */
+/** The outcome of a request: `text` is for people, `data` for programs. */
 export type ControlReply =
   | { readonly ok: true; readonly text: string; readonly data?: JsonValue }
   | { readonly ok: false; readonly error: ErrorInfo };
 
 /**
- * The version of the lines on a control socket. It goes up when an old peer would misread a new
- * line; a new field in `data`, or a new `type` of line before the reply, is none of that.
+ * The version of the lines on a control socket. It increases when an older peer would misread a new line. A new field
+ * in `data`, or a new `type` of line before the reply, does not change it.
  */
 export const CONTROL_VERSION = 1;
 
 /**
- * Throws `CONFLICT` for a line in another version. To be asked first: nothing else in such a line
- * means what it seems to. `who` sent it.
+ * Throws `CONFLICT` for a line in another version. Call it first, because no other field of such a line can be relied
+ * on.
+ *
+ * @param who the sender of the line
  */
 export function checkVersion(version: unknown, who: 'client' | 'process'): void {
   if (version === CONTROL_VERSION) return;

@@ -6,7 +6,9 @@ import { byteLength } from '../base/text.ts';
 import { lineText } from './line-buffer.ts';
 import { MAX_REPLY_BYTES } from './limits.ts';
 
-/** A reply as it goes over the wire. One that can't be written or is too long becomes an error reply. */
+/**
+ * Encodes a reply as one line. A reply that cannot be encoded or is too long becomes an error reply.
+ */
 export function encodeReply(reply: ControlReply): string {
   try {
     const line = replyLine(reply);
@@ -25,8 +27,8 @@ function replyLine(reply: ControlReply): string {
 }
 
 /**
- * The reply on a line; undefined for a line of another type, which a later release may send before
- * it. Throws `CONFLICT` for another version, `INTERNAL_ERROR` for what is no line of ours.
+ * Decodes a line. Returns undefined for a line of another type, which a later release may send before the reply.
+ * Throws `CONFLICT` for another version, and `INTERNAL_ERROR` for a line that is not part of the protocol.
  */
 export function decodeReply(line: Buffer): ControlReply | undefined {
   const value = parseJsonLine(lineText(line) ?? '');
@@ -54,7 +56,7 @@ function isErrorInfo(value: JsonValue | undefined): value is JsonValue & ErrorIn
   );
 }
 
-/** The error of a client whose peer does not keep to the protocol. */
+/** Returns the error of a client whose peer does not follow the protocol. */
 export function malformedReply(what: string): MusterError {
   return new MusterError(
     'INTERNAL_ERROR',

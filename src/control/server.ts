@@ -11,33 +11,35 @@ import { makeSocketDirectory } from './socket-directory.ts';
 import { currentUid } from './current-uid.ts';
 
 export interface ControlServerOptions {
-  /** From `controlPath`; its directory is made, that one's parent must be there. */
+  /**
+   * The path from `controlPath`. Its directory is created, and that directory's parent must exist.
+   */
   readonly path: string;
   /**
-   * Does what another terminal asks. Sees only requests in good order, up to `limits.connections` at
-   * once. A rejection becomes an error reply; hanging up does not take a request back.
+   * Carries out a request. It gets only valid requests, up to `limits.connections` at once. A rejection becomes an
+   * error reply. A client that hangs up does not cancel its request.
    */
   handle(request: ControlRequest): Promise<ControlReply>;
-  /** Default `CONTROL_LIMITS`. */
+  /** Default: `CONTROL_LIMITS`. */
   readonly limits?: Partial<ControlLimits>;
-  /** Whom the directory must belong to. Default: this process's user. */
+  /** The required owner of the directory. Default: this process's user. */
   readonly uid?: number;
 }
 
-/** A control socket that is listened on. Does not keep the process alive. */
+/** A control socket with a listening server. It does not keep the process alive. */
 export interface ControlServer {
   readonly path: string;
   /**
-   * Removes the socket and ends all connections: a request still at work is answered `CANCELLED`.
-   * Twice is once. Does not throw.
+   * Removes the socket and ends all connections. A request in progress is answered `CANCELLED`. A second call has no
+   * effect. Does not throw.
    */
   close(): Promise<void>;
 }
 
 /**
- * Listens for other terminals. Throws `CONFLICT` where another process listens at `path`,
- * `PERMISSION_DENIED` for a directory that others can enter, `INVALID_PARAM` for a path too long,
- * and what else the system says as `NOT_FOUND` or `INTERNAL_ERROR`.
+ * Listens for other terminals. Throws `CONFLICT` if another process listens at `path`, `PERMISSION_DENIED` for a
+ * directory that others can enter, `INVALID_PARAM` for a path that is too long, and `NOT_FOUND` or `INTERNAL_ERROR`
+ * for other failures of the system.
  */
 export async function openControlServer(options: ControlServerOptions): Promise<ControlServer> {
   const { path, uid = currentUid() } = options;

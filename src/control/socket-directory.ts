@@ -5,19 +5,18 @@ import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { socketError } from './socket-error.ts';
 
 /**
- * Who may connect is decided here. On Linux connecting takes write permission on the socket and
- * search permission on its directory (unix(7), "Pathname socket ownership and permissions"), so in a
- * directory 0700 of ours only this user and root get through, both of whom could do anything to this
- * process anyway: nothing more is to be checked. Elsewhere POSIX leaves the socket's own mode without
- * meaning, and the directory alone does it. The client looks too: in `/tmp` somebody else may have
- * made the directory first, to be told what is meant for us.
+ * The directory decides who may connect. On Linux, connecting takes write permission on the socket and search
+ * permission on its directory (unix(7), "Pathname socket ownership and permissions"). So in a directory of ours with
+ * mode 0700 only this user and root can connect, who could do anything to this process anyway, and nothing more is to
+ * be checked. On other systems POSIX gives the socket's own mode no meaning, and the directory alone protects it. The
+ * client checks, too: in `/tmp` somebody else may have created the directory first, to receive what is meant for us.
  */
 const PRIVATE_MODE = 0o700;
 const OTHERS = 0o077;
 const WRITABLE_BY_ALL = 0o002;
 const STICKY = 0o1000;
 
-/** Makes the directory where it is missing; its parent must be there. Throws as the check does. */
+/** Creates the directory if it is missing. Its parent must exist. Throws as the check does. */
 export async function makeSocketDirectory(path: string, uid: number): Promise<void> {
   try {
     await mkdir(path, { mode: PRIVATE_MODE });
@@ -30,8 +29,8 @@ export async function makeSocketDirectory(path: string, uid: number): Promise<vo
 }
 
 /**
- * Throws `PERMISSION_DENIED` for a directory that anybody else may enter, could have made or could
- * swap, `NOT_FOUND` where there is none.
+ * Throws `PERMISSION_DENIED` for a directory that another user may enter, could have created or could replace, and
+ * `NOT_FOUND` if there is none.
  */
 export async function checkSocketDirectory(path: string, uid: number): Promise<void> {
   const [directory, parent] = await Promise.all([lstat(path), stat(dirname(path))]).catch(
@@ -47,7 +46,9 @@ export async function checkSocketDirectory(path: string, uid: number): Promise<v
   );
 }
 
-/** What speaks against a directory as the place of our sockets, read after its name. */
+/**
+ * Describes why a directory cannot hold our sockets. The description follows its name. Undefined if it can.
+ */
 export function directoryProblem(directory: Stats, uid: number): string | undefined {
   if (directory.isSymbolicLink()) return 'is a link';
   if (!directory.isDirectory()) return 'is not a directory';
@@ -58,7 +59,10 @@ export function directoryProblem(directory: Stats, uid: number): string | undefi
   return undefined;
 }
 
-/** In a directory that all may write to, only the sticky bit keeps others from swapping ours. */
+/**
+ * Describes why a parent cannot hold our directory: in one that all may write to, only the sticky bit keeps others
+ * from replacing ours.
+ */
 export function parentProblem(parent: Stats): string | undefined {
   if ((parent.mode & WRITABLE_BY_ALL) === 0 || (parent.mode & STICKY) !== 0) return undefined;
   return 'lies where everybody may rename it (its parent is world-writable and not sticky)';

@@ -10,7 +10,11 @@ import { measureText, type RequestText } from './request-texts.ts';
 
 type Part = Message['content'][number];
 
-/** The texts of the messages that the log has come to, by what they are. `handed`: what came from its parent's conversation. */
+/**
+ * Returns the texts of the messages of a request, with a name for each kind.
+ *
+ * @param handed the context that came from the parent's conversation, or null
+ */
 export function messageTexts(
   messages: readonly Message[],
   log: readonly TaskEvent[],
@@ -39,10 +43,10 @@ function attachmentSource(attachment: Attachment): RequestText {
   return { name, bytes, tokens: counted(attachment.tokens) };
 }
 
-/** What the log tells of the texts that stand in messages. */
+/** The information in the log that names the texts of messages. */
 interface Told {
   readonly kinds: ReadonlyMap<string, InputKind>;
-  /** Lines in the place of results, by call id. */
+  /** The lines that replace cleared results, by call id. */
   readonly cleared: ReadonlyMap<string, string>;
   readonly inherited: ReadonlySet<Message>;
 }
@@ -79,7 +83,7 @@ function toldIn(log: readonly TaskEvent[], handed: string | null): Told {
   return { kinds, cleared, inherited };
 }
 
-/** Of the parts of a message that stands in the place of others; none: it does not. */
+/** Returns the names of the parts of a message that replaces earlier ones. Empty if it does not. */
 function headNames(first: Message | undefined, log: readonly TaskEvent[]): readonly string[] {
   if (first?.role !== 'user') return [];
   const texts = first.content.map(({ text }) => text);

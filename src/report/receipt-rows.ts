@@ -4,7 +4,7 @@ import { flagText } from '../receipts/answer-flags.ts';
 
 export { flagText, flagsText } from '../receipts/answer-flags.ts';
 
-/** One kind of fact in a receipt with its items, each on a line of its own. Items quote text of the task. */
+/** One row of a receipt with its items, each on a line of its own. Items quote text of the task. */
 export interface ReceiptRow {
   readonly name: string;
   readonly items: readonly string[];
@@ -16,7 +16,9 @@ const SHOWN_HASH = 8;
 const SHOWN_COMMAND = 80;
 const IDS_IN_LINE = 5;
 
-/** Lists the facts of a receipt, for people. A fact without items did not happen. */
+/**
+ * Lists the rows of a receipt, for people. A row without items says that nothing of its kind happened.
+ */
 export function receiptRows(receipt: Receipt): readonly ReceiptRow[] {
   const { filesRead, filesChanged, commands, shells, faults, claims, reused } = receipt;
   return [

@@ -5,49 +5,51 @@ import { messageTexts } from './message-texts.ts';
 import { systemTexts, toolTexts, type RequestText } from './request-texts.ts';
 import { foldEvents } from '../protocol/state/fold.ts';
 
-/** What parts of one name take together. */
+/** The parts of a request that have the same name, added up. */
 export interface ContextPart extends RequestText {
   readonly group: 'tools' | 'system' | 'messages';
-  /** How many texts of the request: one tool, so many results. */
+  /** The number of texts: 1 for a tool, more for results. */
   readonly count: number;
   /**
-   * Of its tokens those that the provider's cache served, estimated: a cache holds the beginning of a
-   * request. Null: the provider has not counted the request.
+   * The estimated tokens that the provider's cache served, or null if the provider has not counted the request. A
+   * cache holds the beginning of a request.
    */
   readonly cached: number | null;
 }
 
-/** One request of a task, by its parts. */
+/** One request of a task, divided into its parts. */
 export interface RequestContext {
   readonly task: string;
   readonly turn: number;
-  /** How many turns there are. */
+  /** The number of turns. */
   readonly turns: number;
-  /** `provider/id` of the model that was asked. */
+  /** `provider/id` of the requested model. */
   readonly model: string;
-  /** In the order in which they stand in the request, messages by kind. */
+  /** The parts in the order of the request, messages by kind. */
   readonly parts: readonly ContextPart[];
   readonly bytes: number;
-  /** Of all parts together, estimated. */
+  /** The estimated tokens of all parts. */
   readonly tokens: number;
-  /** What the provider counted; null: it has not, or never said. */
+  /** The provider's count, or null if it gave none. */
   readonly counted: CountedInput | null;
 }
 
 export interface CountedInput {
-  /** Tokens that no cache served or took. */
+  /** Tokens that were neither read from a cache nor written to one. */
   readonly input: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-  /** Of the three together. */
+  /** The sum of the three. */
   readonly total: number;
-  /** 0 to 1: of the total, what was read from cache. */
+  /** The share of the total that was read from a cache, from 0 to 1. */
   readonly cachedShare: number;
 }
 
 /**
- * The request of a turn, null: the newest, as the log of its task tells it. Of turns of one number, which
- * a rewind leaves, the newest. Pure. Throws MusterError `NOT_FOUND` where there is none.
+ * Returns the request of a turn as the log of its task has it. After a rewind, several turns may have the same
+ * number; the newest one counts. Throws MusterError `NOT_FOUND` if there is no such turn.
+ *
+ * @param options `turn` is the number of the turn, or null for the newest one
  */
 export function requestContext(
   events: readonly TaskEvent[],
@@ -105,7 +107,7 @@ function countedInput(events: readonly TaskEvent[], started: Started): CountedIn
   return ended?.type === 'turn.ended' ? countOf(ended.usage) : null;
 }
 
-/** Null: some servers count nothing. */
+/** Returns the provider's count, or null, since some servers count nothing. */
 function countOf({ input, cacheRead, cacheWrite }: Usage): CountedInput | null {
   const total = input + cacheRead + cacheWrite;
   if (total === 0) return null;
@@ -119,7 +121,7 @@ interface Item {
 
 type CachedItem = Item & Pick<ContextPart, 'cached'>;
 
-/** Served from the front, so many tokens. */
+/** Distributes the cached tokens over the parts, from the front. */
 function withCached(items: readonly Item[], cached: number | null): readonly CachedItem[] {
   let left = cached ?? 0;
   return items.map(({ group, source }) => {

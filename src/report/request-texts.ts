@@ -2,7 +2,7 @@ import { byteLength } from '../base/text.ts';
 import { estimateTokens } from '../base/token-estimate.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 
-/** A text that stands in a request. Tokens are estimated. */
+/** A text of a request. Tokens are estimated. */
 export interface RequestText {
   readonly name: string;
   readonly bytes: number;
@@ -13,14 +13,14 @@ export function measureText(name: string, text: string): RequestText {
   return { name, bytes: byteLength(text), tokens: estimateTokens(text) };
 }
 
-/** The tools of a request, each as JSON, in its order. */
+/** Returns the tools of a request, each as JSON, in its order. */
 export function toolTexts({ tools }: Pick<RequestPrefix, 'tools'>): readonly RequestText[] {
   return tools.map((tool) => measureText(`tool ${tool.name}`, JSON.stringify(tool)));
 }
 
 /**
- * The system prompt by its parts; the empty line behind a part counts with it, so that they add up to the
- * prompt. One source, `system prompt`, where nothing is recorded of its parts.
+ * Returns the parts of the system prompt. The empty line after a part counts with it, so that they add up to the
+ * prompt. If the log does not record parts, there is one, `system prompt`.
  */
 export function systemTexts({
   system,

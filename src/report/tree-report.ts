@@ -3,12 +3,12 @@ import type { TaskEvent } from '../protocol/events/event.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { TaskReportFold, type TaskReport } from './task-report.ts';
 
-/** A task with all below it, each below its parent in the order in which it was made. */
+/** A task and its descendants, each below its parent in the order of their creation. */
 export interface TreeReport {
   readonly rows: readonly TreeRow[];
   /**
-   * Milliseconds since the epoch: from the first task's making to the last one's end, or now. As all times of
-   * a report they follow the monotonic clock, even if the wall clock was set meanwhile.
+   * The time from the creation of the first task to the last end, or now, in milliseconds since the epoch. All times
+   * of a report follow the monotonic clock, even if the wall clock was set meanwhile.
    */
   readonly from: number;
   readonly to: number;
@@ -18,24 +18,24 @@ export interface TreeReport {
 
 export interface TreeRow {
   readonly id: string;
-  /** Below the task that was asked for; that is 0. */
+  /** The depth below the requested task, which is at 0. */
   readonly level: number;
-  /** Null where its log is not here or can't be read: `problem` says so. */
+  /** The report, or null if the log is missing or cannot be read; `problem` says why. */
   readonly report: TaskReport | null;
   readonly problem: string | null;
 }
 
-/** Where the logs come from. */
+/** The source of the logs. */
 export interface LogSource {
-  /** Visits all events of a log in order. Throws for one that is not there. */
+  /** Visits all events of a log in order. Throws for a log that does not exist. */
   scan(id: string, visit: (event: TaskEvent) => void): void;
-  /** Whether a living process has it. */
+  /** Returns whether a living process owns the log. */
   isOwned(id: string): boolean;
 }
 
 /**
- * Reads a task's log and those of all below it, each once. Throws for a task that is not there; a child
- * whose log is not here is a row that says so.
+ * Reads the logs of a task and its descendants, each once. Throws for a task that does not exist. A child whose log
+ * is missing is a row that says so.
  */
 export function treeReport(
   source: LogSource,
@@ -119,12 +119,12 @@ function sumsOf(reports: readonly TaskReport[]): Omit<TreeReport, 'rows'> {
  * tree is that of the wall clock, and all others follow by its monotonic clock.
  */
 export class TreeClock {
-  /** The clock shift that counts as none, by process. */
+  /** The clock shift of each process that counts as zero. */
   private readonly processes = new Map<string, number>();
-  /** The same for the first events of tasks, which the process of the parent has written. */
+  /** The same for the first events of tasks, which the parent's process has written. */
   private readonly children = new Map<string, number>();
 
-  /** Begins a log. Its events are to be given in order, and those of its parent before them. */
+  /** Begins a log. Its events must be added in order, and those of its parent before them. */
   log(id: string): LogClock {
     let base = this.children.get(id);
     const { processes, children } = this;

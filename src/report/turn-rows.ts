@@ -3,37 +3,39 @@ import type { Used } from '../protocol/used.ts';
 import { toolCalls } from '../protocol/message.ts';
 import type { Usage } from '../protocol/model.ts';
 
-/** One model request, with what came of it. */
+/** One model request and its outcome. */
 export interface TurnRow {
   readonly turn: number;
-  /** The number of the event that began it. */
+  /** The number of its first event. */
   readonly seq: number;
-  /** A rewind has taken it out of the conversation. */
+  /** True if a rewind has removed it from the conversation. */
   readonly isCut: boolean;
-  /** When it was asked first, in milliseconds since the epoch. */
+  /** The time of its first request, in milliseconds since the epoch. */
   readonly at: number;
-  /** Until its answer ended or was given up; null: it is under way, or nobody saw its end. */
+  /** The time until its answer ended or was given up, or null if no end is recorded. */
   readonly ms: number | null;
   /** `provider/id`. */
   readonly model: string;
-  /** The provider's own, or the estimate where it gave none; null: there is neither yet. */
+  /**
+   * The usage that the provider reported, or the estimate if it reported none, or null if neither exists yet.
+   */
   readonly usage: Usage | null;
   readonly isEstimated: boolean;
-  /** USD; null: not known. */
+  /** USD, or null if it is not known. */
   readonly costUsd: number | null;
-  /** How often it was sent again. */
+  /** The number of further tries. */
   readonly retries: number;
   /** Names of the tools that the answer calls, in its order. */
   readonly calls: readonly string[];
-  /** It asks for a summary of its context, before that turn. */
+  /** True if it asks for a summary of the context before that turn. */
   readonly isSummary?: true;
-  /** That is one of its parent's conversation. */
+  /** True if that is a summary of the parent's conversation. */
   readonly isOfParent?: true;
-  /** Null: it did not fail. */
+  /** The failure, or null if it did not fail. */
   readonly failure: string | null;
 }
 
-/** The rows after one more event; a turn that is asked once more is still one row. */
+/** Adds an event to the rows. A turn that is requested again remains one row. */
 export function addTurnEvent(rows: TurnRow[], event: TaskEvent): void {
   switch (event.type) {
     case 'turn.started':

@@ -31,21 +31,25 @@ export interface TrustListing {
   readonly modes: readonly SavedMode[];
 }
 
-/** Approving what a file holds: nothing but these bytes, whatever happens to the file meanwhile. */
+/**
+ * A proposal to approve the present bytes of a file. Later changes of the file are not approved by it.
+ */
 export interface ApprovalProposal {
   readonly entry: Omit<TrustEntry, 'trustedOn'>;
   readonly state: 'new' | 'changed';
   readonly grants: FileEffects;
 }
 
-/** What was approved and is not any more. */
+/** The approvals that were revoked. */
 export interface RevokedApprovals {
   readonly files: readonly TrustEntry[];
   readonly answers: readonly SavedAnswer[];
   readonly modes: readonly SavedMode[];
 }
 
-/** What the user has approved of one project, and what could be. Every method may throw MusterError. */
+/**
+ * The approvals of one project, and the files that could be approved. Every method may throw MusterError.
+ */
 export class Approvals {
   readonly #place: StateOptions;
   readonly #project: string;
@@ -72,7 +76,7 @@ export class Approvals {
     };
   }
 
-  /** What could be approved: of these paths (files, or directories with all below), or everything. */
+  /** Returns the files that could be approved: below these paths, or all. */
   async propose(paths: readonly string[]): Promise<readonly ApprovalProposal[]> {
     const trusted = indexEntries(this.#trusted().entries());
     const { found } = await readProjectFiles(this.#place);
@@ -95,7 +99,7 @@ export class Approvals {
     this.#trusted().approve(proposals.map(({ entry }) => ({ ...entry, trustedOn })));
   }
 
-  /** Takes back all that was approved of this project; answers for every project stay. */
+  /** Revokes all approvals of this project. Answers for every project remain. */
   async revokeAll(): Promise<RevokedApprovals> {
     const { files } = await this.list();
     const own = new Set(files.map(entryKey));
@@ -107,8 +111,8 @@ export class Approvals {
   }
 
   /**
-   * Takes approvals back: of paths (files, or directories with all below), of answers, named by
-   * their rule, and of modes, named as `AGENT=MODE`. Throws UsageError for a name that means none of them.
+   * Revokes approvals of paths (files, or directories with all below), of answers by their rule, and of modes as
+   * `AGENT=MODE`. Throws UsageError for a name that matches none of them.
    */
   revoke(names: readonly string[]): RevokedApprovals {
     const trusted = this.#trusted();
@@ -153,7 +157,9 @@ export class Approvals {
     return new ModeStore(approvalDirectory(this.#place));
   }
 
-  /** What was trusted from another directory of the project, or is gone. */
+  /**
+   * Returns an entry that was trusted from another directory of the project, or whose file is gone.
+   */
   #elsewhere(entry: TrustEntry): ListedFile {
     const { kind, path } = entry;
     const file = { kind, path, boundary: this.#project, maxBytes: maxBytesOf(kind) };
@@ -171,7 +177,7 @@ export class Approvals {
     });
   }
 
-  /** As it is written, and where that leads. */
+  /** Returns the path as written and its real path. */
   #places(path: string): readonly string[] {
     const place = absolutePath(path, this.#place.cwd, this.#place.home);
     return [place, resolveInRoots(place, []).real];

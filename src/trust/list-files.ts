@@ -11,30 +11,30 @@ import { entryKey, type TrustEntry } from './trust-store.ts';
 import { isInside } from '../sys/paths.ts';
 import { decodeUtf8 } from '../agents/loader/read-text.ts';
 
-/** Bytes that one listing reads. */
+/** The most bytes that one listing reads. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 export interface ListedFile extends ProjectFileName {
-  /** `unusable`: it can never act; `reason` says why. */
+  /** With `unusable`, the file can never have an effect, and `reason` says why. */
   readonly state: 'trusted' | 'new' | 'changed' | 'missing' | 'unusable';
   /** Bytes. */
   readonly size: number | null;
-  /** Hexadecimal, of what it holds now. */
+  /** Hexadecimal hash of the present content. */
   readonly sha256: string | null;
   /** When it was last trusted, ISO 8601. */
   readonly trustedOn: string | null;
   readonly reason: string | null;
 }
 
-/** A file as it was read, once. */
+/** A file of the project with its content, read once. */
 export interface ReadProjectFile {
   readonly file: ProjectFile;
   readonly reading: ProjectFileReading;
 }
 
 /**
- * Every file that could act, read once, those that agents take their prompts from last, and what is
- * found by name and cannot act.
+ * Reads every file that could have an effect, those with prompts of agents last, and lists the files that are found
+ * by name and can have none.
  */
 export async function readProjectFiles(place: StateOptions): Promise<{
   readonly found: readonly ReadProjectFile[];
@@ -68,7 +68,7 @@ function unusableFile({ kind, path, reason }: UnusableFile): ListedFile {
   return { ...UNKNOWN, kind, path, reason, state: 'unusable' };
 }
 
-/** What was trusted, by what `entryKey` makes of it. */
+/** The trusted entries by their `entryKey`. */
 export type TrustedFiles = ReadonlyMap<string, TrustEntry>;
 
 export function indexEntries(entries: readonly TrustEntry[]): TrustedFiles {
@@ -96,7 +96,9 @@ export function listFile({ file, reading }: ReadProjectFile, trusted: TrustedFil
   }
 }
 
-/** How a content stands to what was trusted of its file; notes change, and are trusted by their path. */
+/**
+ * Compares a content with the trusted one. An agent's notes change, and are trusted by their path.
+ */
 export function trustStateOf(
   known: TrustEntry | undefined,
   hash: string,

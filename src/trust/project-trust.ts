@@ -13,22 +13,26 @@ import { dirname } from 'node:path';
 import { sha256 } from '../sys/read-file.ts';
 import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 
-/** A file of a project about which a program decides itself. */
+/** A file of a project for which a program decides about trust. */
 export interface ProjectFileToTrust extends ProjectFileName {
-  /** Hexadecimal, of what it holds now. */
+  /** Hexadecimal hash of the present content. */
   readonly sha256: string;
 }
 
-/** True: all files, for this run. A function decides for each file; false: what the user has approved. */
+/**
+ * True trusts all files for this run, false those that the user has approved, and a function decides for each file.
+ */
 export type TrustDecision = boolean | ((file: ProjectFileToTrust) => boolean);
 
 export interface TrustOptions extends StateOptions {
   readonly decision: TrustDecision;
-  /** Told in one line why nothing that was approved counts. */
+  /** Called with one line that says why no approval counts. */
   readonly onProblem: (message: string) => void;
 }
 
-/** Whose word counts for the project's files in one run. Looks at the disk when first asked. */
+/**
+ * Creates the trust in the project's files for one run. The disk is only read at the first question.
+ */
 export function createProjectTrust(options: TrustOptions): ProjectTrust {
   const { decision } = options;
   if (decision === true) return TRUST_ALL;
@@ -68,7 +72,9 @@ class StoredTrust implements ProjectTrust {
   }
 }
 
-/** Whether the notes of an agent, by the path of their index in a project, may enter its prompt. */
+/**
+ * Returns whether the notes of an agent, given by the path of their index in a project, may be part of its prompt.
+ */
 export function isTrustedMemory(path: string, trust: ProjectTrust): boolean {
   const file = { kind: 'memory', path } as const;
   const hash = (): string => {

@@ -11,14 +11,14 @@ export interface StateOptions extends UserEnvironment {
   readonly dataDir?: string;
 }
 
-/** The state directory, absolute and without links. */
+/** Returns the state directory, absolute and without links. */
 export function stateDirectory(wish: StateOptions): string {
   return resolveInRoots(dataDirectory(wish, wish), []).real;
 }
 
 /**
- * The state directory, where it may say what the user has approved. Throws UsageError for one that was
- * chosen inside the project: what lies there may have come with the project, approvals and all.
+ * Returns the state directory if it may hold the user's approvals. Throws UsageError for a directory that was chosen
+ * inside the project, because its files may have come with the project, approvals included.
  */
 export function approvalDirectory(wish: StateOptions): string {
   const directory = stateDirectory(wish);

@@ -2,20 +2,25 @@ import { plural } from '../base/text.ts';
 import type { ConfigFile } from '../config/files.ts';
 import { UNTRUSTED, type DiscoveryResult } from '../agents/loader/discovery-result.ts';
 
-/** What a run found and did not use. */
+/** The files that a run found and did not use. */
 export interface UnusedFiles {
   readonly files: readonly Pick<ConfigFile, 'state'>[];
   readonly skipped?: DiscoveryResult<unknown>['skipped'];
 }
 
-/** One line about the project's files that nobody has trusted, with what to do; null: there are none. */
+/**
+ * Returns one line about the project's files that the user has not trusted, and what to do, or null if there are
+ * none.
+ */
 export function untrustedNotice(unused: UnusedFiles): string | null {
   const summary = untrustedSummary(unused);
   if (summary === null) return null;
   return `${summary}: see \`muster trust list\`, then \`muster trust add\`; --trust-project trusts all for one run`;
 }
 
-/** `3 files of this project were not used, because …`; null: there are none. */
+/**
+ * Returns a text like `3 files of this project were not used, because …`, or null if there are none.
+ */
 export function untrustedSummary({ files, skipped = [] }: UnusedFiles): string | null {
   const states = [...files.map(({ state }) => state), ...skipped.map(({ code }) => code)];
   const unused = states.filter((state) => UNTRUSTED.has(state));
