@@ -15,7 +15,7 @@ export interface ConfigEntry {
    * `default`, `FILE:LINE`, a variable or a flag. For a list that several layers add to, all of them.
    */
   readonly source: string;
-  /** Whether the value has an effect in this version. */
+  /** True if the value has an effect in this version. */
   readonly acts: boolean;
   readonly meaning: string;
 }

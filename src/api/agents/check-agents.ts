@@ -28,22 +28,22 @@ import { createModelOutlooks } from './model-outlooks.ts';
 import { findSecrets } from './find-secrets.ts';
 
 export interface CheckAgentsRequest extends AgentsLocation {
-  /** Names of agents, and absolute paths of files. Empty: all there are. */
+  /** Names of agents and absolute paths of files. Empty: all agents. */
   readonly names: readonly string[];
-  /** Absolute: all below this directory instead of those that can be used. */
+  /** An absolute directory. All agents below it are checked instead of those that can be used. */
   readonly dir?: string;
 }
 
 export interface AgentsCheckReport {
-  /** How many agents were looked at. */
+  /** The number of checked agents. */
   readonly agents: number;
-  /** By file, in the order in which files were found, then by line. */
+  /** By file in the order of their discovery, then by line. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * What is wrong, or worth knowing, with agents and their files. Nothing of a project need be trusted for
- * it: nothing acts. Throws UsageError for an unknown name, directory or configuration.
+ * Checks agents and their files. Files of a project need not be trusted for it, since nothing in them has an effect.
+ * Throws UsageError for an unknown name, directory or configuration.
  */
 export async function checkAgents(request: CheckAgentsRequest): Promise<AgentsCheckReport> {
   const here = await loadAgents(request, { reads: 'all' });
@@ -102,7 +102,9 @@ async function lintAll(
   return findings;
 }
 
-/** Tools by name that a task of the agent would not get, by the very code that a spawn decides it with. */
+/**
+ * Returns findings about tools by name that a task of the agent would not get, decided by the code that a spawn uses.
+ */
 function unmetFindings(
   agent: AgentDefinition,
   { text, here }: { readonly text: string | null; readonly here: LoadedAgents },
@@ -146,7 +148,9 @@ const UNMET_FIELDS = {
   tool: ['tools', 'allowed-tools'],
 } as const;
 
-/** Every tool that there is; what engine and front give is in no list of built-in ones. */
+/**
+ * Returns all tools, including those that the engine and the front ends add to the built-in ones.
+ */
 function toolsToCome(): readonly AvailableTool[] {
   const known = new Map(builtinTools().map(({ name, kind }) => [name, kind]));
   return TOOL_NAMES.filter((name) => !UNBUILT_TOOLS.has(name)).map((name) => ({

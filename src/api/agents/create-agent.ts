@@ -27,17 +27,19 @@ import {
 import { decodeUtf8, MAX_DEFINITION_BYTES } from '../../agents/loader/read-text.ts';
 import { readNamedFile } from '../../sys/named-file.ts';
 
-/** What a new agent is to be; null: as `from` has it, or as an agent is where nothing is said. */
+/**
+ * The description of a new agent. A null field is taken from `from`, or else has the default of agents.
+ */
 export interface NewAgent {
   readonly name: string;
   readonly description: string | null;
   /** As in a file: `Read, Grep`, or `*`. */
   readonly tools: string | null;
   readonly model: string | null;
-  /** A word for a permission mode. */
+  /** The name of a permission mode. */
   readonly mode: string | null;
   readonly prompt: string | null;
-  /** Name of an agent, or of an example, that it is made from. */
+  /** The name of an agent, or of an example, on which it is based. */
   readonly from: string | null;
 }
 
@@ -51,13 +53,15 @@ export interface CreateAgentRequest extends AgentsLocation {
 export interface CreatedAgent {
   readonly name: string;
   readonly path: string;
-  /** As whose it is found there; null: nobody looks there. */
+  /** The scope in which it is found, or null if no search path contains it. */
   readonly scope: AgentScope | null;
-  /** What is worth knowing about it and no mistake. */
+  /** Findings that are no mistakes. */
   readonly findings: readonly Finding[];
 }
 
-/** What a person may leave for later, or has no hand in: all else is a mistake in what was asked for. */
+/**
+ * Findings that are no mistake in the request, because a person may correct them later or cannot influence them.
+ */
 const NO_MISTAKE: ReadonlySet<string> = new Set([
   'unknown-agent',
   'unknown-model',
@@ -65,8 +69,8 @@ const NO_MISTAKE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Writes a new agent. Throws UsageError for one that `muster agents check` would complain about, saying
- * what to change; nothing is written then.
+ * Writes a new agent. If `muster agents check` would complain about it, throws UsageError that says what to change,
+ * and writes nothing.
  */
 export async function createAgent(request: CreateAgentRequest): Promise<CreatedAgent> {
   const here = await loadAgents(request);
@@ -88,7 +92,9 @@ export async function createAgent(request: CreateAgentRequest): Promise<CreatedA
   return { name: agent.name, path, scope: scopeOfFile(path, here), findings };
 }
 
-/** The words of the wish as a file would be read that holds them, over those of what it is made from. */
+/**
+ * Returns the agent of the request, read as if from a file, on top of the agent on which it is based.
+ */
 async function wishedAgent(
   wish: NewAgent,
   path: string,
@@ -110,7 +116,9 @@ async function wishedAgent(
   return base === null ? said : basedOn(base, said, wish);
 }
 
-/** One that can be used goes before an example of the same name. */
+/**
+ * Finds the agent on which a new one is based. An agent that can be used precedes an example of the same name.
+ */
 async function agentToBeginWith(
   name: string,
   found: LoadedAgents['found'],
@@ -120,7 +128,7 @@ async function agentToBeginWith(
   return example ?? requireAgent(name, found);
 }
 
-/** Of the old one what the wish says nothing of; words for it would be taken for the new one, too. */
+/** Combines the fields of the request with those of the old agent, without its aliases. */
 function basedOn(base: AgentDefinition, said: AgentDefinition, wish: NewAgent): AgentDefinition {
   const {
     tools: _tools,
@@ -183,7 +191,9 @@ async function lintNew(agent: AgentDefinition, here: LoadedAgents): Promise<read
   });
 }
 
-/** The text of a file, or a pipe, that a person names as a prompt: at most what an agent's file may hold. */
+/**
+ * Reads a file or a pipe that a person names as a prompt. It may have as many bytes as an agent's file.
+ */
 export async function readPromptFile(path: string): Promise<string> {
   const bytes = await readNamedFile(path, { maxBytes: MAX_DEFINITION_BYTES }).catch(
     (thrown: unknown) => {

@@ -3,18 +3,20 @@ import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import { isSecret } from '../setup/secrets.ts';
 
-/** What stands for a secret and is none: `${TOKEN}`, `$TOKEN`, `<your key>`, `YOUR_KEY`, `xxxx`, `...`. */
+/**
+ * Matches placeholders of secrets: `${TOKEN}`, `$TOKEN`, `<your key>`, `YOUR_KEY`, `xxxx`, `...`.
+ */
 const PLACEHOLDER = /^\$|[{<[]|^(?:your|my|example|test|dummy|changeme|replace)|^(.)\1*$|\.\.\./i;
 
-/** How a header names what it holds: `Bearer …`. */
+/** Matches a header's value that contains a credential: `Bearer …`. */
 const CREDENTIAL = /^(?:bearer|basic|token)\s+(\S{8,})$/i;
 
-/** The name of a variable that holds it. */
+/** Matches the name of a variable that holds a secret. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
 /**
- * Lines of a file that hold what looks like a secret: a key by its form, a secret of the environment
- * (`redact` knows both), or a value whose field says that it is one.
+ * Finds the lines of a file that seem to contain a secret: a key by its form, a secret of the environment (`redact`
+ * knows both), or a value whose field is named like one.
  */
 export function findSecrets(
   text: string,
@@ -32,7 +34,7 @@ export function findSecrets(
   return [...lines].map(([line, what]) => ({ line, what })).toSorted((a, b) => a.line - b.line);
 }
 
-/** Where the mark has taken the place of something else. */
+/** Returns the positions at which the redaction mark replaced text. */
 function redactedPlaces(text: string, redacted: string): readonly number[] {
   const places: number[] = [];
   const [first = '', ...rest] = redacted.split(REDACTED);
@@ -54,7 +56,7 @@ interface NamedSecret {
   readonly value: string;
 }
 
-/** Values, at any depth, whose names are those of secrets. */
+/** Finds values at any depth whose names are those of secrets. */
 function namedSecrets(value: JsonValue, name = ''): readonly NamedSecret[] {
   if (typeof value === 'string') {
     const [, secret = value] = CREDENTIAL.exec(value) ?? [];

@@ -18,30 +18,32 @@ import {
 } from './write-agent-file.ts';
 
 export interface ImportAgentsRequest extends AgentsLocation {
-  /** Names of agents, and absolute paths of files of any vendor. */
+  /** Names of agents and absolute paths of files of any vendor. */
   readonly names: readonly string[];
-  /** Absolute: names are those of agents below this directory; without names all of them. */
+  /**
+   * An absolute directory. Names are those of agents below it; without names all of them are imported.
+   */
   readonly dir?: string;
   /** `project`, `user` or a directory. */
   readonly to: string;
-  /** What the one agent is to be called; null: as before. */
+  /** The new name of a single agent, or null to keep the name. */
   readonly name: string | null;
-  /** Whether files that are there are replaced. */
+  /** True if existing files are replaced. */
   readonly force: boolean;
 }
 
 export interface ImportedAgent {
   readonly name: string;
-  /** Where it came from. */
+  /** The path of its old file. */
   readonly from: string;
   readonly vendor: string;
   /** The file that was written. */
   readonly path: string;
-  /** As whose it is found there; null: nobody looks there. */
+  /** The scope in which it is found, or null if no search path contains it. */
   readonly scope: AgentScope | null;
-  /** Fields that do nothing here, and were not taken over. */
+  /** Fields without effect in Muster, which were not imported. */
   readonly leftOut: readonly string[];
-  /** What reading the old file told. */
+  /** The problems of the old file. */
   readonly warnings: readonly AgentProblem[];
 }
 
@@ -51,8 +53,8 @@ interface Import extends NewAgentFile {
 }
 
 /**
- * Writes agents of any vendor's files in Muster's own format, all or none of them: a file that is there,
- * or an agent that would not be the same afterwards, is a UsageError.
+ * Writes agents of any vendor's files in Muster's own format, all or none of them. Throws UsageError for an existing
+ * file, or for an agent that would not be the same afterwards.
  */
 export async function importAgents(
   request: ImportAgentsRequest,
@@ -101,7 +103,10 @@ async function chosenAgents(
   return chosen;
 }
 
-/** Other words for the old one would be taken for the new one, too. */
+/**
+ * Returns the agent with another name. The aliases of a built-in agent are dropped, since they would apply to the new
+ * one, too.
+ */
 function renamed(agent: AgentDefinition, name: string): AgentDefinition {
   const aliases = agent.origin.scope === 'builtin' ? [] : agent.aliases;
   return { ...agent, name, aliases };
@@ -118,7 +123,7 @@ async function planImport(agent: AgentDefinition, directory: string): Promise<Im
   return { agent, path, text, leftOut };
 }
 
-/** What was written is read again, and has to be the same agent. */
+/** Reads the written text again. Throws UsageError if it is not the same agent. */
 async function refuseChange(agent: AgentDefinition, { path, text }: NewAgentFile): Promise<void> {
   const { items } = await muster.agents.read({ path, text, scope: 'user' });
   const before = new Map(acting(agent));
@@ -132,7 +137,7 @@ async function refuseChange(agent: AgentDefinition, { path, text }: NewAgentFile
   );
 }
 
-/** What has to be the same: not where it came from, nor in whose words it stood. */
+/** Returns the fields that must be the same, without those about the file. */
 function acting(agent: AgentDefinition): readonly (readonly [field: string, value: unknown])[] {
   const told = new Set(['origin', 'problems', 'extra', 'permissionMode']);
   return Object.entries(agent).filter(([field]) => !told.has(field));

@@ -16,9 +16,9 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 export type ListAgentsOptions = AgentsLocation;
 
 /**
- * Every agent that files below a directory hold, of whatever vendor, wherever they lie, with the mode
- * that each would get from a user who grants `mode` (default: `default`). Nothing of it need be trusted: nothing
- * acts. `directory` is absolute; throws UsageError when it cannot be read.
+ * Lists every agent in files below a directory, of any vendor, with the mode that each would get from a user who
+ * grants `mode`. The files need not be trusted, since nothing in them has an effect. `directory` is absolute. Throws
+ * UsageError if it cannot be read.
  */
 export async function listAgentsBelow(
   directory: string,
@@ -30,23 +30,27 @@ export async function listAgentsBelow(
   });
 }
 
-/** The agents that could be used in a directory, with what each asks for and what it would get. */
+/**
+ * Lists the agents that can be used in a directory, with what each requests and what it would get.
+ */
 export async function listAgentsIn(options: ListAgentsOptions): Promise<AgentListings> {
   const here = await loadAgents(options);
   return listAgents(here.found, { effectiveMode: (agent) => delegatedAgentMode(agent, here) });
 }
 
-/** Everything about one definition. */
+/** All details of one definition. */
 export interface AgentDetails extends AgentDefinition {
-  /** What it gets when the main agent delegates to it. */
+  /** The mode that it gets when the main agent delegates to it. */
   readonly effectiveMode: PermissionMode;
-  /** Paths of the agents of the same name that it keeps from being used. */
+  /** Paths of agents of the same name that it shadows. */
   readonly shadows: readonly string[];
-  /** Fields that are kept and do nothing. */
+  /** Fields that are kept and have no effect. */
   readonly inactive: readonly InactiveField[];
 }
 
-/** The agent that is used under a name or alias. Throws UsageError that names the nearest ones. */
+/**
+ * Returns the details of the agent that a name or alias means. Throws UsageError that lists the nearest names.
+ */
 export async function showAgent(name: string, place: AgentsLocation): Promise<AgentDetails> {
   const here = await loadAgents(place);
   const { found } = here;

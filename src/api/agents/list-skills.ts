@@ -23,13 +23,13 @@ import type { SkillDefinition } from '../../protocol/skill.ts';
 
 export interface ListSkillsOptions extends ListAgentsOptions {
   /**
-   * Absolute: every skill below this directory is looked at instead, wherever it lies. Nothing of it need
-   * be trusted: nothing acts.
+   * An absolute directory. Every skill below it is listed instead. The files need not be trusted, since nothing in
+   * them has an effect.
    */
   readonly below?: string;
 }
 
-/** The skills that could be used in a directory. Throws UsageError for a directory that is none. */
+/** Lists the skills that can be used in a directory. Throws UsageError if it is not a directory. */
 export async function listSkillsIn(options: ListSkillsOptions): Promise<SkillListings> {
   return listSkills(await findSkills(options), DEFAULT_AGENT);
 }
@@ -41,7 +41,7 @@ async function findSkills(options: ListSkillsOptions): Promise<DiscoveryResult<S
 }
 
 export interface SkillChecks {
-  /** How many skills were looked at, shadowed ones too. */
+  /** The number of checked skills, shadowed ones included. */
   readonly checked: number;
   /** By file, in search order. */
   readonly findings: readonly SkillFinding[];
@@ -49,7 +49,7 @@ export interface SkillChecks {
   readonly warnings: number;
 }
 
-/** What is wrong with the skills of a directory. Throws as `listSkillsIn` does. */
+/** Checks the skills of a directory. Throws as `listSkillsIn` does. */
 export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillChecks> {
   const place = placeOf(options);
   const { items: skills, shadowed, problems } = await findSkills(options);

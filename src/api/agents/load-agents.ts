@@ -21,12 +21,12 @@ import { workspaceRoots } from '../setup/workspace.ts';
 export interface AgentsLocation {
   readonly cwd: string;
   readonly trustProject: boolean;
-  /** As `--data-dir`: where it is kept what is trusted. */
+  /** The value of `--data-dir`. The approvals are kept there. */
   readonly dataDir?: string;
   readonly environment?: Environment;
   /** The last layer of the configuration. */
   readonly flags?: readonly FlagValue[];
-  /** Told why nothing that was trusted counts, in one line. Default: nobody hears it. */
+  /** Called with one line that says why no approval counts. Default: the line is dropped. */
   readonly onNotice?: (line: string) => void;
 }
 
@@ -37,16 +37,16 @@ export interface LoadedAgents {
   readonly home: string;
   readonly loaded: LoadedConfig;
   readonly found: DiscoveryResult<AgentDefinition>;
-  /** The modes that the user grants to agents. */
+  /** The modes that the user has granted to agents. */
   readonly modeGrants: readonly ModeGrant[];
-  /** Files that were read although nobody has trusted them, by path. */
+  /** Files that were read although the user has not trusted them, by path. */
   readonly untrusted: ReadonlyMap<string, UntrustedVerdict>;
 }
 
 /**
- * The agents of a directory, with the configuration that holds there. `reads`: what a project's files
- * need for being read, to look at them; to act, they need be trusted. Throws UsageError for a wrong
- * configuration or directory.
+ * Loads the agents and the configuration of a directory. Throws UsageError for a wrong configuration or directory.
+ *
+ * @param options `reads` says which files of a project are read: `trusted` to use the agents, `all` to inspect them
  */
 export async function loadAgents(
   place: AgentsLocation,
@@ -68,7 +68,7 @@ export async function loadAgents(
   return { cwd, environment, home, loaded, found, modeGrants, untrusted };
 }
 
-/** Lets all be read, and notes what may not act. */
+/** Returns a trust that lets all files be read, and records those that are not trusted. */
 function readingAll(trust: ProjectTrust, untrusted: Map<string, UntrustedVerdict>): ProjectTrust {
   return {
     judge(file, hash) {
@@ -79,7 +79,7 @@ function readingAll(trust: ProjectTrust, untrusted: Map<string, UntrustedVerdict
   };
 }
 
-/** The agent of this name. Throws UsageError that names the nearest ones. */
+/** Returns the agent of a name. Throws UsageError that lists the nearest names. */
 export function requireAgent(
   name: string,
   { items, skipped }: Pick<DiscoveryResult<AgentDefinition>, 'items' | 'skipped'>,
@@ -90,7 +90,7 @@ export function requireAgent(
   throw new UsageError(unused === null ? found.error.message : `${found.error.message}\n${unused}`);
 }
 
-/** The mode that an agent gets when the main agent delegates to it. */
+/** Returns the mode of an agent to which the main agent delegates. */
 export function delegatedAgentMode(
   agent: AgentDefinition,
   { loaded, modeGrants }: Pick<LoadedAgents, 'loaded' | 'modeGrants'>,

@@ -11,12 +11,14 @@ import { createHttpFetch } from '../../sys/http.ts';
 import { modelSettings } from '../setup/settings.ts';
 import type { LoadedAgents } from './load-agents.ts';
 
-/** Says of each agent whether its wish for a model can be met; local servers are asked once. */
+/** Returns whether the model that an agent requests is available. Local servers are asked once. */
 export type ModelOutlooks = (agent: AgentDefinition) => Promise<ModelOutlook>;
 
 const UNKNOWN: ModelOutlook = { warning: null, isConfigured: false };
 
-/** With a configuration that gives the main agent no model, nothing is said of any agent's. */
+/**
+ * Creates the outlooks. If the configuration gives the main agent no model, nothing is said about any agent's model.
+ */
 export async function createModelOutlooks({
   loaded,
   environment,

@@ -14,21 +14,26 @@ import { userConfigDirectory } from '../../config/paths.ts';
 import { realDirectory } from '../setup/workspace.ts';
 import type { LoadedAgents } from './load-agents.ts';
 
-/** Where agents are written to. */
+/** A directory to which agents are written. */
 export interface AgentTarget {
   /** Absolute. It need not exist. */
   readonly directory: string;
-  /** No file outside of this directory is written, wherever a link leads; null: outside of `directory`. */
+  /**
+   * No file outside of this directory is written, not even through a link. Null: the boundary is `directory`.
+   */
   readonly boundary: string | null;
-  /** Whether what is made there is for the user alone, whatever the umask: it lies in the user's configuration. */
+  /**
+   * True if new files are for the user alone, whatever the umask, because the directory is in the user's
+   * configuration.
+   */
   readonly isPrivate: boolean;
 }
 
 type Place = Pick<LoadedAgents, 'cwd' | 'environment' | 'home'>;
 
 /**
- * The directory that `project`, `user` or a path means; a relative path counts from the working
- * directory. Throws UsageError where an agent's command asks for the user's own.
+ * Returns the directory that `project`, `user` or a path means. A relative path is relative to the working directory.
+ * Throws UsageError if the command of an agent requests the user's own directory.
  */
 export function resolveAgentTarget(to: string, place: Place): AgentTarget {
   const { cwd, environment } = place;
@@ -59,7 +64,7 @@ export interface NewAgentFile {
   readonly text: string;
 }
 
-/** Throws UsageError that names all of the files that are there already. */
+/** Throws UsageError that names all files that exist already. */
 export function refuseExistingFiles(files: readonly NewAgentFile[]): void {
   const there = files.filter(({ path }) => statsOf(path) !== undefined).map(({ path }) => path);
   if (there.length === 0) return;
@@ -67,7 +72,9 @@ export function refuseExistingFiles(files: readonly NewAgentFile[]): void {
   throw new UsageError(`${there.join(', ')} ${is} there already; --force replaces ${them}`);
 }
 
-/** Writes it whole or not at all. Throws MusterError where it can't; without `force` also for a file that is there. */
+/**
+ * Writes the full file or nothing. Throws MusterError if it cannot, and without `force` also for an existing file.
+ */
 export async function writeAgentFile(
   { path, text }: NewAgentFile,
   { directory, boundary, isPrivate }: AgentTarget,
@@ -85,7 +92,9 @@ export async function writeAgentFile(
   );
 }
 
-/** Makes a directory with its parents, with these permission bits before the umask; returns its real path. */
+/**
+ * Creates a directory with its parents, with these permission bits before the umask. Returns its real path.
+ */
 function madeDirectory(directory: string, mode: number): string {
   try {
     makeMissing(directory, mode);
@@ -95,7 +104,10 @@ function madeDirectory(directory: string, mode: number): string {
   return realDirectory(directory, '--to');
 }
 
-/** Level by level: `recursive` of Node tries without end where a directory takes none, as /proc does. */
+/**
+ * Creates missing directories level by level, because `recursive` of Node never ends where a directory accepts no
+ * entries, as in /proc.
+ */
 function makeMissing(directory: string, mode: number): void {
   if (existsSync(directory)) return;
   makeMissing(dirname(directory), mode);
@@ -107,7 +119,10 @@ function statsOf(path: string) {
   return exists ? lstatSync(target, { bigint: true, throwIfNoEntry: false }) : undefined;
 }
 
-/** As whose a file's agents would be found: those of a project have to be trusted; null: nobody looks there. */
+/**
+ * Returns the scope in which a file's agents would be found, or null if no search path contains it. Agents of a
+ * project must be trusted.
+ */
 export function scopeOfFile(path: string, { cwd, environment }: Place): AgentScope | null {
   const place = searchPaths(AGENTS, createSearchContext(cwd, environment)).find((each) =>
     isInside(real(each.path), real(path)),

@@ -14,49 +14,49 @@ import {
 } from '../../agents/loader/user-directories.ts';
 
 export interface CollectOptions extends Pick<ContextFileRequest, 'isWithheld'> {
-  /** Of the directory that names are told from. */
+  /** The search context of the directory to which names are relative. */
   readonly around: SearchContext;
   readonly home: string;
-  /** What is done to a text before it is sent, or written down. */
+  /** Removes secrets from a text before it is sent or written. */
   readonly redact: (text: string) => string;
 }
 
 export interface CollectedFiles {
   readonly files: readonly UncutFile[];
-  /** What a person should know, a line each. */
+  /** Notices for the user, one line each. */
   readonly problems: readonly string[];
-  /** All paths that it depends on, there or not. */
+  /** All paths that the result depends on, existing or not. */
   readonly looked: readonly string[];
 }
 
-/** Files from the first one that is read by its name on, as Claude Code and Gemini CLI count. */
+/** The most imports in a row, as in Claude Code and Gemini CLI. */
 const MAX_DEPTH = 5;
-/** What is read for one directory. */
+/** The most files and bytes that are read for one directory. */
 const MAX_FILES = 64;
 const MAX_BYTES = 1024 * 1024;
-/** Paths whose change is noticed. */
+/** The most paths that are checked for changes. */
 const MAX_LOOKED = 1_000;
 const MAX_PROBLEMS = 10;
 
-/** Whose a file is, and whatever it imports. */
+/** The scope of a file and of all files that it imports. */
 interface Scope extends Pick<UncutFile, 'level' | 'scope'>, Pick<ContextFileRequest, 'boundary'> {}
 
-/** What brings a file in. */
+/** A file that imports others. */
 interface Importer {
   /** Its name. */
   readonly from: string;
-  /** Of what it brings in; what is read by its own name has 0. */
+  /** The depth of the files that it imports. A file that is read by its own name has 0. */
   readonly depth: number;
 }
 
-/** A file that is still to be read. */
+/** A file that is to be read. */
 interface Wanted {
   readonly path: string;
   readonly place: Scope;
   readonly by: Importer | null;
 }
 
-/** Reads all context files, with what they import. The same file, or text, counts once. */
+/** Reads all context files with their imports. The same file, or the same text, counts once. */
 export function collectFiles(options: CollectOptions): CollectedFiles {
   const collection = new Collection(options);
   // Where a limit is hit, or a text lies in two places, the nearest directory goes before.
@@ -70,9 +70,11 @@ class Collection {
   readonly #files: UncutFile[] = [];
   readonly #problems: string[] = [];
   readonly #looked = new Set<string>();
-  /** Real paths and texts that have been met. */
+  /** Real paths and texts that were read before. */
   readonly #known = new Set<string>();
-  /** Of imports at too great a depth: what is to be told if no shorter way leads there. */
+  /**
+   * Problems of imports that are too deep, by path. They are reported unless a shorter way leads to the file.
+   */
   readonly #tooDeep = new Map<string, string>();
   readonly #wanted: Wanted[] = [];
   #read = 0;
@@ -172,7 +174,7 @@ class Collection {
     return isInside(home, path) ? `~/${relative(home, path)}` : path;
   }
 
-  /** Whether the file has been read. */
+  /** Returns whether the file has been read. */
   #isMet(path: string): boolean {
     return this.#known.has(`path ${real(path)}`);
   }
@@ -188,7 +190,7 @@ class Collection {
   }
 }
 
-/** Whether something is there that is no directory; what can't be looked at counts. */
+/** Returns whether a path exists and is no directory. True also if it cannot be inspected. */
 function isNoDirectory(path: string): boolean {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -199,7 +201,7 @@ function isNoDirectory(path: string): boolean {
   }
 }
 
-/** What is not there, or can't be looked at, holds nothing, by whatever path. */
+/** Returns the real path, or the path itself if it does not exist or cannot be inspected. */
 function real(path: string): string {
   try {
     return realpathSync.native(path);
@@ -208,20 +210,26 @@ function real(path: string): string {
   }
 }
 
-/** Where a context file may lie. Most places are empty: what a file there needs is worked out when there is one. */
+/**
+ * A location of a context file. Most locations are empty, so the owner is only computed for existing files.
+ */
 export interface ContextLocation {
-  /** Absolute; the first that is there counts. */
+  /** Absolute paths. The first existing one counts. */
   readonly paths: readonly string[];
-  /** How near it is to the work: where there is not room for all, a higher one goes first. */
+  /**
+   * The nearness to the working directory. If there is not room for all files, those with a higher level precede.
+   */
   readonly level: number;
-  /** Whose a file there is, and the directory (absolute) that neither a link nor an import leads out of. */
+  /**
+   * Returns the owner of a file there, with the absolute directory that no link or import may leave.
+   */
   readonly owner: (path: string) => DirectoryOwner;
 }
 
-/** Codex reads its override in the other's place. */
+/** The override of Codex replaces the other file. */
 const AGENTS = ['AGENTS.override.md', 'AGENTS.md'];
 
-/** What products document for any directory of a project, in the order in which they are told. */
+/** The files that products document for any directory of a project, in the order of the prompt. */
 const IN_DIRECTORY: readonly (readonly string[])[] = [
   AGENTS,
   ['.github/copilot-instructions.md'],
@@ -232,7 +240,9 @@ const IN_DIRECTORY: readonly (readonly string[])[] = [
   ['CLAUDE.local.md'],
 ];
 
-/** All places for work there: the user's own first, then from the root of the project down. */
+/**
+ * Returns all locations for a directory: the user's own first, then from the root of the project down.
+ */
 export function contextLocations({
   user,
   directories,

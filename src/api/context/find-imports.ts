@@ -1,22 +1,24 @@
-/** What a text imports, as Claude Code and Gemini CLI write it, and what is left of it without. */
+/** The imports of a text, as Claude Code and Gemini CLI write them. */
 export interface FileImports {
-  /** As written, each once, in order. */
+  /** The paths as written, each once, in order. */
   readonly paths: readonly string[];
-  /** Whether it says nothing else. */
+  /** True if the text contains nothing else. */
   readonly isAll: boolean;
 }
 
-/** Of one file. */
+/** The most imports of one file. */
 export const MAX_IMPORTS = 64;
 const MAX_PATH = 1024;
 
-/** Behind white space or a bracket: an address of mail is none. Blanks in it are escaped. */
+/**
+ * Matches an import after white space or a bracket, so that a mail address is none. Blanks in it are escaped.
+ */
 const IMPORT = /(?<=^|[\s(])@((?:[^\s\\]|\\ )+)/g;
 const FENCE = /^\s*(?:[-*+>]\s+)*(`{3,}|~{3,})(.*)$/;
-/** Of the sentence that it stands in. */
+/** Punctuation of the sentence around an import. */
 const PUNCTUATION: ReadonlySet<string> = new Set('.,;:!?)]"\'*');
 
-/** `@path` in a text, outside of code. Linear. */
+/** Finds each `@path` in a text, outside of code, in linear time. */
 export function findImports(text: string): FileImports {
   // Most have none.
   if (!text.includes('@')) return { paths: [], isAll: false };
@@ -34,14 +36,18 @@ export function findImports(text: string): FileImports {
   return { paths: [...paths], isAll: paths.size > 0 && rest === '' };
 }
 
-/** A pattern that ends at the end would look at each mark of a long row as the first one. */
+/**
+ * Removes punctuation at the end. A regular expression would take quadratic time for a long row of marks.
+ */
 function withoutPunctuation(word: string): string {
   let end = word.length;
   while (end > 0 && PUNCTUATION.has(word.charAt(end - 1))) end -= 1;
   return word.slice(0, end);
 }
 
-/** Lines of fenced blocks become such that no path can stand in. */
+/**
+ * Returns the lines of a text. Lines of fenced blocks are replaced so that they contain no path.
+ */
 function* linesOutsideCode(text: string): Iterable<string> {
   let open: string | null = null;
   for (const line of text.split('\n')) {
@@ -59,7 +65,7 @@ function* linesOutsideCode(text: string): Iterable<string> {
   }
 }
 
-/** What stands between two runs of as many backticks is code. */
+/** Removes code spans, which are between two runs of the same number of backticks. */
 function withoutCodeSpans(line: string): string {
   if (!line.includes('`')) return line;
   const runs = [...line.matchAll(/`+/g)];

@@ -1,28 +1,28 @@
 import { byteLength } from '../../base/text.ts';
 import type { ContextFile } from '../../protocol/project-context.ts';
 
-/** A file as it was read. */
+/** A file with its full text. */
 export interface UncutFile extends Omit<ContextFile, 'isCut'> {
-  /** As of its place; an import has that of the file that imports it. */
+  /** The level of its location. An import has that of the file that imports it. */
   readonly level: number;
 }
 
 export interface FittedFiles {
   readonly files: readonly ContextFile[];
-  /** Names of those of which nothing is there. */
+  /** Names of files that are left out. */
   readonly leftOut: readonly string[];
 }
 
-/** Less than that of a longer file says nothing. */
+/** The least bytes of a cut file that are useful. */
 const MIN_BYTES = 256;
 
-/** Of the user's own files so much stays, whatever a project brings. Bytes. */
+/** The bytes that are reserved for the user's own files. */
 const OWN_BYTES = 8 * 1024;
 
 /**
- * Files within `maxBytes` of text together, in the same order. The nearest directory gets room first,
- * within one a file before what it imports; the first that is too long is cut behind a whole line, and
- * those that come after it are left out. The user's own come last, but a part of the room is theirs.
+ * Selects files whose texts have at most `maxBytes` together, in the same order. The nearest directory gets room
+ * first, and in one directory a file before its imports. The first file that is too long is cut at the end of a line,
+ * and those after it are left out. The user's own files come last, but a part of the room is reserved for them.
  */
 export function fitFiles(files: readonly UncutFile[], maxBytes: number): FittedFiles {
   const byNearness = files
@@ -52,7 +52,9 @@ function sizeOf(files: readonly UncutFile[]): number {
   return files.reduce((sum, { text }) => sum + byteLength(text), 0);
 }
 
-/** What of each finds room, in this order, and the room that is left: none once one was cut. */
+/**
+ * Returns the part of each file that fits, in this order, and the remaining room, which is none once a file was cut.
+ */
 function headsWithin(
   files: readonly UncutFile[],
   maxBytes: number,
@@ -67,7 +69,9 @@ function headsWithin(
   return { texts, room };
 }
 
-/** All of it, or whole lines of at most `maxBytes`; empty where those say nothing. */
+/**
+ * Returns the full text, or complete lines of at most `maxBytes`, or nothing if those are too few to be useful.
+ */
 function headWithin(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= maxBytes) return text;

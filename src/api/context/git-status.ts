@@ -7,8 +7,8 @@ import type { GitSnapshot } from '../../sys/git/snapshot.ts';
 import type { ChangedPath } from '../../sys/git/status.ts';
 
 /**
- * How the repository of `cwd` (absolute, real) stands, in lines; null: not told. What asks git is loaded
- * only where there is a repository. Never rejects.
+ * Returns the status of the repository of `cwd` (absolute, real) as text, or null if there is no repository or git
+ * fails. The code that runs git is loaded only if there is a repository. Never rejects.
  */
 export async function readGitStatus(cwd: string, environment: Environment): Promise<string | null> {
   if (!isRepository(join(projectRoot(cwd), '.git'))) return null;
@@ -17,7 +17,9 @@ export async function readGitStatus(cwd: string, environment: Environment): Prom
   return snapshot === null ? null : gitStatusText(snapshot, cwd);
 }
 
-/** A directory with a head, or the file that a linked working tree or a submodule has. */
+/**
+ * Returns whether a path is a git directory with a head, or the file of a linked working tree or a submodule.
+ */
 function isRepository(path: string): boolean {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -29,12 +31,12 @@ function isRepository(path: string): boolean {
   }
 }
 
-/** More of them say no more. */
+/** The most changed paths in the text. */
 const MAX_CHANGES = 20;
-/** Characters of a path, a branch or a subject. */
+/** The most characters of a path, a branch or a subject. */
 const MAX_LENGTH = 160;
 
-/** A snapshot in the words of git; paths are told from `cwd`. */
+/** Returns a snapshot as text in git's format. Paths are relative to `cwd`. */
 export function gitStatusText({ branch, changes, commits, top }: GitSnapshot, cwd: string): string {
   const shown = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, { top, cwd }));
   const more = changes.length - shown.length;

@@ -9,25 +9,27 @@ import type { ProjectContext, ContextSource } from '../../protocol/project-conte
 
 export interface ContextOptions extends CollectOptions {
   readonly environment: Environment;
-  /** How the repository of that directory stood when the session began, in lines; null: not told. */
+  /** The status of the repository when the session began, as text, or null. */
   readonly git: string | null;
   readonly clock: Clock;
   readonly onNotice: (line: string) => void;
 }
 
-/** Bytes of all context files in one prompt, as Codex has it. */
+/** The most bytes of all context files in one prompt, as in Codex. */
 const MAX_BYTES = 32 * 1024;
-/** Milliseconds between two looks at the files. */
+/** Milliseconds between two checks of the files. */
 const LOOK_AGAIN_MS = 2_000;
 
 interface Loaded {
   readonly context: ProjectContext | null;
   readonly looked: readonly string[];
-  /** Null until the files are looked at again: a start does without. */
+  /** Null until the files are checked again, since a start does not need it. */
   readonly stamp: string | null;
 }
 
-/** The context of each directory that is asked for, read when it first is, and again when its files change. */
+/**
+ * The context of each requested directory, read at the first request, and again when its files change.
+ */
 export class LiveContext implements ContextSource {
   readonly #options: ContextOptions;
   readonly #loaded = new Map<string, Loaded>();
@@ -61,7 +63,7 @@ export class LiveContext implements ContextSource {
     }
   }
 
-  /** What a start has looked at is not looked at again. */
+  /** Returns the search context of a directory. That of the start is used again. */
   #around(cwd: string): SearchContext {
     const { around, environment } = this.#options;
     return cwd === around.cwd ? around : createSearchContext(cwd, environment);
@@ -89,7 +91,7 @@ export class LiveContext implements ContextSource {
     };
   }
 
-  /** Once, however often the files are read. */
+  /** Reports a line once, however often the files are read. */
   #tell(line: string): void {
     if (this.#told.has(line)) return;
     this.#told.add(line);
