@@ -5,18 +5,20 @@ import type { Run } from './contract.ts';
 import type { EventListener } from './event-router.ts';
 
 export interface CompactRequest {
-  /** What is kept above all; null: nothing more than the rest. */
+  /** The content that is most important to keep, or null if nothing is named. */
   readonly keep: string | null;
 }
 
-/** `/compact`, or `/compact WHAT TO KEEP`, said to a conversation; null: it is another message. */
+/** Parses `/compact` or `/compact WHAT TO KEEP`. Returns null for any other message. */
 export function parseCompactRequest(prompt: string): CompactRequest | null {
   const [, keep] = /^\/compact(?:\s+([\s\S]+))?$/.exec(prompt.trim()) ?? [undefined, null];
   if (keep === null) return null;
   return { keep: keep ?? null };
 }
 
-/** A run that compacts: its result says what came of that, and the task's own is as it was. */
+/**
+ * Starts a run that compacts. Its result is the outcome of the compaction; the task's own result does not change.
+ */
 export async function reportCompaction(
   start: (listener: EventListener) => Promise<Run>,
   onEvent: EventListener = () => {},
@@ -29,7 +31,7 @@ export async function reportCompaction(
   return { ...run, result: run.result.then((envelope) => outcome.in(envelope)) };
 }
 
-/** What came of it, in the words of its events. */
+/** The outcome of a compaction, from its events. */
 class CompactionOutcome {
   private text = 'the context was not summarised';
 
@@ -46,7 +48,7 @@ class CompactionOutcome {
     }
   }
 
-  /** The envelope of a task that was compacted, which gives that instead of the answer that it had given. */
+  /** Returns the envelope of a compacted task with the outcome instead of its earlier answer. */
   in(envelope: ResultEnvelope): ResultEnvelope {
     const { text } = this;
     return { ...envelope, text, data: { ...envelope.data, result: text } };

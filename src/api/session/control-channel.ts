@@ -7,14 +7,16 @@ export interface ControlChannelOptions {
   readonly engine: Engine;
   readonly store: TaskStore;
   readonly dataDir: string;
-  /** Told why there is none; the run goes on without. */
+  /** Called with the reason if the channel cannot be opened. The run continues without it. */
   readonly onNotice: (line: string) => void;
 }
 
-/** So that it takes nothing from the first request: nobody asks about a run that young. */
+/**
+ * The delay of the opening, so that it does not slow down the first request. Nobody controls a run that is so young.
+ */
 const OPEN_AFTER_MS = 50;
 
-/** The socket by which other terminals reach this process, from its first task on. */
+/** The socket through which other terminals reach this process, from its first task on. */
 export class ControlChannel {
   private readonly options: ControlChannelOptions;
   private timer: NodeJS.Timeout | null = null;
@@ -24,7 +26,7 @@ export class ControlChannel {
     this.options = options;
   }
 
-  /** Opens it, once, a moment later. */
+  /** Opens the channel once, after a short delay. */
   open(): void {
     this.timer ??= setTimeout(() => {
       this.opening = openServer(this.options);

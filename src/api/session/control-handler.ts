@@ -5,7 +5,9 @@ import { stopOrder } from '../../engine/task/stop.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { parseCompactRequest } from './compaction.ts';
 
-/** Does what another terminal asks of this process; what goes wrong is the reply. */
+/**
+ * Creates the function that carries out requests of other terminals. An error becomes the reply.
+ */
 export function createControlHandler(
   engine: Engine,
   store: TaskStore,
@@ -21,7 +23,7 @@ export function createControlHandler(
   };
 }
 
-/** Its model would read the wish as words to it. */
+/** Refuses `/compact` for a running task, whose model would read it as a message. */
 function refuseCompaction(request: ControlRequest): void {
   const words =
     request.op === 'send' ? request.message : request.op === 'resume' ? request.prompt : undefined;
@@ -32,7 +34,7 @@ function refuseCompaction(request: ControlRequest): void {
   );
 }
 
-/** The task's id is whole. Returns what became of it, for people. */
+/** Carries out a request with a full task id. Returns the outcome for people. */
 async function carryOut(engine: Engine, request: ControlRequest): Promise<string> {
   const { task } = request;
   refuseCompaction(request);

@@ -1,13 +1,14 @@
 import { comparePaths } from '../../tools/search/search-types.ts';
 import { listFilesInScope } from '../../tools/search/ripgrep.ts';
 
-/** Of a directory, for a person to choose from. */
+/** The most files and milliseconds of a list from which a person chooses. */
 const MOST_FILES = 50_000;
 const MOST_MS = 5_000;
 
 /**
- * The files below a directory that Glob would find, ignored ones left out, in path order; of very many, or
- * where it takes too long, those that were found by then. Rejects where none can be listed, or when it is stopped.
+ * Lists the files below a directory that Glob would find, in path order and without ignored ones. If there are very
+ * many, or the search takes too long, the list holds those found until then. Rejects if nothing can be listed, or
+ * when it is cancelled.
  */
 export async function listFiles(
   directory: string,

@@ -6,33 +6,35 @@ import { newId } from '../../base/ids.ts';
 import { readAtMost } from '../../sys/read-at-most.ts';
 
 const MOST_ENTRIES = 500;
-/** Of one entry: what is longer is in the log of its conversation. */
+/** The most characters of one entry. The log of its conversation has the full text. */
 const MOST_CHARACTERS = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 
-/** What a person has typed in a directory, over all sessions. */
+/** The prompts that a person has typed in a directory, in all sessions. */
 export interface PromptHistory {
-  /** The oldest first. */
+  /** Returns the entries, the oldest first. */
   entries(): readonly string[];
   add(text: string): void;
 }
 
-/** Of a run that keeps no log. */
+/** The history of a run that keeps no log. */
 export const NO_HISTORY: PromptHistory = { entries: () => [], add: () => {} };
 
 interface HistoryOptions {
-  /** Of the state; absolute. */
+  /** The state directory; absolute. */
   readonly directory: string;
   /** The working directory. */
   readonly cwd: string;
-  /** Takes secrets out. */
+  /** Removes secrets. */
   readonly redact: (text: string) => string;
-  /** It can't be read or kept, and nothing is stopped by that. */
+  /** Called when the history cannot be read or written, which stops nothing. */
   readonly onProblem: (line: string) => void;
 }
 
-/** One small file a working directory, for its user alone: a line of JSON an entry. */
+/**
+ * Opens the history of a working directory: one small file for its user alone, with one JSON text per line.
+ */
 export function openPromptHistory(options: HistoryOptions): PromptHistory {
   const { directory, cwd, redact, onProblem } = options;
   const place = join(directory, 'typed');
@@ -83,7 +85,7 @@ function read(path: string): string {
   }
 }
 
-/** Lines that are none of ours, or were cut off by a crash, are passed over. */
+/** Returns the entries of a text, without lines that are damaged or were cut off by a crash. */
 function entriesIn(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => {
     try {
@@ -95,7 +97,7 @@ function entriesIn(text: string): readonly string[] {
   });
 }
 
-/** What another session adds in this very moment is lost, and no more. */
+/** Replaces the file. An entry that another session adds at this moment is lost. */
 function replace(path: string, entries: readonly string[]): void {
   const draft = `${path}.${newId()}.new`;
   try {

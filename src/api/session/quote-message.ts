@@ -14,8 +14,8 @@ import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
 type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
 
 /**
- * What goes with words to a task. Throws INVALID_PARAM for what was gathered for another one: what was
- * read for it may be what this one may not read.
+ * Returns the items for a message to a task. Throws INVALID_PARAM for items that were gathered for another task,
+ * which may contain what this one must not read.
  */
 export function checkQuotedItems(id: string, enclosed: QuotedItems): readonly QuotedItem[] {
   if (enclosed.task === id) return enclosed.enclosures;
@@ -23,7 +23,7 @@ export function checkQuotedItems(id: string, enclosed: QuotedItems): readonly Qu
   throw new MusterError('INVALID_PARAM', message);
 }
 
-/** What goes with a person's words, for whom they are said to. */
+/** Gathers the items of a person's message for its recipient. */
 export class MessageQuoter {
   private readonly parts: Parts;
   private readonly terms: RootDefaults;

@@ -4,16 +4,16 @@ import { isAbsolute } from 'node:path';
 
 export interface CurrentRights {
   readonly grant: RootGrant;
-  /** The mode that a flag of this start asks for. */
+  /** The mode that a flag of this start requests, or null. */
   readonly modeFlag: PermissionMode | null;
-  /** Its log came from a file. */
+  /** True if its log was imported from a file. */
   readonly isImported: boolean;
 }
 
 /**
- * What a task that goes on may do: what was granted stays, cut by what files do not say any more, by what is
- * denied now, by max_depth as it is now and by a mode that is asked for now. What a file from elsewhere says
- * was granted was not: of that only what would be granted now stays.
+ * Returns the rights of a resumed task: its recorded rights without rules that files no longer grant, with today's
+ * deny rules, `max_depth` and requested mode. An imported log proves no grant, so its task gets only what a new one
+ * would get.
  */
 export function resumedRights(
   recorded: Rights,
@@ -32,9 +32,9 @@ export function resumedRights(
 }
 
 /**
- * The allow rules that a conversation goes on with: what was granted for it stays; what stood in a file
- * or a variable only while it is still said there, since a file can be revoked, and `--trust-project`
- * holds for one run. Rules are told by their text: the paths in them may have been written out since.
+ * Returns the recorded allow rules that remain valid. A rule granted for the conversation remains. A rule from a file
+ * or a variable remains only while it is still there, because a file can be revoked and `--trust-project` applies to
+ * one run. Rules are compared by their text, because the paths in them may have been expanded since.
  */
 export function retainedAllowRules(
   recorded: readonly PermissionRule[],

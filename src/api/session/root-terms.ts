@@ -13,10 +13,10 @@ import { resolveForTask, resolveMain } from '../../model/resolve.ts';
 
 export type RootDefaultsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
 
-/** What a task that nobody stands above begins with, as it is now. */
+/** The agent, model and rights of a new root task. */
 export class RootDefaults {
   private readonly parts: RootDefaultsParts;
-  /** Chosen since the start, as a flag would name it. */
+  /** The model chosen since the start, as a flag would name it. */
   private chosenModel: string | null = null;
 
   constructor(parts: RootDefaultsParts) {
@@ -28,18 +28,20 @@ export class RootDefaults {
     return cwd;
   }
 
-  /** Default: the mode of this start. */
+  /** Returns the rights of a new root task. Default mode: that of this start. */
   grantIn(mode?: PermissionMode): RootGrant {
     const { grant } = this.parts;
     return mode === undefined ? grant : { ...grant, mode };
   }
 
-  /** Whether a model was asked for here: otherwise what was begun elsewhere keeps its own. */
+  /** True if a model was requested here. Otherwise a resumed task keeps its own. */
   get isModelNamed(): boolean {
     return this.setup.settings.flag !== undefined;
   }
 
-  /** Throws MusterError where there is none of the name; then all is as it was. */
+  /**
+   * Chooses the model of new root tasks. Throws MusterError if there is no such model, and then changes nothing.
+   */
   chooseModel(name: string): ResolvedModel {
     const before = this.chosenModel;
     this.chosenModel = name;
@@ -90,8 +92,9 @@ export class RootDefaults {
 }
 
 /**
- * The model of a root task; `agent` null: the main agent. With a named one its definition's wish stands where
- * the user named no model.
+ * Resolves the model of a root task. A named agent's own model counts if the user named none.
+ *
+ * @param options `agent` is null for the main agent
  */
 export function resolveRootModel(
   setup: ModelSetup,

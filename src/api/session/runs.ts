@@ -35,7 +35,7 @@ export type RunsParts = Pick<
   | 'templates'
 >;
 
-/** Tasks that a person or a client starts, or lets go on. */
+/** Starts and continues the tasks that a person or a client requests. */
 export class Runs {
   private readonly parts: RunsParts;
   private readonly terms: RootDefaults;
@@ -163,7 +163,7 @@ export class Runs {
     }
   }
 
-  /** With nothing to add, a completed task is done: its result is there already, and costs nothing. */
+  /** Returns a completed task as a run whose result exists already, at no cost. */
   private completed(id: string): Run | null {
     const { store } = this.parts;
     const state = foldLog(store, id);
@@ -218,8 +218,8 @@ export class Runs {
 }
 
 /**
- * The first message of a conversation: what its agent begins with, then what the user says, as in
- * Claude Code. Throws UsageError where there is neither.
+ * Returns the first message of a conversation: the agent's initial prompt, then the user's, as in Claude Code. Throws
+ * UsageError if there is neither.
  */
 export function firstMessage(
   agent: Pick<AgentDefinition, 'initialPrompt'> | null,

@@ -35,7 +35,7 @@ import {
   discoveredSkills,
 } from '../setup/definitions.ts';
 
-/** All that the library can do, each at the part that does it. */
+/** A session of the library. Each method is carried out by one of its parts. */
 export class Session implements Muster {
   private readonly parts: SessionParts;
   private readonly terms: RootDefaults;

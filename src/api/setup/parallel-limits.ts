@@ -1,21 +1,23 @@
-/** What may work at a time. */
+/** The most tasks and requests at a time. */
 export interface ParallelLimits {
-  /** Tasks of one tree. */
+  /** The most running tasks of one tree. */
   readonly maxParallel: number;
-  /** Requests in flight for one provider. */
+  /** The most open requests of one provider. */
   readonly maxConcurrent: number;
 }
 
 /** The share of `ulimit -n` that the logs' descriptors take (store). */
 const SHARE_OF_LOGS = 1 / 4;
-/** What the process itself has open, and what its tools open for a moment. */
+/** The files that the process has open, and those that its tools open for a moment. */
 const FILES_OF_PROCESS = 40;
-/** A task at work has a connection open, or a command's pipes and the file of its output. */
+/** The files of a running task: a connection, or the pipes and the output file of a command. */
 const FILES_OF_TASK = 3;
 
 /**
- * As much of what is wanted as the open files limit lets work, the rest queues; without it tasks would
- * fail in the middle of their work. `limit` null: not known, and nothing is cut.
+ * Reduces the limits to what the limit of open files allows, so that tasks queue instead of failing in the middle of
+ * their work.
+ *
+ * @param limit the limit of open files, or null if it is not known and nothing is reduced
  */
 export function limitByOpenFiles(
   wanted: ParallelLimits,

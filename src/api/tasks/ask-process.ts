@@ -7,18 +7,18 @@ import type { TaskOwner, TaskStore } from '../../store/task-store.ts';
 import { sendControlRequest } from '../../control/client.ts';
 import { controlPath } from '../../control/path.ts';
 
-/** A data directory as another terminal sees it. */
+/** A data directory with its store. */
 export interface TaskDirectory {
   readonly store: TaskStore;
   /** Absolute. */
   readonly dataDir: string;
 }
 
-/** A process begins to listen a moment after its first task began. */
+/** The time after its first task in which a process begins to listen. */
 const LISTENS_AFTER_MS = 2_000;
 const LOOK_MS = 50;
 
-/** The process of the nearest task above one that is at work; null: none of them is. */
+/** Returns the process of the nearest running ancestor, or null. */
 export function ancestorProcess({ store }: TaskDirectory, id: string): TaskOwner | null {
   for (const above of ancestorsOf(store, id)) {
     const owner = store.owner(above);
@@ -27,7 +27,7 @@ export function ancestorProcess({ store }: TaskDirectory, id: string): TaskOwner
   return null;
 }
 
-/** The ids of those above a task that are there, the nearest first. */
+/** Returns the ids of the existing ancestors of a task, the nearest first. */
 export function* ancestorsOf(store: TaskStore, id: string): Generator<string, void, undefined> {
   // What was brought in from elsewhere may say anything of its parents.
   const seen = new Set([id]);
@@ -41,8 +41,8 @@ export function* ancestorsOf(store: TaskStore, id: string): Generator<string, vo
 }
 
 /**
- * Asks the process that has tasks here; a refusal is a reply. Throws MusterError as `callControl` does;
- * `NOT_FOUND`, naming the process, when it lives and does not listen.
+ * Sends a request to the process that owns a task. A refusal is a reply. Throws MusterError as `sendControlRequest`
+ * does, and `NOT_FOUND` that names the process if it lives and does not listen.
  */
 export async function askProcess(
   { dataDir }: TaskDirectory,
@@ -72,7 +72,7 @@ function notListening({ pid, host }: TaskOwner, { task }: ControlRequest, cause:
   );
 }
 
-/** An error reply as what it is. */
+/** Returns the text of a reply, and throws an error reply. */
 export function replyText(reply: ControlReply): string {
   if (reply.ok) return reply.text;
   const { code, message, retryable } = reply.error;

@@ -18,94 +18,114 @@ import type { TreeListener } from './follow-tree.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface TasksOptions {
-  /** Default: `MUSTER_DATA_DIR`, else below the XDG data directory. One that is named must be there. */
+  /**
+   * The data directory. Default: `MUSTER_DATA_DIR`, else below the XDG data directory. A named one must exist.
+   */
   readonly dataDir?: string;
   /**
-   * Whether a data directory that is missing, or empty, is made one: for those who bring tasks, or watch for
-   * the first. Default: false.
+   * True if a missing or empty data directory is created, for an import of tasks or a watch for the first one.
+   * Default: false.
    */
   readonly create?: boolean;
   readonly environment?: Environment;
   /**
-   * Called with a line for each thing that went wrong and stops nothing, damage in the logs that are read
-   * among them. Default: nobody is told.
+   * Called with one line for each problem that stops nothing, such as damage in logs. Default: the line is dropped.
    */
   readonly onNotice?: (line: string) => void;
 }
 
 /**
- * The tasks of a data directory, for another terminal than the one they run in. Every `id` may be a
- * unique beginning of one. All methods throw MusterError: `NOT_FOUND` for an unknown id, `INVALID_PARAM`
- * for one that means several tasks.
+ * The tasks of a data directory, for another terminal than the one in which they run. Every `id` may be a unique
+ * beginning. All methods throw MusterError: `NOT_FOUND` for an unknown id, `INVALID_PARAM` for one that means several
+ * tasks.
  */
 export interface Tasks {
-  /** Newest first. */
+  /** Lists all tasks, the newest first. */
   list(): readonly TaskSummary[];
-  /** What tasks have used, by the ledgers of their logs; of a task, with all below it. */
+  /** Reports the use of tasks by the ledgers of their logs, or of one task with its descendants. */
   usage(query: UsageQuery): Promise<UsageReport>;
-  /** A task as its log tells it by now; `interrupted` when it has no end, nobody works on it and it is not parked. */
+  /**
+   * Returns the present state of a task: `interrupted` if it has no end and no owner and is not parked.
+   */
   state(id: string): TaskState;
-  /** The result of a task, for programs. */
+  /** Returns the result of a task, for programs. */
   envelope(state: TaskState): ResultEnvelope;
-  /** A task with all below it and where their time went, from their logs. `visit` is told each event once. */
+  /**
+   * Reports a task with its descendants and how they spent their time, from their logs. `visit` is called with each
+   * event once.
+   */
   report(id: string, visit?: (event: TaskEvent) => void): Promise<TreeReport>;
-  /** What stood in the request of a turn, null: the newest. `NOT_FOUND`: there is no such turn. */
+  /**
+   * Returns the content of a request: that of a turn, or the newest one for null. Throws `NOT_FOUND` if there is no
+   * such turn.
+   */
   context(id: string, turn: number | null): Promise<TaskContext>;
-  /** From an event number on. */
+  /** Reads the events from a number on. */
   events(id: string, fromSeq?: number): AsyncIterable<TaskEvent>;
   /**
-   * Follows a task with all below it until it has ended or nobody works on it any more; null: all that
-   * are at work or begin, until `signal` aborts. Where the data directory was missing or empty and not made
-   * (`create`), none ever begins.
+   * Follows a task with its descendants until it has ended or has lost its owner; null: all running and new tasks,
+   * until `signal` aborts. If the data directory was missing or empty and is not created (`create`), there are never
+   * any.
    */
   watch(
     id: string | null,
     options: { readonly listener: WatchListener; readonly signal: AbortSignal },
   ): Promise<WatchEnd>;
   /**
-   * Tells how a task and all below it stand, and follows them over their ends, until `signal` aborts.
-   * Rejects where the logs can't be read.
+   * Reports the present state of a task and its descendants, and follows them beyond their ends, until `signal`
+   * aborts. Rejects if the logs cannot be read.
    */
   follow(
     id: string,
     options: { readonly listener: TreeListener; readonly signal: AbortSignal },
   ): Promise<void>;
   /**
-   * Runs a task and all below it again from their logs alone, and says where that would go another way.
-   * Nobody is asked, nothing is run and nothing is written.
+   * Reruns a task and its descendants from their logs alone, and reports where that would take another course. Nobody
+   * is asked, nothing is run and nothing is written.
    */
   rerun(id: string): Promise<TreeRerun>;
   /**
-   * What it would take to put a task back to how it was after one of its events, conversation and files of
-   * it and all below it, or to undo that. Touches nothing. `CONFLICT` while one of them is at work.
+   * Plans to put a task back to one of its events, with the conversations and files of it and its descendants, or to
+   * undo that. Changes nothing. Throws `CONFLICT` while one of them runs.
    */
   planRewind(id: string, wish: RewindRequest): Promise<RewindPlan>;
-  /** Does what such a plan shows; nothing where anything is not as it was shown: `CONFLICT`. */
+  /** Carries out a plan, or nothing if anything differs from it: `CONFLICT`. */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
-  /** What waits for an answer, of all trees, the oldest first. */
+  /** Lists the open questions of all trees, the oldest first. */
   questions(): Promise<readonly AskedQuestion[]>;
-  /** An open question, by its id or a unique beginning. `CONFLICT`: it is settled. */
+  /**
+   * Returns an open question by its id or a unique beginning. Throws `CONFLICT` if it is settled.
+   */
   question(id: string): Promise<AskedQuestion>;
-  /** Answers one where its task lives; where that is nowhere, says which task is to go on with it. */
+  /**
+   * Answers a question in the process that owns its task, or says which task must continue with the answer.
+   */
   answer(id: string, wish: AnswerRequest): Promise<AnswerOutcome>;
-  /** Stops a task and all below it, wherever it lives; resolves when it has ended. */
+  /** Stops a task and its descendants in any process. Resolves when it has ended. */
   stop(id: string, because: string): Promise<StopOutcome>;
-  /** The living process that a message for a task goes to; null: there is none. */
+  /** Returns the living process that receives a message for a task, or null. */
   processFor(id: string): Promise<TaskOwner | null>;
-  /** Tells a task something in the process where it, or one above it, lives; null: in none. */
+  /**
+   * Sends a message to a task through the process that owns it or its nearest running ancestor. Null if there is
+   * none.
+   */
   tell(id: string, message: TaskMessage): Promise<SentMessage | null>;
-  /** Sends a task that its parent waits for to the background. */
+  /** Sends a foreground task to the background. */
   detach(id: string): Promise<SentMessage>;
-  /** A task and all below it as the text of one file, in pieces. */
+  /** Exports a task and its descendants as the text of one file, in pieces. */
   exportTree(id: string): AsyncIterable<string>;
   /**
-   * Takes in such a file, where the data directory has tasks or was opened with `create`; returns the ids of its
-   * tasks, the top first. `CONFLICT`: see TaskStore.
+   * Imports such a file if the data directory has tasks or was opened with `create`. Returns the ids of its tasks,
+   * the root first. Throws `CONFLICT`: see TaskStore.
    */
   importTree(text: AsyncIterable<string>): Promise<readonly string[]>;
-  /** Deletes tasks with all below them, or none: `CONFLICT` while one is at work. Returns what went. */
+  /**
+   * Deletes tasks with their descendants, or none: `CONFLICT` while one runs. Returns the deleted tasks.
+   */
   delete(ids: readonly string[]): Promise<readonly DeletedTask[]>;
-  /** Deletes the trees that ended before (milliseconds since the epoch). Returns what went. */
+  /**
+   * Deletes the trees that ended before a time (milliseconds since the epoch). Returns the deleted tasks.
+   */
   prune(endedBefore: number): Promise<readonly DeletedTask[]>;
   close(): Promise<void>;
 }

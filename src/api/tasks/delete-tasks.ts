@@ -2,7 +2,7 @@ import { MusterError } from '../../base/errors.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import { ancestorsOf } from './ask-process.ts';
 
-/** Tasks with all below them, each once, those above before those below. */
+/** Returns tasks with their descendants, each once, parents before children. */
 function withDescendants(ids: readonly string[], tasks: readonly TaskSummary[]): readonly string[] {
   const children = Map.groupBy(tasks, ({ parent }) => parent);
   const found = new Set(ids);
@@ -11,16 +11,16 @@ function withDescendants(ids: readonly string[], tasks: readonly TaskSummary[]):
   return [...found];
 }
 
-/** A task that is no more. */
+/** A deleted task. */
 export interface DeletedTask {
   readonly id: string;
-  /** Null where its log could not be read. */
+  /** The former task, or null if its log could not be read. */
   readonly was: TaskSummary | null;
 }
 
 /**
- * Deletes tasks with all below them; returns what went. Throws `CONFLICT`, and deletes none, where one
- * of them, or one above it, is at work.
+ * Deletes tasks with their descendants, and returns them. Throws `CONFLICT`, and deletes none, if one of them or an
+ * ancestor runs.
  */
 export async function deleteTasksWithDescendants(
   store: TaskStore,
@@ -34,7 +34,9 @@ export async function deleteTasksWithDescendants(
   return doomed.map((id) => ({ id, was: known.get(id) ?? null }));
 }
 
-/** Throws `CONFLICT`: what a task at work has below it, it may read or go on with at any time. */
+/**
+ * Throws `CONFLICT` if an ancestor runs, because it may read or continue its descendants at any time.
+ */
 export function refuseBelowRunningTask(store: TaskStore, id: string): void {
   if (!store.exists(id)) return;
   for (const above of ancestorsOf(store, id)) {

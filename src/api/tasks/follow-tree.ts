@@ -10,47 +10,53 @@ import { WatchStart } from './watch-start.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface TreeListener {
-  /** A task that was there as the following began: see `TreeReading.found`. */
+  /** Called with each task that exists when the following begins; see `ReadTreeOptions.found`. */
   found(state: TaskState): void;
-  /** Ended tasks that are only counted: see `TreeReading.most`. */
+  /** Called with the number of ended tasks that are only counted; see `ReadTreeOptions.most`. */
   passedOver(count: number): void;
-  /** `state`: the fold of the task's log with the event. */
+  /** Called with each event and the state of its task after it. */
   event(event: TaskEvent, state: TaskState): void;
-  /** A task without an end whose process is gone; its status is `interrupted` or `parked`. */
+  /**
+   * Called with a task without an end whose process is gone. Its status is `interrupted` or `parked`.
+   */
   left(state: TaskState): void;
 }
 
-/** Tasks that are read as the following begins; those at work always are. */
+/** The most tasks that are read when the following begins. Running ones are always read. */
 const MOST_READ = 600;
-/** What is written in this time is read together. */
+/** Events that are written in this time are read together. */
 const GATHER_MS = 60;
-/** Where the system tells of no change (some network file systems), logs at work are looked at in turn… */
+/**
+ * The interval of checks of running logs, for file systems that report no changes (some network file systems).
+ */
 const LOOK_MS = 250;
-/** …so many at a time, whatever there is. */
+/** The most logs that one check reads. */
 const MOST_LOOKS = 64;
-/** Logs that are read before others are served: one can announce any number of children. */
+/**
+ * The most logs that are read without a pause, since one log can announce any number of children.
+ */
 const MOST_AT_ONCE = 256;
-/** Every so many looks is asked whether the process of a task still lives. */
+/** The number of checks after which the owners of tasks are checked. */
 const OWNER_LOOKS = 8;
 
-/** A log that is read on from where it was read last. */
+/** A log with the position to which it was read. */
 interface Followed {
   readonly tail: LogTail;
   readonly fold: LogFold;
-  /** The number of the last event that is in `fold`; -1: none. */
+  /** The number of the last event in `fold`, or -1. */
   foldedTo: number;
 }
 
 interface News {
   readonly event: TaskEvent;
   readonly one: Followed;
-  /** When it was written; in one log never before the one that stands before it. */
+  /** The time of its writing, never before that of an earlier event of the same log. */
   readonly at: number;
 }
 
 /**
- * Follows a task with all below it, whoever works on them, until `signal` aborts: over its end as well,
- * since it may go on. Reads logs alone, and those that have changed. Rejects where they can't be read.
+ * Follows a task with its descendants, in any process, until `signal` aborts: beyond its end, too, since it may
+ * continue. Reads only logs, and of those only the ones that have changed. Rejects if they cannot be read.
  */
 export async function followTree(
   store: TaskStore,
@@ -70,13 +76,16 @@ class TreeFollow {
   private readonly store: TaskStore;
   private readonly top: string;
   private readonly listener: TreeListener;
-  /** The tree: by id the number of the last event that was told. `before`: what was there is not told. */
+  /**
+   * The number of the last reported event of each task of the tree, or `before` for a task whose present content is
+   * not reported.
+   */
   private readonly told = new Map<string, number | 'before'>();
-  /** Those without an end, and the top. */
+  /** Tasks without an end, and the root. */
   private readonly followed = new Map<string, Followed>();
-  /** Whose logs may have grown. */
+  /** Tasks whose logs may have grown. */
   private readonly dirty = new Set<string>();
-  /** Whose process is known to be gone. */
+  /** Tasks whose processes are known to be gone. */
   private readonly left = new Set<string>();
   private readonly failed = Promise.withResolvers<never>();
   private readonly since = new WatchStart(systemClock);
@@ -84,7 +93,7 @@ class TreeFollow {
   private gathering: NodeJS.Timeout | null = null;
   private looking: NodeJS.Timeout | null = null;
   private looks = 0;
-  /** Where the next look begins. */
+  /** The position at which the next check begins. */
   private lookAt = 0;
 
   constructor(store: TaskStore, top: string, listener: TreeListener) {
@@ -168,7 +177,7 @@ class TreeFollow {
     }, afterMs);
   }
 
-  /** A log that can't be read any more ends the following. */
+  /** Does some work. A log that cannot be read any more ends the following. */
   private guarded(work: () => void): void {
     try {
       work();
@@ -177,7 +186,9 @@ class TreeFollow {
     }
   }
 
-  /** Tells what came since the last time, in the order in which it was written; of very much a part, and the rest soon. */
+  /**
+   * Reports new events in the order in which they were written, and of very many only a part, with the rest soon.
+   */
   private read(): void {
     const news: News[] = [];
     const ids: string[] = [];
@@ -263,7 +274,9 @@ class TreeFollow {
 
 const LOG_ENDING = '.jsonl';
 
-/** Its process is gone, and it has no end: for a parked one the one who asks has looked for an owner. */
+/**
+ * Returns whether a task without an end has no process. For a parked one, the caller has checked the owner.
+ */
 function isLeft({ end, status }: TaskState): boolean {
   return end === null && (status === 'interrupted' || status === 'parked');
 }

@@ -13,21 +13,23 @@ import type { SentMessage } from './send-message.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 const ANSWER_MS = 10_000;
-/** How often is looked whether a process that has taken a task, or leaves it, asks by now: 5 s. */
+/**
+ * The most tries, for 5 s, while a process that has taken a task, or leaves it, does not ask yet.
+ */
 const TRIES = 100;
 const LOOK_MS = 50;
 
-/** A question without an answer, wherever its task lives. */
+/** An open question of a task in any process. */
 export interface AskedQuestion {
   readonly question: Question;
   readonly json: QuestionJson;
   /** Milliseconds since the epoch. */
   readonly askedAt: number;
-  /** Of the process that waits for the answer; null: an answer makes its tree go on. */
+  /** The process that waits for the answer, or null if an answer continues the tree. */
   readonly pid: number | null;
 }
 
-/** The open questions of all trees, the oldest first. */
+/** Lists the open questions of all trees, the oldest first. */
 export function listQuestions({ store }: TaskDirectory, onNotice: (line: string) => void) {
   const asking = store.list().filter(({ questions }) => questions !== undefined);
   return asking
@@ -55,8 +57,8 @@ function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion
 }
 
 /**
- * The open question that an id, or a unique beginning of one, means. Throws MusterError: `NOT_FOUND`,
- * naming those that are open; `CONFLICT` for one that is settled, saying how; `INVALID_PARAM`.
+ * Returns the open question that an id, or a unique beginning of one, means. Throws MusterError: `NOT_FOUND`, with
+ * the open ones; `CONFLICT` for a settled one, with its outcome; `INVALID_PARAM`.
  */
 export function findQuestion(
   place: TaskDirectory,
@@ -87,7 +89,7 @@ function named(questions: readonly AskedQuestion[]): string {
 
 const QUESTION_ID = /^([a-z0-9]+)q\d+$/;
 
-/** What became of a question that is not open; null: its whole id is not known. */
+/** Returns the outcome of a settled question, or null if its full id is not known. */
 function settledAs(store: TaskStore, id: string): string | null {
   const task = QUESTION_ID.exec(id)?.[1];
   if (task === undefined || !isId(task) || !store.exists(task)) return null;
@@ -98,15 +100,18 @@ function settledAs(store: TaskStore, id: string): string | null {
   return settledQuestions.get(id) ?? null;
 }
 
-/** What became of an answer: told to the process that has the task, or the task that is to go on with it. */
+/**
+ * The outcome of an answer: it was passed to the process that owns the task, or names the task that must continue
+ * with it.
+ */
 export type AnswerOutcome =
   | { readonly kind: 'told'; readonly told: SentMessage }
   | { readonly kind: 'left'; readonly question: Question; readonly top: string };
 
 /**
- * Answers a question in the process that has its task. Where none has, says which task is to go on with
- * the answer: the topmost above it that has no end. Throws MusterError as `findQuestion` does, and
- * `INVALID_PARAM` for no answer to it.
+ * Answers a question in the process that owns its task. If none does, returns the task that must continue with the
+ * answer: the topmost ancestor without an end. Throws MusterError as `findQuestion` does, and `INVALID_PARAM` for an
+ * answer that does not fit.
  */
 export async function answerTaskQuestion(
   place: TaskDirectory,
@@ -133,7 +138,7 @@ export async function answerTaskQuestion(
   }
 }
 
-/** It is about to ask, or to leave. */
+/** Returns whether an error may pass, because the process is about to ask or to leave. */
 function mayPass({ code, retryable }: ErrorInfo): boolean {
   return retryable || code === 'NOT_FOUND' || code === 'CANCELLED';
 }

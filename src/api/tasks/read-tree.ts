@@ -5,21 +5,24 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 
 type Logs = Pick<TaskStore, 'exists' | 'owner' | 'scan'>;
 
-/** So long a piece of reading may keep others from being served. */
+/** The longest reading without a pause in which others are served. */
 const SLICE_MS = 15;
 
 export interface ReadTreeOptions {
-  /** Tasks to read: of more, those that had ended are passed over, the first made first. */
+  /** The most tasks to read. If there are more, ended ones are skipped, the oldest first. */
   readonly most: number;
-  /** A task as its log tells it: see `stateByNow`. A parent comes before its children, these as they were made. */
+  /**
+   * Called with each task; see `currentState`. A parent precedes its children, which are in the order of their
+   * creation.
+   */
   readonly found: (state: TaskState) => void;
-  /** Aborted: nothing more is read. */
+  /** When it aborts, nothing more is read. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads a task and all below it from their logs, in slices. A log that is not there (yet), or that has lost
- * its beginning, is left out. Resolves to the ids that were passed over.
+ * Reads a task and its descendants from their logs, with pauses. A log that does not exist (yet), or has lost its
+ * beginning, is left out. Resolves to the ids of skipped tasks.
  */
 export async function readTree(
   store: Logs,
@@ -52,7 +55,7 @@ export async function readTree(
   return passedOver;
 }
 
-/** One that is not read, with what its parent knows to be below it. */
+/** Returns a skipped task with its descendants as far as its parent knows them. */
 function withBelow({ children }: TaskState, child: string, seen: Set<string>): readonly string[] {
   const ids = [child, ...(children.get(child)?.below ?? [])].filter((id) => !seen.has(id));
   for (const id of ids) seen.add(id);
@@ -60,8 +63,8 @@ function withBelow({ children }: TaskState, child: string, seen: Set<string>): r
 }
 
 /**
- * A task as its log tells it by now: `interrupted` when it has no end, nobody works on it and it is not
- * parked. Null: there is no such log, or not its beginning.
+ * Returns the present state of a task from its log: `interrupted` if it has no end and no owner and is not parked.
+ * Null if there is no log, or its beginning is lost.
  */
 export function currentState(store: Logs, id: string): TaskState | null {
   if (!store.exists(id)) return null;

@@ -3,7 +3,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { taskInUse } from '../../store/task-ids.ts';
 import { refuseBelowRunningTask } from './delete-tasks.ts';
 
-/** Throws `CONFLICT` also where the task, one below it or one above it has an owner. */
+/** Plans a rewind. Throws `CONFLICT` also if the task, a descendant or an ancestor has an owner. */
 export async function planIdleRewind(
   store: TaskStore,
   id: string,

@@ -7,19 +7,19 @@ import { askProcess, ancestorProcess, replyText, type TaskDirectory } from './as
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
 const ANSWER_MS = 10_000;
-/** How often a task may end, or be taken, between the look and the request. */
+/** The most tries if the task ends or changes its owner between the check and the request. */
 const TRIES = 10;
 const LOOK_MS = 50;
 
-/** What a task is told, and how it is to go on. */
+/** A message to a task, and how the task continues. */
 export interface TaskMessage {
-  /** Null: to go on. */
+  /** The text, or null to only continue the task. */
   readonly text: string | null;
   readonly model?: string;
   readonly maxTurns?: number;
 }
 
-/** What became of it there, for people. */
+/** The outcome in the receiving process, for people. */
 export interface SentMessage {
   readonly id: string;
   readonly pid: number;
@@ -27,15 +27,15 @@ export interface SentMessage {
 }
 
 /**
- * The process that takes a message for a task: the one that has it, or, once it has ended, the one of
- * the nearest task above it. Null: there is none, and whoever wants it to go on does that himself.
+ * Returns the process that receives a message for a task: its owner or, once it has ended, that of its nearest
+ * running ancestor. Null if there is none, and the caller has to continue the task.
  */
 export function processFor(place: TaskDirectory, state: TaskState): TaskOwner | null {
   const { id } = state.spec;
   return state.end === null ? place.store.owner(id) : ancestorProcess(place, id);
 }
 
-/** Tells a task something where it lives; null where it lives nowhere. Throws MusterError. */
+/** Sends a message to a task. Returns null if no process can receive it. Throws MusterError. */
 export async function sendToTask(
   place: TaskDirectory,
   id: string,
@@ -59,7 +59,7 @@ export async function sendToTask(
   }
 }
 
-/** It has ended, or was taken, just now. */
+/** Returns whether an error may pass, because the task has just ended or got an owner. */
 function mayPass({ code, retryable }: ErrorInfo): boolean {
   return retryable || code === 'NOT_FOUND' || code === 'CONFLICT';
 }
@@ -76,7 +76,7 @@ function requestFor(state: TaskState, { text, model, maxTurns }: TaskMessage): C
   };
 }
 
-/** Sends a task that its parent waits for to the background. Throws MusterError where it can't. */
+/** Sends a foreground task to the background. Throws MusterError if it cannot. */
 export async function detachTask(place: TaskDirectory, id: string): Promise<SentMessage> {
   const { store } = place;
   const state = foldLog(store, id);

@@ -8,29 +8,31 @@ import type { TaskOwner } from '../../store/task-store.ts';
 import { askProcess, type TaskDirectory } from './ask-process.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** 2 s are promised for what does not obey (docs/tasks.md); the rest is for a busy machine. */
+/**
+ * The longest wait. 2 s are promised for a task that does not react (docs/tasks.md); the rest is for a busy machine.
+ */
 const STOP_MS = 15_000;
 const LOOK_MS = 20;
 
 export interface StopOutcome {
   readonly id: string;
-  /** There was nothing to stop. */
+  /** True if the task had ended already. */
   readonly hadEnded: boolean;
-  /** How it ended. */
+  /** The state at its end. */
   readonly state: TaskState;
 }
 
 export interface StopTaskOptions {
   readonly id: string;
-  /** Why, in words, for the log. */
+  /** The reason, for the log. */
   readonly because: string;
-  /** Told what went wrong beside it. */
+  /** Called with problems that do not prevent the stop. */
   readonly onNotice: (line: string) => void;
 }
 
 /**
- * Stops a task with all below it and waits for its end: in the process that has it, or, where nobody
- * has it, by writing its end. Throws MusterError when it goes on all the same.
+ * Stops a task with its descendants and waits for its end: through the process that owns it or, without an owner, by
+ * writing its end. Throws MusterError if it continues nevertheless.
  */
 export async function stopTask(place: TaskDirectory, wish: StopTaskOptions): Promise<StopOutcome> {
   const { store } = place;
@@ -52,7 +54,7 @@ function stillAtWork(id: string): MusterError {
   return new MusterError('TIMEOUT', `task ${id} goes on ${STOP_MS / 1000} s after it was stopped`);
 }
 
-/** Resolves when its process says that it has ended; to what stood against it where that may pass. */
+/** Resolves when its process says that it has ended, to a problem that may pass or to null. */
 async function ask(
   place: TaskDirectory,
   { id, because }: StopTaskOptions,
@@ -92,7 +94,9 @@ async function end(place: TaskDirectory, wish: StopTaskOptions): Promise<MusterE
   }
 }
 
-/** What is below one that nobody has may have been made to go on by itself. */
+/**
+ * Stops owned descendants of a task without an owner, since they may have been resumed by themselves.
+ */
 async function stopOwnedBelow(
   place: TaskDirectory,
   top: TaskState,

@@ -13,24 +13,26 @@ import { loadConfig } from '../../config/load.ts';
 import { requestContext, type RequestContext } from '../../report/request-context.ts';
 import { modelSettings } from '../setup/settings.ts';
 
-/** A request with the room that its model had for it. */
+/** A request with the context window of its model. */
 export interface TaskContext extends RequestContext {
-  /** Tokens; null: not known. */
+  /** The tokens of the window, or null if they are not known. */
   readonly window: number | null;
-  /** Of the window, by the provider's count or else the estimate; null: not known. */
+  /**
+   * The remaining tokens of the window by the provider's count or else the estimate, or null if they are not known.
+   */
   readonly left: number | null;
 }
 
 export interface ContextQuery {
-  /** The whole id of a task. */
+  /** The full id of a task. */
   readonly id: string;
-  /** Null: the newest. */
+  /** The number of the turn, or null for the newest one. */
   readonly turn: number | null;
 }
 
 /**
- * What stood in a request of a task, from its log. Throws MusterError `NOT_FOUND` for a turn that there is
- * not, or where what all its requests begin with is lost.
+ * Returns the content of a request of a task, from its log. Throws MusterError `NOT_FOUND` for a turn that does not
+ * exist, or if the shared prefix of its requests is lost.
  */
 export async function contextOfTask(
   store: TaskStore,
@@ -63,7 +65,7 @@ function recordedPrefix(store: TaskStore, spec: TaskSpec) {
   );
 }
 
-/** Of the model by the settings of now: no server is asked. */
+/** Returns the context window of a model by the present settings. No server is asked. */
 async function windowOf(model: string, environment: Environment): Promise<number | null> {
   const home = environment['HOME'] || homedir();
   const cwd = process.cwd();

@@ -28,10 +28,10 @@ import type { TreeListener } from './follow-tree.ts';
 import type { Tasks, TasksOptions } from './contract.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Tasks that one sweep deletes: what comes after can be broken off. */
+/** The most tasks that one sweep deletes, so that a longer deletion can be interrupted. */
 const PRUNED_AT_ONCE = 500;
 
-/** Throws UsageError for a data directory that can't be used. */
+/** Opens the tasks of a data directory. Throws UsageError for one that cannot be used. */
 export function openTasks(options: TasksOptions = {}): Tasks {
   const environment = options.environment ?? readEnvironment();
   const home = environment['HOME'] || homedir();
@@ -52,7 +52,9 @@ export function openTasks(options: TasksOptions = {}): Tasks {
   return new StoredTasks({ store, dataDir: directory }, { onNotice, environment });
 }
 
-/** Whether there is nothing of that name, no link that leads nowhere either: what is wrong with it, opening tells. */
+/**
+ * Returns whether a name does not exist, not even as a broken link. Opening it reports other problems.
+ */
 function isMissing(path: string): boolean {
   try {
     lstatSync(path);
@@ -62,7 +64,7 @@ function isMissing(path: string): boolean {
   }
 }
 
-/** What only some commands do is loaded when it is done. */
+/** The tasks of a store. Code that only some commands need is loaded when it is used. */
 class StoredTasks implements Tasks {
   private readonly place: TaskDirectory;
   private readonly store: TaskStore;
@@ -227,7 +229,7 @@ class StoredTasks implements Tasks {
   }
 }
 
-/** So that a task stands before those below it. */
+/** Sorts parents before their children. */
 function oldestFirst(a: DeletedTask, b: DeletedTask): number {
   return (a.was?.created ?? 0) - (b.was?.created ?? 0) || (a.was?.depth ?? 0) - (b.was?.depth ?? 0);
 }

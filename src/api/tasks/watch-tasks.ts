@@ -7,19 +7,21 @@ import type { LogTail, TaskStore } from '../../store/task-store.ts';
 import { WatchStart } from './watch-start.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** A change shows within two of these. */
+/** A change is reported within two of these. */
 const POLL_MS = 60;
 
 export interface WatchListener {
-  /** A task at work as the watch begins. */
+  /** Called with each running task when the watch begins. */
   atWork(state: TaskState): void;
-  /** `state`: the fold of the task's log with the event. */
+  /** Called with each event and the state of its task after it. */
   event(event: TaskEvent, state: TaskState): void;
-  /** A task without an end whose process is gone. */
+  /** Called with a task without an end whose process is gone. */
   left(state: TaskState): void;
 }
 
-/** Why a watch was over: its task has ended, has lost its process, or nobody wants to see more. */
+/**
+ * The reason for the end of a watch: its task has ended or has lost its process, or the caller aborted.
+ */
 export type WatchEnd = 'ended' | 'left' | 'aborted';
 
 interface Followed {
@@ -36,9 +38,8 @@ interface News {
 }
 
 /**
- * Follows tasks by what their logs grow by, whoever writes them: a task with all below it to its end,
- * or (`top` null) every task that is at work or begins, until `signal` aborts. Logs alone are read, so
- * it works for any process, and in none.
+ * Follows tasks by the growth of their logs, in any process: a task with its descendants to its end or, if `top` is
+ * null, every running and new task, until `signal` aborts.
  */
 export async function watchTasks(
   store: TaskStore,
@@ -58,9 +59,9 @@ class Watch {
   private readonly top: string | null;
   private readonly listener: WatchListener;
   private readonly followed = new Map<string, Followed>();
-  /** The number of the last event that was shown, or passed over, of each task. */
+  /** The number of the last event of each task that was reported or skipped. */
   private readonly shown = new Map<string, number>();
-  /** What was written before is passed over. */
+  /** The start of the watch. Earlier events are skipped. */
   private readonly since = new WatchStart(systemClock);
   private locked: readonly string[] = [];
 
@@ -70,7 +71,7 @@ class Watch {
     this.listener = listener;
   }
 
-  /** Passes over what the logs hold by now. */
+  /** Skips the present content of the logs. */
   begin(): WatchEnd | null {
     const first = this.top === null ? this.newlyLocked() : [this.top];
     const ids = new Set(first);
@@ -89,7 +90,7 @@ class Watch {
     return null;
   }
 
-  /** Shows what came since the last one, in the order in which it was written. */
+  /** Reports new events in the order in which they were written. */
   poll(): WatchEnd | null {
     this.showNews();
     if (this.top === null) this.dropLeft();
@@ -122,7 +123,7 @@ class Watch {
     for (const id of begun) if (this.hasEnded(id) && id !== this.top) this.followed.delete(id);
   }
 
-  /** Gathers what is new in a log; what is not is passed over. */
+  /** Gathers the new events of a log, and skips the others. */
   private read({ id, tail, fold }: Followed, news: News[], begun: Set<string>): void {
     const last = this.shown.get(id);
     let isNew = false;
@@ -151,7 +152,7 @@ class Watch {
     return one;
   }
 
-  /** Tasks that somebody works on and that are not followed yet; none where one tree is watched. */
+  /** Returns running tasks that are not followed yet. None if one tree is watched. */
   private newlyLocked(): readonly string[] {
     if (this.top !== null) return [];
     const locked = this.store.locked();
@@ -169,7 +170,7 @@ class Watch {
     return this.hasEnded(this.top) ? 'ended' : 'left';
   }
 
-  /** One task of each process tells whether that lives. */
+  /** Reports tasks whose processes are gone. One task of each process is enough to check it. */
   private dropLeft(): void {
     const byProcess = Map.groupBy(this.followed.values(), ({ owner }) => owner);
     for (const group of byProcess.values()) {
@@ -191,7 +192,7 @@ class Watch {
   }
 }
 
-/** False for what is left of a log that has lost its beginning. */
+/** Adds an event. Returns false for a log that has lost its beginning. */
 function apply(fold: LogFold, event: TaskEvent): boolean {
   if (fold.state === null && event.type !== 'task.created') return false;
   fold.add(event);

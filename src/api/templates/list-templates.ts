@@ -7,7 +7,9 @@ import { createProjectTrust } from '../../trust/project-trust.ts';
 import { workspaceRoots } from '../setup/workspace.ts';
 import { discoveredTemplates, type DiscoveredTemplates } from '../setup/definitions.ts';
 
-/** The templates that could be used in a directory. Throws UsageError for a directory that is none. */
+/**
+ * Lists the templates that can be used in a directory. Throws UsageError if it is not a directory.
+ */
 export async function listTemplatesIn(place: AgentsLocation): Promise<DiscoveredTemplates> {
   const environment = place.environment ?? readEnvironment();
   const [cwd] = workspaceRoots(place.cwd, []);

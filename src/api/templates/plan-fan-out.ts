@@ -14,15 +14,18 @@ import { untrustedSummary } from '../../trust/untrusted-notice.ts';
 export interface TemplateRequest {
   /** Its name, case ignored. */
   readonly template: string;
-  /** One at least. */
+  /** At least one item. */
   readonly items: readonly TemplateItem[];
   readonly source: ItemSource;
-  /** Instead of what the template says. */
+  /** The agent and the turn limit that replace those of the template. */
   readonly agent?: string;
   readonly maxTurns?: number;
 }
 
-/** Throws UsageError for an unknown template, or an item that lacks a field which the template names. */
+/**
+ * Plans the run of a template. Throws UsageError for an unknown template, or for an item that lacks a field of the
+ * template.
+ */
 export function planFanOut(
   found: DiscoveryResult<TemplateDefinition>,
   { template: name, items, source, ...wish }: TemplateRequest,
@@ -69,7 +72,9 @@ function templateNamed(
   throw new UsageError(lines.filter((line) => line !== null).join('\n'));
 }
 
-/** How items differ from those that a run began with, by position; null: they do not. */
+/**
+ * Compares items by position with those with which a run began. Returns null if they are the same.
+ */
 export function itemChanges(
   { digests }: Pick<FanOut, 'digests'>,
   now: readonly TemplateItem[],

@@ -8,7 +8,7 @@ import type { TaskStatus } from '../../protocol/result.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { itemChanges } from './plan-fan-out.ts';
 
-/** A run of a template, as logs tell it. */
+/** A run of a template as the logs describe it. */
 export interface TemplateReport {
   readonly id: string;
   readonly template: string;
@@ -17,7 +17,10 @@ export interface TemplateReport {
   readonly rows: readonly ItemRow[];
 }
 
-/** Throws MusterError: `NOT_FOUND`; UsageError for a task that is no run of a template. */
+/**
+ * Reports a run of a template. Throws MusterError `NOT_FOUND`, and UsageError for a task that is no run of a
+ * template.
+ */
 export function templateReport(store: TaskStore, id: string): TemplateReport {
   const run = foldLog(store, id);
   const { template } = fanOutOf(run.spec.fanOut, id);
@@ -26,16 +29,20 @@ export function templateReport(store: TaskStore, id: string): TemplateReport {
   return { id, template, status, rows: itemRows(store, run) };
 }
 
-/** What to know of a run before it goes on. */
+/** What a user should know about a run before it continues. */
 export interface TemplateResumePreview {
   readonly id: string;
-  /** Items whose tasks failed, or were ended by a limit: they stay so unless they are reopened. */
+  /**
+   * The number of items whose tasks failed or were ended by a limit. They only run again on request.
+   */
   readonly failed: number;
-  /** What has changed of where its items came from, in a sentence; null: nothing, or it can't be told. */
+  /**
+   * A sentence about changes of the items' source, or null if there are none or they are not known.
+   */
   readonly changed: string | null;
 }
 
-/** Rejects as `templateReport` throws. */
+/** Returns what a user should know before a run continues. Rejects as `templateReport` throws. */
 export async function previewTemplateResume(
   store: TaskStore,
   id: string,
@@ -46,7 +53,7 @@ export async function previewTemplateResume(
   return { id, failed: itemsToRetry(run).length, changed };
 }
 
-/** The run goes on with the items that it began with. */
+/** Describes changes of the items. The run continues with those with which it began. */
 async function changedItems(fanOut: FanOut, cwd: string): Promise<string | null> {
   const { source } = fanOut;
   if (source.kind === 'stdin' || (source.kind === 'file' && isPipe(source.path))) return null;
