@@ -10,7 +10,7 @@ import { escapeLine } from './message-text.ts';
 /** A flag of the command line that sets a key. A list can be set by several of them. */
 export interface FlagValue {
   readonly key: ConfigKey;
-  /** As the user writes it: `--permission-mode`. */
+  /** The flag as the user writes it: `--permission-mode`. */
   readonly flag: string;
   readonly text: string;
 }

@@ -123,11 +123,11 @@ type CachedItem = Item & Pick<ContextPart, 'cached'>;
 
 /** Distributes the cached tokens over the parts, from the front. */
 function withCached(items: readonly Item[], cached: number | null): readonly CachedItem[] {
-  let left = cached ?? 0;
+  let remaining = cached ?? 0;
   return items.map(({ group, source }) => {
     if (cached === null) return { group, source, cached };
-    const served = Math.min(source.tokens, left);
-    left -= served;
+    const served = Math.min(source.tokens, remaining);
+    remaining -= served;
     return { group, source, cached: served };
   });
 }

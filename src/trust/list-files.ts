@@ -41,11 +41,11 @@ export async function readProjectFiles(place: StateOptions): Promise<{
   readonly unusable: readonly ListedFile[];
 }> {
   const { files, unusable } = findProjectFiles(place.cwd, place);
-  let left = MAX_BYTES;
+  let remaining = MAX_BYTES;
   const read = (file: ProjectFile): ReadProjectFile => {
-    if (left <= 0) return { file, reading: tooMany() };
+    if (remaining <= 0) return { file, reading: tooMany() };
     const reading = readProjectFile(file, TRUST_ALL);
-    if (reading.kind === 'read') left -= reading.bytes.length;
+    if (reading.kind === 'read') remaining -= reading.bytes.length;
     return { file, reading };
   };
   const named = files.map(read);

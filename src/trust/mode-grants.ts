@@ -76,8 +76,8 @@ function shownGrant({ agent, mode }: Pick<WrittenGrant, 'agent' | 'mode'>): stri
 }
 
 /** A notice that a grant in a file or a variable has no effect, and why. */
-function ignoredGrant(written: WrittenGrant, because: string): ConfigNotice {
-  const message = `permissions.agent_modes ${shownGrant(written)} has no effect: ${because}`;
+function ignoredGrant(written: WrittenGrant, reason: string): ConfigNotice {
+  const message = `permissions.agent_modes ${shownGrant(written)} has no effect: ${reason}`;
   return { where: written.source.where, message };
 }
 

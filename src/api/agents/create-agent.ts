@@ -33,7 +33,7 @@ import { readNamedFile } from '../../sys/named-file.ts';
 export interface NewAgent {
   readonly name: string;
   readonly description: string | null;
-  /** As in a file: `Read, Grep`, or `*`. */
+  /** The tools as a file names them: `Read, Grep`, or `*`. */
   readonly tools: string | null;
   readonly model: string | null;
   /** The name of a permission mode. */

@@ -63,7 +63,7 @@ export class LiveContext implements ContextSource {
     }
   }
 
-  /** Returns the search context of a directory. That of the start is used again. */
+  /** Returns the search context of a directory. The one of the start is used again. */
   #around(cwd: string): SearchContext {
     const { around, environment } = this.#options;
     return cwd === around.cwd ? around : createSearchContext(cwd, environment);

@@ -95,7 +95,7 @@ export interface AgentExplanation {
   readonly limits: { readonly [Limit in keyof TaskLimits]: ExplainedLimit };
   /** True if a call without a choice runs it in the background. */
   readonly background: boolean;
-  /** Whether an earlier result of the same work is reused, and the origin of that setting. */
+  /** The reuse of earlier results of the same work, and the origin of that setting. */
   readonly reuse: { readonly on: boolean; readonly from: 'configuration' | 'definition' };
   /** True if only a person can choose it, because no model sees it. */
   readonly unlisted: boolean;

@@ -34,7 +34,7 @@ export class MessageQuoter {
   }
 
   gather({ to, agent, signal, ...wish }: MessageQuoteRequest): Promise<QuotedItems> {
-    return this.parts.engine.enclose(this.addressee(to, agent), wish, signal);
+    return this.parts.engine.enclose(this.recipient(to, agent), wish, signal);
   }
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
@@ -53,7 +53,7 @@ export class MessageQuoter {
     return to === null ? this.terms.model(null) : foldLog(this.parts.store, to).spec.model;
   }
 
-  private addressee(to: string | null, name: string | undefined): Recipient {
+  private recipient(to: string | null, name: string | undefined): Recipient {
     const { grant, modeFlag } = this.parts;
     if (to === null) {
       const agent = this.terms.agentNamed(name);

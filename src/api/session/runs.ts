@@ -86,9 +86,9 @@ export class Runs {
     const compacts = prompt === null ? null : parseCompactRequest(prompt);
     if (compacts !== null) {
       const { prompt: _, ...rest } = request;
-      const goOn = (listener: EventListener) =>
-        this.goOn({ ...rest, compacts }, { id, rightsOf: id }, listener);
-      return reportCompaction(goOn, onEvent);
+      const continueTask = (listener: EventListener) =>
+        this.continueTask({ ...rest, compacts }, { id, rightsOf: id }, listener);
+      return reportCompaction(continueTask, onEvent);
     }
     if (request.below !== undefined && prompt !== null) {
       throw new UsageError('a task that waits for one below it gets no prompt');
@@ -96,7 +96,7 @@ export class Runs {
     const isWaiting = request.below !== undefined;
     const completed = prompt === null && !isWaiting ? this.completed(id) : null;
     if (completed !== null) return completed;
-    return this.goOn(request, { id, rightsOf: id }, onEvent);
+    return this.continueTask(request, { id, rightsOf: id }, onEvent);
   }
 
   async branch(
@@ -108,28 +108,28 @@ export class Runs {
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
     const { makeBranch } = await import('../../replay/branch.ts');
     const branch = await makeBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
-    const whole = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
-    onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${whole}`);
-    const whom = { id: branch.id, rightsOf: from };
-    if (prompt === undefined) return this.goOn({ id: branch.id }, whom, onEvent);
+    const adjusted = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
+    onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${adjusted}`);
+    const target = { id: branch.id, rightsOf: from };
+    if (prompt === undefined) return this.continueTask({ id: branch.id }, target, onEvent);
     if (!takesFiles || !prompt.includes('@')) {
-      return this.goOn({ id: branch.id, prompt }, whom, onEvent);
+      return this.continueTask({ id: branch.id, prompt }, target, onEvent);
     }
-    const to = { task: branch.id, maxRights: this.ceilingOf(from) };
+    const to = { task: branch.id, maxRights: this.maxRightsOf(from) };
     const enclosed = await engine.enclose(to, { words: prompt, outputs: [], images: [] }, signal);
     for (const problem of enclosed.problems) onNotice(problem);
-    return this.goOn({ id: branch.id, prompt, enclosed }, whom, onEvent);
+    return this.continueTask({ id: branch.id, prompt, enclosed }, target, onEvent);
   }
 
   /** `rightsOf`: the task whose log says where the rights of one that goes on came from. */
-  private ceilingOf(rightsOf: string): (recorded: Rights) => Rights {
+  private maxRightsOf(rightsOf: string): (recorded: Rights) => Rights {
     const { grant, modeFlag, store } = this.parts;
     return (recorded) =>
       resumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) });
   }
 
-  /** `rightsOf`: see `ceilingOf`. */
-  private async goOn(
+  /** `rightsOf`: see `maxRightsOf`. */
+  private async continueTask(
     request: ResumeRequest & { readonly compacts?: CompactRequest },
     { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
@@ -143,7 +143,7 @@ export class Runs {
         ...(request.enclosed === undefined
           ? {}
           : { enclosed: checkQuotedItems(id, request.enclosed) }),
-        maxRights: this.ceilingOf(rightsOf),
+        maxRights: this.maxRightsOf(rightsOf),
         ...(this.terms.isModelNamed ? { model: this.terms.model(null, prompt ?? '') } : {}),
         ...(maxTurns === null ? {} : { maxTurns }),
         ...(request.mode === undefined ? {} : { mode: request.mode }),

@@ -40,13 +40,13 @@ export class Session implements Muster {
   private readonly parts: SessionParts;
   private readonly terms: RootDefaults;
   private readonly runs: Runs;
-  private readonly enclosing: MessageQuoter;
+  private readonly quoter: MessageQuoter;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
     this.terms = new RootDefaults(parts);
     this.runs = new Runs(parts, this.terms);
-    this.enclosing = new MessageQuoter(parts, this.terms);
+    this.quoter = new MessageQuoter(parts, this.terms);
   }
 
   get agents(): DiscoveredAgents {
@@ -198,11 +198,11 @@ export class Session implements Muster {
   }
 
   enclose(request: MessageQuoteRequest): Promise<QuotedItems> {
-    return this.enclosing.gather(request);
+    return this.quoter.gather(request);
   }
 
   lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
-    return this.enclosing.lookAtImage(bytes, to);
+    return this.quoter.lookAtImage(bytes, to);
   }
 
   interrupt(id: string): void {

@@ -31,8 +31,9 @@ export interface MusterOptions {
   /** The turn limit of the main agent. Default: no limit. */
   readonly maxTurns?: number;
   /**
-   * What happens to a question. `deny`: it is refused at once. `park`: its task is parked, and the run ends when
-   * nothing else runs. `wait`: it waits for `Muster.answer`, or for another terminal. Default: `permissions.on_ask`.
+   * The treatment of questions. `deny`: a question is refused at once. `park`: its task is parked, and the run ends
+   * when nothing else runs. `wait`: it waits for `Muster.answer`, or for another terminal. Default:
+   * `permissions.on_ask`.
    */
   readonly questions?: OnAsk;
   /**

@@ -16,14 +16,14 @@ export function ineffectiveRuleNotices(
   agents: readonly AgentDefinition[],
 ): readonly ConfigNotice[] {
   return [...allow, ...ask, ...deny].flatMap((rule) => {
-    const because = whyNoCallMatches(rule, agents);
-    if (because === null) return [];
-    const message = `rule ${quoteValue(rule.text)} has no effect: ${escapeLine(because)}`;
+    const reason = reasonForNoMatch(rule, agents);
+    if (reason === null) return [];
+    const message = `rule ${quoteValue(rule.text)} has no effect: ${escapeLine(reason)}`;
     return [{ where: rule.source.where, message }];
   });
 }
 
-function whyNoCallMatches(
+function reasonForNoMatch(
   { tool, specifier, source }: PermissionRule,
   agents: readonly AgentDefinition[],
 ): string | null {
@@ -32,9 +32,9 @@ function whyNoCallMatches(
     return isFlag ? 'this version of Muster connects to no MCP server' : null;
   }
   if (tool !== 'Task' || specifier === undefined || specifier === '*') return null;
-  const words = agents.flatMap(({ name }) => agentNames(name, agents));
-  if (words.some((word) => agentCouldMatch(specifier, word))) return null;
-  if (!isFlag && nearNames(specifier, words).length === 0) return null;
+  const names = agents.flatMap(({ name }) => agentNames(name, agents));
+  if (names.some((name) => agentCouldMatch(specifier, name))) return null;
+  if (!isFlag && nearNames(specifier, names).length === 0) return null;
   const found = findAgent(specifier, agents);
   return found.ok ? null : found.error.message;
 }

@@ -41,10 +41,10 @@ export async function readTree(
     const room = Math.max(0, most - seen.size);
     const isRead = (child: string, index: number): boolean =>
       state.openChildren.has(child) || index >= below.length - room;
-    const { read = [], left = [] } = Object.groupBy(below, (child, index) =>
-      isRead(child, index) ? 'read' : 'left',
+    const { read = [], skipped = [] } = Object.groupBy(below, (child, index) =>
+      isRead(child, index) ? 'read' : 'skipped',
     );
-    for (const child of left) passedOver.push(...withBelow(state, child, seen));
+    for (const child of skipped) passedOver.push(...withBelow(state, child, seen));
     for (const child of below) seen.add(child);
     waiting.push(...read.toReversed());
     if (performance.now() < sliceEnds) continue;

@@ -16,7 +16,7 @@ export class WatchStart {
     this.shift = clockShift(clock, this.at);
   }
 
-  /** Whether an event belongs to what the watch shows. */
+  /** Returns whether an event belongs to the watch. */
   includes({ ts }: { readonly ts: number }): boolean {
     return ts >= this.at + Math.min(0, clockShift(this.clock) - this.shift);
   }

@@ -29,7 +29,7 @@ export function templateReport(store: TaskStore, id: string): TemplateReport {
   return { id, template, status, rows: itemRows(store, run) };
 }
 
-/** What a user should know about a run before it continues. */
+/** The information that a user needs before a run continues. */
 export interface TemplateResumePreview {
   readonly id: string;
   /**
