@@ -13,11 +13,11 @@ const timeoutMs = 20_000;
 function server(path: string, options: { umask?: number } = {}): RunningProgram {
   const { umask = 0o022 } = options;
   return runModule(`
-    import { openControl } from 'src/control/server.ts';
+    import { openControlServer } from 'src/control/server.ts';
     process.umask(${umask});
     const stay = setInterval(() => {}, 1000);
     try {
-      await openControl({
+      await openControlServer({
         path: ${JSON.stringify(path)},
         handle: async ({ task }) => ({ ok: true, text: task + ' ' + process.pid }),
       });
@@ -88,8 +88,8 @@ describe('real processes', () => {
     const path = socketPath();
     const running = runModule(`
       import { connect } from 'node:net';
-      import { openControl } from 'src/control/server.ts';
-      await openControl({ path: ${JSON.stringify(path)}, handle: async () => ({ ok: true, text: '' }) });
+      import { openControlServer } from 'src/control/server.ts';
+      await openControlServer({ path: ${JSON.stringify(path)}, handle: async () => ({ ok: true, text: '' }) });
       const client = connect(${JSON.stringify(path)});
       client.once('connect', () => client.unref());
       client.write('{"v":1,');
@@ -100,8 +100,8 @@ describe('real processes', () => {
   test('closing is waited for even when nothing else is left to do', async () => {
     const path = socketPath();
     const running = runModule(`
-      import { openControl } from 'src/control/server.ts';
-      const server = await openControl({
+      import { openControlServer } from 'src/control/server.ts';
+      const server = await openControlServer({
         path: ${JSON.stringify(path)},
         handle: () => new Promise(() => {}),
       });
@@ -119,8 +119,8 @@ describe('real processes', () => {
     const running = runModule(`
       process.env.TMPDIR = '/nowhere';
       import { controlPath } from 'src/control/path.ts';
-      import { openControl } from 'src/control/server.ts';
-      await openControl({
+      import { openControlServer } from 'src/control/server.ts';
+      await openControlServer({
         path: controlPath({ dataDir: ${JSON.stringify(dataDir)}, token: 'abcdefghij12' }),
         handle: async () => ({ ok: true, text: 'here' }),
       });

@@ -403,8 +403,8 @@ describe('who decides', () => {
     const inside = join(project.repo, '.data');
     renameSync(project.state, inside);
     const problems: string[] = [];
-    const { createProjectTrust: projectTrust } = await import('../../src/trust/project-trust.ts');
-    const trust = projectTrust({
+    const { createProjectTrust } = await import('../../src/trust/project-trust.ts');
+    const trust = createProjectTrust({
       ...project.place(),
       dataDir: inside,
       decision: false,

@@ -91,8 +91,8 @@ export class Session implements Muster {
   }
 
   async planRewind(id: string, wish: RewindRequest): Promise<RewindPlan> {
-    const { planIdleRewind: planFreeRewind } = await import('../tasks/rewind.ts');
-    return planFreeRewind(this.parts.store, id, wish);
+    const { planIdleRewind } = await import('../tasks/rewind.ts');
+    return planIdleRewind(this.parts.store, id, wish);
   }
 
   async rewind(plan: RewindPlan): Promise<RewindOutcome> {

@@ -155,8 +155,8 @@ class StoredTasks implements Tasks {
   }
 
   async planRewind(prefix: string, wish: RewindRequest): Promise<RewindPlan> {
-    const { planIdleRewind: planFreeRewind } = await import('./rewind.ts');
-    return planFreeRewind(this.store, this.store.resolveId(prefix), wish);
+    const { planIdleRewind } = await import('./rewind.ts');
+    return planIdleRewind(this.store, this.store.resolveId(prefix), wish);
   }
 
   async rewind(plan: RewindPlan): Promise<RewindOutcome> {
@@ -171,8 +171,8 @@ class StoredTasks implements Tasks {
   }
 
   async questions(): Promise<readonly AskedQuestion[]> {
-    const { listQuestions: allQuestions } = await import('./questions.ts');
-    return allQuestions(this.place, this.onNotice);
+    const { listQuestions } = await import('./questions.ts');
+    return listQuestions(this.place, this.onNotice);
   }
 
   async question(prefix: string): Promise<AskedQuestion> {
@@ -181,8 +181,8 @@ class StoredTasks implements Tasks {
   }
 
   async answer(prefix: string, wish: AnswerRequest): Promise<AnswerOutcome> {
-    const { answerTaskQuestion: answerQuestion } = await import('./questions.ts');
-    return answerQuestion(this.place, prefix, wish, this.onNotice);
+    const { answerTaskQuestion } = await import('./questions.ts');
+    return answerTaskQuestion(this.place, prefix, wish, this.onNotice);
   }
 
   async processFor(prefix: string): Promise<TaskOwner | null> {
@@ -191,8 +191,8 @@ class StoredTasks implements Tasks {
   }
 
   async tell(prefix: string, message: TaskMessage): Promise<SentMessage | null> {
-    const { sendToTask: tellTask } = await import('./send-message.ts');
-    return tellTask(this.place, this.store.resolveId(prefix), message);
+    const { sendToTask } = await import('./send-message.ts');
+    return sendToTask(this.place, this.store.resolveId(prefix), message);
   }
 
   async detach(prefix: string): Promise<SentMessage> {
@@ -209,9 +209,9 @@ class StoredTasks implements Tasks {
   }
 
   async delete(prefixes: readonly string[]): Promise<readonly DeletedTask[]> {
-    const { deleteTasksWithDescendants: deleteFamilies } = await import('./delete-tasks.ts');
+    const { deleteTasksWithDescendants } = await import('./delete-tasks.ts');
     const ids = prefixes.map((prefix) => this.store.resolveId(prefix));
-    return deleteFamilies(this.store, ids);
+    return deleteTasksWithDescendants(this.store, ids);
   }
 
   async prune(endedBefore: number): Promise<readonly DeletedTask[]> {

@@ -17,7 +17,7 @@ export const trustListCommand = defineCommand({
   parse: ({ flags }) => ({ ...outputOptions(flags), cwd: flags.text('cwd') }),
   run: async (options, context) => {
     const approvals = await openApprovals(options, context);
-    const { savedModeName: modeName } = await import('../../../../trust/saved-modes.ts');
+    const { savedModeName } = await import('../../../../trust/saved-modes.ts');
     const { project, files, answers, modes } = await approvals.list();
     if (options.json) {
       context.out(plainJson({ project, files, answers, modes }));
@@ -29,7 +29,7 @@ export const trustListCommand = defineCommand({
     }
     context.out(columns(files.map((file) => fileRow(project, file))));
     context.out(columns(answers.map(answerRow)));
-    context.out(columns(modes.map((mode) => modeRow(mode, modeName(mode)))));
+    context.out(columns(modes.map((mode) => modeRow(mode, savedModeName(mode)))));
     return 0;
   },
 });

@@ -30,7 +30,7 @@ export const trustRevokeCommand = defineCommand({
   run: async (options, context) => {
     const { json, names } = options;
     const approvals = await openApprovals(options, context);
-    const { savedModeName: modeName } = await import('../../../../trust/saved-modes.ts');
+    const { savedModeName } = await import('../../../../trust/saved-modes.ts');
     const { files, answers, modes } =
       names === null ? await approvals.revokeAll() : approvals.revoke(names);
     if (json) {
@@ -40,7 +40,7 @@ export const trustRevokeCommand = defineCommand({
     const lines = [
       ...files.map(({ project, path }) => `not trusted any more: ${projectPath(project, path)}`),
       ...answers.map(({ rule }) => `not always allowed any more: ${escapeLine(rule)}`),
-      ...modes.map((mode) => `mode not granted any more: ${escapeLine(modeName(mode))}`),
+      ...modes.map((mode) => `mode not granted any more: ${escapeLine(savedModeName(mode))}`),
     ];
     context.out(
       lines.length === 0
