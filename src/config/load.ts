@@ -77,9 +77,7 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
 }
 
 /** Returns the settings of the user's own files, without project, environment and flags. */
-export async function readUserSettings(
-  place: UserEnvironment,
-): Promise<ReadonlyMap<string, Setting>> {
+async function readUserSettings(place: UserEnvironment): Promise<ReadonlyMap<string, Setting>> {
   return settle((await readUserFiles(place)).map(({ layer }) => layer));
 }
 

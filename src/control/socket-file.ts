@@ -139,7 +139,7 @@ async function removeIfSame(path: string, own: { dev: bigint; ino: bigint }): Pr
  * Any other failure (no descriptors left, a full queue) proves nothing: `unknown`. BSD kernels also refuse when the
  * queue is full, so there a process with 128 waiting clients looks dead.
  */
-export function probeSocket(path: string): Promise<'listening' | 'dead' | 'gone' | 'unknown'> {
+function probeSocket(path: string): Promise<'listening' | 'dead' | 'gone' | 'unknown'> {
   return new Promise((resolve) => {
     const socket = connect({ path });
     socket.once('connect', () => {

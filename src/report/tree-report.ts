@@ -118,7 +118,7 @@ function sumsOf(reports: readonly TaskReport[]): Omit<TreeReport, 'rows'> {
  * was set while a process worked on the tree: for each process, the time of its first event in the
  * tree is that of the wall clock, and all others follow by its monotonic clock.
  */
-export class TreeClock {
+class TreeClock {
   /** The clock shift of each process that counts as zero. */
   private readonly processes = new Map<string, number>();
   /** The same for the first events of tasks, which the parent's process has written. */

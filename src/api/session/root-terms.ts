@@ -96,7 +96,7 @@ export class RootDefaults {
  *
  * @param options `agent` is null for the main agent
  */
-export function resolveRootModel(
+function resolveRootModel(
   setup: ModelSetup,
   { agent, prompt }: { readonly agent: AgentDefinition | null; readonly prompt: string },
 ): ResolvedModel {

@@ -221,7 +221,7 @@ export class Runs {
  * Returns the first message of a conversation: the agent's initial prompt, then the user's, as in Claude Code. Throws
  * UsageError if there is neither.
  */
-export function firstMessage(
+function firstMessage(
   agent: Pick<AgentDefinition, 'initialPrompt'> | null,
   prompt: string | undefined,
 ): string {
