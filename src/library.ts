@@ -16,9 +16,9 @@ export {
 export type {
   AgentDefinition,
   Answer,
-  Answered,
+  AnswerOutcome,
   AskedQuestion,
-  Deleted,
+  DeletedTask,
   ErrorCode,
   ErrorInfo,
   EventListener,

@@ -31,27 +31,27 @@ export type { TaskSignal } from '../protocol/signal.ts';
 export type { ProjectFileToTrust, TrustDecision } from '../trust/project-trust.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.ts';
 export type { Muster, Run, StopRequest } from './session/contract.ts';
-export type { TemplateRequest } from './templates/fan-out.ts';
-export type { TemplateReport } from './templates/report.ts';
+export type { TemplateRequest } from './templates/plan-fan-out.ts';
+export type { TemplateReport } from './templates/template-report.ts';
 export type { ItemRow } from '../engine/fan-out/item-rows.ts';
-export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './agents/listings.ts';
+export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './agents/list-agents.ts';
 export {
   checkSkillsIn,
   listSkillsIn,
   type ListSkillsOptions,
   type SkillChecks,
-} from './agents/skills.ts';
+} from './agents/list-skills.ts';
 export { openTasks } from './tasks/tasks.ts';
-export type { Tasks, TasksOptions } from './tasks/tasks-contract.ts';
-export type { Deleted } from './tasks/tasks-family.ts';
+export type { Tasks, TasksOptions } from './tasks/contract.ts';
+export type { DeletedTask } from './tasks/delete-tasks.ts';
 export type { RewindPlan, RewindRequest } from '../engine/rewind/plan-rewind.ts';
 export type { RewindOutcome } from '../engine/rewind/rewind.ts';
 export type { FileForm, FileLeft, RewoundFile } from '../protocol/events/rewound.ts';
-export type { Answered, AskedQuestion } from './tasks/tasks-questions.ts';
+export type { AnswerOutcome, AskedQuestion } from './tasks/questions.ts';
 export type { UsageKey } from './tasks/usage-keys.ts';
 export type { UsageQuery, UsageReport, UsageRow, UsageSum } from './tasks/usage-report.ts';
-export type { WatchListener } from './tasks/tasks-watch.ts';
-export type { TreeListener } from './tasks/tree-follow.ts';
+export type { WatchListener } from './tasks/watch-tasks.ts';
+export type { TreeListener } from './tasks/follow-tree.ts';
 export { activityText } from '../engine/results/task-report.ts';
 export { reusedText } from '../engine/results/result.ts';
 export type { TaskSummary } from '../store/task-store.ts';

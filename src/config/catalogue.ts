@@ -6,12 +6,15 @@ import {
   type AttachmentKind,
   type ModelOverride,
 } from '../model/settings/model-overrides.ts';
-import { oneLine, quoted } from './quote.ts';
-import type { ConfigProblem, ValueSource } from './source.ts';
-import type { TomlFile } from './toml-file.ts';
+import { escapeLine, quoteValue } from './message-text.ts';
+import type { ConfigProblem, ValueSource } from './setting.ts';
+import type { TomlFile } from './parse-toml.ts';
 import { lazy } from '../base/lazy.ts';
 
-/** `[models.catalogue."PROVIDER/MODEL"]` of a file: what the user knows better than the catalogue. */
+/**
+ * The values that the user gives for one model in `[models.catalogue."PROVIDER/MODEL"]`, which replace those of the
+ * catalogue.
+ */
 export interface CatalogueConfig extends ModelOverride {
   readonly source: ValueSource;
 }
@@ -39,7 +42,9 @@ const PRICE_KEYS: ReadonlyMap<string, NumberKey> = new Map<string, NumberKey>([
   ['price_cache_write', { ...price, field: 'cacheWrite' }],
 ]);
 
-/** It stands in the schema, too, so that it keeps to what all regular expressions have. */
+/**
+ * Written so that every dialect of regular expressions can read it, since the JSON Schema contains it.
+ */
 const MODEL_NAME = lazy(
   () =>
     // oxlint-disable-next-line no-control-regex -- `\p{Cc}` is not in all of them
@@ -107,13 +112,13 @@ export function readCatalogue(value: unknown, file: TomlFile): CatalogueReading 
   return { models, problems };
 }
 
-/** As it stands in a file: `models.catalogue."anthropic/claude-sonnet-5"`. */
+/** Returns the key of a model as a file has it: `models.catalogue."anthropic/claude-sonnet-5"`. */
 export function catalogueKey(model: string): string {
-  return oneLine(`models.catalogue."${model}"`);
+  return escapeLine(`models.catalogue."${model}"`);
 }
 
 function wrongName(name: string): string {
-  return `${quoted(name)} is no model: name it as "PROVIDER/MODEL", in quotes, like [models.catalogue."openai/gpt-5"]`;
+  return `${quoteValue(name)} is no model: name it as "PROVIDER/MODEL", in quotes, like [models.catalogue."openai/gpt-5"]`;
 }
 
 function readModel(
@@ -139,7 +144,7 @@ function readModel(
     else if (!isOf(key, value)) {
       problems.push({
         where,
-        message: `${model}.${name} must be ${expects(key)}, not ${quoted(value)}`,
+        message: `${model}.${name} must be ${expects(key)}, not ${quoteValue(value)}`,
       });
     } else if (priceKey === undefined) facts[key.field] = value;
     else prices.set(key.field, value);
@@ -180,5 +185,5 @@ function unknownKey(name: string, model: string): string {
   const valid = nearestFirst(name, [...MODEL_KEYS.keys(), ...PRICE_KEYS.keys(), ATTACHMENTS]).join(
     ', ',
   );
-  return `unknown key "${oneLine(name)}" in [${model}]; valid: ${valid}`;
+  return `unknown key "${escapeLine(name)}" in [${model}]; valid: ${valid}`;
 }

@@ -1,7 +1,7 @@
 import type { KeySpec } from './key-kinds.ts';
 import { SECTIONS } from './keys.ts';
 import type { Layer } from './layer.ts';
-import type { Setting } from './source.ts';
+import type { Setting } from './setting.ts';
 
 type Sections = typeof SECTIONS;
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
@@ -9,21 +9,24 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   : S;
 type ValueOf<S> = S extends KeySpec<infer T> ? T : never;
 
-/** Every value of the table under its name in camel case: `settings.taskTool.maxDepth`. */
+/** The value of each key under its name in camel case: `settings.taskTool.maxDepth`. */
 type Settings = {
   readonly [S in keyof Sections as CamelCase<S>]: {
     readonly [K in keyof Sections[S] & string as CamelCase<K>]: ValueOf<Sections[S][K]>;
   };
 };
 
-/** The whole configuration as one immutable value. */
+/** The full configuration as one immutable value. */
 export type Config = Settings & {
   readonly models: Pick<Layer, 'providers' | 'catalogue'>;
   readonly keyBindings: Layer['keyBindings'];
 };
 
-/** Throws when a key has no valid value: a mistake in this folder, since every layer was checked. */
-export function toConfig(
+/**
+ * Builds the configuration. Throws if a key has no valid value, which is a mistake in this folder, since every layer
+ * was checked.
+ */
+export function buildConfig(
   settings: ReadonlyMap<string, Setting>,
   { providers, catalogue, keyBindings }: Pick<Layer, 'providers' | 'catalogue' | 'keyBindings'>,
 ): Config {

@@ -1,20 +1,20 @@
 import { readCatalogue, type CatalogueReading } from './catalogue.ts';
-import type { ConfigProblem, ValueSource } from './source.ts';
+import type { ConfigProblem, ValueSource } from './setting.ts';
 import { KEY_BINDINGS, readKeyBindings, type KeyBindingsReading } from './key-bindings.ts';
-import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
-import { wrongValue, type Assignment, type Layer } from './layer.ts';
+import { KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
+import { describeWrongValue, type Assignment, type Layer } from './layer.ts';
 import { nearestFirst } from '../base/near-names.ts';
 import { readProviders, type ProvidersReading } from './providers.ts';
-import { oneLine } from './quote.ts';
-import type { TomlFile } from './toml-file.ts';
+import { escapeLine } from './message-text.ts';
+import type { TomlFile } from './parse-toml.ts';
 import { isTable } from '../base/toml-statements.ts';
 
 const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
 const NO_MODELS: CatalogueReading = { models: new Map(), problems: [] };
 const NO_BINDINGS: KeyBindingsReading = { bindings: new Map(), problems: [] };
 
-/** Checks every section, key and value of a file against the table. */
-export function fileLayer(file: TomlFile): Layer {
+/** Reads a configuration file, and checks each section, key and value against the table. */
+export function readConfigFile(file: TomlFile): Layer {
   const assignments: Assignment[] = [];
   const problems: ConfigProblem[] = [];
   let providers = NO_PROVIDERS;
@@ -63,7 +63,10 @@ function readKey(key: FileKey, assignments: Assignment[], problems: ConfigProble
   if (key.entry === undefined) {
     problems.push({ where, message: unknownKey(key.section, key.name) });
   } else if (key.value === null || !key.entry.spec.accepts(key.value)) {
-    problems.push({ where, message: `${key.entry.key} ${wrongValue(key.entry, key.value)}` });
+    problems.push({
+      where,
+      message: `${key.entry.key} ${describeWrongValue(key.entry, key.value)}`,
+    });
   } else {
     assignments.push({ entry: key.entry, value: key.value, source });
   }
@@ -72,7 +75,7 @@ function readKey(key: FileKey, assignments: Assignment[], problems: ConfigProble
 function unknownKey(section: string, name: string): string {
   const names = [...(KEYS_BY_SECTION.get(section)?.keys() ?? [])];
   if (section === 'models') names.push('providers.NAME', 'catalogue."PROVIDER/MODEL"');
-  return `unknown key "${oneLine(name)}" in [${section}]; valid: ${nearestFirst(name, names).join(', ')}`;
+  return `unknown key "${escapeLine(name)}" in [${section}]; valid: ${nearestFirst(name, names).join(', ')}`;
 }
 
 function unknownSection(section: string, file: TomlFile): ConfigProblem {
@@ -81,6 +84,6 @@ function unknownSection(section: string, file: TomlFile): ConfigProblem {
   );
   return {
     where: file.where([section]),
-    message: `unknown section [${oneLine(section)}]; valid: ${sections.join(', ')}`,
+    message: `unknown section [${escapeLine(section)}]; valid: ${sections.join(', ')}`,
   };
 }

@@ -1,16 +1,20 @@
 import { projectRoot } from '../sys/project-directories.ts';
 import type { ProjectTrust } from '../sys/project-file.ts';
-import { projectClaudeFiles, userClaudeFile } from './claude-places.ts';
-import { claudeLayer, type ClaudeSettings } from './claude-settings.ts';
-import { fileLayer } from './file-layer.ts';
+import { projectClaudeFiles, userClaudeFile } from './claude-files.ts';
+import { readClaudeSettings, type ClaudeSettings } from './claude-settings.ts';
+import { readConfigFile } from './file-layer.ts';
 import { EMPTY_LAYER, type Layer } from './layer.ts';
-import { userConfigFile, type UserPlace } from './paths.ts';
-import { findConfigFiles } from './project-file.ts';
-import { projectLayer } from './project-layer.ts';
-import { oneLine } from './quote.ts';
-import { readProjectSettings, readUserSettings, type SettingsReading } from './settings-file.ts';
-import type { Setting } from './source.ts';
-import { parseToml, type TomlFile } from './toml-file.ts';
+import { userConfigFile, type UserEnvironment } from './paths.ts';
+import { findConfigFiles } from './find-config-files.ts';
+import { readProjectConfig } from './project-layer.ts';
+import { escapeLine } from './message-text.ts';
+import {
+  readProjectSettingsFile,
+  readUserSettingsFile,
+  type SettingsReading,
+} from './settings-file.ts';
+import type { Setting } from './setting.ts';
+import { parseToml, type TomlFile } from './parse-toml.ts';
 
 export interface ConfigFile {
   readonly path: string;
@@ -18,45 +22,55 @@ export interface ConfigFile {
   readonly state: 'absent' | 'read' | 'broken' | UntrustedState;
 }
 
-/** Of a project's file: nobody has trusted it, or not with what it holds now. */
+/**
+ * The states of a project's file that the user has not trusted: never, or not with its present content.
+ */
 type UntrustedState = 'untrusted' | 'changed';
 
-/** What one file contributes. */
+/** A file with the settings that it contributes. */
 interface FileReading {
   readonly file: ConfigFile;
   readonly layer: Layer;
 }
 
-/** The user's files, the weaker first: another product's settings, then Muster's own. */
-export async function readUser(place: UserPlace): Promise<readonly FileReading[]> {
+/** Reads the user's files, the weaker first: the settings of Claude Code, then Muster's own. */
+export async function readUserFiles(place: UserEnvironment): Promise<readonly FileReading[]> {
   const path = userConfigFile(place);
-  const own = await tomlReading({ path, scope: 'user' }, readUserSettings(path), fileLayer);
+  const own = await tomlReading(
+    { path, scope: 'user' },
+    readUserSettingsFile(path),
+    readConfigFile,
+  );
   const claude = userClaudeFile(place.home);
   const settings = { ...claude, scope: 'user' } as const;
-  return [...claudeReading(settings, readUserSettings(claude.path)), own];
+  return [...claudeReading(settings, readUserSettingsFile(claude.path)), own];
 }
 
-interface ProjectPlace extends UserPlace {
+interface ProjectPlace extends UserEnvironment {
   readonly cwd: string;
   readonly trust: ProjectTrust;
 }
 
-/** The project's files, as far as they are there; `user`: what holds without them. */
-export async function readProject(
+/**
+ * Reads the project's files that exist.
+ *
+ * @param user the settings of the user, which a project's file can only narrow
+ */
+export async function readProjectConfigFiles(
   { cwd, home, trust }: ProjectPlace,
   user: ReadonlyMap<string, Setting>,
 ): Promise<readonly FileReading[]> {
   const claude = projectClaudeFiles(cwd, home).flatMap(({ path, directory, boundary }) => {
-    const reading = readProjectSettings({ kind: 'permissions', path, boundary }, trust);
+    const reading = readProjectSettingsFile({ kind: 'permissions', path, boundary }, trust);
     return claudeReading({ path, directory, scope: 'project' }, reading);
   });
   const own: FileReading[] = [];
   for (const path of findConfigFiles(cwd)) {
-    const reading = readProjectSettings(
+    const reading = readProjectSettingsFile(
       { kind: 'config', path, boundary: projectRoot(cwd) },
       trust,
     );
-    const layerOf = (file: TomlFile): Layer => projectLayer(file, user);
+    const layerOf = (file: TomlFile): Layer => readProjectConfig(file, user);
     own.push(await tomlReading({ path, scope: 'project' }, reading, layerOf));
     // One that nobody has trusted must not take away what a trusted one above it refuses.
     if (reading.kind === 'read') break;
@@ -81,7 +95,7 @@ async function tomlReading(
       };
 }
 
-/** One that is not there is not worth a word: most people have none. */
+/** Returns nothing for a file that does not exist, since most people have none. */
 function claudeReading(
   settings: Omit<ClaudeSettings, 'text'>,
   reading: SettingsReading,
@@ -89,7 +103,7 @@ function claudeReading(
   const { path, scope } = settings;
   if (reading.kind === 'absent') return [];
   if (reading.kind !== 'read') return [withoutLayer({ path, scope }, reading)];
-  const layer = claudeLayer({ ...settings, text: reading.text });
+  const layer = readClaudeSettings({ ...settings, text: reading.text });
   return [{ file: { path, scope, state: 'read' }, layer }];
 }
 
@@ -105,7 +119,7 @@ function withoutLayer(
       return { file: { ...named, state }, layer: EMPTY_LAYER };
     }
     case 'broken': {
-      const told = { where: oneLine(named.path), message: reading.message };
+      const told = { where: escapeLine(named.path), message: reading.message };
       const file: ConfigFile = { ...named, state: 'broken' };
       // Whoever puts a pipe or a link into a project must not be able to keep Muster from starting.
       return named.scope === 'project'

@@ -1,12 +1,12 @@
 import { isTable } from '../base/toml-statements.ts';
-import { quoted } from './quote.ts';
-import type { ConfigProblem } from './source.ts';
-import type { TomlFile } from './toml-file.ts';
+import { quoteValue } from './message-text.ts';
+import type { ConfigProblem } from './setting.ts';
+import type { TomlFile } from './parse-toml.ts';
 
 /** The section of the user's own file that gives actions of the terminal other keys. */
 export const KEY_BINDINGS = 'keys';
 
-/** The keys of one action, as they are written. Whoever has the actions knows which there are. */
+/** The keys of one action as the file has them. The terminal UI checks the names of actions. */
 export interface KeyBinding {
   readonly keys: readonly string[];
   /** `FILE:LINE`. */
@@ -35,7 +35,7 @@ export function readKeyBindings(value: unknown, file: TomlFile): KeyBindingsRead
     const keys = typeof written === 'string' ? [written] : written;
     if (isListOfTexts(keys)) bindings.set(action, { keys, where });
     else {
-      const message = `${KEY_BINDINGS}.${action} must be a list of keys like ["ctrl+g"], not ${quoted(written)}`;
+      const message = `${KEY_BINDINGS}.${action} must be a list of keys like ["ctrl+g"], not ${quoteValue(written)}`;
       problems.push({ where, message });
     }
   }

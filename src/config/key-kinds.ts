@@ -1,30 +1,35 @@
 import type { JsonObject } from '../base/json.ts';
 
-/** Whether a trusted project's file may set a key (docs/configuration.md). */
+/**
+ * The rule for a trusted project's file (docs/configuration.md): it may set the key, may never set it, or may only
+ * narrow it.
+ */
 type ProjectRule = 'may' | 'never' | 'narrow';
 
-/** One key of the configuration: what it takes, what it means, who may set it. */
+/** One key of the configuration: its values, its meaning, and who may set it. */
 export interface KeySpec<T> {
   readonly default: T;
-  /** How the default is told where it is not a value (`by definition`). */
+  /** The text that stands for a default that is not a value (`by definition`). */
   readonly defaultText?: string;
   readonly meaning: string;
-  /** The valid values, for messages: `a whole number from 0 to 16`. */
+  /** The valid values as messages show them: `a whole number from 0 to 16`. */
   readonly expects: string;
-  /** The same without 0, where 0 is one of them. */
+  /** The same without 0, for a key that accepts 0. */
   readonly expectsAboveZero?: string;
   readonly choices?: readonly string[];
-  /** JSON Schema of the values in a file; it takes all that are valid, and may take more. */
+  /** JSON Schema of the values in a file. It accepts all valid values, and may accept more. */
   readonly schema: JsonObject;
-  /** False: accepted, and without effect in this version. */
+  /** False if the key is accepted and has no effect in this version. */
   readonly acts: boolean;
-  /** `append`: each layer adds to those before it, so that no layer can take another's away. */
+  /**
+   * With `append`, each layer adds to those before it, so that no layer can remove a value of another one.
+   */
   readonly combine: 'replace' | 'append';
   readonly project: ProjectRule;
-  /** What is told beside `expects` about one particular wrong value. */
+  /** Further hints for particular wrong values. */
   readonly wrongValueHints: Readonly<Record<string, string>>;
   accepts(value: unknown): value is T;
-  /** A variable's or flag's text as the value it stands for; undefined: it stands for none. */
+  /** Converts the text of a variable or a flag. Returns undefined if it is not valid. */
   fromText(text: string): unknown;
 }
 
@@ -69,11 +74,11 @@ interface Range extends Common {
   readonly max: number;
 }
 
-/** Decimal digits only: no `0x10`, `1e3`, `1_000`, blank or sign but a leading minus. */
+/** Accepts decimal digits and a leading minus, but not `0x10`, `1e3`, `1_000` or blanks. */
 const WHOLE = /^-?\d{1,15}$/;
 const DECIMAL = /^-?\d{1,15}(\.\d{1,9})?$/;
 
-export function wholeKey(initial: number, options: Range): KeySpec<number> {
+export function integerKey(initial: number, options: Range): KeySpec<number> {
   return {
     ...common(options),
     default: initial,
@@ -103,13 +108,13 @@ function bounds({ min, max }: Range): JsonObject {
   return { minimum: min, maximum: max };
 }
 
-/** NaN is within no range. */
+/** Returns false for NaN, too. */
 function within(value: unknown, range: Range): boolean {
   return typeof value === 'number' && value >= range.min && value <= range.max;
 }
 
-/** A key whose default is no value: it is decided elsewhere when nobody sets it. */
-export function unset<T>(spec: KeySpec<T>, defaultText: string): KeySpec<T | null> {
+/** Makes a key whose default is no value, because something else decides if nobody sets it. */
+export function optionalKey<T>(spec: KeySpec<T>, defaultText: string): KeySpec<T | null> {
   const { default: _, ...schema } = spec.schema;
   return {
     ...spec,
@@ -155,9 +160,9 @@ export function choiceKey<const C extends string>(
 interface ListOptions extends Common {
   readonly combine: 'replace' | 'append';
   readonly expects: string;
-  /** What parts the items of a text that is no JSON. Absent: it is one item. */
+  /** The separator of items in a text that is no JSON. Default: the text is one item. */
   readonly separator?: string;
-  /** Default: any text that is not blank. */
+  /** Accepts an item. Default: any text that is not blank. */
   readonly takes?: (item: string) => boolean;
 }
 
@@ -175,7 +180,7 @@ export function listKey(options: ListOptions): KeySpec<readonly string[]> {
   };
 }
 
-/** Several as a JSON array; else one as it stands, or parted where no item can hold what parts them. */
+/** Reads a JSON array, or one item, or several items if no item can contain the separator. */
 function listFromText(text: string, separator: string | undefined): unknown {
   if (!text.trimStart().startsWith('[')) {
     return separator === undefined ? [text] : text.split(separator).map((item) => item.trim());

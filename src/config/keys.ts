@@ -1,18 +1,16 @@
 import { NOTIFY } from '../protocol/notify.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../policy/modes.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
-import { DONT_ASK_EXPLAINED } from './dont-ask.ts';
-import { SANDBOX_KEYS } from './sandbox-keys.ts';
 import {
   booleanKey,
   choiceKey,
   decimalKey,
   listKey,
   textKey,
-  unset,
-  wholeKey,
-  type KeySpec,
+  optionalKey,
+  integerKey,
 } from './key-kinds.ts';
+import { mayBePassedOn } from '../sys/command-environment.ts';
 
 const WEEK_SECONDS = 604_800;
 const MOST_TOKENS = 1_000_000_000;
@@ -28,6 +26,38 @@ function modelListKey(meaning: string) {
   return listKey({ combine: 'replace', separator: ',', expects: 'a list of models', meaning });
 }
 
+/** Explains the mode that means opposite things in two products, so that Muster never guesses. */
+const DONT_ASK_HINT =
+  '"dontAsk" is not taken here, because it means two opposite things: in Claude Code "refuse whatever would ask" ' +
+  '(write "default": where nobody can answer, what would ask is refused), and elsewhere "run everything without ' +
+  'asking" (write "autonomous")';
+
+/** The keys of the section `sandbox` of the configuration. A project's own file may set none of them. */
+const SANDBOX_KEYS = {
+  kind: choiceKey('auto', ['auto', 'bwrap', 'seatbelt', 'container', 'off'], {
+    project: 'never',
+    meaning:
+      'what confines shell commands; "auto": what this system has; "container": the machine itself',
+  }),
+  network: booleanKey(false, {
+    project: 'never',
+    meaning: 'network for shell commands in the sandbox',
+  }),
+  caches: choiceKey('private', ['private', 'shared'], {
+    project: 'never',
+    meaning:
+      'caches of package managers that shell commands use: "private", of their own, or "shared", yours, through which a command can reach what you run',
+  }),
+  env: listKey({
+    project: 'never',
+    combine: 'replace',
+    expects:
+      'a list of variable names, none of which tells programs what to run (BASH_ENV, GIT_*, LD_PRELOAD, RIPGREP_CONFIG_PATH, …)',
+    takes: mayBePassedOn,
+    meaning: 'further environment variables that shell commands see',
+  }),
+} as const;
+
 /**
  * Every section and key of the configuration (docs/configuration.md), in the order in which they are
  * shown. Types, variables, messages and `config show` are all derived from this table.
@@ -35,7 +65,7 @@ function modelListKey(meaning: string) {
 export const SECTIONS = {
   task_tool: {
     enabled: booleanKey(true, { meaning: 'offer the Task tools to the model' }),
-    max_depth: wholeKey(2, {
+    max_depth: integerKey(2, {
       min: 0,
       max: 32,
       meaning: 'how deep tasks may nest; the main agent is at 0',
@@ -50,7 +80,7 @@ export const SECTIONS = {
       project: 'narrow',
       meaning: 'wall time of one delegated task',
     }),
-    max_tokens: wholeKey(1_000_000, {
+    max_tokens: integerKey(1_000_000, {
       min: 1,
       max: MOST_TOKENS,
       project: 'narrow',
@@ -62,14 +92,14 @@ export const SECTIONS = {
       project: 'narrow',
       meaning: 'cost of one delegated task in USD; 0: no limit',
     }),
-    max_tool_bytes: wholeKey(0, {
+    max_tool_bytes: integerKey(0, {
       min: 0,
       max: 1024 * GIBIBYTE,
       project: 'narrow',
       meaning: 'bytes of all tool results of one delegated task; 0: no limit',
     }),
-    max_turns: unset(
-      wholeKey(1, {
+    max_turns: optionalKey(
+      integerKey(1, {
         min: 1,
         max: 100_000,
         project: 'narrow',
@@ -77,17 +107,17 @@ export const SECTIONS = {
       }),
       'by definition',
     ),
-    result_max_tokens: wholeKey(2000, {
+    result_max_tokens: integerKey(2000, {
       min: 1,
       max: 1_000_000,
       meaning: "tokens of a task's answer that reach its parent's model",
     }),
-    max_parallel: wholeKey(16, {
+    max_parallel: integerKey(16, {
       min: 1,
       max: 100_000,
       meaning: 'tasks of one tree at work at a time; the rest queue',
     }),
-    max_tasks: wholeKey(500, {
+    max_tasks: integerKey(500, {
       min: 1,
       max: 1_000_000,
       project: 'narrow',
@@ -102,7 +132,7 @@ export const SECTIONS = {
     }),
   },
   budget: {
-    tree_tokens: wholeKey(0, {
+    tree_tokens: integerKey(0, {
       min: 0,
       max: 1_000_000_000_000,
       project: 'narrow',
@@ -114,7 +144,7 @@ export const SECTIONS = {
       project: 'narrow',
       meaning: 'cost of the whole tree in USD; 0: no limit',
     }),
-    tree_turns: wholeKey(0, {
+    tree_turns: integerKey(0, {
       min: 0,
       max: 100_000_000,
       project: 'narrow',
@@ -126,13 +156,13 @@ export const SECTIONS = {
       project: 'narrow',
       meaning: 'wall time of the whole tree; 0: no limit',
     }),
-    tree_tool_bytes: wholeKey(0, {
+    tree_tool_bytes: integerKey(0, {
       min: 0,
       max: 1024 * GIBIBYTE,
       project: 'narrow',
       meaning: 'bytes of all tool results of the whole tree; 0: no limit',
     }),
-    max_processes: wholeKey(64, {
+    max_processes: integerKey(64, {
       min: 1,
       max: 100_000,
       project: 'narrow',
@@ -141,7 +171,7 @@ export const SECTIONS = {
   },
   liveness: {
     connect_seconds: decimalKey(20, { ...seconds, meaning: 'to reach a provider' }),
-    first_token_seconds: unset(
+    first_token_seconds: optionalKey(
       decimalKey(120, { ...seconds, meaning: 'to the first token of an answer' }),
       '120, or 600 for a private address',
     ),
@@ -149,47 +179,57 @@ export const SECTIONS = {
       ...seconds,
       meaning: 'silence between events of a stream',
     }),
-    silent_retries: wholeKey(1, {
+    silent_retries: integerKey(1, {
       min: 0,
       max: 100,
       meaning: 'further tries of a request that a server took and left without an answer',
     }),
     tool_seconds: decimalKey(600, { ...seconds, meaning: 'one tool call' }),
-    no_progress_calls: wholeKey(8, {
+    no_progress_calls: integerKey(8, {
       min: 2,
       max: 10_000,
       meaning: 'repetitions of the same calls with the same results that end a task',
     }),
   },
   output: {
-    tool_result_bytes: wholeKey(30_000, {
+    tool_result_bytes: integerKey(30_000, {
       min: 256,
       max: GIBIBYTE,
       meaning: 'bytes of one tool result; the rest is kept in a file',
     }),
-    read_bytes: wholeKey(262_144, { min: 256, max: GIBIBYTE, meaning: 'bytes of one Read result' }),
-    spill_bytes: wholeKey(52_428_800, {
+    read_bytes: integerKey(262_144, {
+      min: 256,
+      max: GIBIBYTE,
+      meaning: 'bytes of one Read result',
+    }),
+    spill_bytes: integerKey(52_428_800, {
       min: 0,
       max: 1024 * GIBIBYTE,
       meaning: "bytes of a command's output kept in a file before the command is stopped",
     }),
   },
   models: {
-    default: unset(
+    default: optionalKey(
       textKey({ expects: TIER_VALUE, meaning: 'the model of the main agent' }),
       'by what is configured',
     ),
-    fast: unset(textKey({ expects: TIER_VALUE, meaning: 'the fast tier' }), 'by provider'),
-    balanced: unset(textKey({ expects: TIER_VALUE, meaning: 'the balanced tier' }), 'by provider'),
-    powerful: unset(textKey({ expects: TIER_VALUE, meaning: 'the powerful tier' }), 'by provider'),
+    fast: optionalKey(textKey({ expects: TIER_VALUE, meaning: 'the fast tier' }), 'by provider'),
+    balanced: optionalKey(
+      textKey({ expects: TIER_VALUE, meaning: 'the balanced tier' }),
+      'by provider',
+    ),
+    powerful: optionalKey(
+      textKey({ expects: TIER_VALUE, meaning: 'the powerful tier' }),
+      'by provider',
+    ),
     fallback: modelListKey('models tried in turn where the chosen one fails'),
     fallback_fast: modelListKey('the same for the fast tier, before those of `fallback`'),
     fallback_balanced: modelListKey('the same for the balanced tier, before those of `fallback`'),
     fallback_powerful: modelListKey('the same for the powerful tier, before those of `fallback`'),
   },
   provider: {
-    retries: wholeKey(6, { min: 0, max: 100, meaning: 'further tries of one request' }),
-    max_wait_seconds: unset(
+    retries: integerKey(6, { min: 0, max: 100, meaning: 'further tries of one request' }),
+    max_wait_seconds: optionalKey(
       decimalKey(300, {
         min: 0,
         max: 31_536_000,
@@ -198,17 +238,17 @@ export const SECTIONS = {
       }),
       '300, or 0 in the terminal UI',
     ),
-    max_concurrent: wholeKey(64, {
+    max_concurrent: integerKey(64, {
       min: 1,
       max: 10_000,
       meaning: 'requests in flight per provider and key',
     }),
-    cache_hold_ms: wholeKey(2_000, {
+    cache_hold_ms: integerKey(2_000, {
       min: 0,
       max: 60_000,
       meaning: 'how long siblings wait for the first of them to write the prompt cache; 0: never',
     }),
-    requests_per_minute: wholeKey(0, {
+    requests_per_minute: integerKey(0, {
       min: 0,
       max: 1_000_000,
       meaning: 'per provider and key; 0: no limit',
@@ -218,7 +258,7 @@ export const SECTIONS = {
     mode: choiceKey('default', PERMISSION_MODES, {
       project: 'narrow',
       meaning: 'what runs without a rule',
-      wrongValueHints: { dontAsk: DONT_ASK_EXPLAINED },
+      wrongValueHints: { dontAsk: DONT_ASK_HINT },
     }),
     allow: listKey({ combine: 'append', expects: RULES, meaning: 'calls that run' }),
     ask: listKey({ combine: 'append', expects: RULES, meaning: 'calls that are asked for' }),
@@ -243,7 +283,7 @@ export const SECTIONS = {
     }),
   },
   store: {
-    retention_days: wholeKey(30, {
+    retention_days: integerKey(30, {
       min: 0,
       max: 36_500,
       project: 'never',
@@ -262,37 +302,3 @@ type SectionName = keyof Sections;
 export type ConfigKey = {
   [S in SectionName]: `${S}.${keyof Sections[S] & string}`;
 }[SectionName];
-
-/** A key with its names: `task_tool.max_depth`, `MUSTER_TASK_TOOL_MAX_DEPTH`. */
-export interface KeyEntry {
-  readonly key: string;
-  readonly section: string;
-  readonly name: string;
-  readonly variable: string;
-  readonly spec: KeySpec<unknown>;
-}
-
-function variableOf(section: string, name: string): string {
-  return `MUSTER_${section}_${name}`.toUpperCase();
-}
-
-/** Section → name → key. Maps, so that no name out of a file reaches a prototype. */
-export const KEYS_BY_SECTION: ReadonlyMap<string, ReadonlyMap<string, KeyEntry>> = new Map(
-  Object.entries(SECTIONS).map(([section, specs]) => [section, sectionKeys(section, specs)]),
-);
-
-export const ALL_KEYS: readonly KeyEntry[] = [...KEYS_BY_SECTION.values()].flatMap((keys) =>
-  Array.from(keys.values()),
-);
-
-function sectionKeys(
-  section: string,
-  specs: Readonly<Record<string, KeySpec<unknown>>>,
-): ReadonlyMap<string, KeyEntry> {
-  return new Map(
-    Object.entries(specs).map(([name, spec]) => [
-      name,
-      { key: `${section}.${name}`, section, name, variable: variableOf(section, name), spec },
-    ]),
-  );
-}

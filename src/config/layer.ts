@@ -1,9 +1,9 @@
-import type { ConfigNotice, ConfigProblem, ValueSource } from './source.ts';
-import type { KeyEntry } from './keys.ts';
+import type { ConfigNotice, ConfigProblem, ValueSource } from './setting.ts';
+import type { KeyEntry } from './key-entry.ts';
 import type { CatalogueConfig } from './catalogue.ts';
 import type { KeyBinding } from './key-bindings.ts';
 import type { ProviderConfig } from './providers.ts';
-import { quoted } from './quote.ts';
+import { quoteValue } from './message-text.ts';
 
 /** One key that one layer sets to a valid value. */
 export interface Assignment {
@@ -12,12 +12,12 @@ export interface Assignment {
   readonly source: ValueSource;
 }
 
-/** What one place (a file, the environment, the flags) contributes. */
+/** The settings that one file, the environment or the flags contribute. */
 export interface Layer {
   readonly assignments: readonly Assignment[];
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   readonly catalogue: ReadonlyMap<string, CatalogueConfig>;
-  /** Of the terminal, by action. */
+  /** The key bindings of the terminal UI by action. */
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly problems: readonly ConfigProblem[];
   readonly notices: readonly ConfigNotice[];
@@ -32,11 +32,15 @@ export const EMPTY_LAYER: Layer = {
   notices: [],
 };
 
-/** What to say about a value that a key does not take, after the name of the key or flag. */
-export function wrongValue(entry: KeyEntry, value: unknown, expects = entry.spec.expects): string {
+/** Describes a value that a key does not accept. The text follows the name of the key or flag. */
+export function describeWrongValue(
+  entry: KeyEntry,
+  value: unknown,
+  expects = entry.spec.expects,
+): string {
   const hint = typeof value === 'string' ? hintFor(entry, value) : undefined;
   const expected = `must be ${entry.spec.choices === undefined ? '' : 'one of '}${expects}`;
-  return `${expected}, not ${quoted(value)}${hint === undefined ? '' : `. ${hint}`}`;
+  return `${expected}, not ${quoteValue(value)}${hint === undefined ? '' : `. ${hint}`}`;
 }
 
 function hintFor(entry: KeyEntry, value: string): string | undefined {

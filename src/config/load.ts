@@ -1,21 +1,30 @@
 import { UsageError } from '../base/errors.ts';
 import { parseRules, type RuleText } from '../policy/rules/rules.ts';
 import type { RuleSet } from '../protocol/permission.ts';
-import type { ProjectTrust } from '../sys/project-file.ts';
-import { userClaudeFile } from './claude-places.ts';
-import { toConfig, type Config } from './config.ts';
-import { readProject, readUser, type ConfigFile } from './files.ts';
-import { ALL_KEYS, type KeyEntry } from './keys.ts';
+import type { ProjectTrust, ProjectFileKind } from '../sys/project-file.ts';
+import { userClaudeFile } from './claude-files.ts';
+import { buildConfig, type Config } from './config.ts';
+import { readProjectConfigFiles, readUserFiles, type ConfigFile } from './files.ts';
+import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
 import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
-import type { UserPlace } from './paths.ts';
-import { oneLine, quoted } from './quote.ts';
-import { environmentLayer, flagLayer, type FlagValue } from './text-layer.ts';
-import { describeProblem, type ConfigNotice, type ConfigProblem, type Setting } from './source.ts';
+import type { UserEnvironment } from './paths.ts';
+import { escapeLine, quoteValue } from './message-text.ts';
+import { readEnvironmentLayer, readFlagLayer, type FlagValue } from './text-layer.ts';
+import {
+  describeConfigProblem,
+  type ConfigNotice,
+  type ConfigProblem,
+  type Setting,
+} from './setting.ts';
+import { dirname } from 'node:path';
+import { readClaudeSettings } from './claude-settings.ts';
+import { readProjectConfig } from './project-layer.ts';
+import { parseToml } from './parse-toml.ts';
 
-export interface ConfigInputs extends UserPlace {
-  /** Absolute: where the project's file is looked for. */
+export interface ConfigInputs extends UserEnvironment {
+  /** The absolute directory from which the project's files are searched. */
   readonly cwd: string;
-  /** Which of the project's files act; the others are not parsed. */
+  /** Decides which of the project's files have an effect. The others are not parsed. */
   readonly trust: ProjectTrust;
   readonly flags: readonly FlagValue[];
 }
@@ -31,34 +40,34 @@ export interface LoadedConfig {
 }
 
 export interface ConfigReading extends LoadedConfig {
-  /** What is wrong; the keys concerned keep the value of the layer below. */
+  /** The mistakes. Each key concerned keeps the value of the layer below. */
   readonly problems: readonly ConfigProblem[];
 }
 
-/** The configuration, or a UsageError with one line for each thing that is wrong. */
+/** Loads the configuration. Throws UsageError with one line for each mistake. */
 export async function loadConfig(inputs: ConfigInputs): Promise<LoadedConfig> {
   const reading = await readConfig(inputs);
   if (reading.problems.length > 0) {
-    throw new UsageError(reading.problems.map(describeProblem).join('\n'));
+    throw new UsageError(reading.problems.map(describeConfigProblem).join('\n'));
   }
   return reading;
 }
 
-/** As `loadConfig`, for those who tell of problems themselves. */
+/** Loads the configuration like `loadConfig`, but returns the mistakes instead of throwing. */
 export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
-  const user = await readUser(inputs);
+  const user = await readUserFiles(inputs);
   const own = user.map(({ layer }) => layer);
-  const project = await readProject(inputs, settle(own));
+  const project = await readProjectConfigFiles(inputs, settle(own));
   const layers = [
     ...own,
     ...project.map(({ layer }) => layer),
-    environmentLayer(inputs.environment),
-    flagLayer(inputs.flags),
+    readEnvironmentLayer(inputs.environment),
+    readFlagLayer(inputs.flags),
   ];
   const settings = settle(layers);
   const { rules, problems } = readRules(settings);
   return {
-    config: toConfig(settings, own.at(-1) ?? EMPTY_LAYER),
+    config: buildConfig(settings, own.at(-1) ?? EMPTY_LAYER),
     settings,
     rules,
     files: [...user, ...project].map(({ file }) => file),
@@ -67,12 +76,12 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
   };
 }
 
-/** What the user's own files say, without project, environment and flags. */
-export async function userSettings(place: UserPlace): Promise<ReadonlyMap<string, Setting>> {
-  return settle((await readUser(place)).map(({ layer }) => layer));
+/** Returns the settings of the user's own files, without project, environment and flags. */
+async function readUserSettings(place: UserEnvironment): Promise<ReadonlyMap<string, Setting>> {
+  return settle((await readUserFiles(place)).map(({ layer }) => layer));
 }
 
-/** A mistake in a rule is told where it stands, like any other. */
+/** Parses the permission rules, and reports each mistake with its file and line. */
 function readRules(settings: ConfigReading['settings']): {
   readonly rules: RuleSet;
   readonly problems: readonly ConfigProblem[];
@@ -86,12 +95,14 @@ function readRules(settings: ConfigReading['settings']): {
     rules,
     problems: problems.map(({ text, source, mistake }) => ({
       where: source.where,
-      message: `rule ${quoted(text)}: ${oneLine(mistake)}`,
+      message: `rule ${quoteValue(text)}: ${escapeLine(mistake)}`,
     })),
   };
 }
 
-/** Of all modes this one must not come as a surprise from another product's file. */
+/**
+ * Returns a notice if a settings file of Claude Code sets the autonomous mode, which must not come as a surprise.
+ */
 function autonomyNotice(
   settings: ConfigReading['settings'],
   { home }: ConfigInputs,
@@ -100,13 +111,13 @@ function autonomyNotice(
   if (mode === undefined || mode.value !== 'autonomous' || mode.source.kind === 'default')
     return [];
   const { where } = mode.source;
-  if (!where.startsWith(`${oneLine(userClaudeFile(home).path)}:`)) return [];
+  if (!where.startsWith(`${escapeLine(userClaudeFile(home).path)}:`)) return [];
   const message =
     'permissions.mode is "autonomous" by this defaultMode; set permissions.mode in your configuration to decide otherwise';
   return [{ where, message }];
 }
 
-/** Later layers win; a key that nobody sets has its default. */
+/** Combines layers. Later layers win, and a key that nobody sets has its default. */
 function settle(layers: readonly Layer[]): ReadonlyMap<string, Setting> {
   const settings = new Map<string, Setting>(ALL_KEYS.map((entry) => [entry.key, initial(entry)]));
   for (const assignment of layers.flatMap((layer) => layer.assignments)) {
@@ -127,8 +138,27 @@ function assigned({ entry, value, source }: Assignment, before: Setting): Settin
   return { value: items.map((item) => item.value), source, items };
 }
 
-/** The permission rules of all layers as written, each with where it stood. */
+/** Returns the permission rules of all layers as written, each with its source. */
 function ruleTexts(settings: ConfigReading['settings'], list: keyof RuleSet): readonly RuleText[] {
   const items = settings.get(`permissions.${list}`)?.items ?? [];
   return items.map(({ value, source }) => ({ text: value, source }));
+}
+
+interface PreviewedFile {
+  readonly kind: ProjectFileKind;
+  readonly path: string;
+  readonly directory?: string;
+}
+
+/** Returns the settings that a project's file would contribute if it were trusted. */
+export async function previewProjectFile(
+  { kind, path, directory = dirname(path) }: PreviewedFile,
+  text: string,
+  place: UserEnvironment,
+): Promise<Layer> {
+  if (kind === 'permissions')
+    return readClaudeSettings({ path, text, directory, scope: 'project' });
+  const parsed = await parseToml(path, text);
+  if (!parsed.ok) return { ...EMPTY_LAYER, problems: [parsed.problem] };
+  return readProjectConfig(parsed.file, await readUserSettings(place));
 }

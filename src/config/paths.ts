@@ -2,28 +2,29 @@ import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
 import { absolutePath, expandHome } from '../sys/paths.ts';
 
-/** The person whose files are meant. `home` is absolute. */
-export interface UserPlace {
+/** The environment variables and the absolute home directory of a user. */
+export interface UserEnvironment {
   readonly environment: Environment;
   readonly home: string;
 }
 
-/** Where the user's own files lie: `$XDG_CONFIG_HOME/muster` or `~/.config/muster`, on macOS too. */
-export function userConfigDir(place: UserPlace): string {
+/**
+ * Returns the directory of the user's own files: `$XDG_CONFIG_HOME/muster` or `~/.config/muster`, on macOS, too.
+ */
+export function userConfigDirectory(place: UserEnvironment): string {
   return join(xdgBase(place, 'XDG_CONFIG_HOME', '.config'), 'muster');
 }
 
-export function userConfigFile(place: UserPlace): string {
-  return join(userConfigDir(place), 'config.toml');
+export function userConfigFile(place: UserEnvironment): string {
+  return join(userConfigDirectory(place), 'config.toml');
 }
 
 /**
- * Where logs and other state lie: `--data-dir`, else `MUSTER_DATA_DIR`, else `$XDG_DATA_HOME/muster`
- * or `~/.local/share/muster`. Relative ones count from `cwd`, and `~` is
- * the home directory.
+ * Returns the directory of logs and other state: `--data-dir`, else `MUSTER_DATA_DIR`, else `$XDG_DATA_HOME/muster`
+ * or `~/.local/share/muster`. Relative paths are relative to `cwd`, and `~` is the home directory.
  */
-export function dataDir(
-  place: UserPlace,
+export function dataDirectory(
+  place: UserEnvironment,
   chosen: { readonly cwd: string; readonly dataDir?: string },
 ): string {
   const wish = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
@@ -31,8 +32,10 @@ export function dataDir(
   return join(xdgBase(place, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
 }
 
-/** By the XDG base directory specification a relative or empty value counts as not set. */
-function xdgBase(place: UserPlace, variable: string, fallback: string): string {
+/**
+ * Returns a base directory. By the XDG base directory specification, a relative or empty value counts as not set.
+ */
+function xdgBase(place: UserEnvironment, variable: string, fallback: string): string {
   const value = expandHome(place.environment[variable] ?? '', place.home);
   return isAbsolute(value) ? value : join(place.home, fallback);
 }

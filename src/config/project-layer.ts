@@ -1,38 +1,38 @@
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { catalogueKey } from './catalogue.ts';
-import { fileLayer } from './file-layer.ts';
+import { readConfigFile } from './file-layer.ts';
 import { KEY_BINDINGS } from './key-bindings.ts';
-import { KEYS_BY_SECTION } from './keys.ts';
+import { KEYS_BY_SECTION } from './key-entry.ts';
 import type { Assignment, Layer } from './layer.ts';
-import { oneLine, quoted } from './quote.ts';
-import type { ConfigNotice, Setting } from './source.ts';
-import type { TomlFile } from './toml-file.ts';
+import { escapeLine, quoteValue } from './message-text.ts';
+import type { ConfigNotice, Setting } from './setting.ts';
+import type { TomlFile } from './parse-toml.ts';
 import { isTable } from '../base/toml-statements.ts';
 
 const OWN_CONFIGURATION = 'ignored. Put it into your own configuration';
 
 /**
- * What a trusted project's file may set (docs/configuration.md): never providers, prices, state
- * or the sandbox, no wider mode than the user's and no larger budget. The rest is named and left out,
- * whatever value it has.
+ * Reads a trusted project's file (docs/configuration.md). It may never set providers, prices, state or the sandbox,
+ * nor a wider mode or a larger budget than the user's. Such settings are reported and left out, whatever their
+ * values.
  */
-export function projectLayer(file: TomlFile, user: ReadonlyMap<string, Setting>): Layer {
+export function readProjectConfig(file: TomlFile, user: ReadonlyMap<string, Setting>): Layer {
   const { allowed, notices } = withoutForbidden(file);
-  const layer = fileLayer({ ...file, table: allowed });
+  const layer = readConfigFile({ ...file, table: allowed });
   const assignments: Assignment[] = [];
   for (const assignment of layer.assignments) {
     const { entry, value, source } = assignment;
     const own = user.get(entry.key)?.value;
     if (entry.spec.project !== 'narrow' || width(value) <= width(own)) assignments.push(assignment);
     else {
-      const message = `a project cannot widen ${entry.key} from your ${quoted(own)} to ${quoted(value)}; ignored`;
+      const message = `a project cannot widen ${entry.key} from your ${quoteValue(own)} to ${quoteValue(value)}; ignored`;
       notices.push({ where: source.where, message });
     }
   }
   return { ...layer, assignments, notices };
 }
 
-/** The file's table without what no project may set. */
+/** Returns the file's table without the keys that no project may set. */
 function withoutForbidden(file: TomlFile): {
   readonly allowed: Readonly<Record<string, unknown>>;
   readonly notices: ConfigNotice[];
@@ -74,17 +74,22 @@ function refusals(
 }
 
 function providerRefusal(name: string | null): string {
-  const key = oneLine(`models.providers${name === null ? '' : `.${name}`}`);
+  const key = escapeLine(`models.providers${name === null ? '' : `.${name}`}`);
   return `a project cannot configure providers; [${key}] is ${OWN_CONFIGURATION}`;
 }
 
-/** A lower price or a higher limit would lift the user's budget. */
+/**
+ * Explains why the setting is refused: a lower price or a higher limit would raise the user's budget.
+ */
 function catalogueRefusal(model: string | null): string {
   const key = model === null ? 'models.catalogue' : catalogueKey(model);
   return `a project cannot say what a model costs or how much it may answer; [${key}] is ${OWN_CONFIGURATION}`;
 }
 
-/** How much a value allows: a mode by its place on the ladder, a budget by its size, 0 and null being none. */
+/**
+ * Returns how much a value allows: a mode by its position in the order of modes, a budget by its size, where 0 and
+ * null mean no limit.
+ */
 function width(value: unknown): number {
   if (value === null) return Number.POSITIVE_INFINITY;
   if (typeof value === 'number') return value === 0 ? Number.POSITIVE_INFINITY : value;

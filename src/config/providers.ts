@@ -6,22 +6,24 @@ import {
   type ProviderSettings,
 } from '../model/settings/model-settings.ts';
 import type { JsonObject } from '../base/json.ts';
-import type { ConfigProblem, ValueSource } from './source.ts';
+import type { ConfigProblem, ValueSource } from './setting.ts';
 import { nearestFirst } from '../base/near-names.ts';
-import { oneLine, quoted } from './quote.ts';
-import type { TomlFile } from './toml-file.ts';
+import { escapeLine, quoteValue } from './message-text.ts';
+import type { TomlFile } from './parse-toml.ts';
 import { isTable } from '../base/toml-statements.ts';
 
-/** `[models.providers.NAME]` of a file. What is absent follows from the name, where it is a known one. */
+/**
+ * The settings of `[models.providers.NAME]` in a file. For a known name, missing settings have defaults.
+ */
 export interface ProviderConfig extends ProviderSettings {
   readonly source: ValueSource;
 }
 
 interface ProviderKey {
   readonly expects: string;
-  /** JSON Schema of its values in a file; it takes all that are valid, and may take more. */
+  /** JSON Schema of its values in a file. It accepts all valid values, and may accept more. */
   readonly schema: JsonObject;
-  /** What was read, or undefined when the value is not valid. */
+  /** Reads a value. Returns undefined if it is not valid. */
   read(value: unknown): ProviderSettings | undefined;
 }
 
@@ -126,7 +128,7 @@ export function readProviders(value: unknown, file: TomlFile): ProvidersReading 
 }
 
 function wrongName(name: string): string {
-  return `${quoted(name)} is no provider name: letters, digits, "-", "_" and ".", at most 64, no "/"`;
+  return `${quoteValue(name)} is no provider name: letters, digits, "-", "_" and ".", at most 64, no "/"`;
 }
 
 function readProvider(
@@ -144,12 +146,12 @@ function readProvider(
       const valid = nearestFirst(name, [...PROVIDER_KEYS.keys()]).join(', ');
       problems.push({
         where,
-        message: `unknown key "${oneLine(name)}" in [${oneLine(at.join('.'))}]; valid: ${valid}`,
+        message: `unknown key "${escapeLine(name)}" in [${escapeLine(at.join('.'))}]; valid: ${valid}`,
       });
     } else if (read === undefined) {
       problems.push({
         where,
-        message: `${oneLine(at.join('.'))}.${name} must be ${key.expects}`,
+        message: `${escapeLine(at.join('.'))}.${name} must be ${key.expects}`,
       });
     } else {
       Object.assign(provider, read);

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../base/json.ts';
 import { catalogueSchema } from './catalogue.ts';
 import { KEY_BINDINGS } from './key-bindings.ts';
-import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
+import { KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
 import { providersSchema } from './providers.ts';
 
-/** What stands in a section of a file beside the keys of the table. */
+/** The tables in a section of a file that are not keys of the table of keys. */
 const TABLES: ReadonlyMap<string, () => JsonObject> = new Map([
   ['models', () => ({ providers: providersSchema(), catalogue: catalogueSchema() })],
 ]);
 
 /**
- * JSON Schema (draft 7) of a configuration file. It takes all that a start takes; what it can't say, as how
- * a permission rule is built, only a start checks.
+ * Returns the JSON Schema (draft 7) of a configuration file. It accepts all that a start accepts. Rules that it
+ * cannot express, such as the syntax of permission rules, are only checked at a start.
  */
 export function configSchema(): JsonObject {
   const sections = Array.from(KEYS_BY_SECTION, ([section, keys]) => [

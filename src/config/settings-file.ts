@@ -9,18 +9,18 @@ import {
 } from '../sys/project-file.ts';
 import { readAtMost } from '../sys/read-at-most.ts';
 
-/** Bytes of one settings file. */
+/** The most bytes of one settings file. */
 export const MAX_SETTINGS_BYTES = 262_144;
 
 export type SettingsReading =
   | { readonly kind: 'absent' }
   | { readonly kind: 'untrusted'; readonly verdict: UntrustedVerdict }
-  /** It is there and cannot be used; `message` follows its path. */
+  /** The file exists and cannot be used. The message follows its path. */
   | { readonly kind: 'broken'; readonly message: string }
   | { readonly kind: 'read'; readonly text: string };
 
-/** A settings file of the user's own; links are followed. */
-export function readUserSettings(path: string): SettingsReading {
+/** Reads a settings file of the user. Links are followed. */
+export function readUserSettingsFile(path: string): SettingsReading {
   let descriptor: number;
   try {
     // Non-blocking: a FIFO in this place must not hang the start.
@@ -43,8 +43,8 @@ export function readUserSettings(path: string): SettingsReading {
   }
 }
 
-/** A settings file of a project, where the user has trusted it. */
-export function readProjectSettings(
+/** Reads a settings file of a project if the user has trusted it. */
+export function readProjectSettingsFile(
   request: Omit<ProjectFileRequest, 'maxBytes'>,
   trust: ProjectTrust,
 ): SettingsReading {

@@ -1,24 +1,26 @@
 import { catalogueKey, type CatalogueConfig } from './catalogue.ts';
-import type { ConfigSource, Setting } from './source.ts';
-import { ALL_KEYS, type KeyEntry } from './keys.ts';
+import type { ConfigSource, Setting } from './setting.ts';
+import { ALL_KEYS, type KeyEntry } from './key-entry.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ProviderConfig } from './providers.ts';
 
-/** One line of `config show`: a key, its value, and where that came from. */
+/** One line of `config show`: a key, its value, and the source of the value. */
 export interface ConfigEntry {
   readonly key: string;
-  /** Null: not set, and `default` says how it is decided. */
+  /** The value, or null if it is not set; then `default` says how it is decided. */
   readonly value: unknown;
   /** The default as text. */
   readonly default: string;
-  /** `default`, `FILE:LINE`, a variable or a flag; of a list that several add to, all of them. */
+  /**
+   * `default`, `FILE:LINE`, a variable or a flag. For a list that several layers add to, all of them.
+   */
   readonly source: string;
-  /** Whether the value has an effect in this version. */
+  /** True if the value has an effect in this version. */
   readonly acts: boolean;
   readonly meaning: string;
 }
 
-/** Every key in the order of the table, then the configured providers, then what is said of models. */
+/** Lists all keys in the order of the table, then the configured providers and models. */
 export function configEntries(loaded: LoadedConfig): readonly ConfigEntry[] {
   const keys = ALL_KEYS.flatMap((entry) => {
     const setting = loaded.settings.get(entry.key);

@@ -1,22 +1,23 @@
 import type { Environment } from '../sys/env.ts';
-import type { ConfigNotice, ConfigProblem } from './source.ts';
-import { keyEntry } from './key-entry.ts';
-import { ALL_KEYS, KEYS_BY_SECTION, type ConfigKey, type KeyEntry } from './keys.ts';
-import { EMPTY_LAYER, wrongValue, type Assignment, type Layer } from './layer.ts';
+import type { ConfigNotice, ConfigProblem } from './setting.ts';
+import { findKeyEntry } from './key-entry.ts';
+import { type ConfigKey } from './keys.ts';
+import { ALL_KEYS, KEYS_BY_SECTION, type KeyEntry } from './key-entry.ts';
+import { EMPTY_LAYER, describeWrongValue, type Assignment, type Layer } from './layer.ts';
 import { nearestFirst } from '../base/near-names.ts';
-import { oneLine } from './quote.ts';
+import { escapeLine } from './message-text.ts';
 
-/** A flag of the command line that sets a key; several values for a list. */
+/** A flag of the command line that sets a key. A list can be set by several of them. */
 export interface FlagValue {
   readonly key: ConfigKey;
-  /** As the user writes it: `--permission-mode`. */
+  /** The flag as the user writes it: `--permission-mode`. */
   readonly flag: string;
   readonly text: string;
 }
 
 const PREFIX = 'MUSTER_';
 
-/** Variables with the prefix that are no configuration keys: which task this is, where its data lie. */
+/** Variables with the prefix that are no configuration keys. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'MUSTER_TASK',
   'MUSTER_DATA_DIR',
@@ -27,8 +28,8 @@ const KEYS_BY_VARIABLE: ReadonlyMap<string, KeyEntry> = new Map(
   ALL_KEYS.map((entry) => [entry.variable, entry]),
 );
 
-/** What the variables `MUSTER_SECTION_KEY` set; one that is empty counts as not set. */
-export function environmentLayer(environment: Environment): Layer {
+/** Reads the variables `MUSTER_SECTION_KEY`. An empty variable counts as not set. */
+export function readEnvironmentLayer(environment: Environment): Layer {
   const assignments: Assignment[] = [];
   const problems: ConfigProblem[] = [];
   const notices: ConfigNotice[] = [];
@@ -38,7 +39,7 @@ export function environmentLayer(environment: Environment): Layer {
     const entry = KEYS_BY_VARIABLE.get(variable);
     if (entry === undefined) {
       const target = sectionOf(variable) === undefined ? notices : problems;
-      target.push({ where: oneLine(variable), message: unknownVariable(variable) });
+      target.push({ where: escapeLine(variable), message: unknownVariable(variable) });
     } else {
       readText({ entry, text, source: { kind: 'env', where: variable } }, assignments, problems);
     }
@@ -46,30 +47,32 @@ export function environmentLayer(environment: Environment): Layer {
   return { ...EMPTY_LAYER, assignments, problems, notices };
 }
 
-export function flagLayer(flags: readonly FlagValue[]): Layer {
+export function readFlagLayer(flags: readonly FlagValue[]): Layer {
   const assignments: Assignment[] = [];
   const problems: ConfigProblem[] = [];
   for (const { key, flag, text } of flags) {
     const source = { kind: 'flag', where: flag } as const;
-    readText({ entry: keyEntry(key), text, source }, assignments, problems);
+    readText({ entry: findKeyEntry(key), text, source }, assignments, problems);
   }
   return { ...EMPTY_LAYER, assignments, problems };
 }
 
 /**
- * What is wrong with a flag's text as the value of a key, to follow the flag's name; undefined when
- * nothing is. `aboveZero`: 0, which the key takes for "no limit", is wrong.
+ * Describes what is wrong with a flag's text as the value of a key. The description follows the flag's name. Returns
+ * undefined if the text is valid.
+ *
+ * @param options with `aboveZero`, 0, which the key reads as "no limit", is not valid
  */
 export function flagProblem(
   key: ConfigKey,
   text: string,
   { aboveZero = false }: { readonly aboveZero?: boolean } = {},
 ): string | undefined {
-  const entry = keyEntry(key);
+  const entry = findKeyEntry(key);
   const value = entry.spec.fromText(text);
   if (aboveZero && value === 0) return 'must be above 0; leave it out for no limit';
   if (valid(entry, value)) return undefined;
-  return wrongValue(entry, text, aboveZero ? entry.spec.expectsAboveZero : undefined);
+  return describeWrongValue(entry, text, aboveZero ? entry.spec.expectsAboveZero : undefined);
 }
 
 interface TextValue {
@@ -87,7 +90,7 @@ function readText(value: TextValue, assignments: Assignment[], problems: ConfigP
       value.entry.spec.combine === 'append' ? ' (one, or several as a JSON array)' : '';
     problems.push({
       where: value.source.where,
-      message: `${value.entry.key} ${wrongValue(value.entry, value.text)}${asList}`,
+      message: `${value.entry.key} ${describeWrongValue(value.entry, value.text)}${asList}`,
     });
   }
 }

@@ -1,3 +1,4 @@
+import type { ControlRequest, ControlReply } from './protocol.ts';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
@@ -5,32 +6,30 @@ import { byteLength } from '../base/text.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { CONTROL_LIMITS, MAX_REPLY_BYTES } from './limits.ts';
 import { checkPathLength } from './path.ts';
-import { checkPrivateDirectory } from './private-directory.ts';
-import { decodeReply, garbled } from './reply-line.ts';
-import type { ControlReply } from './reply.ts';
+import { checkSocketDirectory } from './socket-directory.ts';
+import { decodeReply, malformedReply } from './reply-line.ts';
 import { encodeRequest } from './request-line.ts';
-import type { ControlRequest } from './request.ts';
 import { socketError } from './socket-error.ts';
-import { currentUid } from './user.ts';
+import { currentUid } from './current-uid.ts';
 
-export interface CallControlOptions {
-  /** For the whole call. */
+export interface ControlCallOptions {
+  /** The time limit of the whole call. */
   readonly timeoutMs: number;
-  /** Whom the socket's directory must belong to. Default: this process's user. */
+  /** The required owner of the socket's directory. Default: this process's user. */
   readonly uid?: number;
 }
 
 /**
- * Asks the process that listens at `path`. A request that it refuses is a reply (`ok: false`); thrown
- * is what came of not reaching it: `NOT_FOUND` when nobody listens, `TIMEOUT` when no answer came,
- * `CONFLICT` for another version of Muster, `LIMIT_EXCEEDED` for a request that is too long,
- * `PERMISSION_DENIED` for a socket that is not safely ours, `INTERNAL_ERROR` for an answer that can't
- * be read. After the last and `TIMEOUT` it is unknown whether the request was carried out.
+ * Sends a request to the process that listens at `path`. A request that it refuses is a reply (`ok: false`). Throws
+ * if there is no reply: `NOT_FOUND` when nobody listens, `TIMEOUT` when no answer came, `CONFLICT` for another
+ * version of Muster, `LIMIT_EXCEEDED` for a request that is too long, `PERMISSION_DENIED` for a socket that is not
+ * safely ours, `INTERNAL_ERROR` for an answer that cannot be read. After `INTERNAL_ERROR` and `TIMEOUT` it is unknown
+ * whether the request was carried out.
  */
-export async function callControl(
+export async function sendControlRequest(
   path: string,
   request: ControlRequest,
-  options: CallControlOptions,
+  options: ControlCallOptions,
 ): Promise<ControlReply> {
   checkPathLength(path);
   const line = encodeRequest(request);
@@ -41,7 +40,7 @@ export async function callControl(
     );
   }
   try {
-    await checkPrivateDirectory(dirname(path), options.uid ?? currentUid());
+    await checkSocketDirectory(dirname(path), options.uid ?? currentUid());
   } catch (thrown) {
     throw thrown instanceof MusterError && thrown.code === 'NOT_FOUND'
       ? nobody(path, thrown)
@@ -57,30 +56,33 @@ function exchange(path: string, line: string, timeoutMs: number): Promise<Contro
     socket.once('connect', () => socket.write(line));
     readReply(socket, resolve);
     socket.once('error', (error) => reject(callError(path, error)));
-    socket.once('close', () => reject(garbled('it hung up without an answer')));
+    socket.once('close', () => reject(malformedReply('it hung up without an answer')));
   }).finally(() => {
     clearTimeout(timer);
     socket.destroy();
   });
 }
 
-/** Lines of other types before the reply are passed over. An error of reading ends the socket with it. */
+/**
+ * Reads lines until the reply, and skips those of other types. An error in reading ends the socket with it.
+ */
 function readReply(socket: Socket, found: (reply: ControlReply) => void): void {
   const buffer = new LineBuffer(MAX_REPLY_BYTES);
   socket.on('data', (chunk: Buffer) => {
     try {
       const lines = buffer.push(chunk);
-      if (lines === 'too-long') throw garbled(`a line of more than ${MAX_REPLY_BYTES} bytes`);
+      if (lines === 'too-long')
+        throw malformedReply(`a line of more than ${MAX_REPLY_BYTES} bytes`);
       for (const line of lines) {
         const reply = decodeReply(line);
         if (reply !== undefined) return found(reply);
       }
     } catch (thrown) {
-      socket.destroy(thrown instanceof Error ? thrown : garbled(String(thrown)));
+      socket.destroy(thrown instanceof Error ? thrown : malformedReply(String(thrown)));
     }
   });
   socket.once('end', () => {
-    if (buffer.pendingBytes > 0) socket.destroy(garbled('half a line'));
+    if (buffer.pendingBytes > 0) socket.destroy(malformedReply('half a line'));
   });
 }
 
@@ -93,7 +95,7 @@ function callError(path: string, error: Error): MusterError {
       return nobody(path, error);
     case 'ECONNRESET':
     case 'EPIPE':
-      return garbled('it hung up without an answer');
+      return malformedReply('it hung up without an answer');
     default:
       return socketError('reach the running Muster process at', path, error);
   }
@@ -103,7 +105,9 @@ function nobody(path: string, cause: unknown): MusterError {
   return new MusterError('NOT_FOUND', `no running Muster process listens at ${path}`, { cause });
 }
 
-/** Not retryable: the request may lie there still, and a message sent again would come twice. */
+/**
+ * Not retryable, because the request may still be waiting there, and a message sent again would arrive twice.
+ */
 function noAnswer(timeoutMs: number): MusterError {
   return new MusterError(
     'TIMEOUT',

@@ -1,21 +1,20 @@
+import type { ControlRequest, ControlReply } from './protocol.ts';
 import type { Socket } from 'node:net';
 import { errorInfo, MusterError } from '../base/errors.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { ControlLimits } from './limits.ts';
 import { encodeReply } from './reply-line.ts';
-import type { ControlReply } from './reply.ts';
 import { decodeRequest } from './request-line.ts';
-import type { ControlRequest } from './request.ts';
 
-/** What a connection needs of its server. */
+/** The functions that a connection needs from its server. */
 export interface ConnectionPorts {
   readonly limits: ControlLimits;
   handle(request: ControlRequest): Promise<ControlReply>;
 }
 
 /**
- * One client: reads one request line, has it handled, answers, and waits for the client to hang up.
- * Nothing it does throws. A request that was read is handled to its end even if its client is gone.
+ * One client: reads one request line, passes it on, answers, and waits for the client to hang up. No failure of a
+ * client throws. A request that was read is handled to its end even if its client is gone.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -33,7 +32,7 @@ export class Connection {
     socket.once('close', () => clearTimeout(this.#timer));
   }
 
-  /** Resolves when the connection is closed and its request, if there was one, handled. */
+  /** Resolves when the connection is closed and its request, if there was one, is handled. */
   async serve(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
     const line = this.#state === 'reading' ? await this.#readLine() : undefined;
@@ -41,12 +40,15 @@ export class Connection {
     await closed;
   }
 
-  /** Answers at once with an error, whatever the client says. */
+  /** Answers at once with an error, whatever the client sends. */
   refuse(error: MusterError): void {
     this.#answer({ ok: false, error: error.toInfo() });
   }
 
-  /** The server closes: who is still sending is cut off, who waits for an answer is told. */
+  /**
+   * Ends the connection because the server closes. A client that is still sending is cut off, and one that waits for
+   * an answer gets an error.
+   */
   end(): void {
     if (this.#state === 'reading') this.#socket.destroy();
     else this.refuse(CLOSING);
@@ -56,7 +58,10 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** The request line, or undefined when there is none to handle: answered, or gone. */
+  /**
+   * Reads the request line. Returns undefined if there is none to handle, because an error was answered or the client
+   * is gone.
+   */
   #readLine(): Promise<Buffer | undefined> {
     const { requestBytes, requestMs } = this.#ports.limits;
     const buffer = new LineBuffer(requestBytes);
@@ -99,7 +104,7 @@ export class Connection {
     if (this.#socket.writable) this.#socket.end(encodeReply(reply));
   }
 
-  /** One timer a connection, which does not keep the process alive. */
+  /** Starts the one timer of the connection, which does not keep the process alive. */
   #after(ms: number, run: () => void): void {
     clearTimeout(this.#timer);
     if (this.#socket.destroyed) return;

@@ -1,14 +1,14 @@
-/** What a control socket puts up with. Whoever hits one of these is told so by name. */
+/** The limits of a control socket. A client that exceeds one gets an error that names it. */
 export interface ControlLimits {
-  /** Connections served at once; the next are told to come again. */
+  /** The most connections served at once. Further clients are told to try again. */
   readonly connections: number;
-  /** Of a request line, its newline left out. */
+  /** The most bytes of a request line, without its newline. */
   readonly requestBytes: number;
-  /** From the connection to the end of the request line, however slowly it drips in. */
+  /** The time from the connection to the end of the request line. */
   readonly requestMs: number;
-  /** From the reply until the client has taken it and hung up. */
+  /** The time from the reply until the client has read it and hung up. */
   readonly lingerMs: number;
-  /** How long closing waits for the last replies to be taken. */
+  /** The time that closing waits for the last replies to be read. */
   readonly closeMs: number;
 }
 
@@ -20,5 +20,5 @@ export const CONTROL_LIMITS: ControlLimits = {
   closeMs: 250,
 };
 
-/** Of a reply line: a longer answer belongs into the task's output file. */
+/** The most bytes of a reply line. A longer answer belongs in the task's output file. */
 export const MAX_REPLY_BYTES = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 
-/** Cuts a byte stream into lines; holds at most one unfinished line, and no more of it than allowed. */
+/** Splits a byte stream into lines. It holds at most one unfinished line of at most `maxBytes`. */
 export class LineBuffer {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
@@ -10,12 +10,14 @@ export class LineBuffer {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of the line that has no newline yet. */
+  /** The bytes of the unfinished line. */
   get pendingBytes(): number {
     return this.#bytes;
   }
 
-  /** The lines that this chunk completes, newlines left out; `too-long` ends the use of the buffer. */
+  /**
+   * Returns the lines that this chunk completes, without newlines. After `too-long` the buffer must not be used.
+   */
   push(chunk: Buffer): readonly Buffer[] | 'too-long' {
     const lines: Buffer[] = [];
     let start = 0;
@@ -34,7 +36,7 @@ export class LineBuffer {
   }
 }
 
-/** Text of a line, or undefined where it is no UTF-8. */
+/** Returns the text of a line, or undefined if it is not UTF-8. */
 export function lineText(line: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(line);

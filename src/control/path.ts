@@ -3,11 +3,11 @@ import { realpathSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
-import { currentUid } from './user.ts';
+import { currentUid } from './current-uid.ts';
 
 /**
- * Bytes of a path that fit into the address of a Unix socket everywhere: macOS has 104 with the
- * closing zero, Linux 108 (unix(7)). Node 22 binds a longer path cut short and says nothing.
+ * The most bytes of the path of a Unix socket that all systems accept: macOS has 104 with the closing zero, Linux 108
+ * (unix(7)). Node 22 silently truncates a longer path.
  */
 const MAX_PATH_BYTES = 103;
 
@@ -19,14 +19,14 @@ export interface ControlPathOptions {
   readonly dataDir: string;
   /** The owner token of the process, from its file in the store: 12 of `[a-z0-9]`. */
   readonly token: string;
-  /** Default: this process's. */
+  /** Default: this process's user. */
   readonly uid?: number;
 }
 
 /**
- * Where the control socket of a process lies: in the data directory, or, where that path is too long
- * for a socket, in a directory under `/tmp` (not `TMPDIR`: two processes with different ones must
- * agree). Links on the way to the data directory make no difference. Throws `INVALID_PARAM`.
+ * Returns the path of a process's control socket: in the data directory or, if that path is too long for a socket, in
+ * a directory under `/tmp` (not `TMPDIR`, which may differ between two processes). Links on the way to the data
+ * directory make no difference. Throws `INVALID_PARAM`.
  */
 export function controlPath(options: ControlPathOptions): string {
   const { dataDir, token, uid = currentUid() } = options;

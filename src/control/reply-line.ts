@@ -1,13 +1,14 @@
+import { type ControlReply, checkVersion, CONTROL_VERSION } from './protocol.ts';
 import { ERROR_CODES, errorInfo, MusterError, type ErrorInfo } from '../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { byteLength } from '../base/text.ts';
 import { lineText } from './line-buffer.ts';
 import { MAX_REPLY_BYTES } from './limits.ts';
-import type { ControlReply } from './reply.ts';
-import { checkVersion, CONTROL_VERSION } from './version.ts';
 
-/** A reply as it goes over the wire. One that can't be written or is too long becomes an error reply. */
+/**
+ * Encodes a reply as one line. A reply that cannot be encoded or is too long becomes an error reply.
+ */
 export function encodeReply(reply: ControlReply): string {
   try {
     const line = replyLine(reply);
@@ -26,15 +27,15 @@ function replyLine(reply: ControlReply): string {
 }
 
 /**
- * The reply on a line; undefined for a line of another type, which a later release may send before
- * it. Throws `CONFLICT` for another version, `INTERNAL_ERROR` for what is no line of ours.
+ * Decodes a line. Returns undefined for a line of another type, which a later release may send before the reply.
+ * Throws `CONFLICT` for another version, and `INTERNAL_ERROR` for a line that is not part of the protocol.
  */
 export function decodeReply(line: Buffer): ControlReply | undefined {
   const value = parseJsonLine(lineText(line) ?? '');
-  if (!isJsonObject(value)) throw garbled('not a JSON object');
+  if (!isJsonObject(value)) throw malformedReply('not a JSON object');
   checkVersion(value['v'], 'process');
   const { type, ok, text, data, error } = value;
-  if (typeof type !== 'string') throw garbled('a line without a type');
+  if (typeof type !== 'string') throw malformedReply('a line without a type');
   if (type !== 'reply') return undefined;
   if (ok === false && isErrorInfo(error)) {
     const { code, message, retryable } = error;
@@ -43,7 +44,7 @@ export function decodeReply(line: Buffer): ControlReply | undefined {
   if (ok === true && typeof text === 'string') {
     return { ok, text, ...(data === undefined ? {} : { data }) };
   }
-  throw garbled('a reply that is neither a result nor an error');
+  throw malformedReply('a reply that is neither a result nor an error');
 }
 
 function isErrorInfo(value: JsonValue | undefined): value is JsonValue & ErrorInfo {
@@ -55,8 +56,8 @@ function isErrorInfo(value: JsonValue | undefined): value is JsonValue & ErrorIn
   );
 }
 
-/** The error of a client whose peer does not keep to the protocol. */
-export function garbled(what: string): MusterError {
+/** Returns the error of a client whose peer does not follow the protocol. */
+export function malformedReply(what: string): MusterError {
   return new MusterError(
     'INTERNAL_ERROR',
     `the running Muster process answered what can't be read (${what}); whether it did what was asked is unknown: \`muster tasks show\` tells`,

@@ -1,14 +1,13 @@
+import { type ControlRequest, checkVersion, CONTROL_VERSION } from './protocol.ts';
 import { MusterError } from '../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { truncate } from '../base/text.ts';
 import { lineText } from './line-buffer.ts';
-import type { ControlRequest } from './request.ts';
-import { checkVersion, CONTROL_VERSION } from './version.ts';
 
 type Operation = ControlRequest['op'];
 
-/** The fields of each operation beside `v`, `op` and `task`. */
+/** The fields of each operation besides `v`, `op` and `task`. */
 const FIELDS: Readonly<Record<Operation, readonly string[]>> = {
   stop: ['because'],
   send: ['message'],
@@ -19,17 +18,17 @@ const FIELDS: Readonly<Record<Operation, readonly string[]>> = {
 
 const COMMON_FIELDS = ['v', 'op', 'task'];
 
-/** A whole id, or the beginning of one. */
+/** A full id, or the beginning of one. */
 const TASK = /^[a-z0-9]{1,32}$/;
 
-/** A request as it goes over the wire: one line of JSON with its newline. */
+/** Encodes a request as one line of JSON with its newline. */
 export function encodeRequest(request: ControlRequest): string {
   return `${JSON.stringify({ v: CONTROL_VERSION, ...request })}\n`;
 }
 
 /**
- * Reads a request line, exactly: a misspelt field of a stop or a resume must not pass for none.
- * Throws `CONFLICT` for another version, `INVALID_PARAM` naming the field for anything else.
+ * Decodes a request line strictly, so that a misspelt field is an error. Throws `CONFLICT` for another version, and
+ * `INVALID_PARAM` that names the field for any other mistake.
  */
 export function decodeRequest(line: Buffer): ControlRequest {
   const value = parseJsonLine(lineText(line) ?? '');
@@ -125,7 +124,7 @@ function optionalCount(value: JsonObject, name: string): number | undefined {
 
 const SHOWN = 60;
 
-/** Part of a value for a message: an object's inside may be any size, and nests any depth. */
+/** Returns a short form of a value for a message, because an object may have any size and depth. */
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null)

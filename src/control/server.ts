@@ -1,3 +1,5 @@
+import type { ControlRequest, ControlReply } from './protocol.ts';
+import { listenAt, sweepSockets } from './socket-file.ts';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -5,48 +7,46 @@ import { MusterError } from '../base/errors.ts';
 import { Connection } from './connection.ts';
 import { CONTROL_LIMITS, type ControlLimits } from './limits.ts';
 import { checkPathLength } from './path.ts';
-import { makePrivateDirectory } from './private-directory.ts';
-import type { ControlReply } from './reply.ts';
-import type { ControlRequest } from './request.ts';
-import { listenAt } from './socket-file.ts';
-import { sweepSockets } from './sweep.ts';
-import { currentUid } from './user.ts';
+import { makeSocketDirectory } from './socket-directory.ts';
+import { currentUid } from './current-uid.ts';
 
-export interface OpenControlOptions {
-  /** From `controlPath`; its directory is made, that one's parent must be there. */
+export interface ControlServerOptions {
+  /**
+   * The path from `controlPath`. Its directory is created, and that directory's parent must exist.
+   */
   readonly path: string;
   /**
-   * Does what another terminal asks. Sees only requests in good order, up to `limits.connections` at
-   * once. A rejection becomes an error reply; hanging up does not take a request back.
+   * Carries out a request. It gets only valid requests, up to `limits.connections` at once. A rejection becomes an
+   * error reply. A client that hangs up does not cancel its request.
    */
   handle(request: ControlRequest): Promise<ControlReply>;
-  /** Default `CONTROL_LIMITS`. */
+  /** Default: `CONTROL_LIMITS`. */
   readonly limits?: Partial<ControlLimits>;
-  /** Whom the directory must belong to. Default: this process's user. */
+  /** The required owner of the directory. Default: this process's user. */
   readonly uid?: number;
 }
 
-/** A control socket that is listened on. Does not keep the process alive. */
+/** A control socket with a listening server. It does not keep the process alive. */
 export interface ControlServer {
   readonly path: string;
   /**
-   * Removes the socket and ends all connections: a request still at work is answered `CANCELLED`.
-   * Twice is once. Does not throw.
+   * Removes the socket and ends all connections. A request in progress is answered `CANCELLED`. A second call has no
+   * effect. Does not throw.
    */
   close(): Promise<void>;
 }
 
 /**
- * Listens for other terminals. Throws `CONFLICT` where another process listens at `path`,
- * `PERMISSION_DENIED` for a directory that others can enter, `INVALID_PARAM` for a path too long,
- * and what else the system says as `NOT_FOUND` or `INTERNAL_ERROR`.
+ * Listens for other terminals. Throws `CONFLICT` if another process listens at `path`, `PERMISSION_DENIED` for a
+ * directory that others can enter, `INVALID_PARAM` for a path that is too long, and `NOT_FOUND` or `INTERNAL_ERROR`
+ * for other failures of the system.
  */
-export async function openControl(options: OpenControlOptions): Promise<ControlServer> {
+export async function openControlServer(options: ControlServerOptions): Promise<ControlServer> {
   const { path, uid = currentUid() } = options;
   const limits = { ...CONTROL_LIMITS, ...options.limits };
   const directory = dirname(path);
   checkPathLength(path);
-  await makePrivateDirectory(directory, uid);
+  await makeSocketDirectory(directory, uid);
   const connections = new Set<Connection>();
   let served = 0;
   const accept = (socket: Socket): void => {

@@ -8,7 +8,9 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 
 const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EAGAIN']);
 
-/** A failure of the system around a control socket. `action` reads like `listen on`. */
+/**
+ * Returns the error for a failure of the system around a control socket. `action` reads like `listen on`.
+ */
 export function socketError(action: string, path: string, thrown: unknown): MusterError {
   if (thrown instanceof MusterError) return thrown;
   const code = systemErrorCode(thrown) ?? '';

@@ -1,36 +1,38 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, link, lstat, rm } from 'node:fs/promises';
-import type { Server } from 'node:net';
+import { chmod, link, lstat, rm, readdir } from 'node:fs/promises';
+import { type Server, connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { checkPathLength } from './path.ts';
-import { probeSocket } from './probe.ts';
 import { socketError } from './socket-error.ts';
 
-/** Of names that a socket has for a moment, which fit where `<token>.sock` does. */
-export const PASSING_SUFFIX = '.tmp';
+/**
+ * The suffix of temporary names, as long as `.sock` or shorter, so that they fit where `<token>.sock` does.
+ */
+export const TEMPORARY_SUFFIX = '.tmp';
 
 const SOCKET_MODE = 0o600;
-/** Each further one means that somebody took the name in the moment in which it was free. */
+/**
+ * The most attempts. Each further one means that another process took the name in the moment in which it was free.
+ */
 const ATTEMPTS = 3;
 
-/** The name of a listening socket. */
+/** The file of a listening socket. */
 export interface SocketFile {
-  /** Takes the name away, if it still means this socket. Never throws for one that is gone. */
+  /** Removes the file if it is still this socket. Never throws for one that is gone. */
   remove(): Promise<void>;
 }
 
 /**
- * Lets the server listen at `path`. The socket is bound under a passing name, gets its mode there and
- * only then its own name, by a link: so under its own name it never has a wider mode, nobody else's is ever
- * replaced (a link fails where a name is taken, and one name has one winner), and what the server
- * (libuv) unlinks on closing is the passing name and not a successor's. Throws `CONFLICT` where
- * somebody listens; on any failure the server is closed.
+ * Lets the server listen at `path`. The socket is bound under a temporary name, gets its mode there and only then its
+ * own name, by a link. So it never has a wider mode under its own name, no other socket is ever replaced (a link
+ * fails if a name is taken, and one process wins), and libuv unlinks the temporary name on closing, not the socket of
+ * a successor. Throws `CONFLICT` if a process listens there. On any failure the server is closed.
  */
 export async function listenAt(server: Server, path: string): Promise<SocketFile> {
-  const bound = join(dirname(path), `${newId()}${PASSING_SUFFIX}`);
+  const bound = join(dirname(path), `${newId()}${TEMPORARY_SUFFIX}`);
   checkPathLength(bound);
   try {
     server.listen({ path: bound, exclusive: true });
@@ -60,14 +62,14 @@ async function takeName(bound: string, path: string): Promise<void> {
 }
 
 /**
- * Removes the socket that a dead process left. Only who holds a lock named after that very socket may
- * do it: between looking and removing nobody else can put a live one in its place. A lock that
- * outlives its holder is swept as a passing name.
+ * Removes the socket that a dead process left. Only the holder of a lock named after that very socket may do it, so
+ * that nobody can put a live one in its place between the check and the removal. A lock that outlives its holder is
+ * swept like a temporary name.
  */
 async function clearName(bound: string, path: string): Promise<void> {
   const dead = await deadSocket(path);
   if (dead === undefined) return;
-  const lock = join(dirname(path), `${dead.name}${PASSING_SUFFIX}`);
+  const lock = join(dirname(path), `${dead.name}${TEMPORARY_SUFFIX}`);
   try {
     await link(bound, lock);
   } catch (thrown) {
@@ -83,7 +85,9 @@ async function clearName(bound: string, path: string): Promise<void> {
 }
 
 interface FileIdentity {
-  /** 12 of `[a-z0-9]`, another one for every file there ever was: inode numbers are used again. */
+  /**
+   * 12 of `[a-z0-9]`, different for every file that ever existed, because inode numbers are used again.
+   */
   readonly name: string;
   readonly isSocket: boolean;
 }
@@ -99,7 +103,9 @@ async function identify(path: string): Promise<FileIdentity | undefined> {
   }
 }
 
-/** The dead socket at a path, or undefined where there is nothing any more. Throws for anything else. */
+/**
+ * Returns the dead socket at a path, or undefined if the file is gone. Throws for anything else.
+ */
 async function deadSocket(path: string): Promise<FileIdentity | undefined> {
   const file = await identify(path);
   if (file === undefined) return undefined;
@@ -126,4 +132,61 @@ async function removeIfSame(path: string, own: { dev: bigint; ino: bigint }): Pr
   } catch {
     // Gone, or out of reach with its directory: either way there is no name of ours left to take away.
   }
+}
+
+/**
+ * Returns whether a process listens on the socket file at `path`. Only a refused connection proves a dead process.
+ * Any other failure (no descriptors left, a full queue) proves nothing: `unknown`. BSD kernels also refuse when the
+ * queue is full, so there a process with 128 waiting clients looks dead.
+ */
+function probeSocket(path: string): Promise<'listening' | 'dead' | 'gone' | 'unknown'> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve('listening');
+    });
+    socket.once('error', (error) => {
+      const code = systemErrorCode(error);
+      if (code === 'ECONNREFUSED') resolve('dead');
+      else resolve(code === 'ENOENT' ? 'gone' : 'unknown');
+    });
+  });
+}
+
+/** The most sockets that one sweep checks. A sweep runs at each start, so few are enough. */
+const MOST = 16;
+const NAME = /^[a-z0-9]{12}\.(?:sock|tmp)$/;
+/**
+ * The age at which a socket under a temporary name is swept. A younger one may be about to listen.
+ */
+const PASSING_MS = 60_000;
+
+export interface SocketSweep {
+  readonly directory: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /**
+   * From 0 to below 1: the position in the directory at which the sweep begins, so that each file gets its turn.
+   */
+  readonly from: number;
+}
+
+/**
+ * Removes sockets that dead processes left in our directory, a few at a time. Never throws, because the next start
+ * tries again.
+ */
+export async function sweepSockets(options: SocketSweep): Promise<void> {
+  const { directory, now, from } = options;
+  const names = (await readdir(directory).catch(() => [])).filter((name) => NAME.test(name));
+  const begin = Math.floor(from * names.length);
+  const some = [...names.slice(begin), ...names.slice(0, begin)].slice(0, MOST);
+  await Promise.allSettled(some.map((name) => removeIfDead(join(directory, name), now)));
+}
+
+async function removeIfDead(path: string, now: number): Promise<void> {
+  const stat = await lstat(path);
+  if (!stat.isSocket()) return;
+  if (path.endsWith(TEMPORARY_SUFFIX) && now - stat.ctimeMs < PASSING_MS) return;
+  if ((await probeSocket(path)) === 'dead') await rm(path, { force: true });
 }

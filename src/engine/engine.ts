@@ -201,9 +201,9 @@ export class Engine {
 
   /** Gathers the items that a person quotes in a message to a task, which may not exist yet. */
   async quote(to: QuoteRecipient, wish: QuoteRequest, signal?: AbortSignal): Promise<QuotedItems> {
-    const { quoteItems: enclose } = await import('./quote/quote.ts');
+    const { quoteItems } = await import('./quote/quote.ts');
     const receiver = resolveRecipient(this.deps, to, this.running);
-    return enclose(this.deps, receiver, wish, signal ?? new AbortController().signal);
+    return quoteItems(this.deps, receiver, wish, signal ?? new AbortController().signal);
   }
 
   /** Sends a message to a running task, for its next request. Throws `NOT_FOUND` if it does not run in this process. */

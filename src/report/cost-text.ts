@@ -1,6 +1,8 @@
 import type { Use } from '../protocol/state/ledger.ts';
 
-/** `$0.0123`, `at least $0.0123` where the price of a part is not known, or `unknown`. */
+/**
+ * Returns a cost as `$0.0123`, as `at least $0.0123` if the price of a part is not known, or as `unknown`.
+ */
 export function costText({ costUsd, unpriced, answers }: Use): string {
   if (unpriced === 0) return usd(costUsd);
   return unpriced === answers ? 'unknown' : `at least ${usd(costUsd)}`;
@@ -10,7 +12,7 @@ function usd(amount: number): string {
   return `$${amount.toFixed(4)}`;
 }
 
-/** `1,234,567`. */
+/** Returns a count as `1,234,567`. */
 export function countText(count: number): string {
   return String(Math.round(count)).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }

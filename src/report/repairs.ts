@@ -4,7 +4,7 @@ import type { Repair, Repairs } from '../protocol/repair.ts';
 /** The repairs that were made to the answers of each model, by `provider/id`. */
 export type RepairsByModel = ReadonlyMap<string, ReadonlyMap<Repair, number>>;
 
-/** Adds up what the events of one or more logs say of repairs. */
+/** Counts the repairs in the events of one or more logs. */
 export class RepairCount {
   private readonly models = new Map<string, Map<Repair, number>>();
   /** The model that the open turn was sent to. */

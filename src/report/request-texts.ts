@@ -2,25 +2,25 @@ import { byteLength } from '../base/text.ts';
 import { estimateTokens } from '../base/token-estimate.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 
-/** A text that stands in a request. Tokens are estimated. */
+/** A text of a request. Tokens are estimated. */
 export interface RequestText {
   readonly name: string;
   readonly bytes: number;
   readonly tokens: number;
 }
 
-export function requestText(name: string, text: string): RequestText {
+export function measureText(name: string, text: string): RequestText {
   return { name, bytes: byteLength(text), tokens: estimateTokens(text) };
 }
 
-/** The tools of a request, each as JSON, in its order. */
+/** Returns the tools of a request, each as JSON, in its order. */
 export function toolTexts({ tools }: Pick<RequestPrefix, 'tools'>): readonly RequestText[] {
-  return tools.map((tool) => requestText(`tool ${tool.name}`, JSON.stringify(tool)));
+  return tools.map((tool) => measureText(`tool ${tool.name}`, JSON.stringify(tool)));
 }
 
 /**
- * The system prompt by its parts; the empty line behind a part counts with it, so that they add up to the
- * prompt. One source, `system prompt`, where nothing is recorded of its parts.
+ * Returns the parts of the system prompt. The empty line after a part counts with it, so that they add up to the
+ * prompt. If the log does not record parts, there is one, `system prompt`.
  */
 export function systemTexts({
   system,
@@ -28,7 +28,7 @@ export function systemTexts({
 }: Pick<RequestPrefix, 'system' | 'parts'>): readonly RequestText[] {
   const [shared, ...own] = system;
   if (shared === undefined) return [];
-  return [...sharedSources(shared, parts), ...own.map((text) => requestText('task line', text))];
+  return [...sharedSources(shared, parts), ...own.map((text) => measureText('task line', text))];
 }
 
 const BETWEEN = '\n\n';
@@ -42,8 +42,8 @@ function sharedSources(text: string, parts: RequestPrefix['parts']): readonly Re
     // A log that was brought here may say anything.
     if (!isLast && text.slice(end, end + BETWEEN.length) !== BETWEEN) break;
     const behind = isLast ? end : end + BETWEEN.length;
-    sources.push(requestText(name, text.slice(at, behind)));
+    sources.push(measureText(name, text.slice(at, behind)));
     at = behind;
   }
-  return sources.length > 0 && at === text.length ? sources : [requestText('system prompt', text)];
+  return sources.length > 0 && at === text.length ? sources : [measureText('system prompt', text)];
 }

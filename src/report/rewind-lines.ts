@@ -7,7 +7,9 @@ import { displayPath } from '../sys/paths.ts';
 const SHOWN_COMMANDS = 10;
 const SHOWN_COMMAND = 100;
 
-/** What a rewind would do, for a person. Everything from outside is one line. Paths count from `cwd`. */
+/**
+ * Describes what a rewind would do, for a person. Each text from outside is one line. Paths are relative to `cwd`.
+ */
 export function rewindLines(plan: RewindPlan, cwd: string): readonly string[] {
   const { task, isThere, ends, refused, to } = plan;
   if (ends !== null) {

@@ -1,7 +1,7 @@
 /**
- * What a task is at, or waits for: a slot to work in, its model, the wait before a request is sent
- * again, a rate limit or memory, a tool, its children, a person; `away`: nobody worked on it, from the
- * death of one process until another took its log.
+ * The activities of a task: it waits for a slot, for its model, to send a request again, for a rate limit or memory,
+ * for a tool, its children or a person. `away` is the time from the death of one process until another one takes the
+ * log.
  */
 export const SPAN_KINDS = [
   'slot',
@@ -15,17 +15,19 @@ export const SPAN_KINDS = [
 ] as const;
 export type SpanKind = (typeof SPAN_KINDS)[number];
 
-/** A stretch of time in which a task was at one thing. */
+/** A span of time with one activity of a task. */
 export interface Span {
   readonly kind: SpanKind;
   /** Milliseconds since the epoch; never after `to`. */
   readonly from: number;
   readonly to: number;
-  /** Which tools, whose limit, what failed; empty where the kind says it all. From outside. */
+  /**
+   * The tools, the limit or the failure, or empty if the kind says everything. Text from outside.
+   */
   readonly detail: string;
 }
 
-/** What each kind is called before people. */
+/** The names of the kinds for people. */
 export const SPAN_NAMES: Readonly<Record<SpanKind, string>> = {
   slot: 'waits for a slot',
   model: 'model',
@@ -37,7 +39,7 @@ export const SPAN_NAMES: Readonly<Record<SpanKind, string>> = {
   away: 'nobody worked on it',
 };
 
-/** Milliseconds by kind, those that there are, in the order of SPAN_KINDS. */
+/** Adds up the milliseconds of each kind that occurs, in the order of SPAN_KINDS. */
 export function timeByKind(
   spans: readonly Span[],
 ): readonly { readonly kind: SpanKind; readonly ms: number }[] {

@@ -8,10 +8,10 @@ import type { Receipt, TaskStatus } from '../protocol/result.ts';
 import { liveBefore } from '../protocol/events/rewound.ts';
 import type { Span } from './span.ts';
 import { Timeline } from './timeline.ts';
-import { addToTurns, type TurnRow } from './turns.ts';
+import { addTurnEvent, type TurnRow } from './turn-rows.ts';
 import type { TaskState } from '../protocol/state/task-state.ts';
 
-/** A task, as its log alone tells it. Times are milliseconds since the epoch. */
+/** A task as its log describes it. Times are milliseconds since the epoch. */
 export interface TaskReport {
   readonly id: string;
   readonly parent: string | null;
@@ -21,28 +21,28 @@ export interface TaskReport {
   readonly prompt: string;
   readonly status: TaskStatus;
   readonly end: EndReason | null;
-  /** The whole answer, or what there is of one. */
+  /** The full answer, or the part that exists. */
   readonly result: string;
-  /** `provider/id`: the one that answered last, else the one decided on. */
+  /** `provider/id` of the model that answered last, or of the chosen one. */
   readonly model: string;
   readonly createdAt: number;
-  /** When it ended, was heard of last or, where it is at work, now. */
+  /** The time of its end, of its last event or, for a running task, of now. */
   readonly until: number;
   readonly spans: readonly Span[];
   readonly turns: readonly TurnRow[];
   readonly tools: readonly { readonly tool: string; readonly count: number }[];
   readonly toolCalls: number;
-  /** What the provider said, and apart from it what had to be estimated; of this task alone. */
+  /** The use that the provider reported and the use that was estimated, of this task alone. */
   readonly reported: Use;
   readonly estimated: Use;
   readonly receipt: Receipt;
   readonly warnings: readonly string[];
   readonly events: number;
-  /** Each time that it was put back to one of its events. */
-  readonly rewinds: readonly Rewind[];
+  /** The rewinds of the task. */
+  readonly rewinds: readonly RewindRow[];
 }
 
-export interface Rewind {
+export interface RewindRow {
   /** The number of its own event. */
   readonly seq: number;
   /** The number of the event that it leads to. */
@@ -56,10 +56,10 @@ export class TaskReportFold {
   private readonly fold: LogFold;
   private readonly timeline = new Timeline();
   private readonly turns: TurnRow[] = [];
-  private readonly rewinds: Rewind[] = [];
+  private readonly rewinds: RewindRow[] = [];
   private events = 0;
 
-  /** `readAgain`: the log that the events are of. */
+  /** `readAgain` reads the log of the events again. */
   constructor(readAgain: RescanLog) {
     this.fold = new LogFold(readAgain);
   }
@@ -70,7 +70,7 @@ export class TaskReportFold {
     const { state } = this.fold;
     if (state === null) return;
     this.timeline.add(event, state);
-    addToTurns(this.turns, event);
+    addTurnEvent(this.turns, event);
     if (event.type === 'task.rewound') this.goBack(event);
   };
 
@@ -119,7 +119,7 @@ export class TaskReportFold {
   }
 }
 
-/** One without an end that nobody works on has broken off. */
+/** Returns the status of a task. A task without an end and without an owner was interrupted. */
 function statusOf(state: TaskState, { isOwned }: { readonly isOwned: boolean }): TaskStatus {
   const hasBrokenOff = state.end === null && !isOwned && state.status !== 'parked';
   return hasBrokenOff ? 'interrupted' : state.status;

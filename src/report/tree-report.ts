@@ -2,14 +2,13 @@ import { addUse, NO_USE, type Use } from '../protocol/state/ledger.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { TaskReportFold, type TaskReport } from './task-report.ts';
-import { TreeTimes } from './tree-times.ts';
 
-/** A task with all below it, each below its parent in the order in which it was made. */
+/** A task and its descendants, each below its parent in the order of their creation. */
 export interface TreeReport {
   readonly rows: readonly TreeRow[];
   /**
-   * Milliseconds since the epoch: from the first task's making to the last one's end, or now. As all times of
-   * a report they follow the monotonic clock, even if the wall clock was set meanwhile.
+   * The time from the creation of the first task to the last end, or now, in milliseconds since the epoch. All times
+   * of a report follow the monotonic clock, even if the wall clock was set meanwhile.
    */
   readonly from: number;
   readonly to: number;
@@ -19,24 +18,24 @@ export interface TreeReport {
 
 export interface TreeRow {
   readonly id: string;
-  /** Below the task that was asked for; that is 0. */
+  /** The depth below the requested task, which is at 0. */
   readonly level: number;
-  /** Null where its log is not here or can't be read: `problem` says so. */
+  /** The report, or null if the log is missing or cannot be read; `problem` says why. */
   readonly report: TaskReport | null;
   readonly problem: string | null;
 }
 
-/** Where the logs come from. */
+/** The source of the logs. */
 export interface LogSource {
-  /** Visits all events of a log in order. Throws for one that is not there. */
+  /** Visits all events of a log in order. Throws for a log that does not exist. */
   scan(id: string, visit: (event: TaskEvent) => void): void;
-  /** Whether a living process has it. */
+  /** Returns whether a living process owns the log. */
   isOwned(id: string): boolean;
 }
 
 /**
- * Reads a task's log and those of all below it, each once. Throws for a task that is not there; a child
- * whose log is not here is a row that says so.
+ * Reads the logs of a task and its descendants, each once. Throws for a task that does not exist. A child whose log
+ * is missing is a row that says so.
  */
 export function treeReport(
   source: LogSource,
@@ -44,7 +43,7 @@ export function treeReport(
   { now, visit = () => {} }: TreeReportOptions,
 ): TreeReport {
   const rows: TreeRow[] = [];
-  const times = new TreeTimes();
+  const times = new TreeClock();
   const seen = new Set<string>();
   const stack = [{ id, level: 0 }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -76,7 +75,7 @@ const WITHOUT_SPECIFICATION = 'its specification (task.created) is missing or da
 function rowOf(
   source: LogSource,
   { id, level }: { readonly id: string; readonly level: number },
-  { now, visit, times }: Required<TreeReportOptions> & { readonly times: TreeTimes },
+  { now, visit, times }: Required<TreeReportOptions> & { readonly times: TreeClock },
 ): TreeRow {
   const scan = (each: (event: TaskEvent) => void) => {
     const log = times.log(id);
@@ -112,4 +111,46 @@ function sumsOf(reports: readonly TaskReport[]): Omit<TreeReport, 'rows'> {
     to = Math.max(to, report.until);
   }
   return { from, to, reported, estimated };
+}
+
+/**
+ * Puts the events of a tree's logs on one timeline on which durations are right even if the wall clock
+ * was set while a process worked on the tree: for each process, the time of its first event in the
+ * tree is that of the wall clock, and all others follow by its monotonic clock.
+ */
+class TreeClock {
+  /** The clock shift of each process that counts as zero. */
+  private readonly processes = new Map<string, number>();
+  /** The same for the first events of tasks, which the parent's process has written. */
+  private readonly children = new Map<string, number>();
+
+  /** Begins a log. Its events must be added in order, and those of its parent before them. */
+  log(id: string): LogClock {
+    let base = this.children.get(id);
+    const { processes, children } = this;
+    return {
+      aheadMs: 0,
+      timed(event) {
+        const shift = event.clockShift ?? 0;
+        if (event.type === 'task.claimed') {
+          const process = `${event.pid} ${event.host}`;
+          base = processes.get(process) ?? shift;
+          processes.set(process, base);
+        }
+        base ??= shift;
+        if (event.type === 'child.created') children.set(event.child, base);
+        this.aheadMs = shift - base;
+        if (shift === 0 && base === 0) return event;
+        const { clockShift: _, ...unshifted } = event;
+        return { ...unshifted, ts: event.ts - this.aheadMs };
+      },
+    };
+  }
+}
+
+export interface LogClock {
+  /** Milliseconds by which the wall clock was ahead of the timeline at the newest event. */
+  aheadMs: number;
+  /** Returns the next event with its time on the timeline as `ts`. */
+  timed(event: TaskEvent): TaskEvent;
 }

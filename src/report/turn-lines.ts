@@ -1,13 +1,15 @@
 import { oneLine, truncate } from '../base/text.ts';
 import { shortCount, shortDuration, sinceText } from './figures.ts';
-import type { TurnRow } from './turns.ts';
+import type { TurnRow } from './turn-rows.ts';
 
-/** Code points of what a turn called, or how it failed. */
+/** The most code points of the calls or the failure of a turn. */
 const SHOWN_OUTCOME = 160;
 
 const HEADER = ['turn', 'at', 'took', 'in', 'out', 'cached', 'cost', 'then'] as const;
 
-/** The turns as lines of a table, its header first, right-aligned but for the last column. Pure. */
+/**
+ * Returns the turns as lines of a table, the header first, right-aligned except for the last column.
+ */
 export function turnLines(turns: readonly TurnRow[], from: number): readonly string[] {
   const rows = [HEADER, ...turns.map((turn) => cells(turn, from))];
   const widths = HEADER.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));

@@ -1,3 +1,4 @@
+import { previewProjectFile } from '../config/load.ts';
 import { isUtf8 } from 'node:buffer';
 import { UsageError } from '../base/errors.ts';
 import { absolutePath, isInside } from '../sys/paths.ts';
@@ -5,20 +6,19 @@ import { projectRoot } from '../sys/project-directories.ts';
 import { readProjectFile, TRUST_ALL } from '../sys/project-file.ts';
 import { sha256 } from '../sys/read-file.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
-import { previewLayer } from '../config/preview.ts';
-import { oneLine } from '../config/quote.ts';
+import { escapeLine } from '../config/message-text.ts';
 import { AnswerStore, type SavedAnswer } from './saved-answers.ts';
-import { modeName, ModeStore, type SavedMode } from './saved-modes.ts';
-import { approvalDirectory, type StateWish } from './state-place.ts';
-import { settingsGrants, type Grants, memoryGrants } from './grants.ts';
+import { savedModeName, ModeStore, type SavedMode } from './saved-modes.ts';
+import { approvalDirectory, type StateOptions } from './state-directory.ts';
+import { settingsEffects, type FileEffects, memoryEffects } from './file-effects.ts';
 import {
-  byKey,
-  listed,
+  indexEntries,
+  listFile,
   readProjectFiles,
-  stateOf,
-  type FileRead,
+  trustStateOf,
+  type ReadProjectFile,
   type ListedFile,
-} from './listing.ts';
+} from './list-files.ts';
 import { maxBytesOf, type ProjectFile } from './project-files.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
 
@@ -31,35 +31,39 @@ export interface TrustListing {
   readonly modes: readonly SavedMode[];
 }
 
-/** Approving what a file holds: nothing but these bytes, whatever happens to the file meanwhile. */
-export interface Proposal {
+/**
+ * A proposal to approve the present bytes of a file. Later changes of the file are not approved by it.
+ */
+export interface ApprovalProposal {
   readonly entry: Omit<TrustEntry, 'trustedOn'>;
   readonly state: 'new' | 'changed';
-  readonly grants: Grants;
+  readonly grants: FileEffects;
 }
 
-/** What was approved and is not any more. */
-export interface Revoked {
+/** The approvals that were revoked. */
+export interface RevokedApprovals {
   readonly files: readonly TrustEntry[];
   readonly answers: readonly SavedAnswer[];
   readonly modes: readonly SavedMode[];
 }
 
-/** What the user has approved of one project, and what could be. Every method may throw MusterError. */
+/**
+ * The approvals of one project, and the files that could be approved. Every method may throw MusterError.
+ */
 export class Approvals {
-  readonly #place: StateWish;
+  readonly #place: StateOptions;
   readonly #project: string;
 
-  constructor(place: StateWish) {
+  constructor(place: StateOptions) {
     this.#place = place;
     this.#project = projectRoot(place.cwd);
   }
 
   async list(): Promise<TrustListing> {
     const entries = this.#trusted().entries();
-    const trusted = byKey(entries);
+    const trusted = indexEntries(entries);
     const { found, unusable } = await readProjectFiles(this.#place);
-    const files = found.map((read) => listed(read, trusted));
+    const files = found.map((read) => listFile(read, trusted));
     const known = new Set(files.map(entryKey));
     const others = entries.filter(
       (entry) => entry.project === this.#project && !known.has(entryKey(entry)),
@@ -72,17 +76,17 @@ export class Approvals {
     };
   }
 
-  /** What could be approved: of these paths (files, or directories with all below), or everything. */
-  async propose(paths: readonly string[]): Promise<readonly Proposal[]> {
-    const trusted = byKey(this.#trusted().entries());
+  /** Returns the files that could be approved: below these paths, or all. */
+  async propose(paths: readonly string[]): Promise<readonly ApprovalProposal[]> {
+    const trusted = indexEntries(this.#trusted().entries());
     const { found } = await readProjectFiles(this.#place);
     const chosen = paths.length === 0 ? found : this.#chosen(paths, found);
-    const proposals = new Map<string, Proposal>();
+    const proposals = new Map<string, ApprovalProposal>();
     for (const { file, reading } of chosen) {
       if (reading.kind !== 'read') continue;
       const { kind, path } = file;
       const entry = { kind, path, sha256: sha256(reading.bytes), project: this.#project };
-      const state = stateOf(trusted.get(entryKey(entry)), entry.sha256);
+      const state = trustStateOf(trusted.get(entryKey(entry)), entry.sha256);
       if (state === 'trusted') continue;
       const grants = await this.#grants(file, reading.bytes);
       proposals.set(entryKey(entry), { entry, state, grants });
@@ -90,13 +94,13 @@ export class Approvals {
     return [...proposals.values()];
   }
 
-  approve(proposals: readonly Proposal[]): void {
+  approve(proposals: readonly ApprovalProposal[]): void {
     const trustedOn = new Date().toISOString();
     this.#trusted().approve(proposals.map(({ entry }) => ({ ...entry, trustedOn })));
   }
 
-  /** Takes back all that was approved of this project; answers for every project stay. */
-  async revokeAll(): Promise<Revoked> {
+  /** Revokes all approvals of this project. Answers for every project remain. */
+  async revokeAll(): Promise<RevokedApprovals> {
     const { files } = await this.list();
     const own = new Set(files.map(entryKey));
     return {
@@ -107,10 +111,10 @@ export class Approvals {
   }
 
   /**
-   * Takes approvals back: of paths (files, or directories with all below), of answers, named by
-   * their rule, and of modes, named as `AGENT=MODE`. Throws UsageError for a name that means none of them.
+   * Revokes approvals of paths (files, or directories with all below), of answers by their rule, and of modes as
+   * `AGENT=MODE`. Throws UsageError for a name that matches none of them.
    */
-  revoke(names: readonly string[]): Revoked {
+  revoke(names: readonly string[]): RevokedApprovals {
     const trusted = this.#trusted();
     const answers = this.#answers();
     const entries = trusted.entries();
@@ -125,10 +129,10 @@ export class Approvals {
       for (const entry of below) files.add(entryKey(entry));
       if (below.length > 0) continue;
       if (saved.some(({ rule }) => rule === name)) rules.add(name);
-      else if (savedModes.some((each) => modeName(each) === name)) modes.add(name);
+      else if (savedModes.some((each) => savedModeName(each) === name)) modes.add(name);
       else {
         throw new UsageError(
-          `${oneLine(name)} is neither a trusted file nor a saved answer, be it a rule or AGENT=MODE; see muster trust list`,
+          `${escapeLine(name)} is neither a trusted file nor a saved answer, be it a rule or AGENT=MODE; see muster trust list`,
         );
       }
     }
@@ -137,7 +141,7 @@ export class Approvals {
     return {
       files: files.size === 0 ? [] : trusted.revoke((entry) => files.has(entryKey(entry))),
       answers: rules.size === 0 ? [] : answers.remove(isMeant),
-      modes: modes.size === 0 ? [] : this.#modes().remove((each) => modes.has(modeName(each))),
+      modes: modes.size === 0 ? [] : this.#modes().remove((each) => modes.has(savedModeName(each))),
     };
   }
 
@@ -153,35 +157,37 @@ export class Approvals {
     return new ModeStore(approvalDirectory(this.#place));
   }
 
-  /** What was trusted from another directory of the project, or is gone. */
+  /**
+   * Returns an entry that was trusted from another directory of the project, or whose file is gone.
+   */
   #elsewhere(entry: TrustEntry): ListedFile {
     const { kind, path } = entry;
     const file = { kind, path, boundary: this.#project, maxBytes: maxBytesOf(kind) };
-    return listed({ file, reading: readProjectFile(file, TRUST_ALL) }, byKey([entry]));
+    return listFile({ file, reading: readProjectFile(file, TRUST_ALL) }, indexEntries([entry]));
   }
 
-  #chosen(paths: readonly string[], found: readonly FileRead[]): readonly FileRead[] {
+  #chosen(paths: readonly string[], found: readonly ReadProjectFile[]): readonly ReadProjectFile[] {
     return paths.flatMap((path) => {
       const places = this.#places(path);
       const chosen = found.filter(({ file }) => places.some((place) => isInside(place, file.path)));
       if (chosen.length > 0) return chosen;
       throw new UsageError(
-        `${oneLine(path)} is nothing that this project could be trusted with; see muster trust list`,
+        `${escapeLine(path)} is nothing that this project could be trusted with; see muster trust list`,
       );
     });
   }
 
-  /** As it is written, and where that leads. */
+  /** Returns the path as written and its real path. */
   #places(path: string): readonly string[] {
     const place = absolutePath(path, this.#place.cwd, this.#place.home);
     return [place, resolveInRoots(place, []).real];
   }
 
-  async #grants(file: ProjectFile, bytes: Buffer): Promise<Grants> {
+  async #grants(file: ProjectFile, bytes: Buffer): Promise<FileEffects> {
     if (file.grants !== undefined) return file.grants(bytes);
-    if (file.kind === 'memory') return memoryGrants(bytes);
+    if (file.kind === 'memory') return memoryEffects(bytes);
     if (!isUtf8(bytes)) return { lines: [], problems: ['It is not UTF-8 text.'] };
     const text = bytes.toString('utf8');
-    return settingsGrants(await previewLayer(file, text, this.#place), text);
+    return settingsEffects(await previewProjectFile(file, text, this.#place), text);
   }
 }

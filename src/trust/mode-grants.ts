@@ -6,8 +6,8 @@ import { identifyDefinition, canGrantByName } from '../policy/mode-grants.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ModeGrant, PermissionMode } from '../protocol/permission.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { oneLine } from '../config/quote.ts';
-import type { ConfigNotice, ValueSource } from '../config/source.ts';
+import { escapeLine } from '../config/message-text.ts';
+import type { ConfigNotice, ValueSource } from '../config/setting.ts';
 import type { SavedModes } from './saved-modes.ts';
 
 interface ConfiguredModes {
@@ -71,12 +71,12 @@ function readGrant(written: WrittenGrant, agents: readonly AgentDefinition[]): R
 }
 
 function shownGrant({ agent, mode }: Pick<WrittenGrant, 'agent' | 'mode'>): string {
-  return `${oneLine(agent)}=${mode}`;
+  return `${escapeLine(agent)}=${mode}`;
 }
 
 /** A notice that a grant in a file or a variable has no effect, and why. */
-function ignoredGrant(written: WrittenGrant, because: string): ConfigNotice {
-  const message = `permissions.agent_modes ${shownGrant(written)} has no effect: ${because}`;
+function ignoredGrant(written: WrittenGrant, reason: string): ConfigNotice {
+  const message = `permissions.agent_modes ${shownGrant(written)} has no effect: ${reason}`;
   return { where: written.source.where, message };
 }
 
@@ -86,7 +86,7 @@ function grantBeyondDefinition(
   mode: PermissionMode,
 ): string | null {
   if (wished !== 'plan' && (wished !== 'default' || mode === 'default')) return null;
-  return `the definition of ${oneLine(name)} asks for ${wished} mode, and a grant gives no agent more than its definition asks for`;
+  return `the definition of ${escapeLine(name)} asks for ${wished} mode, and a grant gives no agent more than its definition asks for`;
 }
 
 /**
@@ -98,19 +98,19 @@ function grantToOtherFile(
   { mode, source }: WrittenGrant,
 ): ConfigNotice | null {
   if (agent.mode !== null && !isNarrowerMode('default', agent.mode)) return null;
-  const message = `permissions.agent_modes grants ${mode} mode to your own agent ${oneLine(agent.name)}, and not to ${oneLine(agent.origin.path)}, which takes its place here; --agent-mode ${oneLine(agent.name)}=${mode} grants it to that one, for one conversation`;
+  const message = `permissions.agent_modes grants ${mode} mode to your own agent ${escapeLine(agent.name)}, and not to ${escapeLine(agent.origin.path)}, which takes its place here; --agent-mode ${escapeLine(agent.name)}=${mode} grants it to that one, for one conversation`;
   return { where: source.where, message };
 }
 
 /** The grants, as `NAME=MODE`, that would give an agent more than the default mode. */
-export function agentModesOf({ name, mode: wished }: AgentDefinition): readonly string[] {
+export function grantableModes({ name, mode: wished }: AgentDefinition): readonly string[] {
   return GRANTABLE_MODES.filter(
     (mode) => mode !== 'default' && (wished === null || !isNarrowerMode(wished, mode)),
   ).map((mode) => `${name}=${mode}`);
 }
 
 /** The grants that no log of a task holds: those at the start of this process, and those answered since. */
-export function modeGrantStore(
+export function createModeGrantStore(
   configured: readonly ModeGrant[],
   saved: SavedModes,
 ): ModeGrantStore {

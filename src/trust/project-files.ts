@@ -3,13 +3,18 @@ import { namesIn } from '../sys/directory-names.ts';
 import { PROJECT_AGENT_MEMORY } from '../sys/memory-places.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../sys/project-file.ts';
 import { INDEX_NAME } from '../tools/memory/index-file.ts';
-import { projectClaudeFiles } from '../config/claude-places.ts';
-import { findConfigFiles } from '../config/project-file.ts';
+import { projectClaudeFiles } from '../config/claude-files.ts';
+import { findConfigFiles } from '../config/find-config-files.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
-import type { UserPlace } from '../config/paths.ts';
+import type { UserEnvironment } from '../config/paths.ts';
 import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
-import { agentLines, definitionGrants, skillLines, templateLines } from './definition-grants.ts';
-import type { Grants } from './grants.ts';
+import {
+  agentEffects,
+  definitionEffects,
+  skillEffects,
+  templateEffects,
+} from './definition-effects.ts';
+import type { FileEffects } from './file-effects.ts';
 import { SKILLS, TEMPLATES, AGENTS } from '../agents/kinds.ts';
 import type { DefinitionKind } from '../agents/loader/kind.ts';
 import { listDefinitionFiles } from '../agents/loader/list-files.ts';
@@ -19,7 +24,7 @@ import { createSearchContext, type SearchContext } from '../agents/loader/search
 /** A file of the project that has an effect on Muster if it is trusted. */
 export interface ProjectFile extends ProjectFileRequest {
   /** Returns what the definitions in the file would do. Absent: it holds no definitions. */
-  readonly grants?: (bytes: Buffer) => Promise<Grants>;
+  readonly grants?: (bytes: Buffer) => Promise<FileEffects>;
   /** Returns the paths of other files that the definitions in it refer to. */
   readonly referencedFiles?: (text: string) => Promise<readonly string[]>;
   /** For files with permissions: the directory from which patterns like `/src/**` count. */
@@ -39,13 +44,13 @@ export interface UnusableFile {
  */
 export function findProjectFiles(
   cwd: string,
-  { environment, home }: UserPlace,
+  { environment, home }: UserEnvironment,
 ): { readonly files: readonly ProjectFile[]; readonly unusable: readonly UnusableFile[] } {
   const context = createSearchContext(cwd, environment);
   const definitions = [
-    definitionFiles(AGENTS, agentLines, context),
-    definitionFiles(SKILLS, skillLines, context),
-    definitionFiles(TEMPLATES, templateLines, context),
+    definitionFiles(AGENTS, agentEffects, context),
+    definitionFiles(SKILLS, skillEffects, context),
+    definitionFiles(TEMPLATES, templateEffects, context),
   ];
   return {
     files: [
@@ -71,7 +76,7 @@ function definitionFiles<T extends { readonly name: string }>(
         path,
         boundary,
         maxBytes: MAX_DEFINITION_BYTES,
-        grants: (bytes: Buffer) => definitionGrants({ path, format }, bytes, describe),
+        grants: (bytes: Buffer) => definitionEffects({ path, format }, bytes, describe),
         referencedFiles: (text: string) => format.referencedFiles(path, text),
       })),
     ),

@@ -5,27 +5,35 @@ import {
   type ProjectFileName,
   type ProjectTrust,
   type TrustVerdict,
+  readProjectFile,
 } from '../sys/project-file.ts';
-import { approvalDirectory, type StateWish } from './state-place.ts';
+import { approvalDirectory, type StateOptions } from './state-directory.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
+import { dirname } from 'node:path';
+import { sha256 } from '../sys/read-file.ts';
+import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 
-/** A file of a project about which a program decides itself. */
+/** A file of a project for which a program decides about trust. */
 export interface ProjectFileToTrust extends ProjectFileName {
-  /** Hexadecimal, of what it holds now. */
+  /** Hexadecimal hash of the present content. */
   readonly sha256: string;
 }
 
-/** True: all files, for this run. A function decides for each file; false: what the user has approved. */
+/**
+ * True trusts all files for this run, false those that the user has approved, and a function decides for each file.
+ */
 export type TrustDecision = boolean | ((file: ProjectFileToTrust) => boolean);
 
-export interface TrustOptions extends StateWish {
+export interface TrustOptions extends StateOptions {
   readonly decision: TrustDecision;
-  /** Told in one line why nothing that was approved counts. */
+  /** Called with one line that says why no approval counts. */
   readonly onProblem: (message: string) => void;
 }
 
-/** Whose word counts for the project's files in one run. Looks at the disk when first asked. */
-export function projectTrust(options: TrustOptions): ProjectTrust {
+/**
+ * Creates the trust in the project's files for one run. The disk is only read at the first question.
+ */
+export function createProjectTrust(options: TrustOptions): ProjectTrust {
   const { decision } = options;
   if (decision === true) return TRUST_ALL;
   if (decision === false) return new StoredTrust(options);
@@ -62,4 +70,17 @@ class StoredTrust implements ProjectTrust {
       return new Map();
     }
   }
+}
+
+/**
+ * Returns whether the notes of an agent, given by the path of their index in a project, may be part of its prompt.
+ */
+export function isTrustedMemory(path: string, trust: ProjectTrust): boolean {
+  const file = { kind: 'memory', path } as const;
+  const hash = (): string => {
+    const place = { ...file, boundary: dirname(path), maxBytes: DIRECTORY_BYTES };
+    const reading = readProjectFile(place, TRUST_ALL);
+    return sha256(reading.kind === 'read' ? reading.bytes : '');
+  };
+  return trust.judge(file, hash).state === 'trusted';
 }

@@ -3,22 +3,26 @@ import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { parseRule, type RuleText } from '../policy/rules/rules.ts';
 import { StateFile } from './state-file.ts';
-import { approvalDirectory, type StateWish } from './state-place.ts';
+import { approvalDirectory, type StateOptions } from './state-directory.ts';
 
 /** A question that was answered with "always". */
 export interface SavedAnswer {
-  /** The allow rule that it stands for. */
+  /** The allow rule that the answer stands for. */
   readonly rule: string;
-  /** The root of the project it holds for, without links; null: for every project. */
+  /**
+   * The root of the project for which the answer holds, without links, or null for every project.
+   */
   readonly project: string | null;
-  /** When it was given, ISO 8601. */
+  /** The time of the answer, ISO 8601. */
   readonly answeredOn: string;
 }
 
 export interface SavedAnswers {
-  /** The allow rules that hold in a project: its own, then those for every project. */
+  /** Returns the allow rules of a project: its own, then those for every project. */
   rules(projectRoot: string): readonly RuleText[];
-  /** Throws MusterError when it cannot be kept, UsageError for what is no rule. */
+  /**
+   * Saves an answer. Throws MusterError if it cannot be saved, and UsageError for a text that is no rule.
+   */
   add(answer: {
     readonly rule: string;
     readonly scope: 'project' | 'user';
@@ -29,7 +33,7 @@ export interface SavedAnswers {
 const FILE_NAME = 'answers.json';
 const VERSION = 1;
 
-/** The answers that are kept, in one file of the state directory. */
+/** The saved answers, in one file of the state directory. */
 export class AnswerStore {
   readonly #file: StateFile;
 
@@ -41,7 +45,9 @@ export class AnswerStore {
     return this.#file.path;
   }
 
-  /** Those that hold in a project. Throws MusterError for a file that is damaged or not the user's own. */
+  /**
+   * Returns the answers for a project. Throws MusterError for a file that is damaged or not the user's own.
+   */
   of(projectRoot: string): readonly SavedAnswer[] {
     return this.#parse(this.#file.read()).filter(
       ({ project }) => project === null || project === projectRoot,
@@ -57,7 +63,7 @@ export class AnswerStore {
     this.#change((before) => [...before.filter((each) => !isSame(each, answer)), answer]);
   }
 
-  /** Gives back what was removed. */
+  /** Removes answers, and returns them. */
   remove(isMeant: (answer: SavedAnswer) => boolean): readonly SavedAnswer[] {
     let removed: readonly SavedAnswer[] = [];
     this.#change((before) => {
@@ -107,12 +113,14 @@ function readAnswer(value: JsonValue): SavedAnswer | undefined {
   return { rule, project, answeredOn };
 }
 
-export interface SavedAnswersOptions extends StateWish {
-  /** Told in one line why none of the answers counts. */
+export interface SavedAnswersOptions extends StateOptions {
+  /** Called with one line that says why no answer counts. */
   readonly onProblem: (message: string) => void;
 }
 
-/** The answers as a run uses them: what cannot be read allows nothing, and does not stop the run. */
+/**
+ * Opens the saved answers for a run. A file that cannot be read allows nothing, and does not stop the run.
+ */
 export function openSavedAnswers(options: SavedAnswersOptions): SavedAnswers {
   return {
     rules: (projectRoot) => {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { PERMISSION_MODES, type ModeGrant, type PermissionMode } from '../protocol/permission.ts';
 import { StateFile } from './state-file.ts';
-import { approvalDirectory, type StateWish } from './state-place.ts';
+import { approvalDirectory, type StateOptions } from './state-directory.ts';
 
 /** A mode that an answer gave an agent for every conversation. */
 export interface SavedMode {
@@ -11,14 +11,16 @@ export interface SavedMode {
   readonly mode: PermissionMode;
   /** Absolute path of the definition's file, or `builtin:NAME`, or `session:NAME`. */
   readonly path: string;
-  /** SHA-256 (hex) of what the definition says. Null: whatever it says, since the file is the user's own. */
+  /**
+   * SHA-256 (hex) of the definition, or null if the file is the user's own, and any content counts.
+   */
   readonly sha256: string | null;
-  /** When it was given, ISO 8601. */
+  /** The time of the answer, ISO 8601. */
   readonly answeredOn: string;
 }
 
-/** The name that a person uses for it. */
-export function modeName({ agent, mode }: Pick<SavedMode, 'agent' | 'mode'>): string {
+/** Returns the name that a person uses for the grant. */
+export function savedModeName({ agent, mode }: Pick<SavedMode, 'agent' | 'mode'>): string {
   return `${agent}=${mode}`;
 }
 
@@ -37,7 +39,9 @@ export class ModeStore {
     return this.#file.path;
   }
 
-  /** Throws MusterError for a file that is damaged or not the user's own. */
+  /**
+   * Returns all saved modes. Throws MusterError for a file that is damaged or not the user's own.
+   */
   all(): readonly SavedMode[] {
     return this.#parse(this.#file.read());
   }
@@ -47,7 +51,7 @@ export class ModeStore {
     this.#change((before) => [...before.filter((each) => !isSameAgent(each, mode)), mode]);
   }
 
-  /** Gives back what was removed. */
+  /** Removes modes, and returns them. */
   remove(isMeant: (mode: SavedMode) => boolean): readonly SavedMode[] {
     let removed: readonly SavedMode[] = [];
     this.#change((before) => {
@@ -101,16 +105,18 @@ function readMode(value: JsonValue): SavedMode | undefined {
 
 export interface SavedModes {
   all(): readonly ModeGrant[];
-  /** Throws MusterError when it can't be kept. */
+  /** Saves a grant. Throws MusterError if it cannot be saved. */
   add(grant: ModeGrant): ModeGrant;
 }
 
-interface SavedModesOptions extends StateWish {
-  /** Told in one line why none of the grants counts. */
+interface SavedModesOptions extends StateOptions {
+  /** Called with one line that says why no grant counts. */
   readonly onProblem: (message: string) => void;
 }
 
-/** The saved modes as a run uses them: what can't be read grants nothing, and does not stop the run. */
+/**
+ * Opens the saved modes for a run. A file that cannot be read grants nothing, and does not stop the run.
+ */
 export function openSavedModes(options: SavedModesOptions): SavedModes {
   return {
     all: () => {

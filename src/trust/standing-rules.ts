@@ -7,12 +7,15 @@ import type { SavedAnswers } from './saved-answers.ts';
 
 export interface StandingRulesOptions {
   readonly saved: SavedAnswers;
-  /** Told of a kept rule that can't be read: it is as if it were not there. */
+  /** Called for a saved rule that cannot be read and is ignored. */
   readonly onNotice: (line: string) => void;
 }
 
-/** What was answered once and for all, as it was kept when first asked for, and since then here. */
-export function standingRules({ saved, onNotice }: StandingRulesOptions): StandingRules {
+/**
+ * Creates the store of rules from answers with "always": those that were saved when they are first needed, and those
+ * given since.
+ */
+export function createStandingRules({ saved, onNotice }: StandingRulesOptions): StandingRules {
   const parsed = (texts: readonly RuleText[]): readonly PermissionRule[] =>
     texts.flatMap((each) => {
       const result = parseRule(each);

@@ -12,27 +12,27 @@ import { readAtMost } from '../sys/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
-/** Another process holds the lock for the time of one small write. */
+/** The longest wait for another process, which holds the lock for one small write. */
 const MAX_WAIT_MS = 10_000;
 const WAIT_MS = 10;
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
 /**
- * A small file of the user's state directory: readable and writable by the user alone (0600, whatever
- * the umask), replaced whole, changed by one process at a time. All methods block, and throw
- * MusterError naming the file and what to do.
+ * A small file of the user's state directory. Only the user can read and write it (0600, whatever the umask), it is
+ * always replaced as a whole, and one process at a time changes it. All methods block, and throw MusterError that
+ * names the file and what to do.
  */
 export class StateFile {
   readonly path: string;
   readonly #directory: string;
 
-  /** `directory` is absolute; it is made when the file is first written. */
+  /** `directory` is absolute. It is created when the file is first written. */
   constructor(directory: string, name: string) {
     this.#directory = directory;
     this.path = join(directory, name);
   }
 
-  /** Undefined: there is none. */
+  /** Reads the file. Returns undefined if it does not exist. */
   read(): string | undefined {
     const uid = process.getuid?.();
     const directory = nodeFiles.stat(this.#directory);
@@ -62,7 +62,7 @@ export class StateFile {
     }
   }
 
-  /** Replaces what is there by what `change` makes of it; a second process waits meanwhile. */
+  /** Replaces the content by the result of `change`. Another process waits meanwhile. */
   update(change: (before: string | undefined) => string): void {
     try {
       this.#updateLocked(change);
@@ -91,7 +91,7 @@ export class StateFile {
     }
   }
 
-  /** What it holds is not what Muster wrote. */
+  /** Returns the error for a file with content that Muster did not write. */
   damaged(how: string): MusterError {
     return new MusterError(
       'INVALID_PARAM',
@@ -133,7 +133,7 @@ export class StateFile {
   }
 }
 
-/** So that the new name survives a power cut. */
+/** Syncs a directory, so that the new name survives a power cut. */
 function syncDirectory(path: string): void {
   const fd = fs.openSync(path, O_RDONLY);
   try {

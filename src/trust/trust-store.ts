@@ -4,20 +4,20 @@ import { parseJsonLine } from '../base/jsonl.ts';
 import type { ProjectFileKind, ProjectFileName } from '../sys/project-file.ts';
 import { StateFile } from './state-file.ts';
 
-/** A file's content that the user has approved. */
+/** The content of a file that the user has approved. */
 export interface TrustEntry extends ProjectFileName {
-  /** Hexadecimal, of the content. */
+  /** Hexadecimal hash of the content. */
   readonly sha256: string;
-  /** The root of the project that it was found in, without links. */
+  /** The root of the project of the file, without links. */
   readonly project: string;
-  /** When it was approved, ISO 8601. */
+  /** The time of the approval, ISO 8601. */
   readonly trustedOn: string;
 }
 
 const FILE_NAME = 'trust.json';
 const VERSION = 1;
 
-/** Where it is kept in a state directory. */
+/** Returns the path of the approvals in a state directory. */
 export function trustFile(directory: string): string {
   return join(directory, FILE_NAME);
 }
@@ -31,7 +31,7 @@ const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>([
   'memory',
 ]);
 
-/** What the user has approved of all projects, in one file of the state directory. */
+/** The approvals of all projects, in one file of the state directory. */
 export class TrustStore {
   readonly #file: StateFile;
 
@@ -39,18 +39,18 @@ export class TrustStore {
     this.#file = new StateFile(directory, FILE_NAME);
   }
 
-  /** Throws MusterError for a file that is damaged or not the user's own. */
+  /** Returns all approvals. Throws MusterError for a file that is damaged or not the user's own. */
   entries(): readonly TrustEntry[] {
     return this.#parse(this.#file.read());
   }
 
-  /** Takes the place of what was approved of these files before. */
+  /** Saves approvals, which replace earlier ones of the same files. */
   approve(entries: readonly TrustEntry[]): void {
     const names = new Set(entries.map(entryKey));
     this.#change((before) => [...before.filter((each) => !names.has(entryKey(each))), ...entries]);
   }
 
-  /** Gives back what is not trusted any more. */
+  /** Revokes approvals, and returns them. */
   revoke(isMeant: (entry: TrustEntry) => boolean): readonly TrustEntry[] {
     let revoked: readonly TrustEntry[] = [];
     this.#change((before) => {
@@ -82,7 +82,7 @@ export class TrustStore {
   }
 }
 
-/** One key for a file as one kind of file. */
+/** Returns a key for a file as one kind of file. */
 export function entryKey({ kind, path }: ProjectFileName): string {
   return `${kind} ${path}`;
 }

@@ -233,8 +233,8 @@ describe('a run', () => {
       'agents/skills/read-skill.ts',
       'agents/skills/lint-skill.ts',
       'agents/write-agent.ts',
-      'api/agents/listings.ts',
-      'api/agents/skills.ts',
+      'api/agents/list-agents.ts',
+      'api/agents/list-skills.ts',
     ];
     expect(others.filter((file) => !files.includes(file) || reached.has(file))).toEqual([]);
     const commands = [...reached].filter((file) => file.startsWith('front/cli/commands'));

@@ -1,13 +1,16 @@
+import {
+  readClaudeSettings,
+  findJsonLines,
+  pathKey,
+  convertClaudeRule,
+} from '../../src/config/claude-settings.ts';
 import * as fc from 'fast-check';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { claudeRule } from '../../src/config/claude-rules.ts';
-import { claudeLayer } from '../../src/config/claude-settings.ts';
-import { jsonLines, pathKey } from '../../src/config/json-lines.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { TRUST_ALL } from '../../src/sys/project-file.ts';
-import { makePlace, write } from './place.ts';
+import { makePlace, write } from './support.ts';
 
 const source = { kind: 'config', where: 'FILE' } as const;
 
@@ -62,13 +65,13 @@ describe('a rule of Claude Code', () => {
     ['deny', 'Bash(rm', ['Bash(rm'], null],
     ['allow', '', [''], null],
   ] as const)('%s %s', (list, text, texts, remark) => {
-    expect(claudeRule({ text, source }, list, '/place')).toEqual({ texts, remark });
+    expect(convertClaudeRule({ text, source }, list, '/place')).toEqual({ texts, remark });
   });
 });
 
 /** The layer of a file of this text. */
 function read(text: string, scope: 'user' | 'project' = 'project') {
-  return claudeLayer({ path: 'FILE', text, scope, directory: '/place' });
+  return readClaudeSettings({ path: 'FILE', text, scope, directory: '/place' });
 }
 
 describe('a settings file of Claude Code', () => {
@@ -268,7 +271,7 @@ describe('the layers', () => {
 describe('the lines of JSON', () => {
   it('are those of the values', () => {
     const text = '{\n"a": [1,\n"}]\\"",\n{"b": null}], "c":\n{}}';
-    expect([...jsonLines(text)]).toEqual([
+    expect([...findJsonLines(text)]).toEqual([
       [pathKey([]), 1],
       [pathKey(['a']), 2],
       [pathKey(['a', 0]), 2],
@@ -293,7 +296,7 @@ describe('the lines of JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.boolean(), (value, spread) => {
         const text = JSON.stringify(value, null, spread ? 1 : 0);
-        const lines = jsonLines(text);
+        const lines = findJsonLines(text);
         expect([...lines.keys()].toSorted()).toEqual([...pathsOf(JSON.parse(text))].toSorted());
       }),
       { numRuns: 200 },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { TRUST_ALL } from '../../src/sys/project-file.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
-import { makePlace, problemsIn } from './place.ts';
+import { makePlace, problemsIn } from './support.ts';
 
 it('keys of the terminal are read with where they stand', async () => {
   const place = makePlace({

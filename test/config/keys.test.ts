@@ -1,9 +1,10 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { ALL_KEYS, type ConfigKey } from '../../src/config/keys.ts';
+import { type ConfigKey } from '../../src/config/keys.ts';
+import { ALL_KEYS } from '../../src/config/key-entry.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
 import { configEntries } from '../../src/config/show.ts';
-import { makePlace, problemsIn } from './place.ts';
+import { makePlace, problemsIn } from './support.ts';
 
 /** Key, default, another valid value with its texts, and wrong values as TOML and as text. */
 interface Row {

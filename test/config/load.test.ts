@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { TRUST_ALL } from '../../src/sys/project-file.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
-import { makePlace, problemsIn, write } from './place.ts';
+import { makePlace, problemsIn, write } from './support.ts';
 
 describe('layers', () => {
   it('go from defaults over files and environment to flags', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { nearestFirst } from '../../src/base/near-names.ts';
-import { dataDir, userConfigDir } from '../../src/config/paths.ts';
-import { quoted } from '../../src/config/quote.ts';
+import { dataDirectory, userConfigDirectory } from '../../src/config/paths.ts';
+import { quoteValue } from '../../src/config/message-text.ts';
 
 const home = '/home/me';
 
@@ -12,7 +12,7 @@ it.each([
   [{ XDG_CONFIG_HOME: 'relative' }, '/home/me/.config/muster'],
   [{ XDG_CONFIG_HOME: '~/conf' }, '/home/me/conf/muster'],
 ])('user files with %j are in %s', (environment, expected) => {
-  expect(userConfigDir({ environment, home })).toBe(expected);
+  expect(userConfigDirectory({ environment, home })).toBe(expected);
 });
 
 it.each([
@@ -27,7 +27,7 @@ it.each([
   [{}, './~/state', '/srv/~/state'],
 ])('data with %j and %j are in %s', (environment, chosen, expected) => {
   const wish = chosen === undefined ? {} : { dataDir: chosen };
-  expect(dataDir({ environment, home }, { cwd: '/srv', ...wish })).toBe(expected);
+  expect(dataDirectory({ environment, home }, { cwd: '/srv', ...wish })).toBe(expected);
 });
 
 it('sorts by nearness', () => {
@@ -47,5 +47,5 @@ it.each([
   [Number.NaN, 'NaN'],
   [['a'], '["a"]'],
 ])('quotes %j', (value, expected) => {
-  expect(quoted(value)).toBe(expected);
+  expect(quoteValue(value)).toBe(expected);
 });

@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { ALL_KEYS } from '../../src/config/keys.ts';
+import { ALL_KEYS } from '../../src/config/key-entry.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { schemaErrors } from '../json-schema.ts';
-import { problemsIn } from './place.ts';
+import { problemsIn } from './support.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
 

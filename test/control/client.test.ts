@@ -1,14 +1,14 @@
+import type { ControlReply } from '../../src/control/protocol.ts';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { callControl } from '../../src/control/client.ts';
-import type { ControlReply } from '../../src/control/reply.ts';
+import { sendControlRequest } from '../../src/control/client.ts';
 import { place, socketPath } from './support.ts';
 
 function call(path: string, timeoutMs = 20_000): Promise<ControlReply> {
-  return callControl(path, { op: 'stop', task: 'abc' }, { timeoutMs });
+  return sendControlRequest(path, { op: 'stop', task: 'abc' }, { timeoutMs });
 }
 
 /** A socket on which something other than our server answers. */

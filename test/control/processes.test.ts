@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { callControl } from '../../src/control/client.ts';
+import { sendControlRequest } from '../../src/control/client.ts';
 import { controlPath } from '../../src/control/path.ts';
 import { listen, place, runModule, socketPath, type RunningProgram } from './support.ts';
 
@@ -13,11 +13,11 @@ const timeoutMs = 20_000;
 function server(path: string, options: { umask?: number } = {}): RunningProgram {
   const { umask = 0o022 } = options;
   return runModule(`
-    import { openControl } from 'src/control/server.ts';
+    import { openControlServer } from 'src/control/server.ts';
     process.umask(${umask});
     const stay = setInterval(() => {}, 1000);
     try {
-      await openControl({
+      await openControlServer({
         path: ${JSON.stringify(path)},
         handle: async ({ task }) => ({ ok: true, text: task + ' ' + process.pid }),
       });
@@ -34,7 +34,7 @@ function modes(path: string): string[] {
 }
 
 async function ask(path: string): Promise<unknown> {
-  return callControl(path, { op: 'stop', task: 'abc' }, { timeoutMs });
+  return sendControlRequest(path, { op: 'stop', task: 'abc' }, { timeoutMs });
 }
 
 describe('real processes', () => {
@@ -77,7 +77,7 @@ describe('real processes', () => {
     const running = server(path);
     await running.says('listening');
     running.kill('SIGSTOP');
-    const call = callControl(path, { op: 'stop', task: 'abc' }, { timeoutMs: 200 });
+    const call = sendControlRequest(path, { op: 'stop', task: 'abc' }, { timeoutMs: 200 });
     await expect(call).rejects.toMatchObject({ code: 'TIMEOUT' });
     await expect(listen({ path })).rejects.toMatchObject({ code: 'CONFLICT' });
     running.kill('SIGCONT');
@@ -88,8 +88,8 @@ describe('real processes', () => {
     const path = socketPath();
     const running = runModule(`
       import { connect } from 'node:net';
-      import { openControl } from 'src/control/server.ts';
-      await openControl({ path: ${JSON.stringify(path)}, handle: async () => ({ ok: true, text: '' }) });
+      import { openControlServer } from 'src/control/server.ts';
+      await openControlServer({ path: ${JSON.stringify(path)}, handle: async () => ({ ok: true, text: '' }) });
       const client = connect(${JSON.stringify(path)});
       client.once('connect', () => client.unref());
       client.write('{"v":1,');
@@ -100,8 +100,8 @@ describe('real processes', () => {
   test('closing is waited for even when nothing else is left to do', async () => {
     const path = socketPath();
     const running = runModule(`
-      import { openControl } from 'src/control/server.ts';
-      const server = await openControl({
+      import { openControlServer } from 'src/control/server.ts';
+      const server = await openControlServer({
         path: ${JSON.stringify(path)},
         handle: () => new Promise(() => {}),
       });
@@ -119,8 +119,8 @@ describe('real processes', () => {
     const running = runModule(`
       process.env.TMPDIR = '/nowhere';
       import { controlPath } from 'src/control/path.ts';
-      import { openControl } from 'src/control/server.ts';
-      await openControl({
+      import { openControlServer } from 'src/control/server.ts';
+      await openControlServer({
         path: controlPath({ dataDir: ${JSON.stringify(dataDir)}, token: 'abcdefghij12' }),
         handle: async () => ({ ok: true, text: 'here' }),
       });

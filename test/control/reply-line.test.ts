@@ -1,6 +1,6 @@
+import type { ControlReply } from '../../src/control/protocol.ts';
 import { describe, expect, test } from 'vitest';
 import { decodeReply, encodeReply } from '../../src/control/reply-line.ts';
-import type { ControlReply } from '../../src/control/reply.ts';
 
 function decode(line: string): ControlReply | undefined {
   return decodeReply(Buffer.from(line));

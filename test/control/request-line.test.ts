@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
 import { decodeRequest, encodeRequest } from '../../src/control/request-line.ts';
-import type { ControlRequest } from '../../src/control/request.ts';
+import type { ControlRequest } from '../../src/control/protocol.ts';
 
 function decode(value: unknown): ControlRequest {
   return decodeRequest(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));

@@ -1,12 +1,11 @@
+import type { ControlRequest, ControlReply } from '../../src/control/protocol.ts';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
 import { deferred } from '../../src/base/async.ts';
-import { callControl } from '../../src/control/client.ts';
-import type { ControlReply } from '../../src/control/reply.ts';
-import type { ControlRequest } from '../../src/control/request.ts';
+import { sendControlRequest } from '../../src/control/client.ts';
 import { listen, replyIn, sendRaw } from './support.ts';
 
 const timeoutMs = 20_000;
@@ -40,7 +39,7 @@ describe('a request and its reply', () => {
     { op: 'background', task: 'abc123' },
   ])('%j', async (request) => {
     const { path } = await listen();
-    const reply = await callControl(path, request, { timeoutMs });
+    const reply = await sendControlRequest(path, request, { timeoutMs });
     expect(reply).toEqual({ ok: true, text: request.op, data: request });
   });
 
@@ -53,7 +52,7 @@ describe('a request and its reply', () => {
           throw failure;
         },
       });
-      replies.push(await callControl(path, stop, { timeoutMs }));
+      replies.push(await sendControlRequest(path, stop, { timeoutMs }));
     }
     expect(replies).toEqual([
       { ok: false, error: { code: 'NOT_FOUND', message: 'no such task', retryable: false } },
@@ -65,7 +64,7 @@ describe('a request and its reply', () => {
   test('large ones, both ways', async () => {
     const { path } = await listen();
     const request = { op: 'send', task: 'abc', message: 'ä'.repeat(500_000) } as const;
-    const reply = await callControl(path, request, { timeoutMs });
+    const reply = await sendControlRequest(path, request, { timeoutMs });
     expect(reply).toEqual({ ok: true, text: 'send', data: request });
   });
 
@@ -73,7 +72,7 @@ describe('a request and its reply', () => {
     const handle = vi.fn<() => Promise<ControlReply>>();
     const { path } = await listen({ handle });
     const request = { op: 'send', task: 'abc', message: 'x'.repeat(1024 * 1024) } as const;
-    await expect(callControl(path, request, { timeoutMs })).rejects.toMatchObject({
+    await expect(sendControlRequest(path, request, { timeoutMs })).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',
     });
     expect(handle).not.toHaveBeenCalled();
@@ -89,7 +88,9 @@ describe('a request and its reply', () => {
       },
     });
     const tasks = Array.from({ length: 12 }, (_, index) => `task${index}`);
-    const calls = tasks.map((task) => callControl(path, { op: 'stop', task }, { timeoutMs }));
+    const calls = tasks.map((task) =>
+      sendControlRequest(path, { op: 'stop', task }, { timeoutMs }),
+    );
     const refused = await Promise.race(calls);
     expect(refused).toEqual({
       ok: false,
@@ -106,7 +107,9 @@ describe('a request and its reply', () => {
       if (reply.ok) expect(reply.text).toBe(tasks[index]);
     }
     const later = await Promise.all(
-      tasks.slice(0, 8).map((task) => callControl(path, { op: 'stop', task }, { timeoutMs })),
+      tasks
+        .slice(0, 8)
+        .map((task) => sendControlRequest(path, { op: 'stop', task }, { timeoutMs })),
     );
     expect(later.every(({ ok }) => ok)).toBe(true);
   });
@@ -123,7 +126,7 @@ describe('a hostile client', () => {
   ])('%s', async (_name, chunks, code, message) => {
     const { path } = await listen({ limits: { requestMs: 300, lingerMs: 300 } });
     expect(replyIn(await sendRaw(path, ...chunks))).toEqual(errorReply(code, message));
-    expect(await callControl(path, stop, { timeoutMs })).toMatchObject({ ok: true });
+    expect(await sendControlRequest(path, stop, { timeoutMs })).toMatchObject({ ok: true });
   });
 
   test('drips do not buy more time', async () => {
@@ -177,7 +180,7 @@ describe('a hostile client', () => {
     await once(last, 'data');
     last.destroy();
     await done.promise;
-    expect(await callControl(path, stop, { timeoutMs })).toMatchObject({ ok: true });
+    expect(await sendControlRequest(path, stop, { timeoutMs })).toMatchObject({ ok: true });
     expect(asked).toEqual(['first', 'last', 'abc123']);
   });
 
@@ -190,7 +193,8 @@ describe('a hostile client', () => {
     deaf.pause();
     deaf.write('{"v":1,"op":"stop","task":"abc"}\n');
     await vi.waitFor(
-      async () => expect(await callControl(path, stop, { timeoutMs })).toMatchObject({ ok: true }),
+      async () =>
+        expect(await sendControlRequest(path, stop, { timeoutMs })).toMatchObject({ ok: true }),
       { timeout: 20_000 },
     );
   });
@@ -207,13 +211,13 @@ describe('closing', () => {
     });
     const sending = await hold(server.path);
     const cut = once(sending, 'close');
-    const waiting = callControl(server.path, stop, { timeoutMs });
+    const waiting = sendControlRequest(server.path, stop, { timeoutMs });
     await asked.promise;
     await Promise.all([server.close(), server.close()]);
     expect(existsSync(server.path)).toBe(false);
     expect(await waiting).toMatchObject({ ok: false, error: { code: 'CANCELLED' } });
     await cut;
-    await expect(callControl(server.path, stop, { timeoutMs })).rejects.toMatchObject({
+    await expect(sendControlRequest(server.path, stop, { timeoutMs })).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
   });

@@ -1,3 +1,4 @@
+import { sweepSockets } from '../../src/control/socket-file.ts';
 import {
   chmodSync,
   existsSync,
@@ -14,10 +15,9 @@ import { once } from 'node:events';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { callControl } from '../../src/control/client.ts';
-import { directoryProblem, parentProblem } from '../../src/control/private-directory.ts';
-import { openControl } from '../../src/control/server.ts';
-import { sweepSockets } from '../../src/control/sweep.ts';
+import { sendControlRequest } from '../../src/control/client.ts';
+import { directoryProblem, parentProblem } from '../../src/control/socket-directory.ts';
+import { openControlServer } from '../../src/control/server.ts';
 import { listen, place, socketPath } from './support.ts';
 
 const uid = process.geteuid?.() ?? 0;
@@ -46,7 +46,7 @@ async function leaveDead(path: string): Promise<void> {
 }
 
 async function answers(path: string): Promise<string> {
-  const reply = await callControl(path, { op: 'stop', task: 'abc' }, { timeoutMs: 20_000 });
+  const reply = await sendControlRequest(path, { op: 'stop', task: 'abc' }, { timeoutMs: 20_000 });
   return reply.ok ? reply.text : reply.error.code;
 }
 
@@ -111,9 +111,11 @@ describe('the name of a socket', () => {
 
 describe('a directory that will not do', () => {
   async function refusal(path: string, options: { uid?: number } = {}): Promise<unknown> {
-    return openControl({ path, handle: async () => ({ ok: true, text: '' }), ...options }).catch(
-      (thrown: unknown) => thrown,
-    );
+    return openControlServer({
+      path,
+      handle: async () => ({ ok: true, text: '' }),
+      ...options,
+    }).catch((thrown: unknown) => thrown);
   }
 
   test('a link, a file, a wide one: refused and left as they are', async () => {

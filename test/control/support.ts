@@ -9,9 +9,9 @@ import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import {
-  openControl,
+  openControlServer,
   type ControlServer,
-  type OpenControlOptions,
+  type ControlServerOptions,
 } from '../../src/control/server.ts';
 
 /** A directory that others may enter, as a home directory often is; removed when the test ends. */
@@ -27,11 +27,11 @@ export function socketPath(root: string = place()): string {
   return join(root, 'sockets', `${newId()}.sock`);
 }
 
-type ServerOptions = Partial<OpenControlOptions>;
+type ServerOptions = Partial<ControlServerOptions>;
 
 /** A server that says what it was asked, unless told otherwise; closed when the test ends. */
 export async function listen(options: ServerOptions = {}): Promise<ControlServer> {
-  const server = await openControl({
+  const server = await openControlServer({
     path: options.path ?? socketPath(),
     handle: async (request) => ({ ok: true, text: request.op, data: { ...request } }),
     ...options,

@@ -1,8 +1,8 @@
+import { contextLocations } from '../../src/api/context/collect-files.ts';
 import { createSearchContext } from '../../src/agents/loader/search-context.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contextPlaces } from '../../src/api/context/places.ts';
 import { makeWorld } from '../front/cli/commands/agents-world.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/context-files.md'), 'utf8');
@@ -33,7 +33,7 @@ describe('docs/context-files.md', () => {
   });
 
   it('names every place', () => {
-    const places = contextPlaces(createSearchContext('/repo', { HOME: '/home' })).flatMap(
+    const places = contextLocations(createSearchContext('/repo', { HOME: '/home' })).flatMap(
       ({ paths }) => paths,
     );
     const names = places.map((path) => path.replace('/repo/', '').replace('/home/', '~/'));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ALL_KEYS, type KeyEntry } from '../../src/config/keys.ts';
+import { ALL_KEYS, type KeyEntry } from '../../src/config/key-entry.ts';
 import { OWN_LIMITS } from '../../src/agents/fields/limits.ts';
 import { FLAG_NAMES, flagSpec } from '../../src/front/cli/flags.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTasks } from '../../src/api/tasks/tasks.ts';
-import type { Tasks } from '../../src/api/tasks/tasks-contract.ts';
+import type { Tasks } from '../../src/api/tasks/contract.ts';
 import { MusterError } from '../../src/base/errors.ts';
 import { firstUserText, toolResultRounds, type RecordedRequest } from '../../src/testing/index.ts';
 import { randomRuns } from '../engine/random-runs.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { systemErrorCode } from '../../src/base/errors.ts';
-import { PASSING_SUFFIX } from '../../src/control/socket-file.ts';
+import { TEMPORARY_SUFFIX } from '../../src/control/socket-file.ts';
 import { firstUserText, toolResultRounds, type RecordedRequest } from '../../src/testing/index.ts';
 import { pngOf } from '../pictures.ts';
 import { BIN, type Sandbox } from './muster.ts';
@@ -57,7 +57,7 @@ function addModes(modes: Modes, { root }: Sandbox): void {
       const kind = stats.isDirectory() ? 'directory' : stats.isSocket() ? 'socket' : 'file';
       // A socket is bound under a passing name, and only there has it the mode that the umask leaves, for
       // the moment before it gets its own mode and its own name (src/control/socket-file.ts).
-      if (kind === 'socket' && name.endsWith(PASSING_SUFFIX)) continue;
+      if (kind === 'socket' && name.endsWith(TEMPORARY_SUFFIX)) continue;
       modes.set(relative(root, path), `${kind} ${(stats.mode & 0o777).toString(8)}`);
       if (stats.isDirectory()) waiting.push(path);
     }

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ContextPart } from '../../src/report/context.ts';
-import type { TaskContext } from '../../src/api/tasks/tasks-context.ts';
+import type { ContextPart } from '../../src/report/request-context.ts';
+import type { TaskContext } from '../../src/api/tasks/task-context.ts';
 import { isJsonObject, type JsonValue } from '../../src/base/json.ts';
 import { toolResultRounds, type RecordedRequest } from '../../src/testing/index.ts';
 import { clean, complaint, delegate, delegating, family, tasks } from './tasks.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ALL_KEYS } from '../../src/config/keys.ts';
 import { flagSpec, isFlagName } from '../../src/front/cli/flags.ts';
 import { LIMITS, type LimitRow } from '../../src/protocol/limits.ts';
+import { ALL_KEYS } from '../../src/config/key-entry.ts';
 
 const rows: readonly (readonly [string, LimitRow])[] = Object.entries(LIMITS);
 

@@ -1,6 +1,6 @@
+import { phaseOf, type Phase } from '../../src/report/timeline.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { phaseOf, type Phase } from '../../src/report/phase.ts';
 import { timeByKind, type Span } from '../../src/report/span.ts';
 import { TaskReportFold } from '../../src/report/task-report.ts';
 import type { Activity } from '../../src/protocol/state/activity.ts';

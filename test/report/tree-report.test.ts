@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { figures, shortCount, shortDuration, utcText } from '../../src/report/figures.ts';
-import { receiptFacts } from '../../src/report/receipt-facts.ts';
+import { useFigures, shortCount, shortDuration, utcText } from '../../src/report/figures.ts';
+import { receiptRows } from '../../src/report/receipt-rows.ts';
 import { treeReport } from '../../src/report/tree-report.ts';
 import { turnLines } from '../../src/report/turn-lines.ts';
 import { NO_USE } from '../../src/protocol/state/ledger.ts';
@@ -114,7 +114,7 @@ function call(name: string) {
 
 it('a receipt in lines: hashes shortened, exit codes, what was moved', () => {
   const hash = (sign: string) => sign.repeat(64);
-  const facts = receiptFacts({
+  const facts = receiptRows({
     filesRead: [{ path: '/w/a', hash: hash('a') }],
     filesChanged: [
       { path: '/w/b', before: null, after: hash('b') },
@@ -155,12 +155,15 @@ it('a receipt in lines: hashes shortened, exit codes, what was moved', () => {
 
 it('figures are short, and say what is estimated or not known', () => {
   const one = { ...NO_USE, answers: 1, costUsd: 0.5 };
-  expect(figures({ reported: one, estimated: NO_USE })).toEqual({ tokens: '0', cost: '$0.5000' });
-  expect(figures({ reported: one, estimated: { ...one, unpriced: 1 } })).toEqual({
+  expect(useFigures({ reported: one, estimated: NO_USE })).toEqual({
+    tokens: '0',
+    cost: '$0.5000',
+  });
+  expect(useFigures({ reported: one, estimated: { ...one, unpriced: 1 } })).toEqual({
     tokens: '~0',
     cost: '~≥$1.0000',
   });
-  expect(figures({ reported: { ...one, unpriced: 1 }, estimated: NO_USE }).cost).toBe('?');
+  expect(useFigures({ reported: { ...one, unpriced: 1 }, estimated: NO_USE }).cost).toBe('?');
   expect([999, 1000, 999_949, 999_950].map(shortCount)).toEqual(['999', '1.0k', '999.9k', '1.0M']);
   expect([5, 59_900, 60_000, 3_599_999, 7_450_000].map(shortDuration)).toEqual([
     '0.01 s',

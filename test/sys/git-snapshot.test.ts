@@ -1,9 +1,9 @@
+import { gitStatusText } from '../../src/api/context/git-status.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { gitLines } from '../../src/api/context/git-lines.ts';
 import { readEnvironment } from '../../src/sys/env.ts';
 import { parseStatus } from '../../src/sys/git/status.ts';
 import { takeSnapshot } from '../../src/sys/git/snapshot.ts';
@@ -73,7 +73,7 @@ describe('how a repository stands', () => {
       commits: ['four', 'three', 'two'],
     });
     expect(
-      snapshot === null ? [] : gitLines(snapshot, join(repo, 'sub')).split('\n').slice(0, 7),
+      snapshot === null ? [] : gitStatusText(snapshot, join(repo, 'sub')).split('\n').slice(0, 7),
     ).toEqual([
       'Branch: main...origin/main [ahead 1]',
       'Changes:',
@@ -137,7 +137,7 @@ describe('how a repository stands', () => {
     const { repo, write, look } = makeRepo();
     for (let n = 10; n < 40; n += 1) write(`f${n}`, '');
     const snapshot = await look();
-    const lines = snapshot === null ? [] : gitLines(snapshot, repo).split('\n');
+    const lines = snapshot === null ? [] : gitStatusText(snapshot, repo).split('\n');
     expect([lines.length, lines.at(-1)]).toEqual([23, 'and 10 more paths']);
   });
 });

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/load.ts';
-import { approvalDirectory } from '../../src/trust/state-place.ts';
+import { approvalDirectory } from '../../src/trust/state-directory.ts';
 import { UsageError } from '../../src/base/errors.ts';
 import { agentText, Project } from './project.ts';
 
@@ -403,8 +403,8 @@ describe('who decides', () => {
     const inside = join(project.repo, '.data');
     renameSync(project.state, inside);
     const problems: string[] = [];
-    const { projectTrust } = await import('../../src/trust/project-trust.ts');
-    const trust = projectTrust({
+    const { createProjectTrust } = await import('../../src/trust/project-trust.ts');
+    const trust = createProjectTrust({
       ...project.place(),
       dataDir: inside,
       decision: false,

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Approvals } from '../../src/trust/approvals.ts';
-import { projectTrust, type TrustDecision } from '../../src/trust/project-trust.ts';
-import type { StateWish } from '../../src/trust/state-place.ts';
+import { createProjectTrust, type TrustDecision } from '../../src/trust/project-trust.ts';
+import type { StateOptions } from '../../src/trust/state-directory.ts';
 
 /** A home, a state directory and a repository of their own, gone when it is disposed of. */
 export class Project {
@@ -26,7 +26,7 @@ export class Project {
     return full;
   }
 
-  place(cwd = this.repo): StateWish {
+  place(cwd = this.repo): StateOptions {
     return { environment: {}, home: this.home, cwd, dataDir: this.state };
   }
 
@@ -36,7 +36,7 @@ export class Project {
 
   trust(decision: TrustDecision = false) {
     const onProblem = (message: string): void => void this.problems.push(message);
-    return projectTrust({ ...this.place(), decision, onProblem });
+    return createProjectTrust({ ...this.place(), decision, onProblem });
   }
 
   /** Approves as `muster trust add --yes` does. */

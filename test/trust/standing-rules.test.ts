@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openSavedAnswers } from '../../src/trust/saved-answers.ts';
-import { standingRules } from '../../src/trust/standing-rules.ts';
 import { parseRule } from '../../src/policy/rules/rules.ts';
+import { createStandingRules } from '../../src/trust/standing-rules.ts';
 import type { PermissionRule } from '../../src/protocol/permission.ts';
 import { Project } from './project.ts';
 
@@ -18,7 +18,7 @@ it('holds a rule for the project of the task that asked, wherever the process wa
   const open = () => {
     const onProblem = (message: string): void => void project.problems.push(message);
     const saved = openSavedAnswers({ ...project.place(), dataDir: project.state, onProblem });
-    return standingRules({ saved, onNotice: onProblem });
+    return createStandingRules({ saved, onNotice: onProblem });
   };
   const below = join(project.repo, 'below');
   const other = join(project.home, 'other');

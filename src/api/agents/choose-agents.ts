@@ -3,15 +3,17 @@ import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
 import { readNamedAgentFile } from '../../agents/named-file.ts';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
-import { agentNamed } from './find-agents.ts';
+import { requireAgent } from './load-agents.ts';
 
 export interface ChosenAgents {
   readonly agents: readonly AgentDefinition[];
-  /** Of files that gave none. */
+  /** The problems of files without agents. */
   readonly problems: readonly AgentProblem[];
 }
 
-/** Whether a word of a command line names a file, and not an agent: it has a `/`, or looks like one. */
+/**
+ * Returns whether an argument names a file and not an agent: it contains a `/` or ends like a file.
+ */
 export function isAgentFile(word: string): boolean {
   return (
     word === '.' || word === '..' || word.includes('/') || /\.(?:md|toml|jsonc?|ya?ml)$/i.test(word)
@@ -19,8 +21,8 @@ export function isAgentFile(word: string): boolean {
 }
 
 /**
- * The agents that words name: names of those found, and absolute paths of files; without words all that
- * were found, shadowed ones last. Throws UsageError for a name that nobody has, and for a directory.
+ * Returns the agents that the arguments name: names of discovered agents, and absolute paths of files; without
+ * arguments all discovered agents, shadowed ones last. Throws UsageError for an unknown name and for a directory.
  */
 export async function chooseAgents(
   words: readonly string[],
@@ -35,13 +37,15 @@ export async function chooseAgents(
   };
 }
 
-/** A file that was found already is that agent, with what is known of it. */
+/**
+ * Returns the agents of one argument. A file that was discovered before gives the discovered agent.
+ */
 async function chosenBy(
   word: string,
   all: readonly AgentDefinition[],
   found: DiscoveryResult<AgentDefinition>,
 ): Promise<ChosenAgents> {
-  if (!isAgentFile(word)) return { agents: [agentNamed(word, found)], problems: [] };
+  if (!isAgentFile(word)) return { agents: [requireAgent(word, found)], problems: [] };
   if (isDirectory(word)) {
     throw new UsageError(`${word} is a directory; for all below it: --dir ${word}`);
   }
@@ -52,7 +56,7 @@ async function chosenBy(
   return { agents: items, problems };
 }
 
-/** The path itself where nothing is there. */
+/** Returns the real path, or the path itself if nothing is there. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path);
@@ -62,7 +66,9 @@ function realPath(path: string): string {
   }
 }
 
-/** What cannot be looked at is none: reading it tells why. */
+/**
+ * Returns whether a path is a directory. False if it cannot be inspected; reading it then gives the reason.
+ */
 function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();

@@ -7,37 +7,45 @@ import { openFileInRoots } from '../../sys/open-in-roots.ts';
 import { readAtMost } from '../../sys/read-at-most.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { isSecretPath } from '../../sys/secret-paths.ts';
+import type { RuleSet } from '../../protocol/permission.ts';
+import { isInside } from '../../base/path-inside.ts';
+import { listReadRestrictions, couldRestrictRead } from '../../policy/rules/match-rules.ts';
 
-/** Of one file: what is longer was not written to be told at each start. */
+/** The most bytes of one file. A longer one was not written for every start. */
 const MAX_FILE_BYTES = 256 * 1024;
 
 export type ContextReading =
   | { readonly kind: 'absent' }
-  /** `reason`: behind the name of the file. */
+  /** `reason` follows the name of the file. */
   | { readonly kind: 'refused'; readonly reason: string }
   | {
       readonly kind: 'read';
       /** Absolute, without links. */
       readonly real: string;
       readonly text: string;
-      /** What a person should know of it; absent: nothing. */
+      /** A notice for the user. Absent if there is none. */
       readonly note?: string;
     };
 
-export interface ContextRequest {
+export interface ContextFileRequest {
   /** Absolute. */
   readonly path: string;
-  /** Absolute, real: no link leads out of it. */
+  /** Absolute and real. No link leads out of it. */
   readonly boundary: string;
-  /** Whether a rule may keep a path from being read. */
+  /** Returns whether a rule may refuse to read a path. */
   readonly isWithheld: (asked: string, real: string) => boolean;
 }
 
 /**
- * A context file as text: a regular file inside its boundary, by whatever links, never one that usually
- * holds secrets, that a rule withholds, or of git's own. Never waits, never throws for what is on disk.
+ * Reads a context file as text. It must be a regular file inside its boundary, by any links, and not a file that
+ * usually holds secrets, that a rule excludes, or that belongs to git. Never waits, and never throws for what is on
+ * disk.
  */
-export function readContextFile({ path, boundary, isWithheld }: ContextRequest): ContextReading {
+export function readContextFile({
+  path,
+  boundary,
+  isWithheld,
+}: ContextFileRequest): ContextReading {
   const { real, inside, exists, problem } = resolveInRoots(path, [boundary]);
   if (!exists) {
     const isThere = problem !== undefined && problem !== 'not_a_directory';
@@ -73,4 +81,19 @@ function readRegular(real: string, boundary: string): ContextReading {
 
 function refused(reason: string): ContextReading {
   return { kind: 'refused', reason };
+}
+
+/**
+ * Returns a function that says whether a rule refuses, or asks about, reading a path, because nobody can be asked
+ * before a prompt is written.
+ */
+export function createReadFilter(
+  rules: RuleSet,
+  place: { readonly roots: readonly string[]; readonly home: string },
+): (asked: string, real: string) => boolean {
+  const narrowing = listReadRestrictions(rules);
+  return (asked, real) => {
+    const insideRoots = place.roots.some((root) => isInside(root, real));
+    return couldRestrictRead(narrowing, { asked, real, insideRoots }, place);
+  };
 }

@@ -21,9 +21,9 @@ import { openSessionParts } from '../session/open-session-parts.ts';
 import { systemTexts, toolTexts, type RequestText } from '../../report/request-texts.ts';
 import type { MusterOptions } from '../setup/options.ts';
 import { Session } from '../session/session.ts';
-import { agentNamed } from '../agents/find-agents.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
 import type { PlannedChild } from '../../engine/engine-requests.ts';
+import { requireAgent } from '../agents/load-agents.ts';
 
 export interface ExplainRequest extends Pick<
   MusterOptions,
@@ -34,42 +34,44 @@ export interface ExplainRequest extends Pick<
 }
 
 export interface ExplainedLimit {
-  /** Null: none. */
+  /** The limit, or null if there is none. */
   readonly value: number | null;
-  /** Whose wish it is; of equal ones the definition's. */
+  /** The origin of the limit. If both agree, the definition. */
   readonly from: 'configuration' | 'definition' | null;
 }
 
-/** What an agent becomes when the main agent delegates to it, or would if it were let. */
+/**
+ * The rights, tools, model and limits of an agent to which the main agent delegates, whether or not it may.
+ */
 export interface AgentExplanation {
   readonly name: string;
   readonly origin: AgentOrigin;
   readonly call: {
-    /** What becomes of a call of Task for it; `deny` also where it can't be started. */
+    /** The decision about a Task call for it. `deny` also if it cannot be started. */
     readonly verdict: Verdict;
-    /** One sentence, or two. */
+    /** One or two sentences. */
     readonly reason: string;
   };
   readonly tools: {
     /** In request order. */
     readonly names: readonly string[];
-    /** What it was meant to have and does not get, and why. */
+    /** The tools that it requests and does not get, with the reasons. */
     readonly dropped: readonly DroppedTool[];
-    /** What the file asks for and nobody knows. */
+    /** Sentences about requested tools that do not exist. */
     readonly unknown: readonly string[];
   };
-  /** Names of the agents that it may delegate to; empty: it has no Task tool. */
+  /** Names of the agents to which it may delegate. Empty: it has no Task tool. */
   readonly delegatesTo: readonly string[];
   readonly rights: {
     readonly mode: PermissionMode;
-    /** What the file asks for, in its vendor's word. */
+    /** The mode that the file requests, in its vendor's terms. */
     readonly asked: string | null;
     readonly parentMode: PermissionMode;
     /** The setting that grants a mode wider than its parent's; null if there is none. */
     readonly grantedBy: string | null;
     readonly refusesQuestions: boolean;
     readonly disallowedTools: readonly string[];
-    /** Tools of which only some calls run; all of these hold. */
+    /** Tools of which only some calls run. All of these limits apply. */
     readonly callLimits: readonly ExplainedCallLimit[];
     readonly rules: Readonly<Record<keyof Rights['rules'], readonly ExplainedRule[]>>;
     readonly roots: readonly string[];
@@ -81,34 +83,34 @@ export interface AgentExplanation {
     /** `provider/id`. */
     readonly name: string;
     readonly tier: string | null;
-    /** How it was chosen, first the wish. */
+    /** The steps of the choice, the request first. */
     readonly chain: readonly string[];
     readonly warning: string | null;
-    /** What goes on in its place where it fails, in turn, as `provider/id`. */
+    /** The models that replace it in turn if it fails, as `provider/id`. */
     readonly fallbacks: readonly string[];
-    /** Null: the model's own. */
+    /** The effort, or null for the model's default. */
     readonly effort: Effort | null;
   };
-  /** Those that are there only where they are set stand here only then, too. */
+  /** Optional limits are only present if they are set. */
   readonly limits: { readonly [Limit in keyof TaskLimits]: ExplainedLimit };
-  /** Whether a call that does not say runs it in the background. */
+  /** True if a call without a choice runs it in the background. */
   readonly background: boolean;
-  /** Whether an earlier result of the same work is reused, and who says so. */
+  /** The reuse of earlier results of the same work, and the origin of that setting. */
   readonly reuse: { readonly on: boolean; readonly from: 'configuration' | 'definition' };
-  /** Whether only a person chooses it, and no model is told of it. */
+  /** True if only a person can choose it, because no model sees it. */
   readonly unlisted: boolean;
-  /** The directory of its own notes; null: it keeps none, or may not read them. */
+  /** The directory of its notes, or null if it keeps none or may not read them. */
   readonly memory: { readonly scope: MemoryScope; readonly directory: string } | null;
   readonly context: {
-    /** Of the system prompt without its last line, which is particular to one task. */
+    /** The hash of the system prompt without its last line, which is particular to one task. */
     readonly systemSha256: string;
     readonly bytes: number;
     readonly tokens: number;
     readonly sources: readonly RequestText[];
   };
-  /** Fields that are kept and do nothing. */
+  /** Fields that are kept and have no effect. */
   readonly inactive: readonly InactiveField[];
-  /** What else there is to know: what reading its file told, and what it names that is not there. */
+  /** Problems of its file, and names in it that do not exist. */
   readonly warnings: readonly string[];
   /** The system prompt without its last line. */
   readonly system: readonly string[];
@@ -116,23 +118,23 @@ export interface AgentExplanation {
 
 export interface ExplainedCallLimit {
   readonly tool: string;
-  /** The rules of which one must cover each part of a call. */
+  /** Each part of a call must be covered by one of these rules. */
   readonly rules: readonly string[];
-  /** Whether it may also write files that do not exist yet. */
+  /** True if it may also write files that do not exist yet. */
   readonly newFiles: boolean;
   readonly where: string;
 }
 
 export interface ExplainedRule {
-  /** As written. */
+  /** The rule as written. */
   readonly rule: string;
   readonly where: string;
 }
 
 /**
- * What a Task call for an agent would make, by the very code that a run makes it with; nothing is made,
- * and no model is asked. Throws UsageError for an unknown name or a wrong configuration, MusterError
- * where nothing at all may be delegated.
+ * Explains what a Task call for an agent would create, with the code that a run uses. Nothing is created and no model
+ * is asked. Throws UsageError for an unknown name or a wrong configuration, and MusterError if nothing may be
+ * delegated.
  */
 export async function explainAgent({
   name,
@@ -143,7 +145,7 @@ export async function explainAgent({
   try {
     const { agents, engine, grant, setup } = parts;
     // That files were not used was told when they were not.
-    const agent = agentNamed(name, { ...agents.current, skipped: [] });
+    const agent = requireAgent(name, { ...agents.current, skipped: [] });
     const [cwd = ''] = grant.roots;
     const rights = createRootRights(grant, null);
     const model = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
@@ -202,7 +204,7 @@ function explanation(plan: PlannedChild, { parentMode, agents }: Surroundings): 
   };
 }
 
-/** Codes of problems that an explanation tells by what comes of them. */
+/** Codes of problems whose effects the explanation shows elsewhere. */
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
   'unknown-tool',
   'unknown-denied-tool',

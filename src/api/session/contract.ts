@@ -8,15 +8,15 @@ import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
-import type { TypedHistory } from './typed-history.ts';
-import type { TaskContext } from '../tasks/tasks-context.ts';
+import type { PromptHistory } from './prompt-history.ts';
+import type { TaskContext } from '../tasks/task-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { EventListener } from './event-router.ts';
 import type { SignalListener } from './signal-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
-import type { TemplateRequest } from '../templates/fan-out.ts';
-import type { TemplateReport, TemplateRunLeft } from '../templates/report.ts';
+import type { TemplateRequest } from '../templates/plan-fan-out.ts';
+import type { TemplateReport, TemplateResumePreview } from '../templates/template-report.ts';
 import type { QuotedItems, QuoteRequest } from '../../engine/quote/quote.ts';
 import type { DiscoveredAgents, DiscoveredSkills } from '../setup/definitions.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
@@ -47,15 +47,15 @@ export interface Run {
   readonly id: string;
   /** `provider/id` of its main task. */
   readonly model: ResolvedModel;
-  /** Resolves when the task has ended, however it ended, or is parked; never rejects. */
+  /** Resolves when the task has ended, for any reason, or is parked. Never rejects. */
   readonly result: Promise<ResultEnvelope>;
-  /** The questions that it was left for, once its result says `parked`. */
+  /** Returns the questions for which it was parked, once its result says `parked`. */
   parkedOn(): readonly WaitingQuestion[];
-  /** Stops it and all below it. */
+  /** Stops the task and its descendants. */
   stop(because: string): void;
 }
 
-/** Who stops everything, and why. */
+/** The origin and the reason of a stop. */
 export interface StopRequest {
   readonly by: Exclude<StopOrder['by'], 'limit'>;
   readonly because: string;
@@ -68,118 +68,140 @@ export interface Muster {
   readonly store: TaskStore;
   /** The working directory; absolute and real. */
   readonly cwd: string;
-  /** No model is named and none configured: the offline engine answers. */
+  /** True if no model is named and none configured, so that the offline engine answers. */
   readonly offlineByDefault: boolean;
-  /** What a conversation that begins now would run on. Throws MusterError where none can. */
+  /** Returns the model of a new conversation. Throws MusterError if there is none. */
   mainModel(): ResolvedModel;
-  /** Of conversations that begin from now on. */
+  /** The permission mode of new conversations. */
   readonly mode: PermissionMode;
-  /** What the configuration and the flags say beside it. */
+  /** The permission rules of the configuration and the flags. */
   readonly rules: RuleSet;
   /**
-   * Gives a conversation at work here another permission mode, by its whole id, from its next call on. What is
-   * below it never gets more than it was made with. Throws MusterError: `NOT_FOUND` when it is not at work here,
-   * `INVALID_PARAM` for another task, or where its definition wants a narrower mode.
+   * Changes the permission mode of a running conversation, by its full id, from its next call on. Its descendants
+   * never get more than they were created with. Throws MusterError: `NOT_FOUND` if it does not run here,
+   * `INVALID_PARAM` for another task, or if its definition requires a narrower mode.
    */
   setMode(id: string, mode: PermissionMode): void;
   /**
-   * The model of conversations that begin from now on, and of one that goes on by a next message: named as the
-   * flag names it. Throws MusterError where there is none of that name.
+   * Chooses the model of new conversations, and of one that continues with a next message, by the name that the flag
+   * accepts. Throws MusterError if there is no model of that name.
    */
   setModel(name: string): ResolvedModel;
-  /** What putting a conversation back would do, and doing it: it, and all below it, has ended. */
+  /** Plans a rewind of a conversation that has ended, with all its descendants. */
   planRewind(id: string, wish: RewindRequest): Promise<RewindPlan>;
-  /** Throws MusterError `CONFLICT`, with nothing done, where anything is not as it was shown. */
+  /**
+   * Carries out a planned rewind. Throws MusterError `CONFLICT`, and changes nothing, if anything differs from the
+   * plan.
+   */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
-  /** What stood in the newest request of a task. Rejects with MusterError `NOT_FOUND`. */
+  /** Returns the content of the newest request of a task. Rejects with MusterError `NOT_FOUND`. */
   contextOf(id: string): Promise<TaskContext>;
-  /** Whether commands are held by the operating system; tried out at the first call, never rejects. */
+  /**
+   * Returns whether the operating system confines commands. This is tested at the first call. Never rejects.
+   */
   sandboxState(): Promise<SandboxState>;
   /** The section `[keys]` of the user's own configuration, by action, unchecked. */
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
-  /** What was typed in this directory before; nothing where no log is kept. */
-  readonly typed: TypedHistory;
-  /** Files of the working directory that Glob would find, in path order, at most 50,000. Rejects when it is stopped. */
+  /** The prompts that were typed in this directory before. Empty if no log is kept. */
+  readonly typed: PromptHistory;
+  /**
+   * Lists the files of the working directory that Glob would find, in path order, at most 50,000. Rejects when it is
+   * cancelled.
+   */
   listFiles(signal: AbortSignal): Promise<readonly string[]>;
-  /** `terminal.notify`: how the terminal UI calls somebody who looks elsewhere. */
+  /** `terminal.notify`: how the terminal UI notifies a user who is not looking at it. */
   readonly notify: Notify;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**
-   * Starts a conversation. `onEvent` gets the durable events of all its tasks, in the order in which
-   * they are written, each after it is written. Throws MusterError when it can't start.
+   * Starts a conversation. `onEvent` gets the durable events of all its tasks in the order in which they are written,
+   * each after it is written. Throws MusterError if it cannot start.
    */
   start(request: RunRequest, onEvent?: EventListener): Run;
   /**
-   * Starts a run of a template: one task an item, in one tree, at most `max_parallel` at a time. Its result
-   * counts them; `templateReport` tells of each. Rejects with UsageError where it can't start.
+   * Starts a run of a template: one task per item, in one tree, at most `max_parallel` at a time. Its result counts
+   * them, and `templateReport` lists each. Rejects with UsageError if it cannot start.
    */
   startTemplate(request: TemplateRequest, onEvent?: EventListener): Promise<Run>;
-  /** What came of each item of a run of a template. Throws MusterError: `NOT_FOUND`; UsageError for another task. */
+  /**
+   * Returns the outcome of each item of a template run. Throws MusterError `NOT_FOUND`, and UsageError for another
+   * task.
+   */
   templateReport(id: string): TemplateReport;
-  /** What to know of a run of a template, by its id or a beginning, before it goes on. Rejects as `templateReport` throws. */
-  templateRunLeft(id: string): Promise<TemplateRunLeft>;
-  /** The newest run of a template that worked in this directory; null where there is none. */
+  /**
+   * Returns what a user should know about a template run, given by its id or a beginning of it, before it continues.
+   * Rejects as `templateReport` throws.
+   */
+  templateRunLeft(id: string): Promise<TemplateResumePreview>;
+  /** Returns the newest template run in this directory, or null. */
   newestTemplateRun(): TaskSummary | null;
-  /** Whether a conversation that runs as this agent needs no prompt. Throws UsageError: there is none. */
+  /**
+   * Returns whether a conversation with this agent needs no prompt. Throws UsageError if there is no such agent.
+   */
   beginsByItself(agent: string): boolean;
   /**
-   * Makes a task go on, from its log alone, with all below it that had not ended. Resolves when it is
-   * at work; one that has completed is not, without a prompt: its result is given again. Rejects with a MusterError: `NOT_FOUND`, `CONFLICT` while a process owns it.
+   * Continues a task from its log, with all descendants that have not ended. Resolves when it runs. A completed task
+   * without a new prompt does not run; its result is returned again. Rejects with MusterError: `NOT_FOUND`, or
+   * `CONFLICT` while a process owns it.
    */
   resume(request: ResumeRequest, onEvent?: EventListener): Promise<Run>;
   /**
-   * Goes another way from an event of a task on: in a new task, the root of its own tree, which sends only
-   * the requests after it. Rights as those of a resume. Rejects with a MusterError: `NOT_FOUND`,
-   * `INVALID_PARAM` for an event that is not there; UsageError for one with nothing to go on with.
+   * Continues a task from one of its events, in a new task that is the root of its own tree and sends only the
+   * requests after the event. It has the rights of a resumed task. Rejects with MusterError: `NOT_FOUND`,
+   * `INVALID_PARAM` for an event that does not exist; UsageError if there is nothing to continue with.
    */
   branch(request: BranchTask, onEvent?: EventListener): Promise<Run>;
-  /** The id of the newest conversation that worked in this directory; null where there is none. */
+  /** Returns the id of the newest conversation in this directory, or null. */
   newestConversation(): string | null;
-  /** What waits for an answer in this process, the oldest first. */
+  /** Returns the open questions of this process, the oldest first. */
   questions(): readonly WaitingQuestion[];
   /**
-   * Answers a question, by its id or a unique beginning. Throws MusterError: `NOT_FOUND` when it does
-   * not wait here, `CONFLICT` when it is answered already, `INVALID_PARAM` for no answer to it.
+   * Answers a question, given by its id or a unique beginning. Throws MusterError: `NOT_FOUND` if it is not open
+   * here, `CONFLICT` if it is answered already, `INVALID_PARAM` for an answer that does not fit.
    */
   answer(answer: QuestionAnswer): void;
-  /** Calls it whenever `questions()` changes, until the returned function is called. */
+  /** Calls the listener whenever `questions()` changes, until the returned function is called. */
   watchQuestions(listener: () => void): () => void;
   /**
-   * Calls it with what is shown and forgotten, such as pieces of answers that are being written, of every
-   * task of this process, until the returned function is called.
+   * Calls the listener with the signals of all tasks of this process, such as pieces of answers, which are not
+   * logged. The returned function ends that.
    */
   watchSignals(listener: SignalListener): () => void;
   /**
-   * Says something to a task at work here, by its whole id: it reads it in its next request. Throws
-   * MusterError: `NOT_FOUND` when it is not at work here, or about to end; `INVALID_PARAM` for what was
-   * gathered for another task.
+   * Sends a message to a running task, by its full id, which reads it in its next request. Throws MusterError:
+   * `NOT_FOUND` if it does not run here or is about to end; `INVALID_PARAM` for items that were gathered for another
+   * task.
    */
   send(id: string, message: string, enclosed?: QuotedItems): void;
   /**
-   * Gathers what goes with a person's next words: files that they name with `@`, what commands of theirs came to,
-   * images. A file is read as the task's own Read would; what a person would have to allow stays behind and is told.
+   * Gathers the items of a person's next message: files named with `@`, outputs of commands, and images. A file is
+   * read as the task's own Read would. A file that a person would have to allow is left out and reported.
    */
   enclose(request: MessageQuoteRequest): Promise<QuotedItems>;
-  /** What an image is, and whether the model of a conversation (null: of a new one) can be shown it. */
+  /**
+   * Describes an image, and says whether the model of a conversation (null: a new one) accepts it.
+   */
   lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription>;
   /**
-   * Makes an ended task go on in the background, by its whole id, as a child of the nearest task above it
-   * that is at work here and is told of its end. `prompt`: its next message; absent: it is told to go on.
-   * Rejects with a MusterError: `NOT_FOUND` when none above it is, which `resume` with `below` is for.
+   * Continues an ended task in the background, by its full id, as a child of its nearest running ancestor, which is
+   * notified of its end. `prompt` is its next message; without it the task is told to continue. Rejects with
+   * MusterError `NOT_FOUND` if no ancestor runs; use `resume` with `below` then.
    */
   resumeBelow(id: string, request?: { readonly prompt?: string }): Promise<void>;
-  /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
+  /** Sends a foreground task to the background. Throws MusterError if it cannot. */
   background(id: string): void;
   /**
-   * Ends what a conversation at work here does now, by its whole id, with the tasks that it waits for. Those in
-   * the background go on, and it is told of their ends; where there are none, it is stopped. Throws MusterError.
+   * Interrupts the present work of a running conversation, by its full id, and the tasks for which it waits.
+   * Background tasks continue, and it is notified of their ends. If there are none, it is stopped. Throws
+   * MusterError.
    */
   interrupt(id: string): void;
-  /** Stops a task and all below it; resolves when it has ended, at once where it is not at work here. */
+  /**
+   * Stops a task and its descendants. Resolves when it has ended, or at once if it does not run here.
+   */
   stopTask(id: string, because: string): Promise<void>;
-  /** Stops every run; resolves when all have ended. */
+  /** Stops every run. Resolves when all have ended. */
   stop(request: StopRequest): Promise<void>;
-  /** Stops what runs, and gives back locks and files. */
+  /** Stops every run, and releases locks and files. */
   close(): Promise<void>;
 }

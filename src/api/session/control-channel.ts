@@ -3,28 +3,30 @@ import type { Engine } from '../../engine/engine.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { ControlServer } from '../../control/server.ts';
 
-export interface ChannelOptions {
+export interface ControlChannelOptions {
   readonly engine: Engine;
   readonly store: TaskStore;
   readonly dataDir: string;
-  /** Told why there is none; the run goes on without. */
+  /** Called with the reason if the channel cannot be opened. The run continues without it. */
   readonly onNotice: (line: string) => void;
 }
 
-/** So that it takes nothing from the first request: nobody asks about a run that young. */
+/**
+ * The delay of the opening, so that it does not slow down the first request. Nobody controls a run that is so young.
+ */
 const OPEN_AFTER_MS = 50;
 
-/** The socket by which other terminals reach this process, from its first task on. */
+/** The socket through which other terminals reach this process, from its first task on. */
 export class ControlChannel {
-  private readonly options: ChannelOptions;
+  private readonly options: ControlChannelOptions;
   private timer: NodeJS.Timeout | null = null;
   private opening: Promise<ControlServer | null> = Promise.resolve(null);
 
-  constructor(options: ChannelOptions) {
+  constructor(options: ControlChannelOptions) {
     this.options = options;
   }
 
-  /** Opens it, once, a moment later. */
+  /** Opens the channel once, after a short delay. */
   open(): void {
     this.timer ??= setTimeout(() => {
       this.opening = openServer(this.options);
@@ -38,14 +40,15 @@ export class ControlChannel {
   }
 }
 
-async function openServer(options: ChannelOptions): Promise<ControlServer | null> {
+async function openServer(options: ControlChannelOptions): Promise<ControlServer | null> {
   const { engine, store, dataDir, onNotice } = options;
   try {
-    const [{ controlPath }, { openControl }, { createControlHandler }] = await Promise.all([
-      import('../../control/path.ts'),
-      import('../../control/server.ts'),
-      import('./control-handler.ts'),
-    ]);
+    const [{ controlPath }, { openControlServer: openControl }, { createControlHandler }] =
+      await Promise.all([
+        import('../../control/path.ts'),
+        import('../../control/server.ts'),
+        import('./control-handler.ts'),
+      ]);
     const path = controlPath({ dataDir, token: store.token });
     return await openControl({ path, handle: createControlHandler(engine, store) });
   } catch (thrown) {

@@ -1,12 +1,13 @@
+import type { ControlRequest, StopTaskRequest, ControlReply } from '../../control/protocol.ts';
 import { errorInfo, MusterError, unreachable } from '../../base/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { stopOrder } from '../../engine/task/stop-order.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { compactRequest } from './compact.ts';
-import type { ControlReply } from '../../control/reply.ts';
-import type { ControlRequest, StopTaskRequest } from '../../control/request.ts';
+import { parseCompactRequest } from './compaction.ts';
 
-/** Does what another terminal asks of this process; what goes wrong is the reply. */
+/**
+ * Creates the function that carries out requests of other terminals. An error becomes the reply.
+ */
 export function createControlHandler(
   engine: Engine,
   store: TaskStore,
@@ -22,18 +23,18 @@ export function createControlHandler(
   };
 }
 
-/** Its model would read the wish as words to it. */
+/** Refuses `/compact` for a running task, whose model would read it as a message. */
 function refuseCompaction(request: ControlRequest): void {
   const words =
     request.op === 'send' ? request.message : request.op === 'resume' ? request.prompt : undefined;
-  if (words === undefined || compactRequest(words) === null) return;
+  if (words === undefined || parseCompactRequest(words) === null) return;
   throw new MusterError(
     'CONFLICT',
     `task ${request.task} is in use: it makes room in its context by itself when that is needed; /compact is for a conversation that has ended`,
   );
 }
 
-/** The task's id is whole. Returns what became of it, for people. */
+/** Carries out a request with a full task id. Returns the outcome for people. */
 async function carryOut(engine: Engine, request: ControlRequest): Promise<string> {
   const { task } = request;
   refuseCompaction(request);

@@ -1,13 +1,13 @@
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** `state`: the fold of the task's log with the event. */
+/** Called with each event and the state of its task after it. */
 export type EventListener = (event: TaskEvent, state: TaskState) => void;
 
-/** Brings each event to whoever listens to its tree. A listener that throws harms nobody else. */
+/** Passes each event to the listener of its tree. A listener that throws affects nobody else. */
 export class EventRouter {
   private readonly onFault: (thrown: unknown) => void;
-  /** By the id of the task at the top of the tree. */
+  /** The listeners by the id of the root task. */
   private readonly listeners = new Map<string, EventListener>();
 
   constructor(onFault: (thrown: unknown) => void) {
@@ -15,9 +15,9 @@ export class EventRouter {
   }
 
   /**
-   * From the first event on, until the task at the top has ended. Returns what undoes it: for a tree that
-   * is left without an end, and for one that could not be set to work and may be at work already, with a
-   * listener of its own.
+   * Listens to a tree until its root task has ended. The returned function ends the listening and restores an earlier
+   * listener: for a tree that is left without an end, and for one that could not be started because it may already
+   * run with a listener of its own.
    */
   listen(tree: string, listener: EventListener): () => void {
     const before = this.listeners.get(tree);

@@ -7,34 +7,34 @@ import { createRootRights } from '../../policy/attenuate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
 import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { resumedRights } from './resumed-rights.ts';
-import type { RootTerms } from './root-terms.ts';
+import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
 import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
 
 type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
 
 /**
- * What goes with words to a task. Throws INVALID_PARAM for what was gathered for another one: what was
- * read for it may be what this one may not read.
+ * Returns the items for a message to a task. Throws INVALID_PARAM for items that were gathered for another task,
+ * which may contain what this one must not read.
  */
-export function quotedItemsFor(id: string, enclosed: QuotedItems): readonly QuotedItem[] {
+export function checkQuotedItems(id: string, enclosed: QuotedItems): readonly QuotedItem[] {
   if (enclosed.task === id) return enclosed.enclosures;
   const message = `what goes along was gathered for task ${enclosed.task}, and not for ${id}: gather it with enclose({ to: '${id}', … })`;
   throw new MusterError('INVALID_PARAM', message);
 }
 
-/** What goes with a person's words, for whom they are said to. */
+/** Gathers the items of a person's message for its recipient. */
 export class MessageQuoter {
   private readonly parts: Parts;
-  private readonly terms: RootTerms;
+  private readonly terms: RootDefaults;
 
-  constructor(parts: Parts, terms: RootTerms) {
+  constructor(parts: Parts, terms: RootDefaults) {
     this.parts = parts;
     this.terms = terms;
   }
 
   gather({ to, agent, signal, ...wish }: MessageQuoteRequest): Promise<QuotedItems> {
-    return this.parts.engine.quote(this.addressee(to, agent), wish, signal);
+    return this.parts.engine.quote(this.recipient(to, agent), wish, signal);
   }
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
@@ -53,7 +53,7 @@ export class MessageQuoter {
     return to === null ? this.terms.model(null) : foldLog(this.parts.store, to).spec.model;
   }
 
-  private addressee(to: string | null, name: string | undefined): QuoteRecipient {
+  private recipient(to: string | null, name: string | undefined): QuoteRecipient {
     const { grant, modeFlag } = this.parts;
     if (to === null) {
       const agent = this.terms.agentNamed(name);

@@ -1,27 +1,27 @@
 import { createRootRights, type RootGrant } from '../../policy/attenuate.ts';
-import type { PermissionMode, Rights } from '../../protocol/permission.ts';
-import { grantedStill } from './granted-still.ts';
+import type { PermissionMode, Rights, PermissionRule } from '../../protocol/permission.ts';
+import { isAbsolute } from 'node:path';
 
-export interface RightsNow {
+export interface CurrentRights {
   readonly grant: RootGrant;
-  /** The mode that a flag of this start asks for. */
+  /** The mode that a flag of this start requests, or null. */
   readonly modeFlag: PermissionMode | null;
-  /** Its log came from a file. */
+  /** True if its log was imported from a file. */
   readonly isImported: boolean;
 }
 
 /**
- * What a task that goes on may do: what was granted stays, cut by what files do not say any more, by what is
- * denied now, by max_depth as it is now and by a mode that is asked for now. What a file from elsewhere says
- * was granted was not: of that only what would be granted now stays.
+ * Returns the rights of a resumed task: its recorded rights without rules that files no longer grant, with today's
+ * deny rules, `max_depth` and requested mode. An imported log proves no grant, so its task gets only what a new one
+ * would get.
  */
 export function resumedRights(
   recorded: Rights,
-  { grant, modeFlag, isImported }: RightsNow,
+  { grant, modeFlag, isImported }: CurrentRights,
 ): Rights {
   if (isImported) return createRootRights(grant, null);
   const { ask, deny } = grant.rules;
-  const allow = grantedStill(recorded.rules.allow, grant.rules.allow);
+  const allow = retainedAllowRules(recorded.rules.allow, grant.rules.allow);
   return {
     ...recorded,
     mode: modeFlag ?? recorded.mode,
@@ -29,4 +29,35 @@ export function resumedRights(
     network: grant.network,
     maxDepth: grant.maxDepth,
   };
+}
+
+/**
+ * Returns the recorded allow rules that remain valid. A rule granted for the conversation remains. A rule from a file
+ * or a variable remains only while it is still there, because a file can be revoked and `--trust-project` applies to
+ * one run. Rules are compared by their text, because the paths in them may have been expanded since.
+ */
+export function retainedAllowRules(
+  recorded: readonly PermissionRule[],
+  now: readonly PermissionRule[],
+): readonly PermissionRule[] {
+  return recorded.filter(
+    (rule) =>
+      !isSaidOutside(rule) ||
+      now.some(({ text, tool }) => text === rule.text && tool === rule.tool),
+  );
+}
+
+function isSaidOutside({ source }: PermissionRule): boolean {
+  switch (source.kind) {
+    case 'config':
+    case 'env':
+      return true;
+    case 'answer':
+      // Saved answers name their file; one for a task alone was given to that task.
+      return isAbsolute(source.where);
+    case 'flag':
+    case 'definition':
+    case 'builtin':
+      return false;
+  }
 }

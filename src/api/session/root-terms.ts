@@ -3,22 +3,23 @@ import { UsageError } from '../../base/errors.ts';
 import type { RootGrant } from '../../policy/attenuate.ts';
 import type { ModelSetup } from '../../model/selection/choose-model.ts';
 import { findModeGrant } from '../../policy/mode-grants.ts';
-import type { AgentDefinition } from '../../protocol/agent.ts';
+import { type AgentDefinition, requestedModels } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import { oneLine } from '../../config/quote.ts';
-import { rootModel } from './root-model.ts';
+import { escapeLine } from '../../config/message-text.ts';
 import { findAgent } from '../../agents/find-agent.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { resolveMainModel, resolveTaskModel } from '../../model/selection/resolve-model.ts';
 
-export type RootTermsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
+export type RootDefaultsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
 
-/** What a task that nobody stands above begins with, as it is now. */
-export class RootTerms {
-  private readonly parts: RootTermsParts;
-  /** Chosen since the start, as a flag would name it. */
+/** The agent, model and rights of a new root task. */
+export class RootDefaults {
+  private readonly parts: RootDefaultsParts;
+  /** The model chosen since the start, as a flag would name it. */
   private chosenModel: string | null = null;
 
-  constructor(parts: RootTermsParts) {
+  constructor(parts: RootDefaultsParts) {
     this.parts = parts;
   }
 
@@ -27,18 +28,20 @@ export class RootTerms {
     return cwd;
   }
 
-  /** Default: the mode of this start. */
+  /** Returns the rights of a new root task. Default mode: that of this start. */
   grantIn(mode?: PermissionMode): RootGrant {
     const { grant } = this.parts;
     return mode === undefined ? grant : { ...grant, mode };
   }
 
-  /** Whether a model was asked for here: otherwise what was begun elsewhere keeps its own. */
+  /** True if a model was requested here. Otherwise a resumed task keeps its own. */
   get isModelNamed(): boolean {
     return this.setup.settings.flag !== undefined;
   }
 
-  /** Throws MusterError where there is none of the name; then all is as it was. */
+  /**
+   * Chooses the model of new root tasks. Throws MusterError if there is no such model, and then changes nothing.
+   */
   chooseModel(name: string): ResolvedModel {
     const before = this.chosenModel;
     this.chosenModel = name;
@@ -79,11 +82,36 @@ export class RootTerms {
     const given = grants.filter(({ source }) => source.kind === 'flag');
     const grant = findModeGrant(mainAgent, given);
     if (grant === null) return null;
-    const name = oneLine(mainAgent.name);
+    const name = escapeLine(mainAgent.name);
     return `${grant.source.where} ${name}=${grant.mode}: ${name} is the main agent: use --permission-mode ${grant.mode}`;
   }
 
   model(agent: AgentDefinition | null, prompt = ''): ResolvedModel {
-    return rootModel(this.setup, { agent, prompt });
+    return resolveRootModel(this.setup, { agent, prompt });
   }
+}
+
+/**
+ * Resolves the model of a root task. A named agent's own model counts if the user named none.
+ *
+ * @param options `agent` is null for the main agent
+ */
+function resolveRootModel(
+  setup: ModelSetup,
+  { agent, prompt }: { readonly agent: AgentDefinition | null; readonly prompt: string },
+): ResolvedModel {
+  const main = resolveMainModel(setup, { agent: agent ?? MAIN_AGENT, prompt });
+  if (agent === null || requestedModels(agent).length === 0 || setup.settings.flag !== undefined) {
+    return main;
+  }
+  const model = resolveTaskModel(setup, {
+    call: undefined,
+    definition: requestedModels(agent),
+    agent,
+    prompt,
+    parent: main,
+    allowOverride: true,
+  });
+  if (model instanceof Error) throw model;
+  return model;
 }

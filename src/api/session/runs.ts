@@ -1,4 +1,4 @@
-import type { RootTerms } from './root-terms.ts';
+import type { RootDefaults } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
 import { UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
@@ -10,14 +10,14 @@ import { buildResultEnvelope } from '../../engine/results/result.ts';
 import type { TaskRun } from '../../engine/task/task-run.ts';
 import { createRootRights } from '../../policy/attenuate.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import { quotedItemsFor } from './quote-message.ts';
+import { checkQuotedItems } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
-import { compactRequest, compactionReport, type CompactRequest } from './compact.ts';
-import { firstMessage } from './first-message.ts';
+import { parseCompactRequest, reportCompaction, type CompactRequest } from './compaction.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
 import type { Run } from './contract.ts';
 import { resumedRights } from './resumed-rights.ts';
-import { planFanOut, type TemplateRequest } from '../templates/fan-out.ts';
+import { planFanOut, type TemplateRequest } from '../templates/plan-fan-out.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
 
 export type RunsParts = Pick<
   SessionParts,
@@ -35,12 +35,12 @@ export type RunsParts = Pick<
   | 'templates'
 >;
 
-/** Tasks that a person or a client starts, or lets go on. */
+/** Starts and continues the tasks that a person or a client requests. */
 export class Runs {
   private readonly parts: RunsParts;
-  private readonly terms: RootTerms;
+  private readonly terms: RootDefaults;
 
-  constructor(parts: RunsParts, terms: RootTerms) {
+  constructor(parts: RunsParts, terms: RootDefaults) {
     this.parts = parts;
     this.terms = terms;
   }
@@ -83,12 +83,12 @@ export class Runs {
     const id = store.resolveId(request.id);
     const prompt = request.prompt ?? null;
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
-    const compacts = prompt === null ? null : compactRequest(prompt);
+    const compacts = prompt === null ? null : parseCompactRequest(prompt);
     if (compacts !== null) {
       const { prompt: _, ...rest } = request;
-      const goOn = (listener: EventListener) =>
-        this.goOn({ ...rest, compacts }, { id, rightsOf: id }, listener);
-      return compactionReport(goOn, onEvent);
+      const continueTask = (listener: EventListener) =>
+        this.continueTask({ ...rest, compacts }, { id, rightsOf: id }, listener);
+      return reportCompaction(continueTask, onEvent);
     }
     if (request.below !== undefined && prompt !== null) {
       throw new UsageError('a task that waits for one below it gets no prompt');
@@ -96,7 +96,7 @@ export class Runs {
     const isWaiting = request.below !== undefined;
     const completed = prompt === null && !isWaiting ? this.completed(id) : null;
     if (completed !== null) return completed;
-    return this.goOn(request, { id, rightsOf: id }, onEvent);
+    return this.continueTask(request, { id, rightsOf: id }, onEvent);
   }
 
   async branch(
@@ -108,28 +108,28 @@ export class Runs {
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
     const { createBranch: makeBranch } = await import('../../replay/create-branch.ts');
     const branch = await makeBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
-    const whole = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
-    onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${whole}`);
-    const whom = { id: branch.id, rightsOf: from };
-    if (prompt === undefined) return this.goOn({ id: branch.id }, whom, onEvent);
+    const adjusted = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
+    onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${adjusted}`);
+    const target = { id: branch.id, rightsOf: from };
+    if (prompt === undefined) return this.continueTask({ id: branch.id }, target, onEvent);
     if (!takesFiles || !prompt.includes('@')) {
-      return this.goOn({ id: branch.id, prompt }, whom, onEvent);
+      return this.continueTask({ id: branch.id, prompt }, target, onEvent);
     }
-    const to = { task: branch.id, maxRights: this.ceilingOf(from) };
+    const to = { task: branch.id, maxRights: this.maxRightsOf(from) };
     const enclosed = await engine.quote(to, { words: prompt, outputs: [], images: [] }, signal);
     for (const problem of enclosed.problems) onNotice(problem);
-    return this.goOn({ id: branch.id, prompt, enclosed }, whom, onEvent);
+    return this.continueTask({ id: branch.id, prompt, enclosed }, target, onEvent);
   }
 
   /** `rightsOf`: the task whose log says where the rights of one that goes on came from. */
-  private ceilingOf(rightsOf: string): (recorded: Rights) => Rights {
+  private maxRightsOf(rightsOf: string): (recorded: Rights) => Rights {
     const { grant, modeFlag, store } = this.parts;
     return (recorded) =>
       resumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) });
   }
 
-  /** `rightsOf`: see `ceilingOf`. */
-  private async goOn(
+  /** `rightsOf`: see `maxRightsOf`. */
+  private async continueTask(
     request: ResumeRequest & { readonly compacts?: CompactRequest },
     { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
@@ -142,8 +142,8 @@ export class Runs {
         prompt,
         ...(request.enclosed === undefined
           ? {}
-          : { enclosed: quotedItemsFor(id, request.enclosed) }),
-        maxRights: this.ceilingOf(rightsOf),
+          : { enclosed: checkQuotedItems(id, request.enclosed) }),
+        maxRights: this.maxRightsOf(rightsOf),
         ...(this.terms.isModelNamed ? { model: this.terms.model(null, prompt ?? '') } : {}),
         ...(maxTurns === null ? {} : { maxTurns }),
         ...(request.mode === undefined ? {} : { mode: request.mode }),
@@ -163,7 +163,7 @@ export class Runs {
     }
   }
 
-  /** With nothing to add, a completed task is done: its result is there already, and costs nothing. */
+  /** Returns a completed task as a run whose result exists already, at no cost. */
   private completed(id: string): Run | null {
     const { store } = this.parts;
     const state = foldLog(store, id);
@@ -215,4 +215,18 @@ export class Runs {
       stop: (because) => task.stop(stopOrder('client', because)),
     };
   }
+}
+
+/**
+ * Returns the first message of a conversation: the agent's initial prompt, then the user's, as in Claude Code. Throws
+ * UsageError if there is neither.
+ */
+function firstMessage(
+  agent: Pick<AgentDefinition, 'initialPrompt'> | null,
+  prompt: string | undefined,
+): string {
+  if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
+  const parts = [agent?.initialPrompt, prompt].filter((part) => part !== undefined);
+  if (parts.length === 0) throw new UsageError('there is no prompt');
+  return parts.join('\n\n');
 }

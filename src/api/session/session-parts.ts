@@ -11,7 +11,7 @@ import type { Sandbox } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventRouter } from './event-router.ts';
-import type { TypedHistory } from './typed-history.ts';
+import type { PromptHistory } from './prompt-history.ts';
 import type { Retention } from '../setup/retention.ts';
 import type { SignalRouter } from './signal-router.ts';
 import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
@@ -19,11 +19,11 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 
-/** What a session is put together from. */
+/** The parts of a session. */
 export interface SessionParts {
   readonly engine: Engine;
   readonly inbox: Inbox;
-  /** Whether somebody has said what happens to questions. */
+  /** True if a flag, an option or the configuration says what happens to questions. */
   readonly isOnAskChosen: boolean;
   readonly store: TaskStore;
   readonly router: EventRouter;
@@ -36,16 +36,16 @@ export interface SessionParts {
   /** Loads the templates that can be used now. */
   readonly templates: () => Promise<DiscoveryResult<TemplateDefinition>>;
   readonly grant: RootGrant;
-  /** Null: nothing of its tasks is on disk, so nobody else knows of them. */
+  /** The control channel, or null if no tasks are on disk, so that nobody else knows of them. */
   readonly channel: ControlChannel | null;
   readonly retention: Retention;
-  /** Turns of the main agent; null: no limit. */
+  /** The turn limit of the main agent, or null. */
   readonly maxTurns: number | null;
-  /** The mode that a flag of this start asks for. */
+  /** The mode that a flag of this start requests, or null. */
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
   readonly environment: Environment;
-  readonly typed: TypedHistory;
+  readonly typed: PromptHistory;
   readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly notify: Notify;
   readonly onNotice: (line: string) => void;

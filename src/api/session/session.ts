@@ -1,4 +1,4 @@
-import { RootTerms } from './root-terms.ts';
+import { RootDefaults } from './root-terms.ts';
 import { Runs } from './runs.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import { OFFLINE, type ModelSetup } from '../../model/selection/choose-model.ts';
@@ -9,10 +9,10 @@ import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
-import type { TypedHistory } from './typed-history.ts';
-import type { TaskContext } from '../tasks/tasks-context.ts';
+import type { PromptHistory } from './prompt-history.ts';
+import type { TaskContext } from '../tasks/task-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
-import { MessageQuoter, quotedItemsFor } from './quote-message.ts';
+import { MessageQuoter, checkQuotedItems } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
 import type {
@@ -23,8 +23,8 @@ import type {
   ImageDescription,
 } from './contract.ts';
 import type { SignalListener } from './signal-router.ts';
-import type { TemplateRequest } from '../templates/fan-out.ts';
-import { templateReport, templateRunLeft } from '../templates/report.ts';
+import type { TemplateRequest } from '../templates/plan-fan-out.ts';
+import { templateReport, previewTemplateResume } from '../templates/template-report.ts';
 import type { SessionParts } from './session-parts.ts';
 import type { QuotedItems } from '../../engine/quote/quote.ts';
 import {
@@ -35,18 +35,18 @@ import {
 } from '../setup/definitions.ts';
 import type { QuestionAnswer } from '../../engine/engine-requests.ts';
 
-/** All that the library can do, each at the part that does it. */
+/** A session of the library. Each method is carried out by one of its parts. */
 export class Session implements Muster {
   private readonly parts: SessionParts;
-  private readonly terms: RootTerms;
+  private readonly terms: RootDefaults;
   private readonly runs: Runs;
-  private readonly enclosing: MessageQuoter;
+  private readonly quoter: MessageQuoter;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
-    this.terms = new RootTerms(parts);
+    this.terms = new RootDefaults(parts);
     this.runs = new Runs(parts, this.terms);
-    this.enclosing = new MessageQuoter(parts, this.terms);
+    this.quoter = new MessageQuoter(parts, this.terms);
   }
 
   get agents(): DiscoveredAgents {
@@ -91,8 +91,8 @@ export class Session implements Muster {
   }
 
   async planRewind(id: string, wish: RewindRequest): Promise<RewindPlan> {
-    const { planFreeRewind } = await import('../tasks/rewind.ts');
-    return planFreeRewind(this.parts.store, id, wish);
+    const { planIdleRewind } = await import('../tasks/rewind.ts');
+    return planIdleRewind(this.parts.store, id, wish);
   }
 
   async rewind(plan: RewindPlan): Promise<RewindOutcome> {
@@ -101,7 +101,7 @@ export class Session implements Muster {
   }
 
   async contextOf(id: string): Promise<TaskContext> {
-    const { contextOfTask } = await import('../tasks/tasks-context.ts');
+    const { contextOfTask } = await import('../tasks/task-context.ts');
     return contextOfTask(this.parts.store, { id, turn: null }, this.parts.environment);
   }
 
@@ -113,12 +113,12 @@ export class Session implements Muster {
     return this.parts.keyBindings;
   }
 
-  get typed(): TypedHistory {
+  get typed(): PromptHistory {
     return this.parts.typed;
   }
 
   async listFiles(signal: AbortSignal): Promise<readonly string[]> {
-    const { listFiles } = await import('./file-list.ts');
+    const { listFiles } = await import('./list-files.ts');
     return listFiles(this.cwd, signal);
   }
 
@@ -159,7 +159,7 @@ export class Session implements Muster {
 
   async templateRunLeft(id: string) {
     const { store } = this.parts;
-    return templateRunLeft(store, store.resolveId(id));
+    return previewTemplateResume(store, store.resolveId(id));
   }
 
   newestConversation(): string | null {
@@ -193,16 +193,16 @@ export class Session implements Muster {
   }
 
   send(id: string, message: string, enclosed?: QuotedItems): void {
-    const enclosures = enclosed === undefined ? undefined : quotedItemsFor(id, enclosed);
+    const enclosures = enclosed === undefined ? undefined : checkQuotedItems(id, enclosed);
     this.parts.engine.send(id, message, enclosures);
   }
 
   enclose(request: MessageQuoteRequest): Promise<QuotedItems> {
-    return this.enclosing.gather(request);
+    return this.quoter.gather(request);
   }
 
   lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
-    return this.enclosing.lookAtImage(bytes, to);
+    return this.quoter.lookAtImage(bytes, to);
   }
 
   interrupt(id: string): void {

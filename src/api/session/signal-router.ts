@@ -1,9 +1,11 @@
 import type { TaskSignal } from '../../protocol/signal.ts';
 
-/** Called for each one, of every task of this process; must be quick. */
+/** Called for each signal of every task of this process. It must be quick. */
 export type SignalListener = (signal: TaskSignal) => void;
 
-/** Brings what is shown and forgotten to whoever looks. A listener that throws harms nobody else. */
+/**
+ * Passes signals, which are not logged, to listeners. A listener that throws affects nobody else.
+ */
 export class SignalRouter {
   private readonly onFault: (thrown: unknown) => void;
   private readonly listeners = new Set<SignalListener>();
@@ -12,7 +14,7 @@ export class SignalRouter {
     this.onFault = onFault;
   }
 
-  /** Until the returned function is called. */
+  /** Adds a listener until the returned function is called. */
   listen(listener: SignalListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

@@ -2,10 +2,10 @@ import { MusterError, UsageError } from '../../base/errors.ts';
 import { openFileStore } from '../../store/file-store.ts';
 
 /**
- * The store in a data directory. Throws UsageError for a directory that can't be used: until then
- * nothing has run, and what has to change is the setting. What may pass (a full disk) stays as it is.
+ * Opens the store in a data directory. Throws UsageError for a directory that cannot be used, because nothing has run
+ * and the setting has to change. A temporary failure (a full disk) keeps its own error.
  */
-export function openDataDir(
+export function openDataDirectory(
   options: Parameters<typeof openFileStore>[0],
 ): ReturnType<typeof openFileStore> {
   try {

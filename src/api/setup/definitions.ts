@@ -8,7 +8,7 @@ import { errorMessage } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
-import { untrustedNotice } from '../../trust/notice.ts';
+import { untrustedNotice } from '../../trust/untrusted-notice.ts';
 
 export interface OpenDefinitionsOptions<T> extends Omit<
   LiveDefinitionsOptions<T>,
@@ -36,19 +36,19 @@ export function openDefinitions<T extends { readonly name: string }>(
 
 type Unloaded = Pick<DiscoveryResult<unknown>, 'skipped' | 'problems'>;
 
-/** The agents that can be used, as the library presents them. */
+/** The agents that can be used, in the form of the library. */
 export interface DiscoveredAgents extends Unloaded {
   readonly agents: readonly AgentDefinition[];
   readonly shadowed: readonly { readonly agent: AgentDefinition; readonly by: string }[];
 }
 
-/** The skills that can be used, as the library presents them. */
+/** The skills that can be used, in the form of the library. */
 export interface DiscoveredSkills extends Unloaded {
   readonly skills: readonly SkillDefinition[];
   readonly shadowed: readonly { readonly skill: SkillDefinition; readonly by: string }[];
 }
 
-/** The templates that can be used, as the library and `muster run --list` present them. */
+/** The templates that can be used, in the form of the library and of `muster run --list`. */
 export interface DiscoveredTemplates extends Unloaded {
   readonly templates: readonly TemplateDefinition[];
   readonly shadowed: readonly { readonly template: TemplateDefinition; readonly by: string }[];

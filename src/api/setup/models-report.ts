@@ -11,28 +11,30 @@ import { createHttpFetch } from '../../sys/http.ts';
 import { modelSettings } from './settings.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 
-/** A provider without anything of its key but the name of the variable that lacks it. */
+/** A provider without its key. */
 interface ProviderReport {
   readonly name: string;
   readonly protocol: string;
   readonly baseUrl: string;
-  /** Where it was found. */
+  /** The source of its settings. */
   readonly source: string;
-  /** The variable that should hold its key and does not; null: it can be used. */
+  /** The variable that should hold its key and does not, or null if the provider can be used. */
   readonly missingKey: string | null;
-  /** Why its key can't be sent, without the key; null: nothing is wrong with it. */
+  /** The reason why its key cannot be sent, without the key, or null. */
   readonly keyProblem: string | null;
   readonly tiers: Readonly<Record<string, string>>;
 }
 
-/** What a wish for a model comes to: a model with the way it was chosen, or why there is none. */
+/**
+ * The result of a model choice: a model with the steps of the choice, or the reason why there is none.
+ */
 interface ChoiceReport {
-  /** `main`, a tier, or `fallback`: of those there are as many as are named. */
+  /** `main`, a tier or `fallback`. There is one entry for each named fallback. */
   readonly wish: string;
   readonly model: string | null;
   readonly chain: readonly string[];
   readonly problem: string | null;
-  /** Answered by the retrieval engine: no model is asked. */
+  /** True if the offline engine answers and no model is asked. */
   readonly offline: boolean;
 }
 
@@ -44,10 +46,10 @@ export interface ModelsReport {
 }
 
 /**
- * What `models` and `doctor` tell of the models that are configured; local servers are asked. Holds no
- * key. Throws UsageError for settings that can't be meant.
+ * Reports the configured models for `models` and `doctor`. Local servers are asked. The report contains no key.
+ * Throws UsageError for settings that contradict each other.
  */
-export async function configuredModels(
+export async function reportModels(
   loaded: LoadedConfig,
   environment: Environment,
 ): Promise<ModelsReport> {
@@ -67,7 +69,7 @@ function modelsReport(setup: ModelSetup): ModelsReport {
   };
 }
 
-/** In their order; of those of which one can't be used, that one alone. */
+/** Lists the fallbacks in their order. If one cannot be used, only its problem is listed. */
 function fallbackChoices(setup: ModelSetup): readonly ChoiceReport[] {
   const wish = 'fallback';
   try {
@@ -81,7 +83,7 @@ function fallbackChoices(setup: ModelSetup): readonly ChoiceReport[] {
   }
 }
 
-/** A tier is asked for as the flag would; that no flag did is left out of what is told. */
+/** Resolves a tier as the flag would, and leaves the flag out of the report. */
 function tierChoice(tier: Tier, setup: ModelSetup): ChoiceReport {
   const found = choice(tier, { ...setup, settings: { ...setup.settings, flag: tier } });
   return {

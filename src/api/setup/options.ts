@@ -14,90 +14,98 @@ export interface MusterOptions {
   readonly cwd?: string;
   /** Further workspace roots; relative ones count from `cwd`. */
   readonly addDirs?: readonly string[];
-  /** Where logs lie. Default: `MUSTER_DATA_DIR`, else below the XDG data directory. */
+  /** The directory of logs. Default: `MUSTER_DATA_DIR`, else below the XDG data directory. */
   readonly dataDir?: string;
-  /** False: nothing is kept after `close`. Default true. */
+  /** False if nothing is kept after `close`. Default: true. */
   readonly log?: boolean;
   /**
-   * Which of the project's files (configuration, permissions, agents, skills) act. Default false: those that
-   * the user has approved with `muster trust add`. True: all, for this run; a function is asked for
-   * each one. Nothing is stored.
+   * Decides which of the project's files (configuration, permissions, agents, skills) have an effect. Default: false,
+   * those that the user has approved with `muster trust add`. True: all, for this run. A function is called for each
+   * file. Nothing is stored.
    */
   readonly trustProject?: TrustDecision;
   /** The last layer of the configuration. */
   readonly flags?: readonly FlagValue[];
-  /** Definitions of this session: found before all others. */
+  /** Definitions of this session, which precede all others. */
   readonly agents?: readonly AgentDefinition[];
-  /** Turns of the main agent. Default: no limit. */
+  /** The turn limit of the main agent. Default: no limit. */
   readonly maxTurns?: number;
   /**
-   * What happens to a question: `deny`, refused at once; `park`, its task is parked, and the run is
-   * left when nothing else goes on; `wait`, it waits for `Muster.answer`, or for another terminal.
-   * Default: `permissions.on_ask`.
+   * The treatment of questions. `deny`: a question is refused at once. `park`: its task is parked, and the run ends
+   * when nothing else runs. `wait`: it waits for `Muster.answer`, or for another terminal. Default:
+   * `permissions.on_ask`.
    */
   readonly questions?: OnAsk;
   /**
-   * Whether a person sits before it, who can end what takes too long: a rate limit is then waited for however
-   * long it takes, unless `provider.max_wait_seconds` is set. Default false.
+   * True if a person is present and can end what takes too long. Then the wait for a rate limit is unlimited, unless
+   * `provider.max_wait_seconds` is set. Default: false.
    */
   readonly attended?: boolean;
   /**
-   * Whether what a first request needs is loaded at once, and not with that request: for who begins by
-   * showing something. Default true.
+   * True if the code for a first request is loaded at once, and not with that request. A front end that shows
+   * something first sets it to false. Default: true.
    */
   readonly preload?: boolean;
   /** Default: the process's own. */
   readonly environment?: Environment;
-  /** Told what went wrong and stops nothing, a line at a time. Default: nobody hears it. */
+  /** Called with one line for each problem that stops nothing. Default: the line is dropped. */
   readonly onNotice?: (line: string) => void;
 }
 
 export interface RunRequest {
-  /** Default: none, which an agent will do with that begins by itself (`initialPrompt`). */
+  /** The prompt. Default: none, which is enough for an agent with an `initialPrompt`. */
   readonly prompt?: string;
   /** The agent that the main task runs as, by name. Default: the main agent. */
   readonly agent?: string;
-  /** What goes with the prompt, as `Muster.enclose` gave it. Default: nothing. */
+  /** The items that accompany the prompt, from `Muster.enclose`. Default: none. */
   readonly enclosed?: QuotedItems;
   /** JSON Schema that its answer must be valid against. Default: the agent's, if any. */
   readonly outputSchema?: JsonObject;
-  /** Default: as the configuration and the flags say. */
+  /** The permission mode. Default: that of the configuration and the flags. */
   readonly mode?: PermissionMode;
   /** Default `sdk`. */
   readonly source?: TaskSource;
 }
 
-/** Makes a new conversation out of a task, as that was after an event. */
+/** A request for a new conversation from a task as it was after one of its events. */
 export interface BranchTask {
-  /** Or a unique beginning of it. */
+  /** The id of the task, or a unique beginning of it. */
   readonly id: string;
-  /** The number of the event; where the conversation is not whole there, the last one before it counts. */
+  /**
+   * The number of the event. If the conversation is incomplete there, the last complete event before it counts.
+   */
   readonly at: number;
   /** The next message. Default: none. */
   readonly prompt?: string;
-  /** The files that it names with `@` go with it; why one can't is told as a notice. Default: false. */
+  /**
+   * True if the files that the prompt names with `@` accompany it. A notice says why a file cannot. Default: false.
+   */
   readonly takesFiles?: boolean;
-  /** Gives up while those are read: the branch is there then, and has not gone on. */
+  /** Cancels the reading of the files. The branch exists then, and has not continued. */
   readonly signal?: AbortSignal;
 }
 
-/** Makes a task go on: one that has ended, or that its process left. */
+/** A request to continue a task that has ended, or that its process abandoned. */
 export interface ResumeRequest {
-  /** Or a unique beginning of it. */
+  /** The id of the task, or a unique beginning of it. */
   readonly id: string;
-  /** The next message. Default: none; what has ended, and not completed, is told to go on. */
+  /**
+   * The next message. Default: none; a task that has ended without completing is told to continue.
+   */
   readonly prompt?: string;
-  /** What goes with it, as `Muster.enclose` gave it. Default: nothing. */
+  /** The items that accompany the message, from `Muster.enclose`. Default: none. */
   readonly enclosed?: QuotedItems;
-  /** Gives a conversation another mode. Default: the one that it had, or a narrower one of this start. */
+  /** The new permission mode. Default: the former one, or a narrower one of this start. */
   readonly mode?: PermissionMode;
-  /** Answers a question of it, or of a task below it that had not ended, before it goes on. */
+  /** An answer to a question of the task, or of an unfinished descendant, before it continues. */
   readonly answer?: QuestionAnswer;
-  /** Of a run of a template: what failed, or was ended by a limit, is done again. Default false. */
+  /**
+   * For a template run: true if items that failed, or were ended by a limit, run again. Default: false.
+   */
   readonly retryFailed?: boolean;
   /**
-   * An ended task below it, by its whole id, goes on in the background (`prompt`: its next message), and it
-   * itself only waits for that and is told of its end. Not with a prompt of its own.
+   * An ended descendant, by its full id, that continues in the background (`prompt` is its next message). The task
+   * itself only waits for it and is notified of its end. Not with a prompt of its own.
    */
   readonly below?: { readonly id: string; readonly prompt?: string };
 }

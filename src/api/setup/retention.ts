@@ -3,20 +3,20 @@ import type { Clock } from '../../base/clock.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 
 const DAY_MS = 86_400_000;
-/** Tasks that one start may sweep: a bounded little each time. */
+/** The most tasks that one start deletes. */
 const MOST_AT_ONCE = 50;
-/** So that it takes nothing from the first request. */
+/** The delay of the sweep, so that it does not slow down the first request. */
 const SWEEP_AFTER_MS = 500;
 
 export interface RetentionOptions {
   readonly store: TaskStore;
   readonly clock: Clock;
-  /** 0: tasks are kept for ever. */
+  /** The days that tasks are kept; 0: for ever. */
   readonly days: number;
   readonly onNotice: (line: string) => void;
 }
 
-/** Sweeps tasks that are older than `store.retention_days`, once a start. */
+/** Deletes tasks that are older than `store.retention_days`, once per start. */
 export class Retention {
   private readonly options: RetentionOptions;
   private timer: NodeJS.Timeout | null = null;
@@ -26,12 +26,12 @@ export class Retention {
     this.options = options;
   }
 
-  /** A moment later, or by `finish` where that comes first. */
+  /** Begins the sweep after a short delay, or in `finish` if that comes first. */
   begin(): void {
     this.timer ??= setTimeout(() => void this.sweep(), SWEEP_AFTER_MS).unref();
   }
 
-  /** Resolves when this start has swept its part. */
+  /** Resolves when this start's sweep has ended. */
   async finish(): Promise<void> {
     if (this.timer === null) return;
     clearTimeout(this.timer);
@@ -44,7 +44,7 @@ export class Retention {
   }
 }
 
-/** Never rejects: what can't be swept now is swept by a later start. */
+/** Never rejects, because a later start tries again. */
 async function sweepExpired(options: RetentionOptions): Promise<void> {
   const { store, clock, days, onNotice } = options;
   if (days === 0) return;

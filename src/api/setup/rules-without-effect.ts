@@ -2,8 +2,8 @@ import { nearNames } from '../../base/near-names.ts';
 import { couldAgentMatch } from '../../policy/rules/match-rules.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
-import { oneLine, quoted } from '../../config/quote.ts';
-import type { ConfigNotice } from '../../config/source.ts';
+import { escapeLine, quoteValue } from '../../config/message-text.ts';
+import type { ConfigNotice } from '../../config/setting.ts';
 import { agentNames, findAgent } from '../../agents/find-agent.ts';
 
 /**
@@ -11,19 +11,19 @@ import { agentNames, findAgent } from '../../agents/find-agent.ts';
  * tools of MCP servers. A rule in a flag was written for this start, so every one of them is told. A rule in a
  * file holds for other projects and later versions, too: it is told only where its name looks like a mistake.
  */
-export function rulesWithoutEffect(
+export function ineffectiveRuleNotices(
   { allow, ask, deny }: RuleSet,
   agents: readonly AgentDefinition[],
 ): readonly ConfigNotice[] {
   return [...allow, ...ask, ...deny].flatMap((rule) => {
-    const because = whyNoCallMatches(rule, agents);
-    if (because === null) return [];
-    const message = `rule ${quoted(rule.text)} has no effect: ${oneLine(because)}`;
+    const reason = reasonForNoMatch(rule, agents);
+    if (reason === null) return [];
+    const message = `rule ${quoteValue(rule.text)} has no effect: ${escapeLine(reason)}`;
     return [{ where: rule.source.where, message }];
   });
 }
 
-function whyNoCallMatches(
+function reasonForNoMatch(
   { tool, specifier, source }: PermissionRule,
   agents: readonly AgentDefinition[],
 ): string | null {
@@ -32,9 +32,9 @@ function whyNoCallMatches(
     return isFlag ? 'this version of Muster connects to no MCP server' : null;
   }
   if (tool !== 'Task' || specifier === undefined || specifier === '*') return null;
-  const words = agents.flatMap(({ name }) => agentNames(name, agents));
-  if (words.some((word) => couldAgentMatch(specifier, word))) return null;
-  if (!isFlag && nearNames(specifier, words).length === 0) return null;
+  const names = agents.flatMap(({ name }) => agentNames(name, agents));
+  if (names.some((name) => couldAgentMatch(specifier, name))) return null;
+  if (!isFlag && nearNames(specifier, names).length === 0) return null;
   const found = findAgent(specifier, agents);
   return found.ok ? null : found.error.message;
 }

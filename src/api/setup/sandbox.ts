@@ -12,26 +12,31 @@ import {
   type Sandbox,
 } from '../../sys/sandbox/sandbox.ts';
 import type { Config } from '../../config/config.ts';
-import { userConfigDir, type UserPlace } from '../../config/paths.ts';
+import { userConfigDirectory, type UserEnvironment } from '../../config/paths.ts';
 
-/** In the directory of records: what was taken out of workspaces. */
+/** The name in the directory of records that holds files moved out of workspaces. */
 const REMOVED = 'removed';
 
-export interface SandboxPlace extends UserPlace {
+export interface SandboxOptions extends UserEnvironment {
   readonly kind: Config['sandbox']['kind'];
   readonly caches: Config['sandbox']['caches'];
   /** Absolute real paths. */
   readonly roots: readonly string[];
-  /** Absolute; it need not be there. */
+  /** Absolute. It need not exist. */
   readonly dataDir: string;
-  /** Whether anything may be written to the data directory. */
+  /** True if the data directory may be written. */
   readonly keepsRecords: boolean;
-  /** Hears what commands of a killed process had made and was moved away, one line each. Default: nobody. */
+  /**
+   * Called with one line for each file that a command of a killed process had made and that was moved away. Default:
+   * the line is dropped.
+   */
   readonly onNotice?: (line: string) => void;
 }
 
-/** The sandbox of this machine as configured. It is loaded when its state is first asked for. */
-export function sandboxOf(place: SandboxPlace): Sandbox {
+/**
+ * Opens the sandbox of this machine as configured. Its code is loaded when its state is first requested.
+ */
+export function openConfiguredSandbox(place: SandboxOptions): Sandbox {
   const settings = sandboxSettings(place);
   if (place.kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
   if (place.kind === 'container') return machineAsSandbox();
@@ -51,15 +56,18 @@ export function sandboxOf(place: SandboxPlace): Sandbox {
   };
 }
 
-/** How a program with its arguments, which no shell reads, is held. */
-export function confinementOf(argv: readonly string[], limits: Confinement): Confinement {
+/** Returns the confinement of a program with its arguments, which no shell reads. */
+export function confineProgram(argv: readonly string[], limits: Confinement): Confinement {
   return { ...limits, runsGitAlone: isGitOnlyCommand(argv) };
 }
 
-/** Tells once, when a command would have been held, that nothing holds it; not where that was chosen. */
-export function announced(
+/**
+ * Wraps a sandbox so that a notice is given once when a command runs unconfined. There is none if the user has chosen
+ * that.
+ */
+export function announceMissingSandbox(
   sandbox: Sandbox,
-  { kind, onNotice }: Pick<SandboxPlace, 'kind'> & { readonly onNotice: (line: string) => void },
+  { kind, onNotice }: Pick<SandboxOptions, 'kind'> & { readonly onNotice: (line: string) => void },
 ): Sandbox {
   let told = kind === 'off' || kind === 'container';
   return {
@@ -78,7 +86,7 @@ export function announced(
   };
 }
 
-function sandboxSettings(place: SandboxPlace): SandboxSettings {
+function sandboxSettings(place: SandboxOptions): SandboxSettings {
   const { environment, home, kind, caches, roots, dataDir, keepsRecords } = place;
   const cacheHome = environment['XDG_CACHE_HOME'];
   const base = cacheHome !== undefined && isAbsolute(cacheHome) ? cacheHome : join(home, '.cache');
@@ -91,7 +99,7 @@ function sandboxSettings(place: SandboxPlace): SandboxSettings {
     surroundings: {
       homes: [...new Set([home, ownHome(home)].map(realPath))],
       // Code that Muster runs is its own, too, where the workspace is the home directory.
-      stateDirectories: [dataDir, userConfigDir(place), join(base, 'muster/compiled')].map(
+      stateDirectories: [dataDir, userConfigDirectory(place), join(base, 'muster/compiled')].map(
         realPath,
       ),
       runtimeDirectories: runtime === undefined || !isAbsolute(runtime) ? [] : [realPath(runtime)],
@@ -108,7 +116,7 @@ function sandboxSettings(place: SandboxPlace): SandboxSettings {
   };
 }
 
-/** The one of the user database, where programs look that do not go by HOME. */
+/** Returns the home directory of the user database, which programs that ignore HOME use. */
 function ownHome(home: string): string {
   try {
     return userInfo().homedir;
@@ -119,7 +127,7 @@ function ownHome(home: string): string {
   }
 }
 
-/** Most starts find none, and load nothing for them. */
+/** Returns whether there are records. Most starts find none, and load no code for them. */
 function hasRecords(records: string): boolean {
   return existsSync(records) && readdirSync(records).some((name) => name !== REMOVED);
 }
@@ -137,7 +145,7 @@ async function sweep(records: string, onNotice: (line: string) => void): Promise
   }
 }
 
-/** Links resolved, also of what does not exist yet. */
+/** Resolves links, also in paths that do not exist yet. */
 function realPath(path: string): string {
   return resolveInRoots(path, []).real;
 }

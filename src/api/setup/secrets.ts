@@ -4,29 +4,31 @@ import type { Environment } from '../../sys/env.ts';
 import { isSecretVariable } from '../../sys/secret-variables.ts';
 
 const PATH = /^[.~]?\//;
-/** Shorter ones would be found in everything. */
+/** The least characters of a secret. Shorter ones would be found in any text. */
 const SHORTEST = 8;
 
-/** The values in the environment that must not get into logs: by the names of their variables. */
-export function secretsOf(environment: Environment): readonly string[] {
+/**
+ * Returns the values of the environment that must not get into logs, by the names of their variables.
+ */
+export function secretValues(environment: Environment): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
     value !== undefined && isSecret(name, value) ? formsOf(value) : [],
   );
 }
 
-/** As it stands there, and as a key is read from there. */
+/** Returns the value as written, and the key that is read from it. */
 function formsOf(value: string): readonly string[] {
   const read = parseKey(value);
   return read === value || read.length < SHORTEST ? [value] : [value, read];
 }
 
-/** Whether a variable or field of this name holds a secret. */
+/** Returns whether a variable or field of this name holds a secret. */
 export function isSecret(name: string, value: string): boolean {
   if (value.length < SHORTEST || PATH.test(value)) return false;
   return isSecretVariable(name);
 }
 
-/** For what is told where nothing else has redacted it: errors of a start. */
-export function redactFor(environment: Environment): (text: string) => string {
-  return createRedactor({ secrets: secretsOf(environment) });
+/** Creates a redactor for texts that nothing else has redacted, such as errors of a start. */
+export function createEnvironmentRedactor(environment: Environment): (text: string) => string {
+  return createRedactor({ secrets: secretValues(environment) });
 }

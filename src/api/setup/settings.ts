@@ -8,17 +8,17 @@ import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { EngineSettings } from '../../engine/limits/engine-settings.ts';
 
-/** Where a private address is asked, a model may have to be loaded first. */
+/** Seconds to the first token from a private address, where a model may have to be loaded first. */
 const PRIVATE_FIRST_TOKEN_SECONDS = 600;
 const FIRST_TOKEN_SECONDS = 120;
 
-/** For a run that nobody watches. */
+/** The longest wait in a run that nobody watches. */
 const MAX_WAIT_SECONDS = 300;
 
 interface RunKind {
   /** Turn limit of the main agent; null if there is none. */
   readonly maxTurns: number | null;
-  /** Somebody sits before it, who can end what takes too long. */
+  /** True if a person is present and can end what takes too long. */
   readonly isAttended: boolean;
 }
 
@@ -98,7 +98,9 @@ export function modelSettings(loaded: LoadedConfig): ModelSettings {
   };
 }
 
-/** With the flag it alone counts: who names models for one run means all of it. */
+/**
+ * Returns the fallback lists. A flag replaces all others, since it means the full list for one run.
+ */
 function fallbackLists({ config: { models }, settings }: LoadedConfig): readonly FallbackList[] {
   const source = settings.get('models.fallback')?.source;
   const isFlag = source?.kind === 'flag';

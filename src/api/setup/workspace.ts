@@ -4,8 +4,8 @@ import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts'
 import { absolutePath, expandHome } from '../../sys/paths.ts';
 
 /**
- * The real paths of the directories that a run works in, the working directory first. Throws
- * UsageError for one that is missing, no directory or not readable, naming it and how it was given.
+ * Returns the real paths of the directories of a run, the working directory first. Throws UsageError for one that is
+ * missing, no directory or not readable, with its name and its flag.
  */
 export function workspaceRoots(
   cwd: string,
@@ -15,7 +15,9 @@ export function workspaceRoots(
   return [first, ...addDirs.map((path) => realDirectory(absolutePath(path, first), '--add-dir'))];
 }
 
-/** The real path of a directory; throws UsageError as `workspaceRoots` does, naming `flag`. */
+/**
+ * Returns the real path of a directory. Throws UsageError as `workspaceRoots` does, with the name of `flag`.
+ */
 export function realDirectory(path: string, flag: string): string {
   try {
     const real = realpathSync.native(path);

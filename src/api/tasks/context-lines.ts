@@ -1,8 +1,10 @@
 import { exactLine } from '../../base/terminal-text.ts';
-import type { TaskContext } from './tasks-context.ts';
-import type { ContextPart } from '../../report/context.ts';
+import type { TaskContext } from './task-context.ts';
+import type { ContextPart } from '../../report/request-context.ts';
 
-/** What stood in a request of a task, for a person. Everything from outside is one line. */
+/**
+ * Describes the content of a request of a task, for a person. Each text from outside is one line.
+ */
 export function contextLines(context: TaskContext): readonly string[] {
   return [...factLines(context), '', ...partLines(context)];
 }

@@ -5,43 +5,46 @@ import type { TaskState } from '../../protocol/state/task-state.ts';
 
 type Logs = Pick<TaskStore, 'exists' | 'getOwner' | 'scan'>;
 
-/** So long a piece of reading may keep others from being served. */
+/** The longest reading without a pause in which others are served. */
 const SLICE_MS = 15;
 
-export interface TreeReading {
-  /** Tasks to read: of more, those that had ended are passed over, the first made first. */
+export interface ReadTreeOptions {
+  /** The most tasks to read. If there are more, ended ones are skipped, the oldest first. */
   readonly most: number;
-  /** A task as its log tells it: see `stateByNow`. A parent comes before its children, these as they were made. */
+  /**
+   * Called with each task; see `currentState`. A parent precedes its children, which are in the order of their
+   * creation.
+   */
   readonly found: (state: TaskState) => void;
-  /** Aborted: nothing more is read. */
+  /** When it aborts, nothing more is read. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads a task and all below it from their logs, in slices. A log that is not there (yet), or that has lost
- * its beginning, is left out. Resolves to the ids that were passed over.
+ * Reads a task and its descendants from their logs, with pauses. A log that does not exist (yet), or has lost its
+ * beginning, is left out. Resolves to the ids of skipped tasks.
  */
 export async function readTree(
   store: Logs,
   top: string,
-  { most, found, signal }: TreeReading,
+  { most, found, signal }: ReadTreeOptions,
 ): Promise<readonly string[]> {
   const passedOver: string[] = [];
   const seen = new Set([top]);
   const waiting = [top];
   let sliceEnds = performance.now() + SLICE_MS;
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    const state = stateByNow(store, id);
+    const state = currentState(store, id);
     if (state === null) continue;
     found(state);
     const below = [...state.children.keys()].filter((child) => isId(child) && !seen.has(child));
     const room = Math.max(0, most - seen.size);
     const isRead = (child: string, index: number): boolean =>
       state.openChildren.has(child) || index >= below.length - room;
-    const { read = [], left = [] } = Object.groupBy(below, (child, index) =>
-      isRead(child, index) ? 'read' : 'left',
+    const { read = [], skipped = [] } = Object.groupBy(below, (child, index) =>
+      isRead(child, index) ? 'read' : 'skipped',
     );
-    for (const child of left) passedOver.push(...withBelow(state, child, seen));
+    for (const child of skipped) passedOver.push(...withBelow(state, child, seen));
     for (const child of below) seen.add(child);
     waiting.push(...read.toReversed());
     if (performance.now() < sliceEnds) continue;
@@ -52,7 +55,7 @@ export async function readTree(
   return passedOver;
 }
 
-/** One that is not read, with what its parent knows to be below it. */
+/** Returns a skipped task with its descendants as far as its parent knows them. */
 function withBelow({ children }: TaskState, child: string, seen: Set<string>): readonly string[] {
   const ids = [child, ...(children.get(child)?.below ?? [])].filter((id) => !seen.has(id));
   for (const id of ids) seen.add(id);
@@ -60,10 +63,10 @@ function withBelow({ children }: TaskState, child: string, seen: Set<string>): r
 }
 
 /**
- * A task as its log tells it by now: `interrupted` when it has no end, nobody works on it and it is not
- * parked. Null: there is no such log, or not its beginning.
+ * Returns the present state of a task from its log: `interrupted` if it has no end and no owner and is not parked.
+ * Null if there is no log, or its beginning is lost.
  */
-export function stateByNow(store: Logs, id: string): TaskState | null {
+export function currentState(store: Logs, id: string): TaskState | null {
   if (!store.exists(id)) return null;
   const isOwned = store.getOwner(id) !== null;
   // Read after the owner was looked for: an end is written before the log is given up.

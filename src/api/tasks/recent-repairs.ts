@@ -3,10 +3,12 @@ import type { Environment } from '../../sys/env.ts';
 import { RepairCount, type RepairsByModel } from '../../report/repairs.ts';
 import { openTasks } from './tasks.ts';
 
-/** Logs that are looked at, the newest first: enough to know a server's habits. */
+/** The number of logs that are read, the newest first. */
 const LOOKED_AT = 20;
 
-/** The repairs to the answers of the newest tasks of a data directory. Changes nothing in it. */
+/**
+ * Counts the repairs to the answers of the newest tasks of a data directory. Changes nothing in it.
+ */
 export async function recentRepairs(
   dataDir: string,
   environment: Environment,

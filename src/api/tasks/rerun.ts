@@ -8,7 +8,9 @@ import { builtinTools } from '../../tools/index.ts';
 import { loadConfig } from '../../config/load.ts';
 import { engineSettings } from '../setup/settings.ts';
 
-/** Runs a task, and all below it, again from their logs. The limits that count are those of now. */
+/**
+ * Reruns a task and its descendants from their logs, with the limits of the present configuration.
+ */
 export async function rerunFromLogs(
   store: TaskStore,
   id: string,

@@ -5,15 +5,15 @@ import {
 } from '../../engine/rewind/plan-rewind.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { taskInUseError } from '../../store/files/task-ids.ts';
-import { refuseBelowWork } from './tasks-family.ts';
+import { refuseBelowRunningTask } from './delete-tasks.ts';
 
-/** Throws `CONFLICT` also where the task, one below it or one above it has an owner. */
-export async function planFreeRewind(
+/** Plans a rewind. Throws `CONFLICT` also if the task, a descendant or an ancestor has an owner. */
+export async function planIdleRewind(
   store: TaskStore,
   id: string,
   wish: RewindRequest,
 ): Promise<RewindPlan> {
-  refuseBelowWork(store, id);
+  refuseBelowRunningTask(store, id);
   const plan = await planRewind(store, id, wish);
   for (const task of Object.keys(plan.logs)) {
     const owner = store.getOwner(task);

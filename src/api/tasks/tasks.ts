@@ -10,33 +10,33 @@ import type { ResultEnvelope } from '../../protocol/result.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import type { TaskOwner, TaskStore, TaskSummary } from '../../store/task-store.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
-import { dataDir } from '../../config/paths.ts';
-import { openDataDir } from '../setup/data-dir.ts';
-import type { Deleted } from './tasks-family.ts';
+import { dataDirectory } from '../../config/paths.ts';
+import { openDataDirectory } from '../setup/data-dir.ts';
+import type { DeletedTask } from './delete-tasks.ts';
 import type { TreeReport } from '../../report/tree-report.ts';
-import type { TaskPlace } from './tasks-process.ts';
 import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan-rewind.ts';
+import type { TaskDirectory } from './ask-process.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../../replay/rerun-tree.ts';
-import type { TaskContext } from './tasks-context.ts';
-import type { Answered, AskedQuestion } from './tasks-questions.ts';
-import type { StopOutcome } from './tasks-stop.ts';
-import type { Message, SentMessage } from './tasks-send.ts';
+import type { TaskContext } from './task-context.ts';
+import type { AnswerOutcome, AskedQuestion } from './questions.ts';
+import type { StopOutcome } from './stop-task.ts';
+import type { TaskMessage, SentMessage } from './send-message.ts';
 import type { UsageQuery, UsageReport } from './usage-report.ts';
-import type { WatchEnd, WatchListener } from './tasks-watch.ts';
-import type { TreeListener } from './tree-follow.ts';
-import type { Tasks, TasksOptions } from './tasks-contract.ts';
+import type { WatchEnd, WatchListener } from './watch-tasks.ts';
+import type { TreeListener } from './follow-tree.ts';
+import type { Tasks, TasksOptions } from './contract.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
-/** Tasks that one sweep deletes: what comes after can be broken off. */
+/** The most tasks that one sweep deletes, so that a longer deletion can be interrupted. */
 const PRUNED_AT_ONCE = 500;
 
-/** Throws UsageError for a data directory that can't be used. */
+/** Opens the tasks of a data directory. Throws UsageError for one that cannot be used. */
 export function openTasks(options: TasksOptions = {}): Tasks {
   const environment = options.environment ?? readEnvironment();
   const home = environment['HOME'] || homedir();
   const { dataDir: chosen, onNotice = () => {} } = options;
-  const directory = dataDir(
+  const directory = dataDirectory(
     { environment, home },
     { cwd: process.cwd(), ...(chosen === undefined ? {} : { dataDir: chosen }) },
   );
@@ -47,12 +47,14 @@ export function openTasks(options: TasksOptions = {}): Tasks {
   // Where nothing was ever kept, nothing is: to look is no reason to make it.
   const store =
     create || !isMissing(join(directory, 'tasks'))
-      ? openDataDir({ dataDir: directory, durability: 'safe', onProblem: onNotice })
+      ? openDataDirectory({ dataDir: directory, durability: 'safe', onProblem: onNotice })
       : openMemoryStore();
   return new StoredTasks({ store, dataDir: directory }, { onNotice, environment });
 }
 
-/** Whether there is nothing of that name, no link that leads nowhere either: what is wrong with it, opening tells. */
+/**
+ * Returns whether a name does not exist, not even as a broken link. Opening it reports other problems.
+ */
 function isMissing(path: string): boolean {
   try {
     lstatSync(path);
@@ -62,15 +64,15 @@ function isMissing(path: string): boolean {
   }
 }
 
-/** What only some commands do is loaded when it is done. */
+/** The tasks of a store. Code that only some commands need is loaded when it is used. */
 class StoredTasks implements Tasks {
-  private readonly place: TaskPlace;
+  private readonly place: TaskDirectory;
   private readonly store: TaskStore;
   private readonly onNotice: (line: string) => void;
   private readonly environment: Environment;
 
   constructor(
-    place: TaskPlace,
+    place: TaskDirectory,
     {
       onNotice,
       environment,
@@ -121,7 +123,7 @@ class StoredTasks implements Tasks {
   }
 
   async context(prefix: string, turn: number | null): Promise<TaskContext> {
-    const { contextOfTask } = await import('./tasks-context.ts');
+    const { contextOfTask } = await import('./task-context.ts');
     return contextOfTask(this.store, { id: this.store.resolveId(prefix), turn }, this.environment);
   }
 
@@ -133,7 +135,7 @@ class StoredTasks implements Tasks {
     prefix: string | null,
     options: { readonly listener: WatchListener; readonly signal: AbortSignal },
   ): Promise<WatchEnd> {
-    const { watchTasks } = await import('./tasks-watch.ts');
+    const { watchTasks } = await import('./watch-tasks.ts');
     const id = prefix === null ? null : this.store.resolveId(prefix);
     return watchTasks(this.store, id, options);
   }
@@ -143,7 +145,7 @@ class StoredTasks implements Tasks {
     options: { readonly listener: TreeListener; readonly signal: AbortSignal },
   ): Promise<void> {
     const id = this.store.resolveId(prefix);
-    const { followTree } = await import('./tree-follow.ts');
+    const { followTree } = await import('./follow-tree.ts');
     return followTree(this.store, id, options);
   }
 
@@ -153,8 +155,8 @@ class StoredTasks implements Tasks {
   }
 
   async planRewind(prefix: string, wish: RewindRequest): Promise<RewindPlan> {
-    const { planFreeRewind } = await import('./rewind.ts');
-    return planFreeRewind(this.store, this.store.resolveId(prefix), wish);
+    const { planIdleRewind } = await import('./rewind.ts');
+    return planIdleRewind(this.store, this.store.resolveId(prefix), wish);
   }
 
   async rewind(plan: RewindPlan): Promise<RewindOutcome> {
@@ -163,38 +165,38 @@ class StoredTasks implements Tasks {
   }
 
   async stop(prefix: string, because: string): Promise<StopOutcome> {
-    const { stopTask } = await import('./tasks-stop.ts');
+    const { stopTask } = await import('./stop-task.ts');
     const { onNotice } = this;
     return stopTask(this.place, { id: this.store.resolveId(prefix), because, onNotice });
   }
 
   async questions(): Promise<readonly AskedQuestion[]> {
-    const { allQuestions } = await import('./tasks-questions.ts');
-    return allQuestions(this.place, this.onNotice);
+    const { listQuestions } = await import('./questions.ts');
+    return listQuestions(this.place, this.onNotice);
   }
 
   async question(prefix: string): Promise<AskedQuestion> {
-    const { findQuestion } = await import('./tasks-questions.ts');
+    const { findQuestion } = await import('./questions.ts');
     return findQuestion(this.place, prefix, this.onNotice);
   }
 
-  async answer(prefix: string, wish: AnswerRequest): Promise<Answered> {
-    const { answerTaskQuestion: answerQuestion } = await import('./tasks-questions.ts');
-    return answerQuestion(this.place, prefix, wish, this.onNotice);
+  async answer(prefix: string, wish: AnswerRequest): Promise<AnswerOutcome> {
+    const { answerTaskQuestion } = await import('./questions.ts');
+    return answerTaskQuestion(this.place, prefix, wish, this.onNotice);
   }
 
   async processFor(prefix: string): Promise<TaskOwner | null> {
-    const { processFor } = await import('./tasks-send.ts');
+    const { processFor } = await import('./send-message.ts');
     return processFor(this.place, foldLog(this.store, this.store.resolveId(prefix)));
   }
 
-  async tell(prefix: string, message: Message): Promise<SentMessage | null> {
-    const { sendToTask: tellTask } = await import('./tasks-send.ts');
-    return tellTask(this.place, this.store.resolveId(prefix), message);
+  async tell(prefix: string, message: TaskMessage): Promise<SentMessage | null> {
+    const { sendToTask } = await import('./send-message.ts');
+    return sendToTask(this.place, this.store.resolveId(prefix), message);
   }
 
   async detach(prefix: string): Promise<SentMessage> {
-    const { detachTask } = await import('./tasks-send.ts');
+    const { detachTask } = await import('./send-message.ts');
     return detachTask(this.place, this.store.resolveId(prefix));
   }
 
@@ -206,15 +208,15 @@ class StoredTasks implements Tasks {
     return this.store.importTree(text);
   }
 
-  async delete(prefixes: readonly string[]): Promise<readonly Deleted[]> {
-    const { deleteFamilies } = await import('./tasks-family.ts');
+  async delete(prefixes: readonly string[]): Promise<readonly DeletedTask[]> {
+    const { deleteTasksWithDescendants } = await import('./delete-tasks.ts');
     const ids = prefixes.map((prefix) => this.store.resolveId(prefix));
-    return deleteFamilies(this.store, ids);
+    return deleteTasksWithDescendants(this.store, ids);
   }
 
-  async prune(endedBefore: number): Promise<readonly Deleted[]> {
+  async prune(endedBefore: number): Promise<readonly DeletedTask[]> {
     const known = new Map(this.store.list().map((task) => [task.id, task]));
-    const pruned: Deleted[] = [];
+    const pruned: DeletedTask[] = [];
     for (;;) {
       const ids = await this.store.sweep({ endedBefore, maxTasks: PRUNED_AT_ONCE });
       if (ids.length === 0) return pruned.toSorted(oldestFirst);
@@ -227,7 +229,7 @@ class StoredTasks implements Tasks {
   }
 }
 
-/** So that a task stands before those below it. */
-function oldestFirst(a: Deleted, b: Deleted): number {
+/** Sorts parents before their children. */
+function oldestFirst(a: DeletedTask, b: DeletedTask): number {
   return (a.was?.created ?? 0) - (b.was?.created ?? 0) || (a.was?.depth ?? 0) - (b.was?.depth ?? 0);
 }

@@ -4,13 +4,13 @@ import type { UsageKey } from './usage-keys.ts';
 
 export interface UsageQuery {
   readonly by: UsageKey;
-  /** `YYYY-MM-DD` in UTC, the first day that counts; null: all. */
+  /** The first day that counts, `YYYY-MM-DD` in UTC, or null for all. */
   readonly since: string | null;
-  /** A task, which counts with all below it; null: all. */
+  /** A task, which counts with its descendants, or null for all. */
   readonly task: string | null;
 }
 
-/** What was used: what providers said, and apart from it what had to be estimated. */
+/** The use that providers reported and the use that was estimated. */
 export interface UsageSum {
   readonly tasks: number;
   readonly reported: Use;
@@ -18,19 +18,19 @@ export interface UsageSum {
 }
 
 export interface UsageRow extends UsageSum {
-  /** Id of a task or of the top of a tree, name of an agent or model, or day. */
+  /** The id of a task or of a root, the name of an agent or model, or a day. */
   readonly key: string;
-  /** Of a task: what it is about. Of others the key. */
+  /** The description of a task, or the key of another row. */
   readonly title: string;
 }
 
 export interface UsageReport extends UsageQuery {
-  /** The costliest first, days in order. */
+  /** The most expensive first, but days in order. */
   readonly rows: readonly UsageRow[];
   readonly total: UsageSum;
   /** Models with answers for which no price is known. */
   readonly unpricedModels: readonly string[];
-  /** Ids of tasks whose logs can't be read, and of which nothing is counted. */
+  /** Ids of tasks whose logs cannot be read, and which are not counted. */
   readonly unknownTasks: readonly string[];
 }
 
@@ -39,7 +39,7 @@ interface Counted {
   readonly entry: LedgerEntry;
 }
 
-/** Adds up ledgers. Pure. */
+/** Adds up ledgers. */
 export function usageReport(all: readonly TaskSummary[], query: UsageQuery): UsageReport {
   const { by, since, task: top } = query;
   const tasks = top === null ? all : withBelow(all, top);

@@ -1,3 +1,3 @@
-/** What a front needs to read the items of a run; loads what searches files. */
+/** The functions that read the items of a run. Loads the code that searches files. */
 export { parseItems } from './parse-items.ts';
-export { itemSource, readItems } from './read-items.ts';
+export { parseItemSource, readItems } from './read-items.ts';

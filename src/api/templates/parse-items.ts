@@ -2,17 +2,18 @@ import { UsageError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
 
-/** Items of one run, and bytes of all of them. */
+/** The most items of one run, and the most bytes of all of them. */
 export const MAX_ITEMS = 10_000;
 export const MAX_ITEM_BYTES = 64 * 1024 * 1024;
-/** Levels of an item that is an object: what is nested without end can't be written down again. */
+/**
+ * The most levels of an item that is an object, since a value of unlimited depth cannot be written.
+ */
 const MAX_ITEM_DEPTH = 100;
 
 /**
- * The items that a text holds. A name that ends in `.json` says JSON, one in `.jsonl` or `.ndjson` one value
- * a line; of any other, a text that is a JSON list, or whose every line is a JSON object, is taken as such,
- * and else a line is an item, blank ones left out. Throws UsageError that names `where` and the line or
- * place.
+ * Parses the items of a text. A name that ends in `.json` means JSON, and one in `.jsonl` or `.ndjson` one value per
+ * line. Otherwise a text that is a JSON list, or has a JSON object on every line, is read as such, and any other text
+ * has one item per line, without blank lines. Throws UsageError that names `where` and the line or item.
  */
 export function parseItems(text: string, where: string): readonly TemplateItem[] {
   const plain = text.replace(/^\uFEFF/, '');
@@ -70,7 +71,7 @@ function parseJson(text: string, where: string): unknown {
   return value;
 }
 
-/** Undefined: it is none. */
+/** Parses JSON. Returns undefined if the text is not JSON. */
 function tryJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -11,8 +11,11 @@ import { MAX_ITEM_BYTES, MAX_ITEMS, parseItems } from './parse-items.ts';
 const SEARCH_MS = 30_000;
 const SOURCES = 'Items come from a file, a pipe, a pattern as in "src/**/*.ts", or (-) stdin';
 
-/** What `--items` names: `-` is stdin, what is there as a file or a pipe is that, and a pattern is a glob. */
-export function itemSource(argument: string, path: string): ItemSource {
+/**
+ * Returns the source that `--items` names: `-` is stdin, an existing path is that file or pipe, and a pattern is a
+ * glob.
+ */
+export function parseItemSource(argument: string, path: string): ItemSource {
   if (argument === '-') return { kind: 'stdin' };
   try {
     // A pipe is a file, too: `<(git diff --name-only)` of a shell.
@@ -25,8 +28,8 @@ export function itemSource(argument: string, path: string): ItemSource {
 }
 
 /**
- * The items of a file, or the paths that a glob matches in `cwd` (absolute and real), ignored files left out, in
- * path order. Throws UsageError; MusterError `CANCELLED` at the signal.
+ * Reads the items of a file, or the paths that a glob matches in `cwd` (absolute and real), in path order and without
+ * ignored files. Throws UsageError; MusterError `CANCELLED` at the signal.
  */
 export async function readItems(
   source: Exclude<ItemSource, { kind: 'stdin' }>,
@@ -50,7 +53,7 @@ async function readFileItems(
   return parseItems(bytes.toString('utf8'), path);
 }
 
-/** Only what was named wrongly is wrong with the command line. */
+/** Turns an error into UsageError if the command line named something wrong. */
 function itemsError(thrown: unknown, advice = ''): unknown {
   if (!(thrown instanceof MusterError) || thrown.code === 'CANCELLED') return thrown;
   return new UsageError(`--items ${thrown.message}${advice}`, { cause: thrown });

@@ -153,7 +153,7 @@ function endNotice(parent: TaskState, child: TaskState, maxLength: number): Task
     ...(hint === '' ? [] : [hint]),
     ...(stale === '' ? [] : [stale]),
     ...(shown.length < result.length
-      ? [`[Cut. The full result: TaskOutput(task_id: "${spec.id}")]`]
+      ? [`[Cut. In full: TaskOutput(task_id: "${spec.id}")]`]
       : []),
   ];
   const text = noticeItem(parts.join(' '));

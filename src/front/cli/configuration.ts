@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import type { CommandContext } from './command.ts';
 import type { ConfigOptions, DataOptions } from './run-options.ts';
 import { loadConfig, type ConfigInputs, type LoadedConfig } from '../../config/load.ts';
-import { describeProblem } from '../../config/source.ts';
-import type { StateWish } from '../../trust/state-place.ts';
-import { untrustedNotice } from '../../trust/notice.ts';
-import { projectTrust } from '../../trust/project-trust.ts';
+import { describeConfigProblem } from '../../config/setting.ts';
+import type { StateOptions } from '../../trust/state-directory.ts';
+import { untrustedNotice } from '../../trust/untrusted-notice.ts';
+import { createProjectTrust } from '../../trust/project-trust.ts';
 import { workspaceRoots } from '../../api/setup/workspace.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function loadConfiguration(
   context: CommandContext,
 ): Promise<LoadedConfig> {
   const loaded = await loadConfig(configInputs(options, context));
-  for (const notice of loaded.notices) report(describeProblem(notice), context);
+  for (const notice of loaded.notices) report(describeConfigProblem(notice), context);
   const unused = untrustedNotice(loaded);
   if (unused !== null) report(unused, context);
   return loaded;
@@ -26,7 +26,7 @@ export async function loadConfiguration(
 /** Returns what the configuration is read from. Throws UsageError for a `--cwd` that is no directory. */
 export function configInputs(options: ConfigOptions, context: CommandContext): ConfigInputs {
   const state = stateLocation(options, context);
-  const trust = projectTrust({
+  const trust = createProjectTrust({
     ...state,
     decision: options.trustProject,
     onProblem: (message) => report(message, context),
@@ -39,7 +39,7 @@ export function configInputs(options: ConfigOptions, context: CommandContext): C
 export function stateLocation(
   { cwd: given, dataDir }: { readonly cwd: string | null } & DataOptions,
   { environment, home, cwd: current }: CommandContext,
-): StateWish {
+): StateOptions {
   const [cwd] = workspaceRoots(resolve(current, given ?? '.'), []);
   return {
     environment,

@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { quoted } from '../../config/quote.ts';
+import { quoteValue } from '../../config/message-text.ts';
 import { flagProblem, type FlagValue } from '../../config/text-layer.ts';
 import { expandHome } from '../../sys/paths.ts';
 import { flagSpec, type FlagName } from './flags.ts';
@@ -66,7 +66,7 @@ export class FlagReader {
     if (text === null) return null;
     if (COUNT.test(text) && Number(text) >= least) return Number(text);
     throw new UsageError(
-      `--${name} must be a whole number of at least ${least}, not ${quoted(text)}`,
+      `--${name} must be a whole number of at least ${least}, not ${quoteValue(text)}`,
     );
   }
 
@@ -89,5 +89,5 @@ export class FlagReader {
 function choiceOf<C extends string>(name: FlagName, text: string, choices: readonly C[]): C {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
-  throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not ${quoted(text)}`);
+  throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not ${quoteValue(text)}`);
 }

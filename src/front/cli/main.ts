@@ -61,8 +61,8 @@ async function reportError(thrown: unknown): Promise<number> {
     printError('muster: the current directory does not exist any more; go to another one\n');
     return 2;
   }
-  const { redactFor } = await import('../../api/setup/secrets.ts');
-  const text = redactFor(readEnvironment())(
+  const { createEnvironmentRedactor } = await import('../../api/setup/secrets.ts');
+  const text = createEnvironmentRedactor(readEnvironment())(
     thrown instanceof MusterError ? describeError(thrown) : describeBug(thrown),
   );
   printError(`muster: ${text.replaceAll('\n', '\nmuster: ')}\n`);

@@ -11,7 +11,7 @@ import { promptCommand } from './commands/prompt.ts';
 import { FlagReader } from './flag-reader.ts';
 import { scanArguments, type Scan } from './scan.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './usage-errors.ts';
-import { oneLine } from '../../config/quote.ts';
+import { escapeLine } from '../../config/message-text.ts';
 
 /** The command that a command line starts. */
 export interface ParsedCommand {
@@ -39,7 +39,7 @@ export async function parseCommandLine(
   const valid = commandFlags(command);
   if (scan.unknown !== undefined) throw unknownFlag(valid, scan.unknown);
   if (scan.incomplete !== undefined) {
-    throw new UsageError(`${oneLine(scan.incomplete)} needs a value`);
+    throw new UsageError(`${escapeLine(scan.incomplete)} needs a value`);
   }
   if (flags.has('help')) return parseHelp(flags.has('print') ? [] : scan.words, commands);
   checkFlags(command.words, valid, scan.flags.keys());

@@ -4,7 +4,7 @@ import type { QuestionAnswer } from '../../api/index.ts';
 import type { FlagReader } from './flag-reader.ts';
 import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
-import { oneLine, quoted } from '../../config/quote.ts';
+import { escapeLine, quoteValue } from '../../config/message-text.ts';
 
 /** The flags that set configuration keys; `--parent-mode` sets the mode of an agent that does not run here. */
 export const CONFIG_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
@@ -133,11 +133,11 @@ function agentsArgument(text: string | null): AgentsArgument | null {
     value = JSON.parse(text);
   } catch (error) {
     throw new UsageError(
-      `--agents is not JSON (${oneLine(errorMessage(error))}); a file is named as @FILE`,
+      `--agents is not JSON (${escapeLine(errorMessage(error))}); a file is named as @FILE`,
     );
   }
   if (typeof value !== 'object' || value === null) {
-    throw new UsageError(`--agents must be a JSON object or array, not ${quoted(value)}`);
+    throw new UsageError(`--agents must be a JSON object or array, not ${quoteValue(value)}`);
   }
   return { kind: 'json', text };
 }

@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { nearestFirst, nearNames } from '../../base/near-names.ts';
 import { commandsUnder, type Command } from './command.ts';
 import { isFlagName, type FlagName } from './flags.ts';
-import { quoted, oneLine } from '../../config/quote.ts';
+import { quoteValue, escapeLine } from '../../config/message-text.ts';
 
 /** Throws unless every given flag belongs to the command. `words`: those that start the command. */
 export function checkFlags(
@@ -28,7 +28,7 @@ export function checkOperands({ words, operands }: Command, given: readonly stri
   const extra = given[names.length];
   if (extra !== undefined && !/…\]?$/.test(names.at(-1) ?? '')) {
     throw new UsageError(
-      `${title(words)} does not take ${quoted(extra)}; see ${title(words)} --help`,
+      `${title(words)} does not take ${quoteValue(extra)}; see ${title(words)} --help`,
     );
   }
 }
@@ -37,20 +37,20 @@ export function checkOperands({ words, operands }: Command, given: readonly stri
 export function unknownFlag(valid: readonly FlagName[], argument: string): UsageError {
   if (/\s/.test(argument)) {
     return new UsageError(
-      `${quoted(argument)} is taken for a flag; a prompt that begins with a dash goes after --: muster -p -- "- …"`,
+      `${quoteValue(argument)} is taken for a flag; a prompt that begins with a dash goes after --: muster -p -- "- …"`,
     );
   }
   const [flag = argument] = argument.split('=', 1);
   if (flag !== argument && flag.startsWith('--') && isFlagName(flag.slice(2))) {
     return new UsageError(`${flag} takes no value`);
   }
-  return new UsageError(`unknown flag ${oneLine(flag)}; ${validFlags(valid, flag)}`);
+  return new UsageError(`unknown flag ${escapeLine(flag)}; ${validFlags(valid, flag)}`);
 }
 
 /** Returns the error for words that start no command, where no flag says that they are a prompt. */
 export function unknownCommand(words: readonly string[], commands: readonly Command[]): UsageError {
   const [first = '', ...rest] = words;
-  const named = quoted(words.join(' '));
+  const named = quoteValue(words.join(' '));
   const under = commandsUnder(commands, [first]).map((each) => each.words);
   if (under.length === 0) {
     const names = commands.map((each) => each.words);

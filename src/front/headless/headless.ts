@@ -3,7 +3,7 @@ import { isCancelled } from '../../base/errors.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printError, printAnswer, printJson } from '../../sys/print.ts';
-import { flagsText } from '../../report/receipt-facts.ts';
+import { flagsText } from '../../report/receipt-rows.ts';
 import { endOnSignals } from './end-on-signals.ts';
 import { exitCode } from './exit-code.ts';
 import { LiveLines, LongWork } from './live-lines.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../../base/clock.ts';
-import { flagsText } from '../../report/receipt-facts.ts';
+import { flagsText } from '../../report/receipt-rows.ts';
 import { countText } from '../../report/cost-text.ts';
 import { exactLine } from '../../base/terminal-text.ts';
 import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';

@@ -1,5 +1,5 @@
-import { figures, shortDuration, sinceText } from '../../report/figures.ts';
-import { receiptFacts } from '../../report/receipt-facts.ts';
+import { useFigures, shortDuration, sinceText } from '../../report/figures.ts';
+import { receiptRows } from '../../report/receipt-rows.ts';
 import { SPAN_NAMES, type Span } from '../../report/span.ts';
 import type { TaskReport } from '../../report/task-report.ts';
 import type { TreeRow } from '../../report/tree-report.ts';
@@ -48,7 +48,7 @@ export function detailsTitle({ description, agent }: TaskReport): string {
 }
 
 function summary(report: TaskReport): string {
-  const { tokens, cost } = figures(report);
+  const { tokens, cost } = useFigures(report);
   const numbers = [
     plural(report.turns.length, 'turn'),
     plural(report.toolCalls, 'tool call'),
@@ -87,7 +87,7 @@ function shownLines(lines: readonly string[], what: string): string {
 }
 
 function receiptText({ receipt }: TaskReport): string {
-  const lines = receiptFacts(receipt).map(({ name, items }) => {
+  const lines = receiptRows(receipt).map(({ name, items }) => {
     const text = shownLines(items, name).replaceAll('\n', `\n${' '.repeat(10)}`);
     return items.length === 0 ? '' : `${name.padEnd(10)}${text}`;
   });

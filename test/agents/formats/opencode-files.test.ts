@@ -6,7 +6,7 @@ import { createSearchContext } from '../../../src/agents/loader/search-context.t
 import { scanSubtree } from '../../../src/agents/loader/subtree-scan.ts';
 import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readProjectFiles } from '../../../src/trust/listing.ts';
+import { readProjectFiles } from '../../../src/trust/list-files.ts';
 import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 

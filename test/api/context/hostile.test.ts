@@ -1,10 +1,10 @@
+import { createReadFilter } from '../../../src/api/context/read-context-file.ts';
 import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatContextParts } from '../../../src/engine/prompt/project-context.ts';
-import { withheldFrom } from '../../../src/api/context/withheld.ts';
 import { parseRules } from '../../../src/policy/rules/rules.ts';
 import { makeTree, told, type Tree } from './support.ts';
 
@@ -68,7 +68,7 @@ describe('what is no text of the project never hangs and never leaks', () => {
     const source = { kind: 'flag', where: '--deny' } as const;
     const deny = [{ text: 'Read(private/**)', source }];
     const { rules } = parseRules({ allow: [], ask: [], deny });
-    const isWithheld = withheldFrom(rules, { roots: [tree.repo], home: tree.home });
+    const isWithheld = createReadFilter(rules, { roots: [tree.repo], home: tree.home });
     expect(told(tree.look('', { isWithheld }))).toEqual(['AGENTS.md: see @private/x.md']);
     expect(tree.notices).toEqual([
       'context file private/x.md, which AGENTS.md imports, may not be read, by a rule of the configuration: it is left out',

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-import { LiveContext, type ContextOptions } from '../../../src/api/context/open-context.ts';
+import { LiveContext, type ContextOptions } from '../../../src/api/context/live-context.ts';
 import type { ProjectContext } from '../../../src/protocol/project-context.ts';
 
 const made: string[] = [];

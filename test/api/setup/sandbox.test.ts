@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { sandboxOf } from '../../../src/api/setup/sandbox.ts';
+import { openConfiguredSandbox } from '../../../src/api/setup/sandbox.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 
 test('tells what a command of a killed run had made and was moved away', async () => {
@@ -16,7 +16,7 @@ test('tells what a command of a killed run had made and was moved away', async (
   );
   writeFileSync(join(root, '.envrc'), 'evil\n');
   const notices: string[] = [];
-  sandboxOf({
+  openConfiguredSandbox({
     environment: {},
     home: base,
     kind: 'auto',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactFor, secretsOf } from '../../../src/api/setup/secrets.ts';
+import { createEnvironmentRedactor, secretValues } from '../../../src/api/setup/secrets.ts';
 
 const KEY = 'sk-0123456789abcdef';
 
@@ -10,10 +10,10 @@ test.each([
   [`'Authorization: Bearer ${KEY}'`, [`'Authorization: Bearer ${KEY}'`, KEY]],
   ['Bearer short', ['Bearer short']],
 ])('a key is a secret as it stands in its variable and as it is sent: %s', (value, secrets) => {
-  expect(secretsOf({ OPENAI_API_KEY: value })).toEqual(secrets);
+  expect(secretValues({ OPENAI_API_KEY: value })).toEqual(secrets);
 });
 
 test('a key that was pasted with its header is redacted where a server says it alone', () => {
-  const redact = redactFor({ OPENAI_API_KEY: `Bearer ${KEY}` });
+  const redact = createEnvironmentRedactor({ OPENAI_API_KEY: `Bearer ${KEY}` });
   expect(redact(`Incorrect API key provided: ${KEY}.`)).not.toContain(KEY);
 });

@@ -50,7 +50,7 @@ describe('the notice of a task that ended', () => {
   it('holds the beginning of a long answer, and says where the whole is', async () => {
     const { notice, id } = await noticeOf([{ text: 'word '.repeat(1_000) }]);
     expect(notice.length).toBeLessThan(1_000);
-    expect(notice).toContain(`[Cut. The full result: TaskOutput(task_id: "${id}")]`);
+    expect(notice).toContain(`[Cut. In full: TaskOutput(task_id: "${id}")]`);
   });
 
   it('says of one without a text that there was none', async () => {
@@ -126,7 +126,7 @@ it('very many that end together fit into a request, and each says where its resu
   );
   await test.start('main').end.written;
   const notices = noticesOf(test, 'main').join('\n');
-  expect(notices.match(/^- Task .* \[Cut\. The full result: TaskOutput\(/gm)?.length).toBe(200);
+  expect(notices.match(/^- Task .* \[Cut\. In full: TaskOutput\(/gm)?.length).toBe(200);
   expect(notices.length).toBeLessThan(64_000);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { makeWorkspace } from '../workspace.ts';
-import { listFiles } from '../../../src/api/session/file-list.ts';
+import { listFiles } from '../../../src/api/session/list-files.ts';
 
 vi.mock('@vscode/ripgrep', () => ({ rgPath: '/nowhere/rg' }));
 

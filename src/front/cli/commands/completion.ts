@@ -1,6 +1,6 @@
 import { UsageError } from '../../../base/errors.ts';
 import { defineCommand } from '../command.ts';
-import { quoted } from '../../../config/quote.ts';
+import { quoteValue } from '../../../config/message-text.ts';
 import { COMPLETED_SHELLS } from './completion/shell-names.ts';
 
 /** `muster completion`: prints the script of a shell; with words, prints what the last of them could become. */
@@ -18,7 +18,7 @@ export const completionCommand = defineCommand({
     const shell = COMPLETED_SHELLS.find((each) => each === name);
     if (shell === undefined) {
       throw new UsageError(
-        `no completion for ${quoted(name)}; valid: ${COMPLETED_SHELLS.join(', ')}`,
+        `no completion for ${quoteValue(name)}; valid: ${COMPLETED_SHELLS.join(', ')}`,
       );
     }
     return { shell, words: words.length === 0 ? null : words };

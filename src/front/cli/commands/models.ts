@@ -15,9 +15,9 @@ export const modelsCommand = defineCommand({
   parse: ({ flags }) => ({ json: flags.has('json'), ...configOptions(flags) }),
   run: async (options, context) => {
     const { loadConfiguration } = await import('../configuration.ts');
-    const { configuredModels } = await import('../../../api/setup/models-report.ts');
+    const { reportModels } = await import('../../../api/setup/models-report.ts');
     const loaded = await loadConfiguration(options, context);
-    const report = await configuredModels(loaded, context.environment);
+    const report = await reportModels(loaded, context.environment);
     context.out(options.json ? `${jsonText(report, 2)}\n` : asText(report));
     return report.choices.some(({ wish, model }) => wish === 'main' && model === null) ? 1 : 0;
   },

@@ -8,7 +8,7 @@ import {
   type PromptOptions,
   NO_PROMPT,
 } from '../run-options.ts';
-import { quoted } from '../../../config/quote.ts';
+import { quoteValue } from '../../../config/message-text.ts';
 
 /** The program without the words of a command: the terminal UI, or a run of one prompt (`muster -p`). */
 export const promptCommand = defineCommand<PromptOptions>({
@@ -85,7 +85,7 @@ function onlyPrompt([prompt, second]: readonly string[]): string | null {
   if (prompt === undefined) return null;
   if (second !== undefined) {
     throw new UsageError(
-      `more than one prompt (${quoted(prompt)} and ${quoted(second)}); put quotes around the whole prompt`,
+      `more than one prompt (${quoteValue(prompt)} and ${quoteValue(second)}); put quotes around the whole prompt`,
     );
   }
   if (prompt.trim() === '') throw new UsageError('the prompt is empty');

@@ -49,14 +49,19 @@ export const sandboxCommand = defineCommand<SandboxOptions>({
  * then nothing is run. Throws UsageError.
  */
 async function runInSandbox(options: SandboxOptions, context: CommandContext): Promise<number> {
-  const [{ loadConfig }, { dataDir }, { confinementOf, sandboxOf }, { workspaceRoots }, inputs] =
-    await Promise.all([
-      import('../../../config/load.ts'),
-      import('../../../config/paths.ts'),
-      import('../../../api/setup/sandbox.ts'),
-      import('../../../api/setup/workspace.ts'),
-      import('../configuration.ts'),
-    ]);
+  const [
+    { loadConfig },
+    { dataDirectory: dataDir },
+    { confineProgram: confinementOf, openConfiguredSandbox: sandboxOf },
+    { workspaceRoots },
+    inputs,
+  ] = await Promise.all([
+    import('../../../config/load.ts'),
+    import('../../../config/paths.ts'),
+    import('../../../api/setup/sandbox.ts'),
+    import('../../../api/setup/workspace.ts'),
+    import('../configuration.ts'),
+  ]);
   const { commandEnvironment } = await import('../../../sys/command-environment.ts');
   const roots = workspaceRoots(resolve(context.cwd, options.cwd ?? '.'), options.addDirs);
   const [cwd] = roots;

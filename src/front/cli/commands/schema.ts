@@ -3,7 +3,7 @@ import { errorMessage, MusterError, UsageError } from '../../../base/errors.ts';
 import { printJson, printText } from '../../../sys/print.ts';
 import { defineCommand } from '../command.ts';
 import { factLines } from '../layout.ts';
-import { quoted } from '../../../config/quote.ts';
+import { quoteValue } from '../../../config/message-text.ts';
 
 /** The kinds of data that have a schema. */
 const SCHEMAS = {
@@ -27,7 +27,7 @@ export const schemaCommand = defineCommand({
     if (name === undefined) return { name: null };
     if (isSchemaName(name)) return { name };
     const valid = Object.keys(SCHEMAS).join(', ');
-    throw new UsageError(`no schema of ${quoted(name)}; valid: ${valid}`);
+    throw new UsageError(`no schema of ${quoteValue(name)}; valid: ${valid}`);
   },
   run: async ({ name }) => {
     if (name === null) printText(factLines(Object.entries(SCHEMAS)));

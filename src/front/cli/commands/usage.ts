@@ -10,7 +10,7 @@ import { outputOptions } from '../run-options.ts';
 import { TASK_VALUES } from '../completion-values.ts';
 import { withTasks } from './tasks/with-tasks.ts';
 import { USAGE_KEYS } from '../../../api/tasks/usage-keys.ts';
-import { quoted } from '../../../config/quote.ts';
+import { quoteValue } from '../../../config/message-text.ts';
 
 /** As many as fit into a few screens; `--all` shows the rest. */
 const MOST_ROWS = 50;
@@ -54,7 +54,7 @@ function parseSince(text: string | null): Since | null {
   if (days !== undefined) return { days: Number(days) };
   if (isDay(text)) return { day: text };
   throw new UsageError(
-    `--since must be a day like 2026-03-01, or a number of days like 7d, not ${quoted(text)}`,
+    `--since must be a day like 2026-03-01, or a number of days like 7d, not ${quoteValue(text)}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CommandContext } from '../../../../src/front/cli/command.ts';
 import { CLI_COMMANDS } from '../../../../src/front/cli/commands.ts';
 import { parseCommandLine } from '../../../../src/front/cli/parse.ts';
-import { makePlace, write } from '../../../config/place.ts';
+import { makePlace, write } from '../../../config/support.ts';
 
 type Files = Readonly<Record<string, string>>;
 

@@ -17,8 +17,8 @@ import {
 import { modelsCommand } from '../../../../src/front/cli/commands/models.ts';
 import type { Environment } from '../../../../src/sys/env.ts';
 import { noSandbox } from '../../../../src/sys/sandbox/sandbox.ts';
-import { makePlace } from '../../../config/place.ts';
-import { configuredModels } from '../../../../src/api/setup/models-report.ts';
+import { makePlace } from '../../../config/support.ts';
+import { reportModels } from '../../../../src/api/setup/models-report.ts';
 
 const PLAIN = { cwd: null, trustProject: false, flags: [], dataDir: null, json: false };
 const SECRET = 'sk-ant-0123456789';
@@ -37,7 +37,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     help: async () => '',
   };
   const probes: DoctorProbes = {
-    models: (loaded) => configuredModels(loaded, environment),
+    models: (loaded) => reportModels(loaded, environment),
     nodeVersion: '24.1.0',
     uid: process.getuid?.(),
     ripgrep: () => Promise.resolve(process.execPath),

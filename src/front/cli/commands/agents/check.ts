@@ -1,4 +1,4 @@
-import type { CheckReport } from '../../../../api/agents/check.ts';
+import type { AgentsCheckReport } from '../../../../api/agents/check-agents.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
@@ -15,7 +15,7 @@ import {
 
 const WIDEST = 'warning'.length;
 
-type Finding = CheckReport['findings'][number];
+type Finding = AgentsCheckReport['findings'][number];
 
 /** `muster agents check`: exit code 1 for an error; with `--strict` for a warning, too. */
 export const agentsCheckCommand = defineCommand({
@@ -36,7 +36,7 @@ export const agentsCheckCommand = defineCommand({
     dir: flags.text('dir'),
   }),
   run: async (options, context) => {
-    const { checkAgents } = await import('../../../../api/agents/check.ts');
+    const { checkAgents } = await import('../../../../api/agents/check-agents.ts');
     const { json, strict } = options;
     const report = await checkAgents({
       ...agentsLocation(options, context),
@@ -52,7 +52,7 @@ export const agentsCheckCommand = defineCommand({
 });
 
 /** Lists findings by file, and in a file by agent if it has several; what is true of many files comes once, at the end. */
-function asText(report: CheckReport, { cwd, home }: CommandContext): string {
+function asText(report: AgentsCheckReport, { cwd, home }: CommandContext): string {
   const [untrusted, others] = [true, false].map((is) =>
     report.findings.filter(({ code }) => (code === 'untrusted') === is),
   );
@@ -89,7 +89,7 @@ function findingLines(finding: Finding, several: boolean): string {
   return lines.map((each) => `${each}\n`).join('');
 }
 
-function summary({ agents, findings }: CheckReport): string {
+function summary({ agents, findings }: AgentsCheckReport): string {
   const looked = plural(agents, 'agent');
   if (findings.length === 0) return `${looked} looked at, nothing found`;
   const of = (severity: Finding['severity']): number =>

@@ -1,4 +1,4 @@
-import type { ImportedAgent } from '../../../../api/agents/import.ts';
+import type { ImportedAgent } from '../../../../api/agents/import-agents.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
@@ -36,7 +36,7 @@ export const agentsImportCommand = defineCommand({
     ...targetOptions(flags),
   }),
   run: async (options, context) => {
-    const { importAgents } = await import('../../../../api/agents/import.ts');
+    const { importAgents } = await import('../../../../api/agents/import-agents.ts');
     const { to, name, force, json } = options;
     const imported = await importAgents({
       ...agentsLocation(options, context),

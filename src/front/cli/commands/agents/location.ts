@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { AgentsPlace } from '../../../../api/agents/find-agents.ts';
+import type { AgentsLocation } from '../../../../api/agents/load-agents.ts';
 import type { AgentScope } from '../../../../protocol/agent.ts';
 import { absolutePath } from '../../../../sys/paths.ts';
 import type { CommandContext } from '../../command.ts';
@@ -32,7 +32,7 @@ export function agentsOptions(flags: FlagReader) {
 export function agentsLocation(
   { cwd, dataDir, trustProject }: ProjectOptions & DataOptions,
   context: CommandContext,
-): AgentsPlace {
+): AgentsLocation {
   return {
     cwd: resolve(context.cwd, cwd ?? '.'),
     trustProject,

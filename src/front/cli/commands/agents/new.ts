@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { AgentRequest } from '../../../../api/agents/create.ts';
+import type { NewAgent } from '../../../../api/agents/create-agent.ts';
 import { EXAMPLE_AGENTS } from '../../../../api/agents/examples.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';
@@ -64,7 +64,7 @@ export const agentsNewCommand = defineCommand({
   ],
   parse: parseNewAgent,
   run: async (options, context) => {
-    const { createAgent } = await import('../../../../api/agents/create.ts');
+    const { createAgent } = await import('../../../../api/agents/create-agent.ts');
     const { to, force, json } = options;
     const wish = await requestedAgent(options, context);
     const created = await createAgent({ ...agentsLocation(options, context), wish, to, force });
@@ -105,9 +105,9 @@ function parseNewAgent({ operands, flags }: CommandArguments) {
 async function requestedAgent(
   options: NewAgentOptions,
   { cwd, questions: start }: CommandContext,
-): Promise<AgentRequest> {
+): Promise<NewAgent> {
   const { description, tools, model, mode, from, promptFile } = options;
-  const { readPromptFile } = await import('../../../../api/agents/prompt-file.ts');
+  const { readPromptFile } = await import('../../../../api/agents/create-agent.ts');
   const prompt =
     promptFile === null ? options.prompt : await readPromptFile(resolve(cwd, promptFile));
   const given = { name: options.name, description, tools, model, mode, prompt, from };
@@ -126,7 +126,7 @@ async function requestedAgent(
   }
 }
 
-interface GivenParts extends Omit<AgentRequest, 'name'> {
+interface GivenParts extends Omit<NewAgent, 'name'> {
   readonly name: string | null;
 }
 
@@ -139,7 +139,7 @@ function missingParts({ name, description, prompt, from }: GivenParts): readonly
   ];
 }
 
-async function askForMissing(given: GivenParts, questions: Questions): Promise<AgentRequest> {
+async function askForMissing(given: GivenParts, questions: Questions): Promise<NewAgent> {
   const name = given.name ?? (await required(questions, 'Name (as in: migrations): '));
   if (given.from !== null) return { ...given, name };
   return {

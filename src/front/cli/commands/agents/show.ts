@@ -1,4 +1,4 @@
-import type { AgentDetails } from '../../../../api/agents/show.ts';
+import type { AgentDetails } from '../../../../api/agents/list-agents.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
@@ -22,7 +22,7 @@ export const agentsShowCommand = defineCommand({
     name,
   }),
   run: async (options, context) => {
-    const { showAgent } = await import('../../../../api/agents/show.ts');
+    const { showAgent } = await import('../../../../api/agents/list-agents.ts');
     const agent = await showAgent(options.name, agentsLocation(options, context));
     context.out(options.json ? `${jsonText(agent, 2)}\n` : asText(agent, context));
     return 0;

@@ -1,8 +1,8 @@
 import { listAgentsIn, type TaskSummary } from '../../../../api/index.ts';
-import { agentsHere } from '../../../../api/agents/find-agents.ts';
+import { loadAgents } from '../../../../api/agents/load-agents.ts';
 import { openTasks } from '../../../../api/tasks/tasks.ts';
-import { listTemplatesIn } from '../../../../api/templates/list.ts';
-import { agentModesOf } from '../../../../trust/mode-grants.ts';
+import { listTemplatesIn } from '../../../../api/templates/list-templates.ts';
+import { grantableModes } from '../../../../trust/mode-grants.ts';
 import { isTaskAtWork, taskLabel } from '../tasks/rows.ts';
 import type { FoundSource } from '../../completion-values.ts';
 
@@ -84,15 +84,15 @@ async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
 
 /** Returns values of `--agent-mode`. */
 async function agentModes(place: CompletionPlace): Promise<readonly Candidate[]> {
-  const { found } = await agentsHere(place);
+  const { found } = await loadAgents(place);
   return found.items.flatMap((agent) =>
-    agentModesOf(agent).map((text) => ({ text, about: agent.description })),
+    grantableModes(agent).map((text) => ({ text, about: agent.description })),
   );
 }
 
 /** Returns the models that the configuration names. */
 async function configuredModels(place: CompletionPlace): Promise<readonly Candidate[]> {
-  const { models } = (await agentsHere(place)).loaded.config;
+  const { models } = (await loadAgents(place)).loaded.config;
   const { catalogue, providers: _, ...chosen } = models;
   const named = [...Object.values(chosen).flat(), ...catalogue.keys()];
   return named.filter((name) => name !== null).map((text) => ({ text, about: '' }));

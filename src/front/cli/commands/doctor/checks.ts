@@ -24,12 +24,12 @@ import {
 } from './machine-checks.ts';
 import type { ConfigFile } from '../../../../config/files.ts';
 import { readConfig, type ConfigReading } from '../../../../config/load.ts';
-import { configuredModels, type ModelsReport } from '../../../../api/setup/models-report.ts';
-import { dataDir } from '../../../../config/paths.ts';
-import { describeProblem } from '../../../../config/source.ts';
+import { reportModels, type ModelsReport } from '../../../../api/setup/models-report.ts';
+import { dataDirectory } from '../../../../config/paths.ts';
+import { describeConfigProblem } from '../../../../config/setting.ts';
 import type { RepairsByModel } from '../../../../report/repairs.ts';
-import { sandboxOf, type SandboxPlace } from '../../../../api/setup/sandbox.ts';
-import { untrustedSummary, type Unused } from '../../../../trust/notice.ts';
+import { openConfiguredSandbox, type SandboxOptions } from '../../../../api/setup/sandbox.ts';
+import { untrustedSummary, type UnusedFiles } from '../../../../trust/untrusted-notice.ts';
 
 /** The facts about this process and machine that the checks look at. */
 export interface DoctorProbes {
@@ -45,7 +45,7 @@ export interface DoctorProbes {
   /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
   /** May leave nothing behind. */
-  readonly sandbox: (location: Omit<SandboxPlace, 'keepsRecords'>) => Pick<Sandbox, 'state'>;
+  readonly sandbox: (location: Omit<SandboxOptions, 'keepsRecords'>) => Pick<Sandbox, 'state'>;
 }
 
 interface AgentsLocation {
@@ -76,10 +76,10 @@ export function processProbes({ environment }: CommandContext): DoctorProbes {
     nodeVersion: process.versions.node,
     uid: process.getuid?.(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
-    models: (loaded) => configuredModels(loaded, environment),
+    models: (loaded) => reportModels(loaded, environment),
     repairs: async (data) =>
       (await import('../../../../api/tasks/recent-repairs.ts')).recentRepairs(data, environment),
-    sandbox: (location) => sandboxOf({ ...location, keepsRecords: false }),
+    sandbox: (location) => openConfiguredSandbox({ ...location, keepsRecords: false }),
     agents: async (location) => {
       const { agents, problems, skipped } = await listAgentsIn({ ...location, environment });
       const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;
@@ -112,7 +112,7 @@ async function allChecks(
 ): Promise<readonly Check[]> {
   const reading = await readConfig(configInputs(options, context));
   const cwd = resolve(context.cwd, options.cwd ?? '.');
-  const data = dataDir(context, {
+  const data = dataDirectory(context, {
     cwd: context.cwd,
     ...(options.dataDir === null ? {} : { dataDir: options.dataDir }),
   });
@@ -139,8 +139,10 @@ async function allChecks(
 function configChecks(reading: ConfigReading): readonly Check[] {
   return [
     ...reading.files.flatMap(fileCheck),
-    ...reading.problems.map((problem) => fail('config', describeProblem(problem), 'correct it')),
-    ...reading.notices.map((notice) => warn('config', describeProblem(notice), null)),
+    ...reading.problems.map((problem) =>
+      fail('config', describeConfigProblem(problem), 'correct it'),
+    ),
+    ...reading.notices.map((notice) => warn('config', describeConfigProblem(notice), null)),
   ];
 }
 
@@ -261,7 +263,7 @@ function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
 }
 
 /** Reports files of the project that are not used because nobody has trusted them. */
-function trustChecks(unused: Unused): readonly Check[] {
+function trustChecks(unused: UnusedFiles): readonly Check[] {
   const summary = untrustedSummary(unused);
   if (summary === null) return [];
   return [warn('trust', summary, 'look with "muster trust list", then "muster trust add"')];

@@ -1,4 +1,4 @@
-import type { Deleted } from '../../../../api/index.ts';
+import type { DeletedTask } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
@@ -23,7 +23,7 @@ export const tasksDeleteCommand = defineCommand({
 
 /** Lists the tasks that were deleted. */
 export function printDeleted(
-  deleted: readonly Deleted[],
+  deleted: readonly DeletedTask[],
   { json }: { readonly json: boolean },
 ): void {
   if (json) {

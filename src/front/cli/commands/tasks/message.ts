@@ -8,7 +8,7 @@ import { readMessage } from '../../stdin.ts';
 import { TASK_VALUES } from '../../completion-values.ts';
 import { printProcessReport } from './print.ts';
 import { withTasks } from './with-tasks.ts';
-import { quoted } from '../../../../config/quote.ts';
+import { quoteValue } from '../../../../config/message-text.ts';
 
 /** The flags of commands that continue a task from the logs. */
 export const MESSAGE_FLAGS: readonly FlagName[] = ['output-format', 'json', ...SESSION_FLAGS];
@@ -66,7 +66,7 @@ export function continuedRun(id: string, text: string | null, flags: FlagReader)
   const run = runOptions(flags);
   const { outputFormat } = run;
   if (flags.has('json') && flags.has('output-format') && outputFormat !== 'json') {
-    throw new UsageError(`--json does not go with --output-format ${quoted(outputFormat)}`);
+    throw new UsageError(`--json does not go with --output-format ${quoteValue(outputFormat)}`);
   }
   return {
     prompt: text,

@@ -8,7 +8,7 @@ import { summaryFacts } from './show-facts.ts';
 import { timeLines, timelineLines } from './show-timeline.ts';
 import { treeLines } from './show-tree.ts';
 import { treeJson } from './tree-json.ts';
-import { receiptFacts } from '../../../../report/receipt-facts.ts';
+import { receiptRows } from '../../../../report/receipt-rows.ts';
 import type { TaskReport } from '../../../../report/task-report.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
 import { turnLines } from '../../../../report/turn-lines.ts';
@@ -56,7 +56,7 @@ function printSection(title: string, lines: readonly string[]): void {
 
 /** Lists what really happened, according to the log: the name of a kind once, its items below one another. */
 function receiptLines({ receipt }: TaskReport): readonly string[] {
-  return receiptFacts(receipt).flatMap(({ name, items }) => {
+  return receiptRows(receipt).flatMap(({ name, items }) => {
     // If nothing went wrong, the receipt does not mention it.
     if (items.length === 0 && (name === 'faults' || name === 'claims')) return [];
     const shown = items.slice(0, SHOWN_ITEMS).map(exactLine);

@@ -1,5 +1,5 @@
-import { figures, shortDuration } from '../../../../report/figures.ts';
-import { flagText } from '../../../../report/receipt-facts.ts';
+import { useFigures, shortDuration } from '../../../../report/figures.ts';
+import { flagText } from '../../../../report/receipt-rows.ts';
 import type { TreeReport, TreeRow } from '../../../../report/tree-report.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine } from '../../../../base/text.ts';
@@ -42,7 +42,7 @@ function rowLine({ id, level, report }: TreeRow): string {
   const indent = ' '.repeat(Math.min(level, 6));
   if (report === null) return line([id, `${indent}(log unusable)`, ''], []);
   const title = `${indent}${oneLine(report.description)} (${report.agent})`;
-  const { tokens, cost } = figures(report);
+  const { tokens, cost } = useFigures(report);
   const numbers = [String(report.turns.length), String(report.toolCalls), tokens, cost];
   const time = shortDuration(report.until - report.createdAt);
   return line([id, title, report.status], [...numbers, time]);

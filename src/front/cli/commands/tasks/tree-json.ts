@@ -1,7 +1,7 @@
 import { type Use, knownCost } from '../../../../protocol/state/ledger.ts';
 import type { TaskReport } from '../../../../report/task-report.ts';
 import type { TreeReport } from '../../../../report/tree-report.ts';
-import type { TurnRow } from '../../../../report/turns.ts';
+import type { TurnRow } from '../../../../report/turn-rows.ts';
 
 /** Describes a tree for programs: times are milliseconds since the epoch, and each receipt covers one task. */
 export function treeJson({ rows, from, to, reported, estimated }: TreeReport): object {

@@ -59,8 +59,9 @@ async function startRun(
   action: Start,
   { onEvent, signal }: { readonly onEvent: EventListener; readonly signal: AbortSignal },
 ): Promise<Run> {
-  const { itemSource, parseItems, readItems } = await import('../../../../api/templates/items.ts');
-  const source = itemSource(action.items, resolve(action.items));
+  const { parseItemSource, parseItems, readItems } =
+    await import('../../../../api/templates/items.ts');
+  const source = parseItemSource(action.items, resolve(action.items));
   const { cwd } = muster;
   const items =
     source.kind === 'stdin'
@@ -109,7 +110,7 @@ async function continueRun(muster: Muster, action: Continue, onEvent: EventListe
 
 /** Lists the templates (`muster run --list`), and those that could not be loaded, with the reason. */
 export async function listTemplates(options: TemplateRunOptions): Promise<number> {
-  const { listTemplatesIn } = await import('../../../../api/templates/list.ts');
+  const { listTemplatesIn } = await import('../../../../api/templates/list-templates.ts');
   const found = await listTemplatesIn({
     cwd: resolve(options.cwd ?? '.'),
     trustProject: options.trustProject,

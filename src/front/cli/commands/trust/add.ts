@@ -1,5 +1,5 @@
-import type { Proposal } from '../../../../trust/approvals.ts';
-import { oneLine } from '../../../../config/quote.ts';
+import type { ApprovalProposal } from '../../../../trust/approvals.ts';
+import { escapeLine } from '../../../../config/message-text.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import { refuseAgents } from '../../agent-guard.ts';
@@ -50,17 +50,17 @@ function ask(count: number, { confirm }: CommandContext): Promise<boolean> {
   return confirm(`Trust ${what}, with just this content? [y/N] `);
 }
 
-function asJson({ entry, state, grants }: Proposal) {
+function asJson({ entry, state, grants }: ApprovalProposal) {
   const { kind, path, sha256 } = entry;
   return { kind, path, sha256, was: state, grants: grants.lines, problems: grants.problems };
 }
 
-function shown({ entry, state, grants }: Proposal): string {
+function shown({ entry, state, grants }: ApprovalProposal): string {
   const what = state === 'new' ? 'new' : 'changed since you trusted it';
   const head = `${projectPath(entry.project, entry.path)} (${entry.kind}, ${what}, sha256 ${entry.sha256.slice(0, 12)})`;
   const lines = [
-    ...grants.lines.map((line) => `  ${oneLine(line)}`),
-    ...grants.problems.map((problem) => `  cannot be trusted as it stands: ${oneLine(problem)}`),
+    ...grants.lines.map((line) => `  ${escapeLine(line)}`),
+    ...grants.problems.map((problem) => `  cannot be trusted as it stands: ${escapeLine(problem)}`),
   ];
   return [head, ...lines, ''].map((line) => `${line}\n`).join('');
 }

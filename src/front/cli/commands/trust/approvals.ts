@@ -3,7 +3,7 @@ import { isInside } from '../../../../sys/paths.ts';
 import type { CommandContext } from '../../command.ts';
 import type { DataOptions } from '../../run-options.ts';
 import type { Approvals } from '../../../../trust/approvals.ts';
-import { oneLine } from '../../../../config/quote.ts';
+import { escapeLine } from '../../../../config/message-text.ts';
 
 /** Opens the record of what the user trusts. Throws UsageError for a `--cwd` that is no directory. */
 export async function openApprovals(
@@ -32,5 +32,5 @@ export function plainJson(value: unknown): string {
 
 /** Writes a path relative to its project, on one line. */
 export function projectPath(project: string, path: string): string {
-  return oneLine(isInside(project, path) ? relative(project, path) : path);
+  return escapeLine(isInside(project, path) ? relative(project, path) : path);
 }

@@ -1,5 +1,5 @@
-import type { ListedFile } from '../../../../trust/listing.ts';
-import { oneLine } from '../../../../config/quote.ts';
+import type { ListedFile } from '../../../../trust/list-files.ts';
+import { escapeLine } from '../../../../config/message-text.ts';
 import type { SavedMode } from '../../../../trust/saved-modes.ts';
 import type { SavedAnswer } from '../../../../trust/saved-answers.ts';
 import { defineCommand } from '../../command.ts';
@@ -17,19 +17,19 @@ export const trustListCommand = defineCommand({
   parse: ({ flags }) => ({ ...outputOptions(flags), cwd: flags.text('cwd') }),
   run: async (options, context) => {
     const approvals = await openApprovals(options, context);
-    const { modeName } = await import('../../../../trust/saved-modes.ts');
+    const { savedModeName } = await import('../../../../trust/saved-modes.ts');
     const { project, files, answers, modes } = await approvals.list();
     if (options.json) {
       context.out(plainJson({ project, files, answers, modes }));
       return 0;
     }
-    context.out(`Project ${oneLine(project)}\n`);
+    context.out(`Project ${escapeLine(project)}\n`);
     if (files.length === 0 && answers.length === 0 && modes.length === 0) {
       context.out('Nothing in it could act on Muster, and no answer was saved.\n');
     }
     context.out(columns(files.map((file) => fileRow(project, file))));
     context.out(columns(answers.map(answerRow)));
-    context.out(columns(modes.map((mode) => modeRow(mode, modeName(mode)))));
+    context.out(columns(modes.map((mode) => modeRow(mode, savedModeName(mode)))));
     return 0;
   },
 });
@@ -41,7 +41,7 @@ function fileRow(project: string, file: ListedFile): readonly string[] {
 }
 
 function remark({ state, trustedOn, reason }: ListedFile): string {
-  if (reason !== null) return oneLine(reason);
+  if (reason !== null) return escapeLine(reason);
   if (trustedOn === null) return '';
   const on = dayOf(trustedOn);
   if (state === 'changed') return `changed since you trusted it on ${on}`;
@@ -50,15 +50,15 @@ function remark({ state, trustedOn, reason }: ListedFile): string {
 
 function answerRow({ rule, project, answeredOn }: SavedAnswer): readonly string[] {
   const scope = project === null ? 'in every project' : 'in this project';
-  return ['always', scope, oneLine(rule), `answered on ${dayOf(answeredOn)}`];
+  return ['always', scope, escapeLine(rule), `answered on ${dayOf(answeredOn)}`];
 }
 
 function modeRow({ path, answeredOn }: SavedMode, name: string): readonly string[] {
   return [
     'mode',
     'in every project',
-    oneLine(name),
-    oneLine(path),
+    escapeLine(name),
+    escapeLine(path),
     `answered on ${dayOf(answeredOn)}`,
   ];
 }

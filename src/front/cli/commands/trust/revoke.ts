@@ -1,4 +1,4 @@
-import { oneLine } from '../../../../config/quote.ts';
+import { escapeLine } from '../../../../config/message-text.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
@@ -30,7 +30,7 @@ export const trustRevokeCommand = defineCommand({
   run: async (options, context) => {
     const { json, names } = options;
     const approvals = await openApprovals(options, context);
-    const { modeName } = await import('../../../../trust/saved-modes.ts');
+    const { savedModeName } = await import('../../../../trust/saved-modes.ts');
     const { files, answers, modes } =
       names === null ? await approvals.revokeAll() : approvals.revoke(names);
     if (json) {
@@ -39,8 +39,8 @@ export const trustRevokeCommand = defineCommand({
     }
     const lines = [
       ...files.map(({ project, path }) => `not trusted any more: ${projectPath(project, path)}`),
-      ...answers.map(({ rule }) => `not always allowed any more: ${oneLine(rule)}`),
-      ...modes.map((mode) => `mode not granted any more: ${oneLine(modeName(mode))}`),
+      ...answers.map(({ rule }) => `not always allowed any more: ${escapeLine(rule)}`),
+      ...modes.map((mode) => `mode not granted any more: ${escapeLine(savedModeName(mode))}`),
     ];
     context.out(
       lines.length === 0

@@ -1,0 +1,50 @@
+import type { ModelOutlook } from '../../agents/lint/findings.ts';
+import { MusterError } from '../../base/errors.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { createModelChooser } from '../../model/selection/model-chooser.ts';
+import { OFFLINE } from '../../model/selection/choose-model.ts';
+import { resolveMainModel } from '../../model/selection/resolve-model.ts';
+import { discoverModels } from '../../model/discover-models.ts';
+import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
+import { modelName } from '../../protocol/model.ts';
+import { createHttpFetch } from '../../sys/http.ts';
+import { modelSettings } from '../setup/settings.ts';
+import type { LoadedAgents } from './load-agents.ts';
+
+/** Returns whether the model that an agent requests is available. Local servers are asked once. */
+export type ModelOutlooks = (agent: AgentDefinition) => Promise<ModelOutlook>;
+
+const UNKNOWN: ModelOutlook = { warning: null, isConfigured: false };
+
+/**
+ * Creates the outlooks. If the configuration gives the main agent no model, nothing is said about any agent's model.
+ */
+export async function createModelOutlooks({
+  loaded,
+  environment,
+}: Pick<LoadedAgents, 'loaded' | 'environment'>): Promise<ModelOutlooks> {
+  try {
+    const fetch = createHttpFetch(environment);
+    const setup = await discoverModels(modelSettings(loaded), environment, fetch);
+    const parent = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
+    const chooser = createModelChooser(setup, { allowOverride: true });
+    const isConfigured = parent.provider !== OFFLINE;
+    return async (agent) => {
+      const definition = requestedModels(agent);
+      await chooser.prepare(definition);
+      const model = chooser.forTask({
+        call: undefined,
+        definition,
+        agent,
+        prompt: '',
+        parent,
+      });
+      const warning = model instanceof MusterError ? model.message : model.warning;
+      if (warning === undefined) return { warning: null, isConfigured };
+      return { warning: `${warning}: ${modelName(parent)}.`, isConfigured };
+    };
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return () => Promise.resolve(UNKNOWN);
+  }
+}

@@ -1,0 +1,87 @@
+/** The imports of a text, as Claude Code and Gemini CLI write them. */
+export interface FileImports {
+  /** The paths as written, each once, in order. */
+  readonly paths: readonly string[];
+  /** True if the text contains nothing else. */
+  readonly isAll: boolean;
+}
+
+/** The most imports of one file. */
+export const MAX_IMPORTS = 64;
+const MAX_PATH = 1024;
+
+/**
+ * Matches an import after white space or a bracket, so that a mail address is none. Blanks in it are escaped.
+ */
+const IMPORT = /(?<=^|[\s(])@((?:[^\s\\]|\\ )+)/g;
+const FENCE = /^\s*(?:[-*+>]\s+)*(`{3,}|~{3,})(.*)$/;
+/** Punctuation of the sentence around an import. */
+const PUNCTUATION: ReadonlySet<string> = new Set('.,;:!?)]"\'*');
+
+/** Finds each `@path` in a text, outside of code, in linear time. */
+export function findImports(text: string): FileImports {
+  // Most have none.
+  if (!text.includes('@')) return { paths: [], isAll: false };
+  const paths = new Set<string>();
+  let rest = '';
+  for (const line of linesOutsideCode(text)) {
+    const left = withoutCodeSpans(line).replace(IMPORT, (_, raw: string) => {
+      const path = withoutPunctuation(raw.replaceAll('\\ ', ' '));
+      const isPath = path !== '' && path.length <= MAX_PATH && !path.includes('\0');
+      if (isPath && paths.size < MAX_IMPORTS) paths.add(path);
+      return '';
+    });
+    rest += left.trim();
+  }
+  return { paths: [...paths], isAll: paths.size > 0 && rest === '' };
+}
+
+/**
+ * Removes punctuation at the end. A regular expression would take quadratic time for a long row of marks.
+ */
+function withoutPunctuation(word: string): string {
+  let end = word.length;
+  while (end > 0 && PUNCTUATION.has(word.charAt(end - 1))) end -= 1;
+  return word.slice(0, end);
+}
+
+/**
+ * Returns the lines of a text. Lines of fenced blocks are replaced so that they contain no path.
+ */
+function* linesOutsideCode(text: string): Iterable<string> {
+  let open: string | null = null;
+  for (const line of text.split('\n')) {
+    const [, marks = '', info = ''] = FENCE.exec(line) ?? [];
+    if (open === null) {
+      // `` ``` `` with a mark behind it is a span of code.
+      const opens = marks !== '' && !(marks.startsWith('`') && info.includes('`'));
+      if (opens) open = marks;
+      yield opens ? '`' : line;
+    } else {
+      const closes = marks.startsWith(open) && info.trim() === '';
+      if (closes) open = null;
+      yield '`';
+    }
+  }
+}
+
+/** Removes code spans, which are between two runs of the same number of backticks. */
+function withoutCodeSpans(line: string): string {
+  if (!line.includes('`')) return line;
+  const runs = [...line.matchAll(/`+/g)];
+  const last = new Map(runs.map((run, index) => [run[0].length, index]));
+  let outside = '';
+  let done = 0;
+  for (let at = 0; at < runs.length; at += 1) {
+    const opening = runs[at];
+    if (opening === undefined) break;
+    const { length } = opening[0];
+    if ((last.get(length) ?? at) <= at) continue;
+    let closing = at + 1;
+    while (runs[closing]?.[0].length !== length) closing += 1;
+    outside += `${line.slice(done, opening.index)}\``;
+    done = (runs[closing]?.index ?? line.length) + length;
+    at = closing;
+  }
+  return outside + line.slice(done);
+}

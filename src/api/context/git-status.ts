@@ -1,0 +1,62 @@
+import { statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Environment } from '../../sys/env.ts';
+import { projectRoot } from '../../sys/project-directories.ts';
+import { oneLine, plural, truncate } from '../../base/text.ts';
+import type { GitSnapshot } from '../../sys/git/snapshot.ts';
+import type { ChangedPath } from '../../sys/git/status.ts';
+
+/**
+ * Returns the status of the repository of `cwd` (absolute, real) as text, or null if there is no repository or git
+ * fails. The code that runs git is loaded only if there is a repository. Never rejects.
+ */
+export async function readGitStatus(cwd: string, environment: Environment): Promise<string | null> {
+  if (!isRepository(join(projectRoot(cwd), '.git'))) return null;
+  const { takeSnapshot } = await import('../../sys/git/snapshot.ts');
+  const snapshot = await takeSnapshot(cwd, { environment });
+  return snapshot === null ? null : gitStatusText(snapshot, cwd);
+}
+
+/**
+ * Returns whether a path is a git directory with a head, or the file of a linked working tree or a submodule.
+ */
+function isRepository(path: string): boolean {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory() !== true) return stats !== undefined;
+    return statSync(join(path, 'HEAD'), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // No right to look: nor has git one.
+    return false;
+  }
+}
+
+/** The most changed paths in the text. */
+const MAX_CHANGES = 20;
+/** The most characters of a path, a branch or a subject. */
+const MAX_LENGTH = 160;
+
+/** Returns a snapshot as text in git's format. Paths are relative to `cwd`. */
+export function gitStatusText({ branch, changes, commits, top }: GitSnapshot, cwd: string): string {
+  const shown = changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, { top, cwd }));
+  const more = changes.length - shown.length;
+  return [
+    `Branch: ${onLine(branch)}`,
+    ...(shown.length === 0 ? ['No changes.'] : ['Changes:', ...shown]),
+    ...(more > 0 ? [`and ${plural(more, 'more path')}`] : []),
+    ...(commits.length === 0 ? [] : ['Last commits:', ...commits.map(onLine)]),
+  ].join('\n');
+}
+
+function changeLine(
+  { code, path, from }: ChangedPath,
+  { top, cwd }: { readonly top: string; readonly cwd: string },
+): string {
+  const shown = (each: string): string =>
+    onLine((relative(cwd, join(top, each)) || '.') + (each.endsWith('/') ? '/' : ''));
+  return `${code} ${from === undefined ? '' : `${shown(from)} -> `}${shown(path)}`;
+}
+
+function onLine(text: string): string {
+  return truncate(oneLine(text), MAX_LENGTH);
+}

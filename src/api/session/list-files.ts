@@ -1,0 +1,21 @@
+import { comparePaths } from '../../tools/search/search-types.ts';
+import { listFilesInScope } from '../../tools/search/ripgrep.ts';
+
+/** The most files and milliseconds of a list from which a person chooses. */
+const MOST_FILES = 50_000;
+const MOST_MS = 5_000;
+
+/**
+ * Lists the files below a directory that Glob would find, in path order and without ignored ones. If there are very
+ * many, or the search takes too long, the list holds those found until then. Rejects if nothing can be listed, or
+ * when it is cancelled.
+ */
+export async function listFiles(
+  directory: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const scope = { directory, roots: [directory], accepts: () => true, nameGlobs: [] };
+  const limits = { maxFiles: MOST_FILES, timeMs: MOST_MS, signal };
+  const { paths } = await listFilesInScope(scope, limits);
+  return paths.toSorted(comparePaths);
+}

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { errorMessage, systemErrorCode } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import { readAtMost } from '../../sys/read-at-most.ts';
+
+const MOST_ENTRIES = 500;
+/** The most characters of one entry. The log of its conversation has the full text. */
+const MOST_CHARACTERS = 10_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
+
+/** The prompts that a person has typed in a directory, in all sessions. */
+export interface PromptHistory {
+  /** Returns the entries, the oldest first. */
+  entries(): readonly string[];
+  add(text: string): void;
+}
+
+/** The history of a run that keeps no log. */
+export const NO_HISTORY: PromptHistory = { entries: () => [], add: () => {} };
+
+interface HistoryOptions {
+  /** The state directory; absolute. */
+  readonly directory: string;
+  /** The working directory. */
+  readonly cwd: string;
+  /** Removes secrets. */
+  readonly redact: (text: string) => string;
+  /** Called when the history cannot be read or written, which stops nothing. */
+  readonly onProblem: (line: string) => void;
+}
+
+/**
+ * Opens the history of a working directory: one small file for its user alone, with one JSON text per line.
+ */
+export function openPromptHistory(options: HistoryOptions): PromptHistory {
+  const { directory, cwd, redact, onProblem } = options;
+  const place = join(directory, 'typed');
+  const path = join(place, `${hash('sha256', cwd).slice(0, 32)}.jsonl`);
+  const guarded = <T>(otherwise: T, act: () => T): T => {
+    try {
+      return act();
+    } catch (thrown) {
+      onProblem(`what is typed is not kept (${path}): ${errorMessage(thrown)}`);
+      return otherwise;
+    }
+  };
+  return {
+    entries: () =>
+      guarded([], () => {
+        const entries = entriesIn(read(path));
+        if (entries.length > MOST_ENTRIES * 2) replace(path, entries.slice(-MOST_ENTRIES));
+        return entries.slice(-MOST_ENTRIES);
+      }),
+    add: (text) =>
+      guarded(undefined, () => {
+        fs.mkdirSync(place, { recursive: true, mode: 0o700 });
+        // In one write, which is whole beside those of other sessions.
+        write(path, O_APPEND, lineOf(redact(text).slice(0, MOST_CHARACTERS)));
+      }),
+  };
+}
+
+function lineOf(entry: string): string {
+  return `${JSON.stringify(entry)}\n`;
+}
+
+function read(path: string): string {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'ENOENT') return '';
+    throw thrown;
+  }
+  try {
+    if (!fs.fstatSync(fd).isFile()) throw new Error('it is no regular file');
+    const bytes = readAtMost(fd, MOST_BYTES);
+    if (bytes === undefined) throw new Error(`it is larger than ${MOST_BYTES} bytes`);
+    return bytes.toString('utf8');
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** Returns the entries of a text, without lines that are damaged or were cut off by a crash. */
+function entriesIn(text: string): readonly string[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      const entry: unknown = JSON.parse(line);
+      return typeof entry === 'string' && entry !== '' ? [entry] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Replaces the file. An entry that another session adds at this moment is lost. */
+function replace(path: string, entries: readonly string[]): void {
+  const draft = `${path}.${newId()}.new`;
+  try {
+    write(draft, fs.constants.O_EXCL, entries.map(lineOf).join(''));
+    fs.renameSync(draft, path);
+  } catch (thrown) {
+    fs.rmSync(draft, { force: true });
+    throw thrown;
+  }
+}
+
+function write(path: string, how: number, text: string): void {
+  const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | how, 0o600);
+  try {
+    fs.writeSync(fd, text);
+  } finally {
+    fs.closeSync(fd);
+  }
+}

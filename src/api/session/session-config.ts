@@ -1,0 +1,64 @@
+import { homedir } from 'node:os';
+import { loadConfig, type LoadedConfig } from '../../config/load.ts';
+import type { ProjectTrust } from '../../sys/project-file.ts';
+import { readEnvironment, type Environment } from '../../sys/env.ts';
+import { createProjectTrust } from '../../trust/project-trust.ts';
+import { stateDirectory, type StateOptions } from '../../trust/state-directory.ts';
+import { readGitStatus } from '../context/git-status.ts';
+import type { MusterOptions } from '../setup/options.ts';
+import { secretValues } from '../setup/secrets.ts';
+import { workspaceRoots } from '../setup/workspace.ts';
+import { createRedactor } from '../../store/redact/redactor.ts';
+
+/** The configuration of a session and the trust in the project's files, before anything is opened. */
+export interface SessionConfig {
+  readonly environment: Environment;
+  /** The working directory first; all absolute and real. */
+  readonly roots: readonly [string, ...string[]];
+  /** The options that locate the state directory. */
+  readonly state: StateOptions;
+  /** The state directory; absolute and without links. */
+  readonly directory: string;
+  readonly loaded: LoadedConfig;
+  /** The trust that holds while the session starts. */
+  readonly trust: ProjectTrust;
+  /** Reads the approvals again, so that files that have been trusted since are used too. */
+  readonly currentTrust: () => ProjectTrust;
+  /** The status of the repository as text, or null. It is read while the session starts, and never rejects. */
+  readonly gitStatus: Promise<string | null>;
+  readonly secrets: readonly string[];
+  readonly redact: (text: string) => string;
+  readonly onNotice: (line: string) => void;
+}
+
+/** Reads the configuration. Throws UsageError for a wrong option or configuration. */
+export async function readSessionConfig(options: MusterOptions): Promise<SessionConfig> {
+  const environment = options.environment ?? readEnvironment();
+  const home = environment['HOME'] || homedir();
+  const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);
+  const [cwd] = roots;
+  // Git runs while the rest is read.
+  const gitStatus = readGitStatus(cwd, environment);
+  const secrets = secretValues(environment);
+  const redact = createRedactor({ secrets });
+  const onNotice = (line: string) => options.onNotice?.(redact(line));
+  const { dataDir, trustProject: decision = false, flags = [] } = options;
+  const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
+  const currentTrust = () => createProjectTrust({ ...state, decision, onProblem: onNotice });
+  const trust = currentTrust();
+  const loaded = await loadConfig({ environment, home, cwd, trust, flags });
+  for (const { where, message } of loaded.notices) onNotice(`${where}: ${message}`);
+  return {
+    environment,
+    roots,
+    state,
+    directory: stateDirectory(state),
+    loaded,
+    trust,
+    currentTrust,
+    gitStatus,
+    secrets,
+    redact,
+    onNotice,
+  };
+}

@@ -1,0 +1,57 @@
+import { systemClock } from '../../base/clock.ts';
+import { Deadlines } from '../../base/deadlines.ts';
+import { VERSION } from '../../base/version.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { createHttpFetch } from '../../sys/http.ts';
+import { openFileLimit } from '../../sys/open-file-limit.ts';
+import { limitByOpenFiles } from '../setup/parallel-limits.ts';
+import { connectLimits, modelSettings } from '../setup/settings.ts';
+import type { SessionConfig } from './session-config.ts';
+import { OFFLINE } from '../../model/selection/choose-model.ts';
+import { createModelPort } from '../../model/model-port.ts';
+import { discoverModels } from '../../model/discover-models.ts';
+import { resolveMainModel } from '../../model/selection/resolve-model.ts';
+import { createModelChooser } from '../../model/selection/model-chooser.ts';
+
+/**
+ * Finds the configured models and prepares the connections to their providers. With `preload`, the code that the
+ * first request needs is loaded while the rest of the session is opened. Throws UsageError where no model can be used.
+ */
+export async function openSessionModels(
+  { environment, loaded, onNotice }: SessionConfig,
+  { preload }: { readonly preload: boolean },
+) {
+  const { config } = loaded;
+  const fetch = createHttpFetch(environment);
+  const deadlines = new Deadlines(systemClock);
+  const setup = await discoverModels(modelSettings(loaded), environment, fetch);
+  const main = resolveMainModel(setup, { agent: MAIN_AGENT, prompt: '' });
+  for (const problem of setup.problems ?? []) onNotice(problem);
+  const limits = limitByOpenFiles(
+    { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
+    openFileLimit(),
+  );
+  if (limits.notice !== null) onNotice(limits.notice);
+  const chooser = createModelChooser(setup, { allowOverride: config.taskTool.allowModelOverride });
+  const port = createModelPort({
+    fetch,
+    clock: systemClock,
+    deadlines,
+    version: VERSION,
+    providers: setup.providers,
+    limits: connectLimits(config),
+    admission: {
+      maxConcurrent: limits.maxConcurrent,
+      requestsPerMinute: config.provider.requestsPerMinute,
+    },
+    localPorts: { [OFFLINE]: loadOfflineModel },
+    attachments: (model) => chooser.attachments(model),
+  });
+  if (preload) port.preload(main.provider);
+  return { setup, chooser, port, deadlines, maxParallel: limits.maxParallel };
+}
+
+async function loadOfflineModel() {
+  const { createOfflineModel } = await import('../../model/offline/engine.ts');
+  return createOfflineModel();
+}

@@ -1,0 +1,282 @@
+import { watch, type FSWatcher } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
+import { isId } from '../../base/ids.ts';
+import { LogFold } from '../../engine/task/fold-log.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
+import type { LogTail, TaskStore } from '../../store/task-store.ts';
+import { readTree, currentState } from './read-tree.ts';
+import { WatchStart } from './watch-start.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
+
+export interface TreeListener {
+  /** Called with each task that exists when the following begins; see `ReadTreeOptions.found`. */
+  found(state: TaskState): void;
+  /** Called with the number of ended tasks that are only counted; see `ReadTreeOptions.most`. */
+  passedOver(count: number): void;
+  /** Called with each event and the state of its task after it. */
+  event(event: TaskEvent, state: TaskState): void;
+  /**
+   * Called with a task without an end whose process is gone. Its status is `interrupted` or `parked`.
+   */
+  left(state: TaskState): void;
+}
+
+/** The most tasks that are read when the following begins. Running ones are always read. */
+const MOST_READ = 600;
+/** Events that are written in this time are read together. */
+const GATHER_MS = 60;
+/**
+ * The interval of checks of running logs, for file systems that report no changes (some network file systems).
+ */
+const LOOK_MS = 250;
+/** The most logs that one check reads. */
+const MOST_LOOKS = 64;
+/**
+ * The most logs that are read without a pause, since one log can announce any number of children.
+ */
+const MOST_AT_ONCE = 256;
+/** The number of checks after which the owners of tasks are checked. */
+const OWNER_LOOKS = 8;
+
+/** A log with the position to which it was read. */
+interface Followed {
+  readonly tail: LogTail;
+  readonly fold: LogFold;
+  /** The number of the last event in `fold`, or -1. */
+  foldedTo: number;
+}
+
+interface News {
+  readonly event: TaskEvent;
+  readonly one: Followed;
+  /** The time of its writing, never before that of an earlier event of the same log. */
+  readonly at: number;
+}
+
+/**
+ * Follows a task with its descendants, in any process, until `signal` aborts: beyond its end, too, since it may
+ * continue. Reads only logs, and of those only the ones that have changed. Rejects if they cannot be read.
+ */
+export async function followTree(
+  store: TaskStore,
+  top: string,
+  { listener, signal }: { readonly listener: TreeListener; readonly signal: AbortSignal },
+): Promise<void> {
+  const follow = new TreeFollow(store, top, listener);
+  try {
+    await follow.begin(signal);
+    await follow.untilAborted(signal);
+  } finally {
+    follow.stop();
+  }
+}
+
+class TreeFollow {
+  private readonly store: TaskStore;
+  private readonly top: string;
+  private readonly listener: TreeListener;
+  /**
+   * The number of the last reported event of each task of the tree, or `before` for a task whose present content is
+   * not reported.
+   */
+  private readonly told = new Map<string, number | 'before'>();
+  /** Tasks without an end, and the root. */
+  private readonly followed = new Map<string, Followed>();
+  /** Tasks whose logs may have grown. */
+  private readonly dirty = new Set<string>();
+  /** Tasks whose processes are known to be gone. */
+  private readonly left = new Set<string>();
+  private readonly failed = Promise.withResolvers<never>();
+  private readonly since = new WatchStart(systemClock);
+  private watcher: FSWatcher | null = null;
+  private gathering: NodeJS.Timeout | null = null;
+  private looking: NodeJS.Timeout | null = null;
+  private looks = 0;
+  /** The position at which the next check begins. */
+  private lookAt = 0;
+
+  constructor(store: TaskStore, top: string, listener: TreeListener) {
+    this.store = store;
+    this.top = top;
+    this.listener = listener;
+    this.failed.promise.catch(() => {
+      // It is raced for once all is read.
+    });
+  }
+
+  async begin(signal: AbortSignal): Promise<void> {
+    // Before anything is read, so that no change falls between.
+    this.watchFiles();
+    const found = (state: TaskState): void => this.find(state);
+    const passedOver = await readTree(this.store, this.top, { most: MOST_READ, found, signal });
+    for (const id of passedOver) this.told.set(id, 'before');
+    if (passedOver.length > 0) this.listener.passedOver(passedOver.length);
+    this.dirty.add(this.top);
+    this.readSoon();
+    this.looking = setInterval(() => this.guarded(() => this.look()), LOOK_MS);
+  }
+
+  untilAborted(signal: AbortSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    return Promise.race([aborted, this.failed.promise]);
+  }
+
+  stop(): void {
+    this.watcher?.close();
+    if (this.gathering !== null) clearTimeout(this.gathering);
+    if (this.looking !== null) clearInterval(this.looking);
+  }
+
+  private find(state: TaskState): void {
+    const { id } = state.spec;
+    this.told.set(id, state.lastSeq);
+    this.listener.found(state);
+    if (isLeft(state)) this.left.add(id);
+    else if (state.end === null) this.dirty.add(id);
+    // One that was announced may have no log yet.
+    for (const child of state.openChildren) this.include(child);
+  }
+
+  private watchFiles(): void {
+    const log = this.store.logPath(this.top);
+    if (log === null) return;
+    try {
+      this.watcher = watch(dirname(log), (_, name) => {
+        if (name === null) for (const id of this.followed.keys()) this.changed(id);
+        else if (name.endsWith(LOG_ENDING)) this.changed(basename(name, LOG_ENDING));
+      });
+      this.watcher.on('error', () => {
+        // The system watches too much already, or the directory is gone: the looks in turn are left.
+        this.watcher?.close();
+      });
+    } catch {
+      // As above, at once.
+    }
+  }
+
+  private changed(id: string): void {
+    if (!this.told.has(id)) return;
+    this.dirty.add(id);
+    this.readSoon();
+  }
+
+  private include(id: string): void {
+    if (!isId(id)) return;
+    if (!this.told.has(id)) this.told.set(id, -1);
+    this.dirty.add(id);
+  }
+
+  private readSoon(afterMs = GATHER_MS): void {
+    this.gathering ??= setTimeout(() => {
+      this.gathering = null;
+      this.guarded(() => this.read());
+    }, afterMs);
+  }
+
+  /** Does some work. A log that cannot be read any more ends the following. */
+  private guarded(work: () => void): void {
+    try {
+      work();
+    } catch (thrown) {
+      this.failed.reject(thrown);
+    }
+  }
+
+  /**
+   * Reports new events in the order in which they were written, and of very many only a part, with the rest soon.
+   */
+  private read(): void {
+    const news: News[] = [];
+    const ids: string[] = [];
+    // A set that grows while it is gone through is gone through to its end.
+    for (const id of this.dirty) {
+      if (ids.length === MOST_AT_ONCE) break;
+      this.dirty.delete(id);
+      ids.push(id);
+      this.gather(id, news);
+    }
+    if (this.dirty.size > 0) this.readSoon(0);
+    for (const { event, one } of news.toSorted((a, b) => a.at - b.at)) this.tell(event, one);
+    for (const id of ids) if (this.hasEnded(id) && id !== this.top) this.followed.delete(id);
+  }
+
+  private gather(id: string, news: News[]): void {
+    const last = this.told.get(id) ?? -1;
+    const one = this.followed.get(id) ?? this.follow(id);
+    let hasBegun = one.foldedTo >= 0;
+    let at = 0;
+    one.tail.read((event) => {
+      hasBegun ||= event.type === 'task.created';
+      // What is left of a log that has lost its beginning tells of no task.
+      if (!hasBegun || event.seq <= one.foldedTo) return;
+      if (last === 'before' ? !this.since.includes(event) : event.seq <= last) {
+        one.fold.add(event);
+        one.foldedTo = event.seq;
+        return;
+      }
+      at = Math.max(at, event.ts);
+      news.push({ event, one, at });
+      if (event.type === 'child.created' || event.type === 'child.resumed') {
+        this.include(event.child);
+      }
+    });
+  }
+
+  private tell(event: TaskEvent, one: Followed): void {
+    one.fold.add(event);
+    one.foldedTo = event.seq;
+    this.told.set(event.task, event.seq);
+    this.left.delete(event.task);
+    const { state } = one.fold;
+    if (state !== null) this.listener.event(event, state);
+  }
+
+  private hasEnded(id: string): boolean {
+    const state = this.followed.get(id)?.fold.state ?? null;
+    return state !== null && state.end !== null;
+  }
+
+  private follow(id: string): Followed {
+    const fold = new LogFold((visit) => void this.store.scan(id, visit));
+    const one = { tail: this.store.openTail(id), fold, foldedTo: -1 };
+    this.followed.set(id, one);
+    return one;
+  }
+
+  private look(): void {
+    const ids = [...this.followed.keys()];
+    const some = Math.min(ids.length, MOST_LOOKS);
+    for (let looked = 0; looked < some; looked += 1) {
+      const id = ids[(this.lookAt + looked) % ids.length];
+      if (id !== undefined) this.dirty.add(id);
+    }
+    this.lookAt += some;
+    this.looks += 1;
+    const asked = this.looks % OWNER_LOOKS === 0 ? [...this.dirty] : [];
+    this.read();
+    for (const id of asked) if (!this.hasEnded(id)) this.tellIfLeft(id);
+  }
+
+  private tellIfLeft(id: string): void {
+    if (this.left.has(id) || this.store.getOwner(id) !== null) return;
+    const state = currentState(this.store, id);
+    // What came in between is told first.
+    if (state === null || !isLeft(state) || state.lastSeq !== this.told.get(id)) return;
+    this.left.add(id);
+    if (id !== this.top) this.followed.delete(id);
+    this.listener.left(state);
+  }
+}
+
+const LOG_ENDING = '.jsonl';
+
+/**
+ * Returns whether a task without an end has no process. For a parked one, the caller has checked the owner.
+ */
+function isLeft({ end, status }: TaskState): boolean {
+  return end === null && (status === 'interrupted' || status === 'parked');
+}

@@ -1,0 +1,88 @@
+import { missingFields, itemDigest, parseBody } from '../../agents/templates/render.ts';
+import type { DiscoveryResult } from '../../agents/loader/discovery-result.ts';
+import { nearestFirst } from '../../base/near-names.ts';
+import { UsageError } from '../../base/errors.ts';
+import type {
+  FanOut,
+  ItemSource,
+  TemplateDefinition,
+  TemplateItem,
+} from '../../protocol/template.ts';
+import { untrustedSummary } from '../../trust/untrusted-notice.ts';
+
+/** A template to run over items. */
+export interface TemplateRequest {
+  /** Its name, case ignored. */
+  readonly template: string;
+  /** At least one item. */
+  readonly items: readonly TemplateItem[];
+  readonly source: ItemSource;
+  /** The agent and the turn limit that replace those of the template. */
+  readonly agent?: string;
+  readonly maxTurns?: number;
+}
+
+/**
+ * Plans the run of a template. Throws UsageError for an unknown template, or for an item that lacks a field of the
+ * template.
+ */
+export function planFanOut(
+  found: DiscoveryResult<TemplateDefinition>,
+  { template: name, items, source, ...wish }: TemplateRequest,
+): FanOut {
+  const template = templateNamed(name, found);
+  const { parts } = parseBody(template.body);
+  for (const [index, item] of items.entries()) {
+    const missing = missingFields(parts, item);
+    if (missing.length === 0) continue;
+    throw new UsageError(
+      `item ${index + 1} has no field ${missing.join(', ')}, which the template ${template.name} names`,
+    );
+  }
+  const { agent, model, maxTurns } = { ...template, ...wish };
+  return {
+    template: template.name,
+    path: template.path,
+    body: template.body,
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    items,
+    source,
+    digests: items.map(itemDigest),
+  };
+}
+
+function templateNamed(
+  name: string,
+  found: DiscoveryResult<TemplateDefinition>,
+): TemplateDefinition {
+  const wanted = name.toLowerCase();
+  const template = found.items.find((each) => each.name.toLowerCase() === wanted);
+  if (template !== undefined) return template;
+  const names = nearestFirst(
+    name,
+    found.items.map((each) => each.name),
+  );
+  const lines = [
+    `there is no template ${name}; nearest first: ${names.join(', ')}`,
+    ...found.problems.map(({ path, message }) => `${path}: ${message}`),
+    untrustedSummary({ files: [], skipped: found.skipped }),
+  ];
+  throw new UsageError(lines.filter((line) => line !== null).join('\n'));
+}
+
+/**
+ * Compares items by position with those with which a run began. Returns null if they are the same.
+ */
+export function itemChanges(
+  { digests }: Pick<FanOut, 'digests'>,
+  now: readonly TemplateItem[],
+): { readonly changed: number; readonly before: number; readonly now: number } | null {
+  const current = now.map(itemDigest);
+  const changed = current.filter(
+    (digest, index) => index < digests.length && digest !== digests[index],
+  );
+  if (changed.length === 0 && current.length === digests.length) return null;
+  return { changed: changed.length, before: digests.length, now: current.length };
+}

@@ -1,0 +1,25 @@
+import { terminalText } from '../base/terminal-text.ts';
+import { truncate } from '../base/text.ts';
+
+const LONGEST = 60;
+
+/** Returns a value from a file, variable or flag as a short, safe text for a one-line message. */
+export function quoteValue(value: unknown): string {
+  const text = typeof value === 'string' ? value : plain(value);
+  const short = truncate(text, LONGEST);
+  const shown = escapeLine(short.length < text.length ? `${short}…` : short);
+  return typeof value === 'string' ? `"${shown.replaceAll('"', '\\"')}"` : shown;
+}
+
+/**
+ * Returns a name or path for a one-line message, without anything that a terminal would interpret.
+ */
+export function escapeLine(text: string): string {
+  return terminalText(text, 'exact').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+/** Returns numbers, dates, arrays and tables as text. `nan` has no JSON. */
+function plain(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  return JSON.stringify(value) ?? String(value);
+}

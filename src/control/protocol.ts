@@ -1,0 +1,89 @@
+import { type ErrorInfo, MusterError } from '../base/errors.ts';
+import type { JsonValue } from '../base/json.ts';
+import { VERSION } from '../base/version.ts';
+
+/**
+ * A request of another terminal to the process that runs a task. `task` is an id or its beginning.
+ */
+export type ControlRequest =
+  | StopTaskRequest
+  | SendMessageRequest
+  | ResumeTaskRequest
+  | BackgroundTaskRequest
+  | AnswerQuestionRequest;
+
+/** Stops a task and its descendants. */
+export interface StopTaskRequest {
+  readonly op: 'stop';
+  readonly task: string;
+  /** The reason, for the log. */
+  readonly because?: string;
+}
+
+/** Sends a message to a running task, or continues an ended one with it. */
+export interface SendMessageRequest {
+  readonly op: 'send';
+  readonly task: string;
+  readonly message: string;
+}
+
+/** Continues an ended task. */
+export interface ResumeTaskRequest {
+  readonly op: 'resume';
+  readonly task: string;
+  /** The next user message. Default: none. */
+  readonly prompt?: string;
+  readonly model?: string;
+  /** At least 1. */
+  readonly max_turns?: number;
+}
+
+/** Sends a foreground task to the background, so that its parent continues without it. */
+export interface BackgroundTaskRequest {
+  readonly op: 'background';
+  readonly task: string;
+}
+
+/** Answers a question of a task. */
+export interface AnswerQuestionRequest {
+  readonly op: 'answer';
+  readonly task: string;
+  /** The id of the question. */
+  readonly question: string;
+  /** `yes`, `no` or `always`, or the requested text. */
+  readonly answer: string;
+  /** The scope of `always`. */
+  readonly scope?: string;
+  /** The reason for a `no`. */
+  readonly reason?: string;
+  /** The approved plan as the person changed it. */
+  readonly plan?: string;
+}
+
+/** The outcome of a request: `text` is for people, `data` for programs. */
+export type ControlReply =
+  | { readonly ok: true; readonly text: string; readonly data?: JsonValue }
+  | { readonly ok: false; readonly error: ErrorInfo };
+
+/**
+ * The version of the lines on a control socket. It increases when an older peer would misread a new line. A new field
+ * in `data`, or a new `type` of line before the reply, does not change it.
+ */
+export const CONTROL_VERSION = 1;
+
+/**
+ * Throws `CONFLICT` for a line in another version. Call it first, because no other field of such a line can be relied
+ * on.
+ *
+ * @param who the sender of the line
+ */
+export function checkVersion(version: unknown, who: 'client' | 'process'): void {
+  if (version === CONTROL_VERSION) return;
+  const theirs = typeof version === 'number' ? `version ${version}` : 'no version that can be read';
+  const other = who === 'client' ? 'this command' : 'the running Muster process';
+  const self = who === 'client' ? 'the running Muster process' : 'this command';
+  throw new MusterError(
+    'CONFLICT',
+    `${other} speaks ${theirs} of the control protocol, ${self} (Muster ${VERSION}) version ${CONTROL_VERSION}: use one release of Muster for both`,
+  );
+}

@@ -1,0 +1,147 @@
+import { TODO_LIST_HEADER } from '../engine/compaction/compaction-texts.ts';
+import { isImage, type Attachment } from '../protocol/attachment.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
+import type { TaskInput } from '../protocol/input.ts';
+import type { Message } from '../protocol/message.ts';
+import { counted } from '../protocol/model.ts';
+import { markOutside } from '../protocol/outside-text.ts';
+import { canonicalToolName } from '../protocol/tool-aliases.ts';
+import { measureText, type RequestText } from './request-texts.ts';
+
+type Part = Message['content'][number];
+
+/**
+ * Returns the texts of the messages of a request, with a name for each kind.
+ *
+ * @param handed the context that came from the parent's conversation, or null
+ */
+export function messageTexts(
+  messages: readonly Message[],
+  log: readonly TaskEvent[],
+  handed: string | null,
+): readonly RequestText[] {
+  const told = toldIn(log, handed);
+  const head = headNames(messages[0], log);
+  return messages.flatMap((message, at) =>
+    message.content.flatMap((part, index) => {
+      const name = at === 0 ? head[index] : undefined;
+      const inherited = told.inherited.has(message);
+      const shown =
+        part.type === 'tool_result' || part.type === 'text' ? (part.attachments ?? []) : [];
+      return [
+        measureText(name ?? nameOf(message.role, part, { ...told, inherited }), textOf(part)),
+        ...shown.map(attachmentSource),
+      ];
+    }),
+  );
+}
+
+function attachmentSource(attachment: Attachment): RequestText {
+  // As base64 has them.
+  const bytes = Math.ceil(counted(attachment.bytes) / 3) * 4;
+  const name = isImage(attachment) ? 'images' : 'documents';
+  return { name, bytes, tokens: counted(attachment.tokens) };
+}
+
+/** The information in the log that names the texts of messages. */
+interface Told {
+  readonly kinds: ReadonlyMap<string, InputKind>;
+  /** The lines that replace cleared results, by call id. */
+  readonly cleared: ReadonlyMap<string, string>;
+  readonly inherited: ReadonlySet<Message>;
+}
+
+type InputKind = TaskInput['kind'] | 'given';
+
+const KIND_NAMES: Readonly<Record<InputKind, string>> = {
+  given: 'handed context',
+  prompt: 'prompt',
+  message: 'said to it',
+  result: 'delegated results',
+  notice: 'notices',
+};
+
+function toldIn(log: readonly TaskEvent[], handed: string | null): Told {
+  const kinds = new Map<string, InputKind>();
+  if (handed !== null) kinds.set(handed, 'given');
+  const cleared = new Map<string, string>();
+  const inherited = new Set<Message>();
+  for (const event of log) {
+    if (event.type === 'task.created') {
+      const { given, prompt } = event.spec;
+      if (given !== undefined) kinds.set(given.text, 'given');
+      kinds.set(prompt, 'prompt');
+      for (const message of event.spec.inherited?.messages ?? []) inherited.add(message);
+    }
+    if (event.type === 'input.queued' && !kinds.has(event.input.text)) {
+      kinds.set(event.input.text, event.input.kind);
+    }
+    if (event.type === 'context.cleared') {
+      for (const { callId, text } of event.calls) cleared.set(callId, text);
+    }
+  }
+  return { kinds, cleared, inherited };
+}
+
+/** Returns the names of the parts of a message that replaces earlier ones. Empty if it does not. */
+function headNames(first: Message | undefined, log: readonly TaskEvent[]): readonly string[] {
+  if (first?.role !== 'user') return [];
+  const texts = first.content.map(({ text }) => text);
+  const heads = log.flatMap((event) =>
+    event.type === 'summary.started' || event.type === 'context.dropped' ? [event.head] : [],
+  );
+  const head = heads.findLast((each) => each.every((text, at) => text === texts[at])) ?? [];
+  return texts.slice(0, head.length > 0 ? texts.length : 0).map((text, at) => {
+    if (at >= head.length) return 'summary';
+    if (at === 0 || at === head.length - 1) return KIND_NAMES.notice;
+    if (text.startsWith(TODO_LIST_HEADER)) return 'todo list';
+    return text.startsWith('<notice>') ? KIND_NAMES.notice : 'pinned words';
+  });
+}
+
+function textOf(part: Part): string {
+  switch (part.type) {
+    case 'tool_call':
+      return `${part.name}${JSON.stringify(part.input)}`;
+    case 'tool_result':
+      return part.nonce === undefined ? part.text : markOutside(part.text, part.nonce);
+    case 'reasoning':
+    case 'text':
+      return part.text;
+    default:
+      return part satisfies never;
+  }
+}
+
+function nameOf(
+  role: Message['role'],
+  part: Part,
+  { kinds, cleared, inherited }: Omit<Told, 'inherited'> & { readonly inherited: boolean },
+): string {
+  switch (part.type) {
+    case 'tool_call':
+      return 'calls';
+    case 'tool_result': {
+      if (cleared.get(part.callId) === part.text) return 'cleared results';
+      const tool = canonicalToolName(part.name) ?? part.name;
+      return DELEGATED.has(tool) ? 'delegated results' : `results of ${tool}`;
+    }
+    case 'reasoning':
+      return 'thoughts';
+    case 'text':
+      if (role === 'assistant') return 'answers';
+      return inherited ? 'said to its parent' : toldName(part.text, kinds);
+    default:
+      return part satisfies never;
+  }
+}
+
+const DELEGATED: ReadonlySet<string> = new Set(['Task', 'TaskOutput']);
+const ENDED = '<notice>Ended in the background:';
+
+function toldName(text: string, kinds: ReadonlyMap<string, InputKind>): string {
+  const kind = kinds.get(text);
+  if (kind !== undefined) return KIND_NAMES[kind];
+  if (text.startsWith(ENDED)) return KIND_NAMES.result;
+  return text.startsWith('<notice>') ? KIND_NAMES.notice : 'other';
+}

@@ -1,0 +1,32 @@
+import { plural } from '../base/text.ts';
+import type { ConfigFile } from '../config/files.ts';
+import { UNTRUSTED, type DiscoveryResult } from '../agents/loader/discovery-result.ts';
+
+/** The files that a run found and did not use. */
+export interface UnusedFiles {
+  readonly files: readonly Pick<ConfigFile, 'state'>[];
+  readonly skipped?: DiscoveryResult<unknown>['skipped'];
+}
+
+/**
+ * Returns one line about the project's files that the user has not trusted, and what to do, or null if there are
+ * none.
+ */
+export function untrustedNotice(unused: UnusedFiles): string | null {
+  const summary = untrustedSummary(unused);
+  if (summary === null) return null;
+  return `${summary}: see \`muster trust list\`, then \`muster trust add\`; --trust-project trusts all for one run`;
+}
+
+/**
+ * Returns a text like `3 files of this project were not used, because …`, or null if there are none.
+ */
+export function untrustedSummary({ files, skipped = [] }: UnusedFiles): string | null {
+  const states = [...files.map(({ state }) => state), ...skipped.map(({ code }) => code)];
+  const unused = states.filter((state) => UNTRUSTED.has(state));
+  if (unused.length === 0) return null;
+  const changed = unused.filter((state) => state === 'changed').length;
+  const since = changed === 0 ? '' : ` (${changed} changed since you did)`;
+  const [was, them] = unused.length === 1 ? ['was', 'it'] : ['were', 'them'];
+  return `${plural(unused.length, 'file')} of this project ${was} not used, because you have not trusted ${them}${since}`;
+}

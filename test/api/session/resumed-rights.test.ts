@@ -1,0 +1,25 @@
+import { retainedAllowRules } from '../../../src/api/session/resumed-rights.ts';
+import { expect, it } from 'vitest';
+import type { PermissionRule, RuleSource } from '../../../src/protocol/permission.ts';
+
+function rule(text: string, kind: RuleSource['kind'], where = '/x'): PermissionRule {
+  return { text, tool: 'Bash', specifier: text, source: { kind, where } };
+}
+
+it('a conversation goes on with what it was granted, and with what files still say', () => {
+  const granted = [
+    rule('a', 'flag', '--allow'),
+    rule('b', 'definition', 'Bash'),
+    rule('c', 'answer', 'task 4f2k9x'),
+    rule('d', 'builtin'),
+  ];
+  const said = [rule('e', 'config'), rule('f', 'env'), rule('g', 'answer', '/state/answers.json')];
+  expect(retainedAllowRules([...granted, ...said], [])).toEqual(granted);
+  const moved = said.map((each) => ({
+    ...each,
+    specifier: 'written out',
+    source: rule('', 'flag').source,
+  }));
+  expect(retainedAllowRules([...granted, ...said], moved)).toEqual([...granted, ...said]);
+  expect(retainedAllowRules([], said)).toEqual([]);
+});

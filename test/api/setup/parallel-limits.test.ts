@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { limitByOpenFiles } from '../../../src/api/setup/parallel-limits.ts';
+
+describe('what may work at a time', () => {
+  it.each([
+    ['nothing is cut where the limit is not known', 1000, 1000, null, 1000, 1000],
+    ['nothing is cut where all fits', 16, 64, 1024, 16, 64],
+    ['256 files hold fifty tasks', 1000, 1000, 256, 50, 152],
+    ['a tiny limit lets one work', 16, 64, 40, 1, 1],
+  ])('%s', (_, parallel, concurrent, limit, maxParallel, maxConcurrent) => {
+    const wanted = { maxParallel: parallel, maxConcurrent: concurrent };
+    const notice =
+      maxParallel === parallel
+        ? null
+        : `the open files limit of ${limit} (ulimit -n) lets ${maxParallel} tasks of a tree work at a time, not max_parallel = ${parallel}; the rest queue`;
+    expect(limitByOpenFiles(wanted, limit)).toEqual({ maxParallel, maxConcurrent, notice });
+  });
+});

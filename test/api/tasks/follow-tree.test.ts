@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { followTree, type TreeListener } from '../../../src/api/tasks/follow-tree.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { openFileStore } from '../../../src/store/file-store.ts';
+import type { ProcessPort } from '../../../src/store/locks/process-identity.ts';
+import type { TaskLog, TaskStore } from '../../../src/store/task-store.ts';
+import { taskSpec } from '../../store/fixture-data.ts';
+import { tempDir } from '../../store/fixtures.ts';
+
+const TOP = 'follow000top';
+const NONE = { tokens: 0, costUsd: 0 };
+
+interface Terminals extends AsyncDisposable {
+  readonly worker: TaskStore;
+  readonly watcher: TaskStore;
+  /** How often the watcher has opened a log to read on. */
+  readonly reads: Map<string, number>;
+  kill(): void;
+}
+
+/** Two processes on one data directory: one works, the other watches. */
+function terminals(): Terminals {
+  const dataDir = tempDir();
+  let isAlive = true;
+  const processes: ProcessPort = {
+    self: () => ({ pid: 71, startTime: 1, bootId: 'boot', host: 'here' }),
+    startTime: (pid) => (pid === 71 && !isAlive ? undefined : 1),
+  };
+  const worker = openFileStore({ dataDir, durability: 'fast', processes });
+  const watcher = openFileStore({ dataDir, durability: 'fast', processes });
+  const reads = new Map<string, number>();
+  const tail = watcher.openTail.bind(watcher);
+  watcher.openTail = (id) => {
+    const one = tail(id);
+    return {
+      read: (visit) => {
+        reads.set(id, (reads.get(id) ?? 0) + 1);
+        one.read(visit);
+      },
+    };
+  };
+  return {
+    worker,
+    watcher,
+    reads,
+    kill: () => {
+      isAlive = false;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await worker.close();
+      await watcher.close();
+    },
+  };
+}
+
+/** Follows, and tells line by line what it was told of. */
+class Following {
+  readonly lines: string[] = [];
+  private readonly controller = new AbortController();
+  private readonly end: Promise<void>;
+  private told = Promise.withResolvers<void>();
+
+  constructor(store: TaskStore) {
+    const add = (line: string): void => {
+      this.lines.push(line);
+      this.told.resolve();
+    };
+    const listener: TreeListener = {
+      found: ({ spec, status }) => add(`found ${spec.id} ${status}`),
+      passedOver: (count) => add(`passed over ${count}`),
+      event: (event, { status }) => add(`${event.task} ${event.seq} ${event.type} ${status}`),
+      left: ({ spec, status }) => add(`left ${spec.id} ${status}`),
+    };
+    this.end = followTree(store, TOP, { listener, signal: this.controller.signal });
+  }
+
+  /** Resolves when a line was told. */
+  async hears(line: string): Promise<void> {
+    while (!this.lines.includes(line)) {
+      this.told = Promise.withResolvers<void>();
+      await this.told.promise;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.controller.abort();
+    await this.end;
+  }
+}
+
+function begin(store: TaskStore, id: string, parent: string | null): TaskLog {
+  const log = store.create(taskSpec(id, { root: TOP, parent, depth: parent === null ? 0 : 1 }));
+  log.append([{ type: 'task.started' }]);
+  return log;
+}
+
+function end(log: TaskLog): void {
+  const reason = { status: 'completed', error: null, because: 'done', by: null } as const;
+  log.append([{ type: 'task.ended', end: reason, result: 'it is there' }]);
+  log.close();
+}
+
+function announce(log: TaskLog, child: string, type: 'child.created' | 'child.resumed'): void {
+  log.append([{ type, child, callId: 'call', background: true }]);
+}
+
+function childEnded(log: TaskLog, child: string, below: readonly string[] = []): void {
+  const ended = { type: 'child.ended', status: 'completed', changed: [], spent: NONE } as const;
+  log.append([{ ...ended, child, below }]);
+}
+
+/** What is written in the same millisecond as the following begins may count as new. */
+async function past(): Promise<void> {
+  const now = systemClock.now();
+  while (systemClock.now() === now) await new Promise(setImmediate);
+}
+
+describe('following a tree', () => {
+  it('tells how it stands, then of children that begin, nested ones too, and of ends', async () => {
+    await using two = terminals();
+    const log = begin(two.worker, TOP, null);
+    announce(log, 'child000one1', 'child.created');
+    end(begin(two.worker, 'child000one1', TOP));
+    childEnded(log, 'child000one1');
+    await using following = new Following(two.watcher);
+    await following.hears('found child000one1 completed');
+    announce(log, 'child000two2', 'child.created');
+    const child = begin(two.worker, 'child000two2', TOP);
+    announce(child, 'grandchild01', 'child.created');
+    end(begin(two.worker, 'grandchild01', 'child000two2'));
+    childEnded(child, 'grandchild01');
+    end(child);
+    childEnded(log, 'child000two2', ['grandchild01']);
+    end(log);
+    await following.hears(`${TOP} 7 task.ended completed`);
+    expect(following.lines.slice(0, 2)).toEqual([
+      `found ${TOP} running`,
+      'found child000one1 completed',
+    ]);
+    expect(following.lines.slice(2).toSorted()).toEqual([
+      'child000two2 0 task.created queued',
+      'child000two2 1 task.claimed queued',
+      'child000two2 2 task.started running',
+      'child000two2 3 child.created running',
+      'child000two2 4 child.ended running',
+      'child000two2 5 task.ended completed',
+      `${TOP} 5 child.created running`,
+      `${TOP} 6 child.ended running`,
+      `${TOP} 7 task.ended completed`,
+      'grandchild01 0 task.created queued',
+      'grandchild01 1 task.claimed queued',
+      'grandchild01 2 task.started running',
+      'grandchild01 3 task.ended completed',
+    ]);
+  });
+
+  it('goes on over its end, and tells what an ended child does that goes on', async () => {
+    await using two = terminals();
+    const log = begin(two.worker, TOP, null);
+    announce(log, 'child000one1', 'child.created');
+    end(begin(two.worker, 'child000one1', TOP));
+    childEnded(log, 'child000one1');
+    end(log);
+    await using following = new Following(two.watcher);
+    await following.hears('found child000one1 completed');
+    const child = two.worker.claim('child000one1');
+    child.append([{ type: 'task.resumed', by: 'user', callId: null }]);
+    end(child);
+    await following.hears('child000one1 6 task.ended completed');
+    const again = two.worker.claim(TOP);
+    again.append([{ type: 'task.resumed', by: 'user', callId: null }]);
+    await following.hears(`${TOP} 7 task.resumed queued`);
+    again.close();
+    expect(following.lines).toEqual([
+      `found ${TOP} completed`,
+      'found child000one1 completed',
+      'child000one1 4 task.claimed completed',
+      'child000one1 5 task.resumed queued',
+      'child000one1 6 task.ended completed',
+      `${TOP} 6 task.claimed completed`,
+      `${TOP} 7 task.resumed queued`,
+    ]);
+  });
+
+  it('tells once of those whose process is gone', async () => {
+    await using two = terminals();
+    const log = begin(two.worker, TOP, null);
+    announce(log, 'child000one1', 'child.created');
+    begin(two.worker, 'child000one1', TOP);
+    await using following = new Following(two.watcher);
+    await following.hears('found child000one1 running');
+    two.kill();
+    await following.hears(`left ${TOP} interrupted`);
+    await following.hears('left child000one1 interrupted');
+    await using late = new Following(two.watcher);
+    await late.hears('found child000one1 interrupted');
+    expect(following.lines.filter((line) => line.startsWith('left')).length).toBe(2);
+  });
+
+  it('serves others while a log announces thousands of children', async () => {
+    await using two = terminals();
+    const log = begin(two.worker, TOP, null);
+    const ids = Array.from({ length: 2_000 }, (_, at) => `child${String(at).padStart(7, '0')}`);
+    log.append(
+      ids.map((child) => ({ type: 'child.created', child, callId: 'call', background: true })),
+    );
+    const last = ids.at(-1) ?? '';
+    end(begin(two.worker, last, TOP));
+    const counted = { inRound: 0, most: 0 };
+    const tail = two.watcher.openTail.bind(two.watcher);
+    two.watcher.openTail = (id) => {
+      const one = tail(id);
+      return {
+        read: (visit) => {
+          if (counted.inRound === 0) setImmediate(() => (counted.inRound = 0));
+          counted.inRound += 1;
+          counted.most = Math.max(counted.most, counted.inRound);
+          one.read(visit);
+        },
+      };
+    };
+    await using following = new Following(two.watcher);
+    await following.hears(`found ${last} completed`);
+    log.append([{ type: 'child.created', child: 'childnewest1', callId: 'c', background: true }]);
+    end(begin(two.worker, 'childnewest1', TOP));
+    await following.hears('childnewest1 3 task.ended completed');
+    expect(counted.most).toBeGreaterThan(0);
+    expect(counted.most).toBeLessThan(600);
+  });
+
+  it('counts what ended long ago, and shows what of it goes on', async () => {
+    await using two = terminals();
+    const log = begin(two.worker, TOP, null);
+    const ids = Array.from({ length: 700 }, (_, index) => `child${String(index).padStart(7, '0')}`);
+    log.append(
+      ids.flatMap((child) => [
+        { type: 'child.created', child, callId: 'call', background: true } as const,
+        {
+          type: 'child.ended',
+          child,
+          status: 'completed',
+          changed: [],
+          spent: NONE,
+          below: [],
+        } as const,
+      ]),
+    );
+    const [first = ''] = ids;
+    end(begin(two.worker, first, TOP));
+    await past();
+    await using following = new Following(two.watcher);
+    await following.hears('passed over 101');
+    announce(log, first, 'child.resumed');
+    const child = two.worker.claim(first);
+    child.append([{ type: 'task.resumed', by: TOP, callId: 'call' }]);
+    await following.hears(`${first} 5 task.resumed queued`);
+    expect(following.lines).not.toContain(`${first} 3 task.ended completed`);
+    // What does not change is not read.
+    expect(
+      Math.max(...[...two.reads].filter(([id]) => id !== TOP && id !== first).map(([, n]) => n), 0),
+    ).toBeLessThan(2);
+  });
+});

@@ -1,0 +1,47 @@
+import { findPromptFiles } from '../../src/trust/list-files.ts';
+import { opencode } from '../../src/agents/formats/opencode/vendor.ts';
+import { expect, test } from 'vitest';
+import { agentEffects, definitionEffects } from '../../src/trust/definition-effects.ts';
+
+test('what an opencode.json would do: rules, who chooses it, a prompt of another file', async () => {
+  const config = {
+    agent: {
+      keeper: {
+        description: 'Keeps.',
+        mode: 'primary',
+        prompt: '{file:./keeper.txt}',
+        permission: { bash: { 'git push *': 'ask', 'rm *': 'deny' } },
+      },
+    },
+  };
+  const path = '/p/opencode.json';
+  const bytes = Buffer.from(JSON.stringify(config));
+  expect(await definitionEffects({ path, format: opencode.agents }, bytes, agentEffects)).toEqual({
+    lines: [
+      'agent keeper: Keeps.',
+      'tools: all of the core set',
+      'it asks about: Bash(git push *)',
+      'denied to it: Bash(rm *)',
+      'only you can choose it: no model sees it',
+      'prompt: 1 line; read them in the file',
+    ],
+    problems: [],
+  });
+  const [prompt] = await findPromptFiles([
+    {
+      file: {
+        kind: 'agent',
+        path,
+        boundary: '/p',
+        maxBytes: 100,
+        referencedFiles: (text) => opencode.agents.referencedFiles(path, text),
+      },
+      reading: { kind: 'read', bytes },
+    },
+  ]);
+  expect(prompt?.path).toBe('/p/keeper.txt');
+  expect(await prompt?.grants?.(Buffer.from('Keep.'))).toEqual({
+    lines: ['the prompt of an agent that another file defines; read it in the file'],
+    problems: [],
+  });
+});
