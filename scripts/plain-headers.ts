@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-const PLAIN_HEADERS = join(import.meta.dirname, '../src/sys/plain-headers.ts');
+const PLAIN_HEADERS = join(import.meta.dirname, '../src/sys/http/response-headers.ts');
 /** The one place where the provider packages touch the global: it must be found, or they changed. */
 const EXPECTED = `	const normalizedHeaders = new Headers(normalizeHeaders(headers));
 	const currentUserAgentHeader = normalizedHeaders.get("user-agent") || "";

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { spawnGroup } from '../../src/sys/processes.ts';
+import { spawnGroup } from '../../src/sys/processes/process-group.ts';
 import { openSandbox } from '../../src/sys/sandbox/open-sandbox.ts';
 import { Fixture } from '../harness/fixture.ts';
 import { interleave } from '../harness/interleave.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { projectDirectories } from '../sys/project-directories.ts';
-import { resolveInRoots } from '../sys/real-path.ts';
+import { projectDirectories } from '../sys/files/project-directories.ts';
+import { resolveInRoots } from '../sys/files/real-path.ts';
 
 const FOLDER = '.claude';
 /** The shared file, and the one that its author keeps out of version control. */

@@ -1,5 +1,5 @@
-import { projectRoot } from '../sys/project-directories.ts';
-import type { ProjectTrust } from '../sys/project-file.ts';
+import { projectRoot } from '../sys/files/project-directories.ts';
+import type { ProjectTrust } from '../sys/files/project-file.ts';
 import { projectClaudeFiles, userClaudeFile } from './claude-places.ts';
 import { claudeLayer, type ClaudeSettings } from './claude-settings.ts';
 import { fileLayer } from './file-layer.ts';

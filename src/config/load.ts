@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { parseRules, type RuleText } from '../policy/rules.ts';
 import type { RuleSet } from '../protocol/permission.ts';
-import type { ProjectTrust } from '../sys/project-file.ts';
+import type { ProjectTrust } from '../sys/files/project-file.ts';
 import { userClaudeFile } from './claude-places.ts';
 import { toConfig, type Config } from './config.ts';
 import { readProject, readUser, type ConfigFile } from './files.ts';

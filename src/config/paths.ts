@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
-import { absolutePath, expandHome } from '../sys/paths.ts';
+import { absolutePath, expandHome } from '../sys/files/paths.ts';
 
 /** The person whose files are meant. `home` is absolute. */
 export interface UserPlace {

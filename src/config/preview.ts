@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { ProjectFileKind } from '../sys/project-file.ts';
+import type { ProjectFileKind } from '../sys/files/project-file.ts';
 import { claudeLayer } from './claude-settings.ts';
 import { EMPTY_LAYER, type Layer } from './layer.ts';
 import { userSettings } from './load.ts';

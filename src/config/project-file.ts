@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { projectDirectories } from '../sys/project-directories.ts';
+import { projectDirectories } from '../sys/files/project-directories.ts';
 
 const RELATIVE = join('.muster', 'config.toml');
 

@@ -1,4 +1,4 @@
-import { mayBePassedOn } from '../sys/command-environment.ts';
+import { mayBePassedOn } from '../sys/processes/command-environment.ts';
 import { booleanKey, choiceKey, listKey } from './key-kinds.ts';
 
 /** The keys of the section `sandbox` of the configuration. A project's own file may set none of them. */

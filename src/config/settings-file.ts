@@ -6,8 +6,8 @@ import {
   type ProjectFileRequest,
   type ProjectTrust,
   type UntrustedVerdict,
-} from '../sys/project-file.ts';
-import { readAtMost } from '../sys/read-at-most.ts';
+} from '../sys/files/project-file.ts';
+import { readAtMost } from '../sys/files/read-at-most.ts';
 
 /** Bytes of one settings file. */
 export const MAX_SETTINGS_BYTES = 262_144;

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../base/json.ts';
-import type { HttpFetch } from '../sys/http-types.ts';
+import type { HttpFetch } from '../sys/http/http-types.ts';
 import { LM_STUDIO_PORT, OLLAMA_PORT } from './defaults.ts';
 import { provider, type ConfiguredProvider } from './providers.ts';
 

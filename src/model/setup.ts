@@ -1,5 +1,5 @@
 import type { Environment } from '../sys/env.ts';
-import type { HttpFetch } from '../sys/http-types.ts';
+import type { HttpFetch } from '../sys/http/http-types.ts';
 import { discoverLocal, withModels } from './local.ts';
 import type { ModelSettings } from './model-settings.ts';
 import { hasUsableKey } from './provider-key.ts';

@@ -1,10 +1,14 @@
 import { truncate } from '../base/text.ts';
 import type { Decision } from '../protocol/permission.ts';
-import { isSecretPath } from '../sys/secret-paths.ts';
-import { pathsOf } from './call.ts';
-import type { CallAccess, JudgedCall, PathCaution, ResolvedPath } from './call.ts';
-import { changesSomething, mayBeProved } from './judged.ts';
-import type { Judged } from './judged.ts';
+import { isSecretPath } from '../sys/files/secret-paths.ts';
+import {
+  pathsOf,
+  type CallAccess,
+  type JudgedCall,
+  type PathCaution,
+  type ResolvedPath,
+} from './call.ts';
+import { changesSomething, mayBeProved, type Judged } from './judged.ts';
 import { isProtectedPath } from './protected-paths.ts';
 import { isDisallowed } from './tool-cover.ts';
 import { planModeWay } from './would-allow.ts';

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
-import { foldedName, mayBeShortFor } from '../sys/folded-name.ts';
-import { PathParts } from '../sys/path-parts.ts';
-import { rootOf } from '../sys/paths.ts';
-import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/protected-names.ts';
+import { foldedName, mayBeShortFor } from '../sys/files/folded-name.ts';
+import { PathParts } from '../sys/files/path-parts.ts';
+import { rootOf } from '../sys/files/paths.ts';
+import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/files/protected-names.ts';
 import { isInside } from './call.ts';
 
 const PARTS = new PathParts(PROTECTED_PATHS);

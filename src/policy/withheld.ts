@@ -1,6 +1,6 @@
 import { join } from 'node:path/posix';
 import type { PermissionRule, Rights } from '../protocol/permission.ts';
-import { isSecretPath } from '../sys/secret-paths.ts';
+import { isSecretPath } from '../sys/files/secret-paths.ts';
 import type { JudgedCall } from './call.ts';
 import { patternMatcher, type PatternPlace } from './path-pattern.ts';
 import { isProtectedPath, type ProtectionPlace } from './protected-paths.ts';

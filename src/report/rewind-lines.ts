@@ -2,7 +2,7 @@ import { localMinute } from '../base/local-time.ts';
 import { exactLine } from '../base/terminal-text.ts';
 import { plural, truncate } from '../base/text.ts';
 import type { RewindPlan } from '../engine/rewind/plan.ts';
-import { displayPath } from '../sys/paths.ts';
+import { displayPath } from '../sys/files/paths.ts';
 
 const SHOWN_COMMANDS = 10;
 const SHOWN_COMMAND = 100;

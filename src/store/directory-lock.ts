@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { MusterError } from '../base/errors.ts';
-import { fileError } from '../sys/file-errors.ts';
-import { holdDirectory } from '../sys/held-directory.ts';
+import { fileError } from '../sys/files/file-errors.ts';
+import { holdDirectory } from '../sys/files/held-directory.ts';
 import { nodeFiles } from './node-files.ts';
 import { OwnerLocks } from './owner-lock.ts';
 import { createProcessPort } from './process-identity.ts';

@@ -1,5 +1,5 @@
 import { systemErrorCode } from '../base/errors.ts';
-import { leisure } from '../sys/leisure.ts';
+import { leisure } from '../sys/processes/wait-until-idle.ts';
 import type { Descriptors } from './descriptors.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../base/clock.ts';
-import { openFileLimit } from '../sys/open-file-limit.ts';
+import { openFileLimit } from '../sys/processes/open-file-limit.ts';
 import { BlobDir } from './blobs.ts';
 import { dataPaths, prepareDataDir, type DataPaths } from './data-dir.ts';
 import { Descriptors } from './descriptors.ts';

@@ -1,10 +1,10 @@
 import { lstatSync, opendirSync, readlinkSync, type Dirent } from 'node:fs';
 import { NO_ACCESS } from '../protocol/permission.ts';
 import { plural } from '../base/text.ts';
-import { fileKind } from '../sys/file-errors.ts';
-import type { HeldDirectory } from '../sys/held-directory.ts';
-import { inDirectory } from '../sys/open-in-roots.ts';
-import { absolutePath, displayName, displayPath } from '../sys/paths.ts';
+import { fileKind } from '../sys/files/file-errors.ts';
+import type { HeldDirectory } from '../sys/files/held-directory.ts';
+import { inDirectory } from '../sys/files/open-in-roots.ts';
+import { absolutePath, displayName, displayPath } from '../sys/files/paths.ts';
 import { defineTool } from './shared/define-tool.ts';
 import { DIRECTORY, DIRECTORY_ALIASES } from './shared/common-arguments.ts';
 import { fitLines } from './shared/output.ts';

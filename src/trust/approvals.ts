@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { UsageError } from '../base/errors.ts';
-import { absolutePath, isInside } from '../sys/paths.ts';
-import { projectRoot } from '../sys/project-directories.ts';
-import { readProjectFile, TRUST_ALL } from '../sys/project-file.ts';
-import { sha256 } from '../sys/read-file.ts';
-import { resolveInRoots } from '../sys/real-path.ts';
+import { absolutePath, isInside } from '../sys/files/paths.ts';
+import { projectRoot } from '../sys/files/project-directories.ts';
+import { readProjectFile, TRUST_ALL } from '../sys/files/project-file.ts';
+import { sha256 } from '../sys/files/read-file.ts';
+import { resolveInRoots } from '../sys/files/real-path.ts';
 import { previewLayer } from '../config/preview.ts';
 import { oneLine } from '../config/quote.ts';
 import { AnswerStore, type SavedAnswer } from './saved-answers.ts';

@@ -3,8 +3,8 @@ import {
   type ProjectFileReading,
   readProjectFile,
   TRUST_ALL,
-} from '../sys/project-file.ts';
-import { sha256 } from '../sys/read-file.ts';
+} from '../sys/files/project-file.ts';
+import { sha256 } from '../sys/files/read-file.ts';
 import type { StateWish } from './state-place.ts';
 import { findProjectFiles, type ProjectFile, type UnusableFile } from './project-files.ts';
 import { promptFiles } from './prompt-files.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { namesIn } from '../sys/directory-names.ts';
-import { PROJECT_AGENT_MEMORY } from '../sys/memory-places.ts';
-import type { ProjectFileKind, ProjectFileRequest } from '../sys/project-file.ts';
+import { namesIn } from '../sys/files/directory-names.ts';
+import { PROJECT_AGENT_MEMORY } from '../sys/files/memory-directories.ts';
+import type { ProjectFileKind, ProjectFileRequest } from '../sys/files/project-file.ts';
 import { INDEX_NAME } from '../tools/memory/index-file.ts';
 import { projectClaudeFiles } from '../config/claude-places.ts';
 import { findConfigFiles } from '../config/project-file.ts';

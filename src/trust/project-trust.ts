@@ -5,7 +5,7 @@ import {
   type ProjectFileName,
   type ProjectTrust,
   type TrustVerdict,
-} from '../sys/project-file.ts';
+} from '../sys/files/project-file.ts';
 import { approvalDirectory, type StateWish } from './state-place.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
 

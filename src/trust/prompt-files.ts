@@ -1,5 +1,5 @@
-import { isInside } from '../sys/paths.ts';
-import type { ProjectFileReading } from '../sys/project-file.ts';
+import { isInside } from '../sys/files/paths.ts';
+import type { ProjectFileReading } from '../sys/files/project-file.ts';
 import type { ProjectFile } from './project-files.ts';
 import { decodeUtf8 } from '../agents/loader/read-text.ts';
 

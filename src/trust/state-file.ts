@@ -8,7 +8,7 @@ import { nodeFiles } from '../store/node-files.ts';
 import { OwnerLocks } from '../store/owner-lock.ts';
 import { createProcessPort } from '../store/process-identity.ts';
 import { storageError } from '../store/storage-error.ts';
-import { readAtMost } from '../sys/read-at-most.ts';
+import { readAtMost } from '../sys/files/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;

@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
-import { isInside } from '../sys/paths.ts';
-import { projectRoot } from '../sys/project-directories.ts';
-import { resolveInRoots } from '../sys/real-path.ts';
+import { isInside } from '../sys/files/paths.ts';
+import { projectRoot } from '../sys/files/project-directories.ts';
+import { resolveInRoots } from '../sys/files/real-path.ts';
 import { dataDir, type UserPlace } from '../config/paths.ts';
 
 export interface StateWish extends UserPlace {

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import { readProjectFile, TRUST_ALL, type ProjectTrust } from '../sys/project-file.ts';
-import { sha256 } from '../sys/read-file.ts';
+import { readProjectFile, TRUST_ALL, type ProjectTrust } from '../sys/files/project-file.ts';
+import { sha256 } from '../sys/files/read-file.ts';
 import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 
 /** Whether the notes of an agent, by the path of their index in a project, may enter its prompt. */

@@ -6,7 +6,7 @@ import { claudeRule } from '../../src/config/claude-rules.ts';
 import { claudeLayer } from '../../src/config/claude-settings.ts';
 import { jsonLines, pathKey } from '../../src/config/json-lines.ts';
 import { loadConfig, readConfig } from '../../src/config/load.ts';
-import { TRUST_ALL } from '../../src/sys/project-file.ts';
+import { TRUST_ALL } from '../../src/sys/files/project-file.ts';
 import { makePlace, write } from './place.ts';
 
 const source = { kind: 'config', where: 'FILE' } as const;

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { ScriptedAnswer, ScriptedCall } from '../../src/model/scripted.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
-import { findProcesses } from '../../src/sys/process-table.ts';
+import { findProcesses } from '../../src/sys/processes/process-table.ts';
 import { bashTool } from '../../src/tools/bash/bash.ts';
 import { testEngine, type EngineSetup, type TestEngine } from './support.ts';
 import type { TaskState } from '../../src/protocol/state/task-state.ts';

@@ -12,8 +12,8 @@ import type { Protocol } from '../../src/model/endpoints.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
-import { createHttpFetch } from '../../src/sys/http.ts';
-import type { HttpFetch } from '../../src/sys/http-types.ts';
+import { createHttpFetch } from '../../src/sys/http/http-fetch.ts';
+import type { HttpFetch } from '../../src/sys/http/http-types.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import {
   startFakeModel,

@@ -12,7 +12,7 @@ import { discoverModels } from '../../src/model/setup.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import type { ModelPort } from '../../src/protocol/model.ts';
 import type { Environment } from '../../src/sys/env.ts';
-import { createHttpFetch } from '../../src/sys/http.ts';
+import { createHttpFetch } from '../../src/sys/http/http-fetch.ts';
 import { adapterDeps, answerWith, collect, failed, finished, request, serve } from './support.ts';
 import { WIRES } from './wires.ts';
 

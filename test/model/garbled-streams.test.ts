@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createAdapter } from '../../src/model/adapters/adapter.ts';
 import { toolCalls, userMessage } from '../../src/protocol/message.ts';
 import type { ModelPart } from '../../src/protocol/model.ts';
-import type { HttpResponse } from '../../src/sys/http-types.ts';
-import { PlainHeaders } from '../../src/sys/plain-headers.ts';
+import type { HttpResponse } from '../../src/sys/http/http-types.ts';
+import { PlainHeaders } from '../../src/sys/http/response-headers.ts';
 import { adapterDeps, collect, request, sse, withoutPings } from './support.ts';
 import { WIRES, type Wire } from './wires.ts';
 

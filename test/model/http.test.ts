@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createHttpFetch } from '../../src/sys/http.ts';
+import { createHttpFetch } from '../../src/sys/http/http-fetch.ts';
 import { close, listen, serve } from './support.ts';
 
 const TLS = fileURLToPath(new URL('../fixtures/tls/', import.meta.url));

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { isProtectedPath } from '../../src/policy/protected-paths.ts';
-import { foldedName } from '../../src/sys/folded-name.ts';
+import { foldedName } from '../../src/sys/files/folded-name.ts';
 import {
   PROTECTED_ENDINGS,
   PROTECTED_IN_GIT_DIRECTORY,
   PROTECTED_PATHS,
-} from '../../src/sys/protected-names.ts';
+} from '../../src/sys/files/protected-names.ts';
 import { HOME, ROOT } from './support.ts';
 
 const place = { roots: [ROOT], stateDirectories: [`${HOME}/.config/muster`] };

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { errorMessage } from '../../base/errors.ts';
-import { untrustedReason, type ProjectFileReading } from '../../sys/project-file.ts';
-import { readAtMost } from '../../sys/read-at-most.ts';
+import { untrustedReason, type ProjectFileReading } from '../../sys/files/project-file.ts';
+import { readAtMost } from '../../sys/files/read-at-most.ts';
 
 /** The most bytes that a file with definitions may have. */
 export const MAX_DEFINITION_BYTES = 4 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { Environment } from '../../sys/env.ts';
-import { projectDirectories } from '../../sys/project-directories.ts';
+import { projectDirectories } from '../../sys/files/project-directories.ts';
 import { PathCache } from './path-cache.ts';
 import { userDirectories, type UserDirectories } from './user-directories.ts';
 

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { withLineFeeds } from './split-front-matter.ts';
 import { shownMessage } from '../fields/clean-text.ts';
 import type { DefinitionFile, FileDefinitions, ReferencedText } from '../loader/format.ts';
-import { absolutePath } from '../../sys/paths.ts';
+import { absolutePath } from '../../sys/files/paths.ts';
 
 /** A top-level field of a front matter or of a data file. */
 export interface Field {

@@ -7,7 +7,7 @@ import { resolveMain } from '../../model/resolve.ts';
 import { discoverModels } from '../../model/setup.ts';
 import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
-import { createHttpFetch } from '../../sys/http.ts';
+import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { modelSettings } from '../setup/settings.ts';
 import type { AgentsHere } from './find-agents.ts';
 

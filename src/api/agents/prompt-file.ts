@@ -1,6 +1,6 @@
 import { decodeUtf8, MAX_DEFINITION_BYTES } from '../../agents/loader/read-text.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
-import { readNamedFile } from '../../sys/named-file.ts';
+import { readNamedFile } from '../../sys/files/named-file.ts';
 
 /** The text of a file, or a pipe, that a person names as a prompt: at most what an agent's file may hold. */
 export async function readPromptFile(path: string): Promise<string> {

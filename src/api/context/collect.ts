@@ -7,7 +7,7 @@ import type { WholeFile } from './fit.ts';
 import { importsIn } from './imports.ts';
 import { contextPlaces, type ContextPlace } from './places.ts';
 import { readContextFile, type ContextRequest } from './read-context-file.ts';
-import { expandHome } from '../../sys/paths.ts';
+import { expandHome } from '../../sys/files/paths.ts';
 
 export interface CollectOptions extends Pick<ContextRequest, 'isWithheld'> {
   /** Of the directory that names are told from. */

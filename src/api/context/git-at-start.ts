@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../../sys/env.ts';
-import { projectRoot } from '../../sys/project-directories.ts';
+import { projectRoot } from '../../sys/files/project-directories.ts';
 
 /**
  * How the repository of `cwd` (absolute, real) stands, in lines; null: not told. What asks git is loaded

@@ -3,10 +3,10 @@ import { decodeUtf8 } from '../../agents/loader/read-text.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { withoutHidden } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
-import { openFileInRoots } from '../../sys/open-in-roots.ts';
-import { readAtMost } from '../../sys/read-at-most.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { openFileInRoots } from '../../sys/files/open-in-roots.ts';
+import { readAtMost } from '../../sys/files/read-at-most.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
 /** Of one file: what is longer was not written to be told at each start. */
 const MAX_FILE_BYTES = 256 * 1024;

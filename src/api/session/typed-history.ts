@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { readAtMost } from '../../sys/read-at-most.ts';
+import { readAtMost } from '../../sys/files/read-at-most.ts';
 
 const MOST_ENTRIES = 500;
 /** Of one entry: what is longer is in the log of its conversation. */

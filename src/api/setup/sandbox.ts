@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isGitAlone } from '../../policy/git-alone.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
 import {
   machineAsSandbox,
@@ -125,7 +125,7 @@ function hasRecords(records: string): boolean {
 }
 
 async function sweep(records: string, onNotice: (line: string) => void): Promise<void> {
-  const { WatchRecords } = await import('../../sys/sandbox/watch-records.ts');
+  const { WatchRecords } = await import('../../sys/sandbox/cleanup/command-records.ts');
   for (const entry of new WatchRecords(records).sweep(join(records, REMOVED))) {
     const fate =
       entry.keptAt === null

@@ -1,7 +1,7 @@
 import { opendirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts';
-import { absolutePath, expandHome } from '../../sys/paths.ts';
+import { absolutePath, expandHome } from '../../sys/files/paths.ts';
 
 /**
  * The real paths of the directories that a run works in, the working directory first. Throws

@@ -1,6 +1,6 @@
 import { MusterError, UsageError } from '../../base/errors.ts';
 import type { ItemSource, TemplateItem } from '../../protocol/template.ts';
-import { isNamedFile, readNamedFile, type NamedFileOptions } from '../../sys/named-file.ts';
+import { isNamedFile, readNamedFile, type NamedFileOptions } from '../../sys/files/named-file.ts';
 import { confirmPaths } from '../../tools/search/confirm-hits.ts';
 import { createGlobFilter } from '../../tools/search/globs/placed-globs.ts';
 import { listFilesInScope } from '../../tools/search/ripgrep.ts';

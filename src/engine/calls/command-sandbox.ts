@@ -4,7 +4,7 @@ import { deniedPlaces } from '../../policy/denied-places.ts';
 import { runsGitAlone } from '../../policy/git-alone.ts';
 import { loadShellParser } from '../../policy/load-shell-parser.ts';
 import type { Confinement, Sandbox } from '../../sys/sandbox/sandbox.ts';
-import { commandEnvironment } from '../../sys/command-environment.ts';
+import { commandEnvironment } from '../../sys/processes/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 
 export interface CommandSetup {

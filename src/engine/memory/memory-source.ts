@@ -2,9 +2,9 @@ import { dirname } from 'node:path';
 import { agentId } from '../../agents/agent-id.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { MemoryPlace, MemoryScope } from '../../protocol/memory.ts';
-import { memoryDirectory } from '../../sys/memory-places.ts';
-import { projectRoot } from '../../sys/project-directories.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
+import { memoryDirectory } from '../../sys/files/memory-directories.ts';
+import { projectRoot } from '../../sys/files/project-directories.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 
 /** Where notes lie. */
 export interface MemorySource {

@@ -5,10 +5,10 @@ import { pathIn, type CommandRead, type Proof } from '../../policy/read-only/pro
 import { redirectWrites } from '../../policy/redirect-writes.ts';
 import type { ShellParser } from '../../policy/shell-parser.ts';
 import type { Access, Rights } from '../../protocol/permission.ts';
-import { programDirectory } from '../../sys/find-program.ts';
+import { programDirectory } from '../../sys/processes/find-program.ts';
 import { findRepository } from '../../sys/git/repository.ts';
-import { isSystemPath } from '../../sys/paths.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
+import { isSystemPath } from '../../sys/files/paths.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { pathCaution } from './file-access.ts';
 import { protectedBelow, readRules } from './protected-reads.ts';
 import { repositoryProblem } from './repository-proof.ts';

@@ -6,11 +6,11 @@ import { CAUTIONS } from '../../policy/floor.ts';
 import { guardedBelow, withheldBelow, type SearchedDirectory } from '../../policy/withheld.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { FileAccess, Withheld } from '../../protocol/tool.ts';
-import { obeyedPaths } from '../../sys/git/obeyed-paths.ts';
+import { obeyedPaths } from '../../sys/git/control-paths.ts';
 import { findRepository, type Repository } from '../../sys/git/repository.ts';
-import { liesInGitDirectory } from '../../sys/git-directory.ts';
-import { pathHasForeignNames } from '../../sys/hard-links.ts';
-import { rootOf } from '../../sys/paths.ts';
+import { liesInGitDirectory } from '../../sys/git/git-directory.ts';
+import { pathHasForeignNames } from '../../sys/files/hard-links.ts';
+import { rootOf } from '../../sys/files/paths.ts';
 
 /** For a call that opens no files. */
 export const NO_FILES: FileAccess = { roots: [], judged: new Map(), withheldBelow: () => null };

@@ -4,7 +4,7 @@ import { decide, needsShellParser } from '../../policy/decide.ts';
 import { withModeToGrant } from '../../policy/mode-grants.ts';
 import { refuseUnanswered } from '../../policy/refusal.ts';
 import type { FileAccess } from '../../protocol/tool.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { fileAccess, pathCaution } from './file-access.ts';

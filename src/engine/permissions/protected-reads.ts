@@ -4,11 +4,11 @@ import { isInside } from '../../policy/call.ts';
 import { couldMeanRead, readNarrowingRules } from '../../policy/rule-match.ts';
 import type { ReadDepth } from '../../policy/read-only/proof.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import { findBelow, type BelowEntry } from '../../sys/find-below.ts';
-import { trackedFiles } from '../../sys/git/index-names.ts';
+import { findBelow, type BelowEntry } from '../../sys/files/subtree-scan.ts';
+import { trackedFiles } from '../../sys/git/tracked-files.ts';
 import { findRepository } from '../../sys/git/repository.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
 const LIMITS = { maxEntries: 50_000, maxMs: 150 };
 

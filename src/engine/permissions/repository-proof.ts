@@ -2,9 +2,9 @@ import { accessSync, constants, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { unsafeSetting } from '../../sys/git/config-check.ts';
 import { configuredPaths, readConfiguration } from '../../sys/git/configuration.ts';
-import { trackedFiles } from '../../sys/git/index-names.ts';
+import { trackedFiles } from '../../sys/git/tracked-files.ts';
 import { findRepository, textOf, type Repository } from '../../sys/git/repository.ts';
-import { isInside } from '../../sys/paths.ts';
+import { isInside } from '../../sys/files/paths.ts';
 import type { Rights } from '../../protocol/permission.ts';
 
 /** Where a git command would run, and for whom. */

@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PromptPartLength, RequestPrefix, ToolSpec } from '../../protocol/model.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { sha256 } from '../../sys/read-file.ts';
+import { sha256 } from '../../sys/files/read-file.ts';
 import { promptParts, systemPrompt, type PromptInput } from './prompt.ts';
 
 /** What all tasks of one type share of their requests, and where it is kept. */

@@ -3,7 +3,7 @@ import { actingPart } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { sha256 } from '../../sys/read-file.ts';
+import { sha256 } from '../../sys/files/read-file.ts';
 
 /** What a task is given: with the same, and with the same to read, it comes to the same result. */
 export type GivenWork = Pick<

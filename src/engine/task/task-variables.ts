@@ -1,5 +1,5 @@
 import type { VariablePort } from '../../protocol/tool.ts';
-import { commandPath, mayBeSet, passedOn } from '../../sys/command-environment.ts';
+import { commandPath, mayBeSet, passedOn } from '../../sys/processes/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { byteLength } from '../../base/text.ts';
-import { fileError, fileKind } from '../../sys/file-errors.ts';
+import { fileError, fileKind } from '../../sys/files/file-errors.ts';
 
 /** A file that a command will write. */
 export interface OutputFile {

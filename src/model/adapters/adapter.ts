@@ -10,7 +10,7 @@ import {
   type ModelRequest,
   type ResolvedModel,
 } from '../../protocol/model.ts';
-import type { HttpFetch } from '../../sys/http-types.ts';
+import type { HttpFetch } from '../../sys/http/http-types.ts';
 import { Adjustments } from './adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answer-caps.ts';
 import { BrokenOff, Refusal } from './answer-errors.ts';

@@ -1,4 +1,4 @@
-import type { HttpResponse, ResponseBody } from '../../sys/http-types.ts';
+import type { HttpResponse, ResponseBody } from '../../sys/http/http-types.ts';
 import { isWebPage } from './web-page.ts';
 
 /** Types under which no server and no proxy sends a web page. */

@@ -1,4 +1,4 @@
-import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-types.ts';
+import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http/http-types.ts';
 import type { ProgressPart } from '../../protocol/model.ts';
 import { Refusal, ReportedError, WrongServer } from './answer-errors.ts';
 import { seeBeginning } from './answer-beginning.ts';

@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../../sys/http-types.ts';
+import type { HttpResponse } from '../../sys/http/http-types.ts';
 
 /** Bytes of an error's body that are read: its message is a line, and the rest is a proxy's page or worse. */
 const MOST_BYTES = 65_536;

@@ -4,7 +4,7 @@ import { quoteLine } from '../../base/code-search/report.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { oneLine, plural, truncate } from '../../base/text.ts';
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { failureNote, LIMITS } from './answer.ts';
 import type { Intent } from './intent.ts';
 import { findOutcome, type PlannedCall, type Situation } from './situation.ts';

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute } from 'node:path';
-import { resolveInRoots } from '../real-path.ts';
+import { resolveInRoots } from '../files/real-path.ts';
 import { parseConfig, type Setting } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { gitEnvironment } from '../git-environment.ts';
-import { withoutInherited } from '../inherited-descriptors.ts';
+import { gitEnvironment } from './git-environment.ts';
+import { withoutInherited } from '../processes/inherited-descriptors.ts';
 
 export interface GitObject {
   readonly type: 'commit' | 'tree' | 'blob' | 'tag';

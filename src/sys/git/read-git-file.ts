@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { systemErrorCode } from '../../base/errors.ts';
-import { readAtMost } from '../read-at-most.ts';
+import { readAtMost } from '../files/read-at-most.ts';
 
 /**
  * The content of a file that git would read. Null: it is there and can't be told, being no regular file

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readConfiguration } from './configuration.ts';
-import { resolveInRoots } from '../real-path.ts';
+import { resolveInRoots } from '../files/real-path.ts';
 import { findRepository, type Repository } from './repository.ts';
 
 /** A place that a repository fetches from or pushes to. */

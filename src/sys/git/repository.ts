@@ -1,7 +1,7 @@
 import { statSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { resolveInRoots } from '../real-path.ts';
+import { resolveInRoots } from '../files/real-path.ts';
 import { readGitFile } from './read-git-file.ts';
 
 /** Of a file that points to a directory: a path. */

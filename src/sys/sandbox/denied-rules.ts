@@ -1,5 +1,5 @@
-import { isInside } from '../paths.ts';
-import { look, realParent, realPath } from './looks.ts';
+import { isInside } from '../files/paths.ts';
+import { look, realParent, realPath } from '../files/path-lookup.ts';
 import { isWritable, type GuardedPlaces, type PathRule } from './plan.ts';
 
 /** How what is at a path is kept from being seen; nothing of what is missing. */

@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { parseConfig } from '../git/config-file.ts';
 import { readGitFile } from '../git/read-git-file.ts';
 import { findRepository, textOf, type Repository } from '../git/repository.ts';
-import { isInside } from '../paths.ts';
-import { look, realPath } from './looks.ts';
+import { isInside } from '../files/paths.ts';
+import { look, realPath } from '../files/path-lookup.ts';
 import type { GuardedPlaces, PathRule } from './plan.ts';
 
 /** What of a repository says which programs git runs, or where it finds what says so (gitrepository-layout(5)). */

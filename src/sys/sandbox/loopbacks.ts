@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { TASK_VARIABLE } from '../command-environment.ts';
-import { spawnGroup, type ProcessGroup } from '../processes.ts';
-import { START_CHECK } from '../start-check.ts';
+import { TASK_VARIABLE } from '../processes/command-environment.ts';
+import { spawnGroup, type ProcessGroup } from '../processes/process-group.ts';
+import { START_CHECK } from '../processes/start-check.ts';
 
 /** Holds nothing back: it only owns a network namespace, and waits. */
 const HOLDER = [

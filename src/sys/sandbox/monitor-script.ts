@@ -1,5 +1,5 @@
-import type { RunningProcess } from '../process-table.ts';
-import { START_CHECK } from '../start-check.ts';
+import type { RunningProcess } from '../processes/process-table.ts';
+import { START_CHECK } from '../processes/start-check.ts';
 
 /** 2 GB in the 512-byte blocks that POSIX counts in. */
 const FILE_BLOCKS = 4_194_304;

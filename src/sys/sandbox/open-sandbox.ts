@@ -2,14 +2,14 @@ import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
-import { cachePlaces, mayUseCaches, type CacheSettings } from './caches.ts';
+import { cachePlaces, mayUseCaches, type CacheSettings } from './package-caches.ts';
 import { Loopbacks } from './loopbacks.ts';
 import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
-import { findTrustedProgram } from './trusted-program.ts';
+import { findTrustedProgram } from '../processes/trusted-program.ts';
 import { readMachineFacts } from './machine-facts.ts';
 import { limited, monitored } from './monitor-script.ts';
-import { keptIn, NOTHING_SETTLED, Protection } from './protection.ts';
-import { OpenedEntries } from './opened-entries.ts';
+import { keptIn, NOTHING_SETTLED, Protection } from './cleanup/protected-file-checks.ts';
+import { OpenedEntries } from './cleanup/file-backup.ts';
 import type { SandboxPlan } from './plan.ts';
 import { makePrivateTempDirectory } from './private-directories.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from './sandbox.ts';
 import { seatbeltArguments } from './seatbelt.ts';
 import { testSandbox } from './self-test.ts';
-import { survey, type Surroundings, type Survey } from './survey.ts';
+import { survey, type Surroundings, type Survey } from './access-rules.ts';
 
 export interface SandboxSettings {
   readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'container' | 'off';

@@ -1,4 +1,4 @@
-import { isInside } from '../paths.ts';
+import { isInside } from '../files/paths.ts';
 
 /** What a path is to a command in the sandbox; where none says anything, it is read-only. */
 export interface PathRule {

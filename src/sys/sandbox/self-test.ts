@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { newId } from '../../base/ids.ts';
-import { spawnGroup } from '../processes.ts';
+import { spawnGroup } from '../processes/process-group.ts';
 import { readReport } from './monitor-script.ts';
 import { makePrivateDirectory, makePrivateTempDirectory } from './private-directories.ts';
 import type { CommandToConfine, ConfinedCommand } from './sandbox.ts';

@@ -1,4 +1,4 @@
-import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { absolutePath, displayPath } from '../../sys/files/paths.ts';
 
 /** A command and the directory in which it runs. */
 export interface CommandInDirectory {

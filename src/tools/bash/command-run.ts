@@ -5,8 +5,8 @@ import { deferred, onAbort } from '../../base/async.ts';
 import { deadlineAfter } from '../../base/deadlines.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import type { CommandLimits, ToolContext } from '../../protocol/tool.ts';
-import { takePipe } from '../../sys/pipes.ts';
-import { spawnGroup, type ProcessGroup } from '../../sys/processes.ts';
+import { takePipe } from '../../sys/processes/pipes.ts';
+import { spawnGroup, type ProcessGroup } from '../../sys/processes/process-group.ts';
 import type { CommandInDirectory } from './command-directory.ts';
 import {
   summarizeRemainingProcesses,

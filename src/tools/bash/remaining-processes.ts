@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { terminalText } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
-import { describeProcesses, type RunningProcess } from '../../sys/process-table.ts';
-import type { ProcessGroup } from '../../sys/processes.ts';
+import { describeProcesses, type RunningProcess } from '../../sys/processes/process-table.ts';
+import type { ProcessGroup } from '../../sys/processes/process-group.ts';
 
 /** How long processes that are ending by themselves may take before they count as remaining. */
 const GRACE_MS = 300;

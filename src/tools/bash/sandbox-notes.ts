@@ -1,8 +1,8 @@
 import type { RemovedEntry, Settlement } from '../../base/settlement.ts';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { displayPath, isInside } from '../../sys/paths.ts';
-import { isProtectedName } from '../../sys/protected-names.ts';
+import { displayPath, isInside } from '../../sys/files/paths.ts';
+import { isProtectedName } from '../../sys/files/protected-names.ts';
 import type { RunOutcome } from './command-run.ts';
 
 /** The directory of a command and the roots in which it may write, as absolute paths without links. */

@@ -1,5 +1,5 @@
 import { CODE_SEARCH } from '../../protocol/tool-names.ts';
-import { absolutePath } from '../../sys/paths.ts';
+import { absolutePath } from '../../sys/files/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
 

@@ -1,4 +1,4 @@
-import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { absolutePath, displayPath } from '../../sys/files/paths.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';

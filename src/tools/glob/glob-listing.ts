@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { plural, truncate } from '../../base/text.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { displayPath } from '../../sys/paths.ts';
+import { displayPath } from '../../sys/files/paths.ts';
 import { openBases, type GlobBase, type GlobSearch } from './glob-bases.ts';
 import { namedNotes } from '../search/named-file-notes.ts';
 import { SEARCH_TIME_MS, unreadableNotes } from '../search/search-scope.ts';

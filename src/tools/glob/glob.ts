@@ -1,6 +1,6 @@
 import { byteLength, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { absolutePath, displayPath } from '../../sys/files/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { DIRECTORY, DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
 import { baseDirectories } from './glob-bases.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { absolutePath, displayPath } from '../../sys/files/paths.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
 import { acceptGlobLists } from '../search/globs/glob-list.ts';

@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { foldedName } from '../../sys/folded-name.ts';
+import { foldedName } from '../../sys/files/folded-name.ts';
 import { INDEX_NAME } from './index-file.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.md$/;

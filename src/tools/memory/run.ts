@@ -3,7 +3,7 @@ import { MusterError } from '../../base/errors.ts';
 import { nearNames } from '../../base/near-names.ts';
 import { byteLength, plural } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import { sha256 } from '../../sys/read-file.ts';
+import { sha256 } from '../../sys/files/read-file.ts';
 import { applyEdit } from '../edit/apply-edit.ts';
 import { convertLineEnds } from '../shared/file-text.ts';
 import { cutToBytes, fitLines } from '../shared/output.ts';

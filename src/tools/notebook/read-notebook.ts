@@ -1,7 +1,7 @@
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import type { OpenFile } from '../../sys/open-in-roots.ts';
-import { sha256 } from '../../sys/read-file.ts';
+import type { OpenFile } from '../../sys/files/open-in-roots.ts';
+import { sha256 } from '../../sys/files/read-file.ts';
 import { BYTE_ORDER_MARK, decodeText, detectEncoding } from '../shared/text-encoding.ts';
 import { MAX_EDIT_BYTES, readOpenFile } from '../shared/file-content.ts';
 import { findCell, parseNotebook, type Notebook, joinLines, type Cell } from './notebook.ts';

@@ -2,9 +2,9 @@ import { closeSync, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { MusterError } from '../../base/errors.ts';
-import { namesIn } from '../../sys/directory-names.ts';
-import type { HeldDirectory } from '../../sys/held-directory.ts';
-import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
+import { namesIn } from '../../sys/files/directory-names.ts';
+import type { HeldDirectory } from '../../sys/files/held-directory.ts';
+import { inDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
 import { decodeSearchedText, firstNul, isUtf32 } from './decode-text.ts';
 import {
   isBinaryAt,

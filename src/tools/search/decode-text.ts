@@ -1,7 +1,7 @@
 import { closeSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
+import { inDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
 import {
   BINARY_SAMPLE_BYTES,
   MAX_SEARCHED_BYTES,

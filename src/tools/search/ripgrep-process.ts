@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { deadlineAfter } from '../../base/deadlines.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
-import { endWithAll } from '../../sys/processes.ts';
+import { endWithAll } from '../../sys/processes/process-group.ts';
 
 /** How a run of ripgrep ended. Its records were passed to `onRecord` as they came. */
 export interface RipgrepRun {

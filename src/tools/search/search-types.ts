@@ -1,4 +1,4 @@
-import type { OpenPlace } from '../../sys/open-in-roots.ts';
+import type { OpenPlace } from '../../sys/files/open-in-roots.ts';
 
 /** Accepts or rejects a path, which is relative to the searched directory and has `/` as separator. */
 export type PathFilter = (path: string) => boolean;

@@ -1,10 +1,10 @@
 import { MusterError } from '../../base/errors.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../../protocol/tool.ts';
-import { displayPath } from '../../sys/paths.ts';
-import { readWholeFile, sha256, type WholeFile } from '../../sys/read-file.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
-import { writeFileInRoots, type LostProperty } from '../../sys/write-file.ts';
+import { displayPath } from '../../sys/files/paths.ts';
+import { readWholeFile, sha256, type WholeFile } from '../../sys/files/read-file.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
+import { writeFileInRoots, type LostProperty } from '../../sys/files/write-file.ts';
 import { MAX_EDIT_BYTES } from './file-content.ts';
 
 /**

@@ -2,10 +2,10 @@ import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { nearNames } from '../../base/near-names.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { namesIn } from '../../sys/directory-names.ts';
-import { inDirectory } from '../../sys/open-in-roots.ts';
-import { absolutePath, displayPath } from '../../sys/paths.ts';
-import { resolveInRoots } from '../../sys/real-path.ts';
+import { namesIn } from '../../sys/files/directory-names.ts';
+import { inDirectory } from '../../sys/files/open-in-roots.ts';
+import { absolutePath, displayPath } from '../../sys/files/paths.ts';
+import { resolveInRoots } from '../../sys/files/real-path.ts';
 
 /** Adds similar names to a NOT_FOUND error. Returns any other error unchanged. */
 export function addPathSuggestion(thrown: unknown, path: string, at: ToolContext): unknown {

@@ -1,10 +1,10 @@
 import { closeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { holdDirectory } from '../../sys/held-directory.ts';
-import { openHeldFile } from '../../sys/open-in-roots.ts';
-import { sha256 } from '../../sys/read-file.ts';
-import { isSecretPath } from '../../sys/secret-paths.ts';
+import { holdDirectory } from '../../sys/files/held-directory.ts';
+import { openHeldFile } from '../../sys/files/open-in-roots.ts';
+import { sha256 } from '../../sys/files/read-file.ts';
+import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { MAX_EDIT_BYTES, readOpenFile } from './file-content.ts';
 
 /** A file that is about to be deleted or replaced, in the version that the permission decision was about. */

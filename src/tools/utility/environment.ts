@@ -1,7 +1,7 @@
 import { plural, byteLength } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { VariablePort } from '../../protocol/tool.ts';
-import { isVariableName, mayBeSet } from '../../sys/command-environment.ts';
+import { isVariableName, mayBeSet } from '../../sys/processes/command-environment.ts';
 import { holdsCredentials, isSecretVariable } from '../../sys/secret-variables.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { failure, fitLines } from '../shared/output.ts';

@@ -9,7 +9,7 @@ import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { openStore } from '../../../src/store/file-store.ts';
-import { sha256 } from '../../../src/sys/read-file.ts';
+import { sha256 } from '../../../src/sys/files/read-file.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, textsOf, until, type Play } from '../play.ts';
 import {

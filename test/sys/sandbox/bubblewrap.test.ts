@@ -5,14 +5,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { PROTECTED_PATHS } from '../../../src/sys/protected-names.ts';
-import { spawnGroup } from '../../../src/sys/processes.ts';
+import { PROTECTED_PATHS } from '../../../src/sys/files/protected-names.ts';
+import { spawnGroup } from '../../../src/sys/processes/process-group.ts';
 import { endAllOf, pidsOf } from '../../e2e/processes.ts';
 import { needs } from '../../needs.ts';
 import { HAS_BUBBLEWRAP, MOST_TRIES, Place, runIn } from './support.ts';
 
 const OPEN_SANDBOX = join(import.meta.dirname, '../../../src/sys/sandbox/open-sandbox.ts');
-const PROCESSES = join(import.meta.dirname, '../../../src/sys/processes.ts');
+const PROCESSES = join(import.meta.dirname, '../../../src/sys/processes/process-group.ts');
 
 async function listen(where: { readonly port: number } | { readonly path: string }) {
   const server = createServer((socket) => socket.end('hello'));

@@ -1,5 +1,5 @@
 import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
-import { spawnGroup } from '../../../src/sys/processes.ts';
+import { spawnGroup } from '../../../src/sys/processes/process-group.ts';
 
 /**
  * Starts a command in a sandbox each time it is told to on its stdin, until it is killed. Prints `ready`

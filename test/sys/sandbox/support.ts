@@ -11,9 +11,9 @@ import {
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-import type { CacheSettings } from '../../../src/sys/sandbox/caches.ts';
+import type { CacheSettings } from '../../../src/sys/sandbox/package-caches.ts';
 import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
-import { spawnGroup } from '../../../src/sys/processes.ts';
+import { spawnGroup } from '../../../src/sys/processes/process-group.ts';
 import type { Confinement, Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
 import { needs } from '../../needs.ts';
 

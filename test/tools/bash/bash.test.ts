@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { findProcesses } from '../../../src/sys/process-table.ts';
-import { networkEnvironment } from '../../../src/sys/network-environment.ts';
-import { UNATTENDED } from '../../../src/sys/unattended-environment.ts';
+import { findProcesses } from '../../../src/sys/processes/process-table.ts';
+import { networkEnvironment } from '../../../src/sys/processes/network-environment.ts';
+import { UNATTENDED } from '../../../src/sys/processes/unattended-environment.ts';
 import { needs } from '../../needs.ts';
 import { makeWorkspace } from '../workspace.ts';
 

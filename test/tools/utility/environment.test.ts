@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
 import type { VariablePort } from '../../../src/protocol/tool.ts';
-import { mayBePassedOn, mayBeSet } from '../../../src/sys/command-environment.ts';
+import { mayBePassedOn, mayBeSet } from '../../../src/sys/processes/command-environment.ts';
 import { holdsCredentials, isSecretVariable } from '../../../src/sys/secret-variables.ts';
 import { makeWorkspace } from '../workspace.ts';
 

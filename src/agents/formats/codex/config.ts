@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
-import { absolutePath, isInside } from '../../../sys/paths.ts';
+import { absolutePath, isInside } from '../../../sys/files/paths.ts';
 import {
   readReferencedText,
   type Field,

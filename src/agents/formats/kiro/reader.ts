@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { absolutePath } from '../../../sys/paths.ts';
+import { absolutePath } from '../../../sys/files/paths.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import { shownMessage } from '../../fields/clean-text.ts';

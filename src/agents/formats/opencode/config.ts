@@ -9,7 +9,7 @@ import { disabledProblem, isOpencodeBuiltin, opencodeDialect } from './dialect.t
 import type { PermissionEntry } from '../../permissions/entries.ts';
 import { readSharedPermissions } from '../../permissions/permission-fields.ts';
 import { readAgent } from '../../fields/read-agent.ts';
-import { absolutePath } from '../../../sys/paths.ts';
+import { absolutePath } from '../../../sys/files/paths.ts';
 
 /** The most agents of a file, and the most entries that its shared permissions may have for all of them together. */
 const MAX_AGENTS = 1_000;

@@ -57,7 +57,7 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
       import('../../../api/setup/workspace.ts'),
       import('../configuration.ts'),
     ]);
-  const { commandEnvironment } = await import('../../../sys/command-environment.ts');
+  const { commandEnvironment } = await import('../../../sys/processes/command-environment.ts');
   const roots = workspaceRoots(resolve(context.cwd, options.cwd ?? '.'), options.addDirs);
   const [cwd] = roots;
   // A project cannot change these settings, whether it is trusted or not.
@@ -119,7 +119,7 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
 async function runToEnd({ file, args, env }: ConfinedCommand, cwd: string): Promise<number> {
   const { spawn } = await import('node:child_process');
   const { Duplex } = await import('node:stream');
-  const { answerStartCheck } = await import('../../../sys/start-check.ts');
+  const { answerStartCheck } = await import('../../../sys/processes/start-check.ts');
   const stdio = ['inherit', 'inherit', 'inherit', 'pipe'] as const;
   const child = spawn(file, args, { cwd, env: { ...env }, stdio: [...stdio] });
   const startCheck = child.stdio[3];

@@ -1,5 +1,5 @@
 import { readEnvironment } from '../../../sys/env.ts';
-import { spawnGroup } from '../../../sys/processes.ts';
+import { spawnGroup } from '../../../sys/processes/process-group.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_MS = 5_000;

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { errorMessage } from '../../../base/errors.ts';
 import { formatDuration } from '../../../base/text.ts';
 import { readEnvironment } from '../../../sys/env.ts';
-import { spawnGroup } from '../../../sys/processes.ts';
+import { spawnGroup } from '../../../sys/processes/process-group.ts';
 
 /** The time from asking a command to end to killing it. */
 const GRACE_MS = 2_000;

@@ -1,7 +1,7 @@
 import { deferred } from '../../../base/async.ts';
 import type { Deadline, Deadlines } from '../../../base/deadlines.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
-import type { ResponseBody } from '../../../sys/http-types.ts';
+import type { ResponseBody } from '../../../sys/http/http-types.ts';
 import { WireMeter, type AnswerCaps, type AnswerTooLarge } from '../answer-caps.ts';
 import { BrokenOff, MalformedAnswer, NoStream, ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';

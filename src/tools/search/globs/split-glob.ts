@@ -1,4 +1,4 @@
-import { absolutePath } from '../../../sys/paths.ts';
+import { absolutePath } from '../../../sys/files/paths.ts';
 import { findGroup } from './glob-syntax.ts';
 
 /** A glob and the directory in which it begins. */

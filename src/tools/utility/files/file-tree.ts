@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
 import type { ToolContext, Withheld } from '../../../protocol/tool.ts';
-import { entryStats, type HeldEntry } from '../../../sys/entry-in-roots.ts';
-import { holdDirectory, type HeldDirectory } from '../../../sys/held-directory.ts';
-import { openHeldFile } from '../../../sys/open-in-roots.ts';
-import { displayPath } from '../../../sys/paths.ts';
+import { entryStats, type HeldEntry } from '../../../sys/files/entry-in-roots.ts';
+import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-directory.ts';
+import { openHeldFile } from '../../../sys/files/open-in-roots.ts';
+import { displayPath } from '../../../sys/files/paths.ts';
 import { requireNotStale } from '../../shared/change-file.ts';
 import { fileFingerprint, MAX_EDIT_BYTES } from '../../shared/file-content.ts';
 

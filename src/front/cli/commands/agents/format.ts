@@ -4,7 +4,7 @@ import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine, plural, truncate } from '../../../../base/text.ts';
 import { listedTools, type AgentDefinition, type AgentScope } from '../../../../protocol/agent.ts';
 import type { PermissionMode } from '../../../../protocol/permission.ts';
-import { isInside } from '../../../../sys/paths.ts';
+import { isInside } from '../../../../sys/files/paths.ts';
 
 /** Shortens a path for a person, on one line: relative to the project or the home directory. */
 export function shownPath(path: string, cwd: string, home = homedir()): string {

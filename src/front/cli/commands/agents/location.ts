@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { AgentsPlace } from '../../../../api/agents/find-agents.ts';
 import type { AgentScope } from '../../../../protocol/agent.ts';
-import { absolutePath } from '../../../../sys/paths.ts';
+import { absolutePath } from '../../../../sys/files/paths.ts';
 import type { CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import type { FlagSpec } from '../../flags.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { absolutePath } from '../../../../sys/paths.ts';
+import { absolutePath } from '../../../../sys/files/paths.ts';
 import { commandsUnder, type Command } from '../../command.ts';
 import { flagSpec, type FlagName } from '../../flags.ts';
 import type { Scan } from '../../scan.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
-import { absolutePath } from '../../../../sys/paths.ts';
+import { absolutePath } from '../../../../sys/files/paths.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
 import { FILES, TASK_VALUES } from '../../completion-values.ts';

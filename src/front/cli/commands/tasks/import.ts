@@ -1,6 +1,6 @@
 import { UsageError } from '../../../../base/errors.ts';
-import { fileError } from '../../../../sys/file-errors.ts';
-import { absolutePath } from '../../../../sys/paths.ts';
+import { fileError } from '../../../../sys/files/file-errors.ts';
+import { absolutePath } from '../../../../sys/files/paths.ts';
 import { defineCommand } from '../../command.ts';
 import { outputOptions } from '../../run-options.ts';
 import { FILES } from '../../completion-values.ts';
@@ -28,7 +28,7 @@ export const tasksImportCommand = defineCommand({
 });
 
 async function* textOf(file: string): AsyncGenerator<string, void, undefined> {
-  const { namedFileChunks } = await import('../../../../sys/named-file.ts');
+  const { namedFileChunks } = await import('../../../../sys/files/named-file.ts');
   const chunks = file === '-' ? stdinChunks() : namedFileChunks(absolutePath(file, process.cwd()));
   // A character may be cut between two chunks.
   const decoder = new TextDecoder();

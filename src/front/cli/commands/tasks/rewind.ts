@@ -2,7 +2,7 @@ import type { RewindOutcome, RewindPlan, RewindRequest, Tasks } from '../../../.
 import { UsageError } from '../../../../base/errors.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
-import { displayPath } from '../../../../sys/paths.ts';
+import { displayPath } from '../../../../sys/files/paths.ts';
 import { defineCommand, type CommandContext } from '../../command.ts';
 import type { FlagReader } from '../../flag-reader.ts';
 import { outputOptions, type DataOptions } from '../../run-options.ts';

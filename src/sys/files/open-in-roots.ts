@@ -1,0 +1,196 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { MusterError, systemErrorCode } from '../../base/errors.ts';
+import { fileError, fileKind } from './file-errors.ts';
+import { hasForeignNames } from './hard-links.ts';
+import { holdDirectory, type HeldDirectory } from './held-directory.ts';
+import { isSystemPath, pathProblem, rootOf } from './paths.ts';
+import { resolveInRoots, type ResolvedPath } from './real-path.ts';
+
+/** How often a way that changes under us is walked again before we give up. */
+const MAX_ATTEMPTS = 40;
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+/** Where files may be opened. A tool's context is one. */
+export interface OpenPlace {
+  /** Absolute and real. */
+  readonly roots: readonly string[];
+  /** What was decided about paths, absolute and as asked: one that leads elsewhere since is not opened. */
+  readonly judged?: ReadonlyMap<string, JudgedPath>;
+}
+
+/** The same as in the protocol, which is no neighbour to import from. */
+interface JudgedPath {
+  readonly real: string;
+  readonly mayHaveOtherNames: boolean;
+}
+
+export interface OpenFile {
+  readonly fd: number;
+  /** Absolute, without links. */
+  readonly real: string;
+  readonly stats: BigIntStats;
+}
+
+/**
+ * Open a regular file inside the roots for reading. Links are followed as long as they lead to a
+ * place inside; what is opened is reached without any link, so that nothing can be slipped in between
+ * the check and the opening. A file with other names (hard links) only where that was judged. The
+ * caller closes `fd`. Throws MusterError: INVALID_PARAM, NOT_FOUND, PERMISSION_DENIED, CONFLICT.
+ */
+export function openFileInRoots(path: string, place: OpenPlace): OpenFile {
+  return untilSteady(path, () => {
+    const { real, root } = placeInRoots(path, place);
+    requireRegular(path, lstatSync(real, { bigint: true }));
+    const directory = holdDirectory(root, dirname(real));
+    try {
+      const file = openEntry(path, directory, real);
+      requireOwnName(path, file, place);
+      return file;
+    } finally {
+      directory.close();
+    }
+  });
+}
+
+/**
+ * The same for an entry of a directory that is held (see `inDirectory`): `real` is absolute, without
+ * links and lies in it. For many of one directory.
+ */
+export function openHeldFile(directory: HeldDirectory, real: string, place: OpenPlace): OpenFile {
+  try {
+    const file = openEntry(real, directory, real);
+    requireOwnName(real, file, place);
+    return file;
+  } catch (thrown) {
+    throw fileError(real, thrown);
+  }
+}
+
+function openEntry(path: string, directory: HeldDirectory, real: string): OpenFile {
+  const fd = openSync(directory.at(basename(real)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stats = fstatSync(fd, { bigint: true });
+    directory.verify({ name: basename(real), stats });
+    requireRegular(path, stats);
+    return { fd, real, stats };
+  } catch (thrown) {
+    closeSync(fd);
+    throw thrown;
+  }
+}
+
+/**
+ * Do something in a directory inside the roots that is held while `act` runs; its entries are reached
+ * through `directory.at(name)`. Throws MusterError as `openFileInRoots` does.
+ */
+export function inDirectory<T>(
+  path: string,
+  place: OpenPlace,
+  act: (directory: HeldDirectory, real: string) => T,
+): T {
+  return untilSteady(path, () => {
+    const { real, root } = placeInRoots(path, place);
+    requireDirectory(path, lstatSync(real, { bigint: true }));
+    const directory = holdDirectory(root, real);
+    try {
+      const result = act(directory, real);
+      directory.verify();
+      return result;
+    } finally {
+      directory.close();
+    }
+  });
+}
+
+/** A link that turned up on the way after it was resolved: resolve and judge it again. */
+function untilSteady<T>(path: string, attempt: () => T): T {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return attempt();
+    } catch (thrown) {
+      const code = systemErrorCode(thrown);
+      const changed = code === 'ELOOP' || code === 'ENOTDIR';
+      if (!changed || attempts === MAX_ATTEMPTS) throw fileError(path, thrown);
+    }
+  }
+}
+
+/** The real path and the root that holds it. Throws what is wrong with it. */
+export function placeInRoots(
+  path: string,
+  { roots, judged }: OpenPlace,
+  options: { readonly mayBeMissing?: boolean } = {},
+): { readonly real: string; readonly root: string } {
+  const unusable = pathProblem(path);
+  if (unusable !== undefined) throw new MusterError('INVALID_PARAM', `the path ${unusable}`);
+  const resolved = resolveInRoots(path, roots);
+  if (resolved.problem === 'link_loop') {
+    throw new MusterError('INVALID_PARAM', `${path} is a link that leads in a circle`);
+  }
+  const decided = judged?.get(path)?.real;
+  if (decided !== undefined && decided !== resolved.real) throw ledElsewhere(path, decided);
+  const root = rootOf(resolved.real, roots);
+  if (root === undefined || isSystemPath(resolved.real)) throw outside(path, resolved, roots);
+  const mayBeMissing = options.mayBeMissing === true && resolved.problem === undefined;
+  if (!resolved.exists && !mayBeMissing) {
+    throw fileError(path, Object.assign(new Error(path), { code: missingCode(resolved) }));
+  }
+  return { real: resolved.real, root };
+}
+
+function ledElsewhere(path: string, decided: string): MusterError {
+  return new MusterError(
+    'CONFLICT',
+    `${path} led to ${decided} when it was allowed, and leads elsewhere now: nothing was opened`,
+    { retryable: true },
+  );
+}
+
+function missingCode(resolved: ResolvedPath): string {
+  switch (resolved.problem) {
+    case 'not_a_directory':
+      return 'ENOTDIR';
+    case 'name_too_long':
+      return 'ENAMETOOLONG';
+    case 'unreadable':
+      return 'EACCES';
+    default:
+      return 'ENOENT';
+  }
+}
+
+function outside(path: string, resolved: ResolvedPath, roots: readonly string[]): MusterError {
+  const leads = resolved.real === path ? '' : ` leads to ${resolved.real}, which`;
+  return new MusterError(
+    'PERMISSION_DENIED',
+    `${path}${leads} is outside the workspace (${roots.join(', ')})`,
+  );
+}
+
+function requireRegular(path: string, stats: BigIntStats): void {
+  requireSteady(stats);
+  if (stats.isFile()) return;
+  const hint = stats.isDirectory() ? ': use LS to see what is in it' : ', not a regular file';
+  throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(stats)}${hint}`);
+}
+
+function requireOwnName(path: string, { fd, real, stats }: OpenFile, { judged }: OpenPlace): void {
+  if (judged?.get(path)?.mayHaveOtherNames === true || !hasForeignNames(real, stats)) return;
+  closeSync(fd);
+  throw new MusterError(
+    'PERMISSION_DENIED',
+    `${path} has other names (hard links), which may lie outside the workspace: only a person can allow it`,
+  );
+}
+
+function requireDirectory(path: string, stats: BigIntStats): void {
+  requireSteady(stats);
+  if (stats.isDirectory()) return;
+  throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(stats)}, not a directory`);
+}
+
+/** What was resolved is no link, unless it has become one since. */
+function requireSteady(stats: BigIntStats): void {
+  if (stats.isSymbolicLink()) throw Object.assign(new Error('a link'), { code: 'ELOOP' });
+}

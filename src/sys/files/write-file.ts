@@ -1,0 +1,208 @@
+import * as fs from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { MusterError, systemErrorCode } from '../../base/errors.ts';
+import { fileError, fileKind } from './file-errors.ts';
+import { holdDirectory, type HeldDirectory } from './held-directory.ts';
+import { noteOwnWrite } from './own-writes.ts';
+import { placeInRoots, type OpenPlace } from './open-in-roots.ts';
+import { sweepTemporaries, temporaryName } from './temporary-files.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_RDONLY, O_DIRECTORY } = fs.constants;
+const writeBytes = promisify(fs.write);
+const syncFile = promisify(fs.fsync);
+const closeFile = promisify(fs.close);
+
+/** Read, write, execute: no setuid, setgid or sticky bit, which new content has not earned. */
+const PERMISSION_BITS = 0o777n;
+const SPECIAL_BITS = 0o6000n;
+
+/** What was there when the content was decided; a file that differs from it is not replaced. */
+export type Expected = fs.BigIntStats | 'nothing';
+
+/** What of a file that was replaced is not as before, its content aside. */
+export type LostProperty = 'owner' | 'special_bits' | 'other_names';
+
+export interface WrittenFile {
+  readonly real: string;
+  readonly lost: readonly LostProperty[];
+}
+
+export interface WriteOptions {
+  /** Permission bits. Default: those of the file that is replaced; of a new one, as the umask has it. */
+  readonly mode?: number;
+}
+
+interface WriteOrder extends WriteOptions {
+  /** Where it comes to lie, links resolved. */
+  readonly real: string;
+  readonly content: Buffer;
+  readonly expected: Expected;
+}
+
+/**
+ * Replace or create a file inside the roots, all or nothing: a temporary file beside it, synced,
+ * renamed over it, the directory synced. Missing directories are made, and a link is written through
+ * to the file it leads to. Of a file that is replaced its permissions are kept, and its owner where
+ * the system allows; its setuid and setgid bits and its other names are not, which `lost` tells, nor
+ * are access control lists and extended attributes, which cannot be seen from here. Throws
+ * MusterError; CONFLICT when what is there is not what was `expected`.
+ */
+export async function writeFileInRoots(
+  path: string,
+  place: OpenPlace,
+  content: Buffer,
+  expected: Expected,
+  options: WriteOptions = {},
+): Promise<WrittenFile> {
+  const { real, root } = placeInRoots(path, place, { mayBeMissing: true });
+  try {
+    if (real === root) throw new MusterError('INVALID_PARAM', `${path} is a directory`);
+    const directory = holdDirectory(root, dirname(real), { create: true });
+    try {
+      const lost = await replace(path, directory, basename(real), {
+        real,
+        content,
+        expected,
+        ...options,
+      });
+      sweepTemporaries(directory);
+      return { real, lost };
+    } finally {
+      directory.close();
+    }
+  } catch (thrown) {
+    throw fileError(path, thrown);
+  }
+}
+
+async function replace(
+  path: string,
+  directory: HeldDirectory,
+  name: string,
+  write: WriteOrder,
+): Promise<readonly LostProperty[]> {
+  const { expected } = write;
+  const target = directory.at(name);
+  requireExpected(path, target, expected);
+  const temporary = temporaryName();
+  try {
+    const lost = await writeTemporary(directory, temporary, write);
+    requireExpected(path, target, expected);
+    fs.renameSync(directory.at(temporary), target);
+    noteOwnWrite(write.real);
+    await syncDirectory(directory.at('.'));
+    return lost;
+  } catch (thrown) {
+    fs.rmSync(directory.at(temporary), { force: true });
+    throw thrown;
+  }
+}
+
+async function writeTemporary(
+  directory: HeldDirectory,
+  name: string,
+  { content, expected: like, mode }: WriteOrder,
+): Promise<readonly LostProperty[]> {
+  const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+  const fd = fs.openSync(directory.at(name), flags, like === 'nothing' ? 0o666 : 0o600);
+  try {
+    directory.verify({ name, stats: fs.fstatSync(fd, { bigint: true }) });
+    const lost = like === 'nothing' ? [] : keepProperties(fd, like);
+    if (mode !== undefined) fs.fchmodSync(fd, mode);
+    for (let done = 0; done < content.length;) {
+      const { bytesWritten } = await writeBytes(fd, content, done, content.length - done, done);
+      done += bytesWritten;
+    }
+    await syncFile(fd);
+    directory.verify({ name, stats: fs.fstatSync(fd, { bigint: true }) });
+    return lost;
+  } finally {
+    await closeFile(fd);
+  }
+}
+
+function keepProperties(fd: number, like: fs.BigIntStats): readonly LostProperty[] {
+  const lost: LostProperty[] = [];
+  if (!keepOwner(fd, like)) lost.push('owner');
+  if ((like.mode & SPECIAL_BITS) !== 0n) lost.push('special_bits');
+  if (like.nlink > 1n) lost.push('other_names');
+  fs.fchmodSync(fd, Number(like.mode & PERMISSION_BITS));
+  return lost;
+}
+
+/** Only root may give files away; anybody may give them to a group of their own. */
+function keepOwner(fd: number, { uid, gid }: fs.BigIntStats): boolean {
+  const made = fs.fstatSync(fd, { bigint: true });
+  if (made.uid === uid && made.gid === gid) return true;
+  return giveTo(fd, Number(uid), Number(gid)) || (giveTo(fd, -1, Number(gid)) && made.uid === uid);
+}
+
+function giveTo(fd: number, uid: number, gid: number): boolean {
+  try {
+    fs.fchownSync(fd, uid, gid);
+    return true;
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'EPERM') return false;
+    throw thrown;
+  }
+}
+
+/** Throws CONFLICT when what is there is not what was `expected`, and what it is that may not be written. */
+export function requireExpected(path: string, target: string, expected: Expected): void {
+  const found = fs.lstatSync(target, { bigint: true, throwIfNoEntry: false });
+  if (found !== undefined) requireWritable(path, target, found);
+  const same =
+    found === undefined || expected === 'nothing'
+      ? found === undefined && expected === 'nothing'
+      : isSameFile(found, expected);
+  if (!same) throw changedMeanwhile(path);
+}
+
+/** A file is replaced through its directory, which must not get round the file's own permissions. */
+function requireWritable(path: string, target: string, found: fs.BigIntStats): void {
+  if (!found.isFile()) {
+    throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(found)}, not a regular file`);
+  }
+  if ((found.mode & 0o222n) === 0n) {
+    throw new MusterError('PERMISSION_DENIED', `${path} is read-only: nobody may write it`);
+  }
+  try {
+    fs.closeSync(fs.openSync(target, O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
+  } catch (thrown) {
+    // A program that runs can be replaced, though not written to.
+    if (systemErrorCode(thrown) !== 'ETXTBSY') throw thrown;
+  }
+}
+
+/** Whether it is the same file with the same content, as far as the file system tells. */
+export function isSameFile(a: fs.BigIntStats, b: fs.BigIntStats): boolean {
+  return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}
+
+function changedMeanwhile(path: string): MusterError {
+  return new MusterError(
+    'CONFLICT',
+    `${path} was changed by somebody else just now; nothing was written. Read it again.`,
+    { retryable: true },
+  );
+}
+
+/** So that what became of its names survives a power cut; one that may not be opened is left alone. */
+export async function syncDirectory(path: string): Promise<void> {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, O_RDONLY | O_DIRECTORY);
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'EACCES') return;
+    throw thrown;
+  }
+  try {
+    await syncFile(fd);
+  } catch (thrown) {
+    // Some file systems (network, overlay) cannot sync a directory; the file itself is synced.
+    if (systemErrorCode(thrown) !== 'EINVAL') throw thrown;
+  } finally {
+    await closeFile(fd);
+  }
+}

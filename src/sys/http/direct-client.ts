@@ -1,0 +1,161 @@
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
+import { deferred, onAbort } from '../../base/async.ts';
+import { LoopQueue } from '../../base/loop-queue.ts';
+import { byteLength } from '../../base/text.ts';
+import { fetchFailed, MessageBody } from './response-body.ts';
+import type { HttpRequest, HttpResponse, TrafficObserver } from './http-types.ts';
+import { PlainHeaders } from './response-headers.ts';
+
+interface HttpModule {
+  readonly Agent: new (options: object) => Agent;
+  request(url: URL, options: RequestOptions): ClientRequest;
+}
+
+/**
+ * Idle connections are kept as long as the server keeps them, and all of them: by default the agent
+ * closes those over 256, and a thousand tasks whose answers end together connect anew for the next.
+ */
+const AGENT_OPTIONS = {
+  keepAlive: true,
+  maxSockets: Infinity,
+  maxFreeSockets: Infinity,
+  scheduling: 'lifo',
+};
+
+/** A client that keeps its connections: no proxy, no redirect, no time limit, no cap on sockets. */
+export class DirectClient {
+  private readonly agents = new Map<string, Agent>();
+  private readonly bodies = new LoopQueue();
+
+  /** Rejects as `fetch` does: a TypeError `fetch failed` with the cause, or the signal's reason. */
+  async fetch(
+    url: URL,
+    request: HttpRequest,
+    observer: TrafficObserver | undefined,
+  ): Promise<HttpResponse> {
+    request.signal?.throwIfAborted();
+    try {
+      return await this.send(moduleFor(url), url, request, observer);
+    } catch (thrown) {
+      if (request.signal?.aborted === true) throw request.signal.reason;
+      throw fetchFailed(thrown);
+    }
+  }
+
+  private async send(
+    http: HttpModule,
+    url: URL,
+    { method = 'GET', headers = {}, body, signal }: HttpRequest,
+    observer: TrafficObserver | undefined,
+  ): Promise<HttpResponse> {
+    const size = typeof body === 'string' ? byteLength(body) : body?.byteLength;
+    const sent = http.request(url, {
+      method,
+      agent: this.agentFor(http, url),
+      headers: size === undefined ? headers : { ...headers, 'content-length': size },
+    });
+    if (signal !== undefined) endWith(sent, signal);
+    const answered = deferred<IncomingMessage>();
+    sent.once('socket', (socket) => {
+      const connected = () => observer?.connected?.();
+      if (!socket.connecting) connected();
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
+    });
+    // One that changes the protocol gets no response, and no error either.
+    const onClose = () => answered.reject(new Error('other side closed'));
+    sent.once('close', onClose);
+    sent.once('response', (message) => {
+      // Each is closed some time, and an error takes its time to make.
+      sent.off('close', onClose);
+      answered.resolve(message);
+    });
+    sent.on('error', answered.reject);
+    // ASCII is the same in both, and as Latin it needs no buffer of three times its size.
+    if (typeof body === 'string') sent.end(body, size === body.length ? 'latin1' : 'utf8');
+    else sent.end(body);
+    return new DirectResponse(await answered.promise, this.bodies, observer);
+  }
+
+  private agentFor(http: HttpModule, url: URL): Agent {
+    const known = this.agents.get(url.protocol);
+    if (known !== undefined) return known;
+    const agent = new http.Agent(AGENT_OPTIONS);
+    this.agents.set(url.protocol, agent);
+    return agent;
+  }
+}
+
+/** As Node's own `signal` option does, without its dozen listeners for each request. */
+function endWith(sent: ClientRequest, signal: AbortSignal): void {
+  const forget = onAbort(signal, () => sent.destroy(abortError(signal.reason)));
+  sent.once('close', forget);
+}
+
+function abortError(cause: unknown): Error {
+  return Object.assign(new Error('The operation was aborted', { cause }), {
+    name: 'AbortError',
+    code: 'ABORT_ERR',
+  });
+}
+
+/** Not by `import`, which runs every getter among a module's exports: one loads all of `fetch`. */
+function moduleFor({ protocol }: URL): HttpModule {
+  return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
+}
+
+class DirectResponse implements HttpResponse {
+  readonly status: number;
+  readonly statusText: string;
+  readonly ok: boolean;
+  readonly headers: PlainHeaders;
+  readonly body: MessageBody;
+
+  constructor(message: IncomingMessage, queue: LoopQueue, observer: TrafficObserver | undefined) {
+    this.status = message.statusCode ?? 0;
+    this.statusText = message.statusMessage ?? '';
+    this.ok = this.status >= 200 && this.status < 300;
+    this.headers = plainHeaders(message.rawHeaders);
+    this.body = new MessageBody(decoded(message, this.headers), queue, observer);
+  }
+
+  async text(): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = '';
+    for (let piece = await this.body.read(); piece !== null; piece = await this.body.read()) {
+      text += decoder.decode(piece, { stream: true });
+    }
+    return text + decoder.decode();
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(await this.text());
+  }
+}
+
+/** Of names and values in turn. */
+function plainHeaders(raw: readonly string[]): PlainHeaders {
+  const headers = new PlainHeaders();
+  for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? '', raw[at + 1] ?? '');
+  return headers;
+}
+
+type Zlib = typeof import('node:zlib');
+
+/** Nothing that is packed is asked for; some proxies pack all the same. */
+const UNPACK: Readonly<Record<string, (zlib: Zlib) => Duplex>> = {
+  gzip: (zlib) => zlib.createGunzip(),
+  'x-gzip': (zlib) => zlib.createGunzip(),
+  deflate: (zlib) => zlib.createInflate(),
+  br: (zlib) => zlib.createBrotliDecompress(),
+};
+
+/** Of `headers`, as the message's own are an object that Node builds anew of all of them. */
+function decoded(message: IncomingMessage, headers: PlainHeaders): Readable {
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
+  const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
+  if (unpack === undefined) return message;
+  // Each end and failure of the one becomes that of the other, which is read.
+  const { pipeline } = process.getBuiltinModule('node:stream');
+  return pipeline(message, unpack(process.getBuiltinModule('node:zlib')), () => {});
+}

@@ -1,0 +1,192 @@
+import type { RemovedEntry } from '../../../base/settlement.ts';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject } from '../../../base/json.ts';
+import { systemErrorCode } from '../../../base/errors.ts';
+import { newId } from '../../../base/ids.ts';
+import { look } from '../../files/path-lookup.ts';
+import { NewEntries, type ProtectedPlaces } from './new-entries.ts';
+import type { OpenedEntries } from './file-backup.ts';
+import { openedRecord, readOpenedRecord } from './opened-record.ts';
+
+/** `PID-STARTTIME-ID`: a later process of the same number is another one. */
+const RECORD = /^(\d+)-(\d+)-[a-z0-9]+$/;
+const START_TIME_FIELD = 22;
+const TOUCH_MS = 1_000;
+/** What was made later than this after the last sign of life of its process is somebody else's. */
+const TOLERANCE_MS = 2 * TOUCH_MS;
+
+export interface WatchRecord {
+  /** Notes the files that may stay, by path, with the time of their last change. */
+  accept(files: ReadonlyMap<string, number>): void;
+  remove(): void;
+}
+
+const NO_RECORD: WatchRecord = { accept: () => {}, remove: () => {} };
+
+/**
+ * Notes about running commands, one file each in `directory` (null: none are kept), by which what they made under
+ * protected names is found when the process that ran them was killed.
+ */
+export class WatchRecords {
+  private readonly directory: string | null;
+
+  constructor(directory: string | null) {
+    this.directory = directory;
+  }
+
+  /**
+   * Writes one. A directory that can't be written to keeps no command from running.
+   * `opened`: what git alone may change; null: nothing.
+   */
+  add({ missing, present }: ProtectedPlaces, opened: OpenedEntries | null): WatchRecord {
+    const own = ownName();
+    if (this.directory === null || own === null) return NO_RECORD;
+    const path = join(this.directory, `${own}-${newId()}`);
+    const record: Record<string, unknown> = {};
+    try {
+      mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+      const names = [...present].map(([directory, there]) => [directory, [...there]]);
+      const before = opened === null ? null : openedRecord(opened);
+      Object.assign(record, { missing, present: names, opened: before });
+      writeRecord(path, record);
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === undefined) throw thrown;
+      return NO_RECORD;
+    }
+    const timer = setInterval(() => touch(path), TOUCH_MS);
+    timer.unref();
+    return {
+      accept: (files) => {
+        try {
+          writeRecord(path, { ...record, accepted: [...files] });
+        } catch (thrown) {
+          // The disk is full, or the note was removed by hand: what is left of it still holds.
+          if (systemErrorCode(thrown) === undefined) throw thrown;
+        }
+      },
+      remove: () => {
+        clearInterval(timer);
+        rmSync(path, { force: true });
+      },
+    };
+  }
+
+  /** Puts aside, below `keepIn`, what commands of killed processes have made. */
+  sweep(keepIn: string | null): readonly RemovedEntry[] {
+    const { directory } = this;
+    if (directory === null) return [];
+    return namesOf(directory).flatMap((name) => {
+      const [, pid, startTime] = RECORD.exec(name) ?? [];
+      if (pid === undefined || startTimeOf(Number(pid)) === startTime) return [];
+      const path = join(directory, name);
+      const removed = sweepRecord(path, keepIn);
+      rmSync(path, { force: true });
+      return removed;
+    });
+  }
+}
+
+/** Whole at any moment. */
+function writeRecord(path: string, record: Readonly<Record<string, unknown>>): void {
+  const draft = `${path}.draft`;
+  writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
+  renameSync(draft, path);
+}
+
+function sweepRecord(path: string, keepIn: string | null): readonly RemovedEntry[] {
+  const record = readRecord(path);
+  const lastSign = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (record === null || lastSign === undefined) return [];
+  const accepted = new Map(pairs(record['accepted']));
+  const isOfCommand = (entry: string): boolean =>
+    (look(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
+  const opened = readOpenedRecord(record['opened'], keepIn)?.restoreAll(isOfCommand);
+  const entries = new NewEntries(placesOf(record), () => Promise.resolve(new Set()), keepIn);
+  entries.accept(accepted);
+  return [...(opened?.removed ?? []), ...entries.settleNow(isOfCommand)];
+}
+
+function readRecord(path: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isJsonObject(value) ? value : null;
+  } catch {
+    // Its owner was killed while it wrote it: its command had not begun.
+    return null;
+  }
+}
+
+function placesOf({ missing, present }: Readonly<Record<string, unknown>>): ProtectedPlaces {
+  return {
+    missing: strings(missing),
+    present: new Map(
+      (Array.isArray(present) ? present : []).flatMap((pair) => {
+        const [directory, names] = Array.isArray(pair) ? pair : [];
+        return typeof directory === 'string' ? [[directory, new Set(strings(names))]] : [];
+      }),
+    ),
+  };
+}
+
+function pairs(value: unknown): readonly (readonly [string, number])[] {
+  return (Array.isArray(value) ? value : []).flatMap((pair) => {
+    const [path, time] = Array.isArray(pair) ? pair : [];
+    return typeof path === 'string' && typeof time === 'number' ? [[path, time] as const] : [];
+  });
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function touch(path: string): void {
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+  } catch (thrown) {
+    // It was removed by hand, or the disk can't be written to any more.
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+  }
+}
+
+let own: string | null | undefined;
+
+/** Null where there is no /proc. */
+function ownName(): string | null {
+  if (own === undefined) {
+    const startTime = startTimeOf(process.pid);
+    own = startTime === undefined ? null : `${process.pid}-${startTime}`;
+  }
+  return own;
+}
+
+/** Ticks from boot, of proc(5); undefined where there is no such process. */
+function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field is a name in brackets that may hold anything.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_TIME_FIELD - 3];
+  } catch {
+    // Ended, or no /proc.
+    return undefined;
+  }
+}
+
+function namesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    // Nobody has written one yet.
+    return [];
+  }
+}

@@ -1,0 +1,49 @@
+import { relative } from 'node:path';
+import { committedFiles, type StoredFile } from '../../git/committed-files.ts';
+import { objectId } from '../../git/object-reader.ts';
+import { isInside } from '../../files/paths.ts';
+import type { FileContent } from './file-content.ts';
+import type { TipsBefore, TrustedTips } from './trusted-tips.ts';
+
+const EXECUTABLE = 0o100;
+
+/** The paths of the files whose content is that of a commit that the user or a remote has made. */
+export async function committedAmong(
+  files: readonly FileContent[],
+  begun: readonly TipsBefore[],
+  { tips, git }: { readonly tips: TrustedTips; readonly git: string },
+): Promise<ReadonlySet<string>> {
+  const committed = new Set<string>();
+  for (const before of begun) {
+    const trusted = tips.trustedNow(before);
+    const [first = ''] = trusted;
+    const { top } = before.repository;
+    const pathOf = new Map(
+      files
+        .filter(({ path }) => isInside(top, path) && !isOfGit(relative(top, path)))
+        .map((file) => [storedFile(file, top, first.length), file.path] as const),
+    );
+    const found = await committedFiles(before.repository, trusted, [...pathOf.keys()], { git });
+    for (const file of found) committed.add(pathOf.get(file) ?? '');
+  }
+  return committed;
+}
+
+/** Git writes no such file from a commit, though a hostile one may have it. */
+function isOfGit(path: string): boolean {
+  return path.split('/').some((name) => name.toLowerCase() === '.git');
+}
+
+/** As git would store it, where no filter changes it. */
+function storedFile(
+  { path, kind, content, mode }: FileContent,
+  top: string,
+  idLength: number,
+): StoredFile {
+  const plain = (mode & EXECUTABLE) === 0 ? '100644' : '100755';
+  return {
+    path: relative(top, path),
+    mode: kind === 'link' ? '120000' : plain,
+    id: objectId('blob', content, idLength),
+  };
+}

@@ -1,0 +1,204 @@
+import type { RemovedEntry, Settlement } from '../../../base/settlement.ts';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { errorMessage, systemErrorCode } from '../../../base/errors.ts';
+import { newId } from '../../../base/ids.ts';
+import { addsOnlyHarmless } from '../../git/config-check.ts';
+import { holdDirectory } from '../../files/held-directory.ts';
+import { isOwnWrite } from '../../files/own-writes.ts';
+import { isInside } from '../../files/paths.ts';
+import { contentOf, type FileContent } from './file-content.ts';
+import { isThere, linkOnTheWay, listOf, look } from '../../files/path-lookup.ts';
+import type { CommittedContent } from './new-entries.ts';
+import { putAside } from './quarantine.ts';
+
+const MOST_FILES = 2_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Protected files and directories that a command of git alone may write to. Absolute real paths. */
+export interface OpenedPlaces {
+  /** Of the working tree: what a commit has there. */
+  readonly trees: readonly string[];
+  /** Configuration files. */
+  readonly configurations: readonly string[];
+  /** Of linked working trees: they go with the directory that they lie in, and stay as they are otherwise. */
+  readonly links: readonly string[];
+}
+
+type Restored = Required<Pick<Settlement, 'removed' | 'putBack'>>;
+type Files = ReadonlyMap<string, FileContent>;
+
+/**
+ * Protected files as they were before git ran alone. What is not as git writes it from a commit, or adds more
+ * than harmless settings, is put back.
+ */
+export class OpenedEntries {
+  readonly places: OpenedPlaces;
+  private readonly before: Files;
+  private readonly directory: string | null;
+
+  constructor(places: OpenedPlaces, before: Files, directory: string | null) {
+    this.places = places;
+    this.before = before;
+    this.directory = directory;
+  }
+
+  /** Null: they are too many, or too large, to be put back. `directory`: where what is put aside goes. */
+  static open(places: OpenedPlaces, directory: string | null): OpenedEntries | null {
+    const before = filesOf(places);
+    return before === null ? null : new OpenedEntries(places, before, directory);
+  }
+
+  /** The files as they were. */
+  files(): Iterable<FileContent> {
+    return this.before.values();
+  }
+
+  async settle(committed: CommittedContent): Promise<Settlement> {
+    const now = filesOf(this.places);
+    if (now === null) return { ...this.restoreWhole(), fromCommits: [] };
+    const changed = [...this.changed(now)].filter((path) => !this.mayBe(path, now));
+    const wanted = changed.flatMap((path) => {
+      const file = now.get(path) ?? this.before.get(path);
+      return file === undefined ? [] : [file];
+    });
+    const fine = await committed(wanted);
+    const restored = this.restore(changed.filter((path) => !fine.has(path)));
+    return { ...restored, fromCommits: [...fine] };
+  }
+
+  /**
+   * Puts all back as it was. `isOfCommand`: whether what is at a path now was left by the command at all.
+   * Default: all was.
+   */
+  restoreAll(isOfCommand: (path: string) => boolean = () => true): Restored {
+    const now = filesOf(this.places);
+    if (now === null) return this.restoreWhole();
+    return this.restore(
+      [...this.changed(now)].filter((path) => !isThere(path) || isOfCommand(path)),
+    );
+  }
+
+  /** There is more than can be compared: all of it goes, and what was there comes back. */
+  private restoreWhole(): Restored {
+    const { trees, configurations, links } = this.places;
+    return this.restore([
+      ...new Set([...trees, ...configurations, ...links, ...this.before.keys()]),
+    ]);
+  }
+
+  private *changed(now: Files): Generator<string, void, undefined> {
+    for (const path of new Set([...this.before.keys(), ...now.keys()])) {
+      const [was, is] = [this.before.get(path), now.get(path)];
+      const isSame =
+        was !== undefined &&
+        is !== undefined &&
+        was.kind === is.kind &&
+        was.mode === is.mode &&
+        was.content.equals(is.content);
+      if (!isSame) yield path;
+    }
+  }
+
+  private mayBe(path: string, now: Files): boolean {
+    const [was, is] = [this.before.get(path), now.get(path)];
+    const stats = look(path);
+    if (stats !== undefined && isOwnWrite(path, stats)) return true;
+    if (this.places.links.includes(path)) return look(dirname(path)) === undefined;
+    if (!this.places.configurations.includes(path)) return false;
+    return (
+      was !== undefined &&
+      is?.kind === 'file' &&
+      addsOnlyHarmless(was.content, is.content, (tree) => isTreeOfSubmodule(path, tree))
+    );
+  }
+
+  private restore(paths: readonly string[]): Restored {
+    // What lies above goes first: a link in the place of a directory would lead elsewhere.
+    const removed = paths
+      .toSorted((one, other) => one.length - other.length)
+      .flatMap((path) => (isThere(path) ? (putAside(path, this.directory) ?? []) : []));
+    const putBack: string[] = [];
+    const failed: RemovedEntry[] = [];
+    for (const path of paths) {
+      const was = this.before.get(path);
+      if (was === undefined || isThere(path)) continue;
+      const problem = problemOf(() => write(was));
+      if (problem === null) putBack.push(path);
+      else failed.push({ path, keptAt: null, problem });
+    }
+    return { removed: [...removed, ...failed], putBack };
+  }
+}
+
+function filesOf({ trees, configurations, links }: OpenedPlaces): Files | null {
+  const files = new Map<string, FileContent>();
+  const waiting = [...trees, ...configurations, ...links];
+  let bytes = 0;
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stats = look(path);
+    if (stats === undefined) continue;
+    if (stats.isDirectory()) {
+      const names = listOf(path);
+      if (names === null) return null;
+      waiting.push(...names.map((name) => join(path ?? '', name)));
+    } else {
+      const file = contentOf(path);
+      if (file === null) return null;
+      files.set(path, file);
+      bytes += file.content.length;
+    }
+    if (files.size + waiting.length > MOST_FILES || bytes > MOST_BYTES) return null;
+  }
+  return files;
+}
+
+/** Whether a place that the configuration of a submodule names is one of the repository around it. */
+function isTreeOfSubmodule(configuration: string, tree: string): boolean {
+  const [top = '', ...below] = configuration.split('/.git/modules/');
+  if (below.length === 0 || isAbsolute(tree)) return false;
+  const path = join(dirname(configuration), tree);
+  const isInTop = path !== top && isInside(top, path) && !isInside(join(top, '.git'), path);
+  return isInTop && linkOnTheWay(join(path, 'x')) === undefined;
+}
+
+/** Null: it was put back. One that can't be keeps no other from it. */
+function problemOf(putBack: () => void): string | null {
+  try {
+    putBack();
+    return null;
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return `it could not be put back as it was: ${errorMessage(thrown)}`;
+  }
+}
+
+/** Follows no link on the way: git may have put one there. */
+function write({ path, kind, content, mode }: FileContent): void {
+  const parent = holdDirectory('/', dirname(path), { create: true });
+  try {
+    const draft = parent.at(`${basename(path)}.${newId()}`);
+    if (kind === 'link') symlinkSync(content, draft);
+    else {
+      const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+      const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+      try {
+        for (let at = 0; at < content.length;) at += writeSync(file, content, at);
+        fchmodSync(file, mode);
+      } finally {
+        closeSync(file);
+      }
+    }
+    renameSync(draft, parent.at(basename(path)));
+  } finally {
+    parent.close();
+  }
+}

@@ -1,0 +1,122 @@
+import { delimiter, join } from 'node:path';
+import { readConfiguration } from '../../git/configuration.ts';
+import { unsafeSetting } from '../../git/config-check.ts';
+import { localRepository, remoteUrls } from '../../git/remotes.ts';
+import { readGitFile } from '../../git/read-git-file.ts';
+import { findRepository, type Repository } from '../../git/repository.ts';
+import { isInside } from '../../files/paths.ts';
+import { isProtectedName } from '../../files/protected-names.ts';
+import { modulesIn, worktreesOf } from '../git-rules.ts';
+import { look, namesOf, realPath } from '../../files/path-lookup.ts';
+import type { OpenedPlaces } from './file-backup.ts';
+import { isWritable, type PathRule } from '../plan.ts';
+
+/** What names no program, and is daily work in repositories with submodules. */
+const OF_SUBMODULES = new Set(
+  [
+    'submodule.url submodule.active submodule.alternatelocation submodule.alternateerrorstrategy',
+    'core.worktree core.sparsecheckout core.sparsecheckoutcone',
+    'extensions.partialclone remote.promisor remote.partialclonefilter',
+  ].flatMap((names) => names.split(' ')),
+);
+/** Programs that git runs for files by their attributes. */
+const BY_ATTRIBUTE =
+  /^(?:filter|diff|merge)\..+\.(?:clean|smudge|process|textconv|command|driver)$/;
+const HARMLESS_FILTER = /^git-lfs [\w %-]+$/;
+const MAX_STEPS_BYTES = 1024 * 1024;
+const EXECUTABLE = 0o111;
+
+/**
+ * The protected files that git alone may change: those of the working tree that lie at the top of a root, and the
+ * settings of its repository. Null: the repository, a submodule of it or a place that it pushes to makes git run
+ * something else, such as hooks, or programs are looked for in a root. `held`: the rules for any other command.
+ */
+export function placesForGit(
+  roots: readonly string[],
+  { homes, path }: { readonly homes: readonly string[]; readonly path?: string },
+  held: readonly PathRule[],
+): OpenedPlaces | null {
+  const directoriesOfPrograms = (path ?? '')
+    .split(delimiter)
+    .map((entry) => realPath(entry) ?? entry);
+  if (directoriesOfPrograms.some((entry) => roots.some((root) => isInside(root, entry))))
+    return null;
+  const repositories = roots.flatMap((root) => findRepository(root) ?? []);
+  if (repositories.length === 0 || hasProgramsOfUser(homes)) return null;
+  const directories = [...new Set(repositories.map(({ commonDirectory }) => commonDirectory))];
+  const modules = directories.flatMap(modulesIn);
+  const all: readonly Repository[] = [
+    ...repositories,
+    ...modules.map((path) => ({ top: path, gitDirectory: path, commonDirectory: path })),
+  ];
+  if (!all.every(runsNothing) || !pushTargets(repositories, homes).every(runsNothing)) return null;
+  const protectedNow = new Set(
+    held.filter(({ kind }) => kind === 'protected').map(({ path }) => path),
+  );
+  const existing = (paths: readonly string[]): readonly string[] =>
+    paths.flatMap((path) => realPath(path) ?? []).filter((path) => protectedNow.has(path));
+  return {
+    trees: existing(
+      roots.flatMap((root) =>
+        namesOf(root)
+          .filter((name) => name !== '.git' && isProtectedName(name))
+          .map((name) => join(root, name)),
+      ),
+    ).filter((path) => roots.some((root) => isWritable(root, held) && path.startsWith(`${root}/`))),
+    configurations: existing([...directories, ...modules].map((path) => join(path, 'config'))),
+    links: existing(
+      directories.flatMap((directory) =>
+        worktreesOf(directory).flatMap((name) =>
+          ['gitdir', 'commondir'].map((file) => join(directory, name, file)),
+        ),
+      ),
+    ),
+  };
+}
+
+/** Hooks of the user run whatever the repository holds, and programs by the attributes that it gives its files. */
+function hasProgramsOfUser(homes: readonly string[]): boolean {
+  const files = [
+    '/etc/gitconfig',
+    ...homes.flatMap((home) => [join(home, '.gitconfig'), join(home, '.config/git/config')]),
+  ];
+  const { settings, isWhole } = readConfiguration(files, homes);
+  return (
+    !isWhole ||
+    settings.some(
+      ({ name, value }) =>
+        name === 'core.hookspath' ||
+        (BY_ATTRIBUTE.test(name) && !HARMLESS_FILTER.test(value ?? '')),
+    )
+  );
+}
+
+/** Whether a repository makes git run nothing else: no program of its settings, no hooks, no steps of a rebase. */
+export function runsNothing(repository: Repository): boolean {
+  if (unsafeSetting(repository, OF_SUBMODULES) !== undefined || hasStepsToRun(repository)) {
+    return false;
+  }
+  const hooks = join(repository.commonDirectory, 'hooks');
+  return !namesOf(hooks).some((name) => {
+    if (name.endsWith('.sample')) return false;
+    const stats = look(join(hooks, name));
+    return stats !== undefined && (stats.isSymbolicLink() || (stats.mode & EXECUTABLE) !== 0);
+  });
+}
+
+/** A command may have written them into a rebase that was interrupted. */
+function hasStepsToRun({ gitDirectory }: Repository): boolean {
+  const steps = readGitFile(join(gitDirectory, 'rebase-merge/git-rebase-todo'), MAX_STEPS_BYTES);
+  if (steps === 'missing') return false;
+  return steps === null || /^\s*(?:x|exec)\s/m.test(steps.toString('latin1'));
+}
+
+/** The repositories on this machine among the remotes: what receives a push runs its own hooks. */
+function pushTargets(
+  repositories: readonly Repository[],
+  homes: readonly string[],
+): readonly Repository[] {
+  return repositories.flatMap((repository) =>
+    remoteUrls(repository, homes).flatMap(({ url }) => localRepository(url, repository.top) ?? []),
+  );
+}

@@ -1,0 +1,159 @@
+import type { RemovedEntry, Settlement } from '../../../base/settlement.ts';
+import type { Stats } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isPlainRepository } from '../../git/plain-repository.ts';
+import { isOwnWrite } from '../../files/own-writes.ts';
+import { isProtectedName } from '../../files/protected-names.ts';
+import { contentOf, type FileContent } from './file-content.ts';
+import { linkOnTheWay, look, listOf, namesOf } from '../../files/path-lookup.ts';
+import { putAside } from './quarantine.ts';
+
+/** What was not there when a command began, and what was. Absolute real paths. */
+export interface ProtectedPlaces {
+  /** Nothing was at these paths. */
+  readonly missing: readonly string[];
+  /** By each directory that can be written to: the protected names that it had at its top. */
+  readonly present: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Returns the paths of those files that have the content of a commit of the repository. */
+export type CommittedContent = (files: readonly FileContent[]) => Promise<ReadonlySet<string>>;
+
+/** An entry with more files is not compared with commits. */
+const MOST_FILES = 2_000;
+
+/**
+ * The entries that a command makes under protected names that were missing when it began. Nothing keeps
+ * a command from making them; they are put aside when it has ended, or while it runs in the background.
+ * What stays is what git has written with the content of a commit, a new repository that makes git run nothing,
+ * and what Muster itself has written.
+ */
+export class NewEntries {
+  private readonly places: ProtectedPlaces;
+  private readonly committed: CommittedContent;
+  private readonly directory: string | null;
+  /** Files that may stay as they are, by path. */
+  private readonly accepted = new Map<string, number>();
+  private settling: Promise<Settlement> | null = null;
+
+  /** `directory`: where they are put. */
+  constructor(places: ProtectedPlaces, committed: CommittedContent, directory: string | null) {
+    this.places = places;
+    this.committed = committed;
+    this.directory = directory;
+  }
+
+  /** Lets files stay as long as they are as they were at that time. */
+  accept(files: ReadonlyMap<string, number>): void {
+    for (const [path, time] of files) this.accepted.set(path, time);
+  }
+
+  /** The files that may stay, with the time of their last change. */
+  acceptedFiles(): ReadonlyMap<string, number> {
+    return this.accepted;
+  }
+
+  /** Puts aside what may not stay. */
+  settle(): Promise<Settlement> {
+    this.settling ??= this.compareAndRemove().finally(() => {
+      this.settling = null;
+    });
+    return this.settling;
+  }
+
+  /**
+   * The same at once: what was not compared with commits before may not stay either. `isOfCommand`: whether
+   * an entry was made by the command at all. Default: all were.
+   */
+  settleNow(isOfCommand: (path: string) => boolean = () => true): readonly RemovedEntry[] {
+    return this.found()
+      .filter(({ path }) => isOfCommand(path))
+      .flatMap((entry) => this.remove(entry));
+  }
+
+  /** Whether there is anything that was not compared, or may not stay. */
+  hasUnknown(): boolean {
+    return this.found().some(
+      ({ files }) => files === null || files.some((file) => !this.mayStay(file)),
+    );
+  }
+
+  private async compareAndRemove(): Promise<Settlement> {
+    const fromCommits: string[] = [];
+    const found = this.found();
+    const unknown = found.flatMap(({ files }) => files ?? []).filter((file) => !this.mayStay(file));
+    if (unknown.length > 0) {
+      const contents = unknown.map(({ path }) => contentOf(path)).filter((file) => file !== null);
+      const committed = await this.committed(contents);
+      for (const { path, stats } of unknown) {
+        if (!committed.has(path)) continue;
+        this.accepted.set(path, stats.ctimeMs);
+        fromCommits.push(path);
+      }
+    }
+    return { removed: this.found().flatMap((entry) => this.remove(entry)), fromCommits };
+  }
+
+  private found(): readonly NewEntry[] {
+    const { missing, present } = this.places;
+    const named = [...present].flatMap(([directory, names]) =>
+      namesOf(directory)
+        .filter((name) => isProtectedName(name) && !names.has(name))
+        .map((name) => join(directory, name)),
+    );
+    // No link was in the way before: what is reached through one lies elsewhere, and only the link is new.
+    const made = missing
+      .filter((path) => look(path) !== undefined)
+      .map((path) => linkOnTheWay(path) ?? path);
+    const paths = new Set([...made, ...named.filter((path) => linkOnTheWay(path) === undefined)]);
+    return [...paths].flatMap((path) => {
+      const files = filesOf(path);
+      return files?.length === 0 && look(path) === undefined ? [] : [{ path, files }];
+    });
+  }
+
+  private remove({ path, files }: NewEntry): readonly RemovedEntry[] {
+    if (basename(path) === '.git' && isPlainRepository(path)) return [];
+    const stays = files?.filter((file) => this.mayStay(file)) ?? [];
+    if (files === null || stays.length === 0) return this.putAside(path);
+    return files
+      .filter((file) => !stays.includes(file))
+      .flatMap((file) => this.putAside(file.path));
+  }
+
+  private mayStay({ path, stats }: NewFile): boolean {
+    return this.accepted.get(path) === stats.ctimeMs || isOwnWrite(path, stats);
+  }
+
+  private putAside(path: string): readonly RemovedEntry[] {
+    const removed = putAside(path, this.directory);
+    return removed === null ? [] : [removed];
+  }
+}
+
+interface NewFile {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+interface NewEntry {
+  readonly path: string;
+  /** It, or all that lies in it but directories; null: too many, or a part of it can't be looked at. */
+  readonly files: readonly NewFile[] | null;
+}
+
+function filesOf(top: string): readonly NewFile[] | null {
+  const files: NewFile[] = [];
+  const waiting = [top];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stats = look(path);
+    if (stats === undefined) continue;
+    if (stats.isDirectory()) {
+      const names = listOf(path);
+      if (names === null) return null;
+      waiting.push(...names.map((name) => join(path ?? top, name)));
+    } else files.push({ path, stats });
+    if (files.length > MOST_FILES || waiting.length > MOST_FILES) return null;
+  }
+  return files;
+}

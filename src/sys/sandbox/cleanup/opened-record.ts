@@ -1,0 +1,37 @@
+import { isJsonObject } from '../../../base/json.ts';
+import type { FileContent } from './file-content.ts';
+import { OpenedEntries, type OpenedPlaces } from './file-backup.ts';
+
+/** What is needed to put opened files back in another process; JSON. */
+export function openedRecord(opened: OpenedEntries): unknown {
+  const files = [...opened.files()].map(({ path, kind, mode, content }) => {
+    return { path, kind, mode, content: content.toString('base64') };
+  });
+  return { places: opened.places, files };
+}
+
+/** Null where nothing was opened. `directory`: where what is put aside goes. */
+export function readOpenedRecord(value: unknown, directory: string | null): OpenedEntries | null {
+  if (!isJsonObject(value) || !isJsonObject(value['places'])) return null;
+  const { trees, configurations, links } = value['places'];
+  const places: OpenedPlaces = {
+    trees: strings(trees),
+    configurations: strings(configurations),
+    links: strings(links),
+  };
+  const files = Array.isArray(value['files']) ? value['files'].flatMap(fileOf) : [];
+  return new OpenedEntries(places, new Map(files.map((file) => [file.path, file])), directory);
+}
+
+function fileOf(value: unknown): readonly FileContent[] {
+  if (!isJsonObject(value)) return [];
+  const { path, kind, mode, content } = value;
+  const isFile =
+    typeof path === 'string' && typeof mode === 'number' && typeof content === 'string';
+  if (!isFile || (kind !== 'file' && kind !== 'link')) return [];
+  return [{ path, kind, mode, content: Buffer.from(content, 'base64') }];
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}

@@ -1,0 +1,130 @@
+import type { Settlement } from '../../../base/settlement.ts';
+import { join } from 'node:path';
+import { findRepository, type Repository } from '../../git/repository.ts';
+import { committedAmong } from './committed-entries.ts';
+import { KnownFiles } from './known-files.ts';
+import { NewEntries, type CommittedContent, type ProtectedPlaces } from './new-entries.ts';
+import { NewModules } from './new-modules.ts';
+import type { OpenedEntries } from './file-backup.ts';
+import type { ConfinedCommand } from '../sandbox.ts';
+import { findTrustedProgram } from '../../processes/trusted-program.ts';
+import { TrustedTips } from './trusted-tips.ts';
+import { WatchRecords } from './command-records.ts';
+
+export const NOTHING_SETTLED: Settlement = { removed: [], fromCommits: [] };
+
+/** Where what is taken out of a workspace goes; `records`: the private directory of the sandbox. */
+export function keptIn(records: string | null): string | null {
+  return records === null ? null : join(records, 'removed');
+}
+
+export interface ProtectionSettings {
+  /** The user's PATH, where git is looked for. */
+  readonly path: string;
+  /** A private directory for notes about running commands; null: none are kept. */
+  readonly records: string | null;
+}
+
+interface ProtectedCommand {
+  readonly places: ProtectedPlaces;
+  /** What git alone may change; null: nothing. */
+  readonly opened: OpenedEntries | null;
+  readonly roots: readonly string[];
+}
+
+interface Running {
+  /** Null once it was looked at. */
+  opened: OpenedEntries | null;
+  readonly entries: NewEntries;
+}
+
+/** Looks, when commands have ended, at the protected files that nothing kept them from making or changing. */
+export class Protection {
+  private readonly settings: ProtectionSettings;
+  private readonly records: WatchRecords;
+  private readonly tips = new TrustedTips();
+  private readonly running = new Set<Running>();
+  private readonly ofUser = new KnownFiles();
+
+  constructor(settings: ProtectionSettings) {
+    this.settings = settings;
+    this.records = new WatchRecords(settings.records);
+  }
+
+  /** Takes away what commands of killed processes have made. */
+  sweep(): void {
+    this.records.sweep(keptIn(this.settings.records));
+  }
+
+  /**
+   * Whether protected files are as the user left them. Otherwise another command, which runs now, may have changed
+   * them, and what is found there must not be kept as what was there before.
+   */
+  isSettled(): boolean {
+    return [...this.running].every(
+      ({ opened, entries }) => opened === null && !entries.hasUnknown(),
+    );
+  }
+
+  /** To be called before the command starts. */
+  begin({ places, opened, roots }: ProtectedCommand): Pick<ConfinedCommand, 'settle' | 'release'> {
+    if (places.missing.length === 0 && places.present.size === 0 && opened === null) {
+      return { settle: () => Promise.resolve(NOTHING_SETTLED), release: () => {} };
+    }
+    const { path, records } = this.settings;
+    const record = this.records.add(places, opened);
+    const use = { roots, isGitAlone: opened !== null };
+    const repositories = repositoriesOf(roots);
+    const begun = repositories.map((repository) => this.tips.begin(repository, use));
+    const modules = new NewModules(repositories, keptIn(records));
+    // What runs in the background may have changed what is there a moment ago.
+    if (opened !== null && this.running.size === 0) this.ofUser.add(opened.files());
+    const committed: CommittedContent = async (files) => {
+      const known = this.ofUser.among(files);
+      const others = files.filter(({ path: each }) => !known.has(each));
+      if (others.length === 0 || begun.length === 0) return known;
+      const git = findTrustedProgram('git', path, roots);
+      if (git === undefined) return known;
+      return new Set([
+        ...known,
+        ...(await committedAmong(others, begun, { tips: this.tips, git })),
+      ]);
+    };
+    const entries = new NewEntries(places, committed, keptIn(records));
+    const running: Running = { opened, entries };
+    this.running.add(running);
+    let isReleased = false;
+    return {
+      settle: async () => {
+        const changed = (await running.opened?.settle(committed)) ?? NOTHING_SETTLED;
+        running.opened = null;
+        const made = await entries.settle();
+        if (made.fromCommits.length > 0 && !isReleased) record.accept(entries.acceptedFiles());
+        return {
+          removed: [...changed.removed, ...made.removed, ...modules.settle()],
+          fromCommits: [...changed.fromCommits, ...made.fromCommits],
+          putBack: changed.putBack ?? [],
+        };
+      },
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        this.running.delete(running);
+        running.opened?.restoreAll();
+        entries.settleNow();
+        modules.settle();
+        for (const before of begun) this.tips.end(before);
+        record.remove();
+      },
+    };
+  }
+}
+
+function repositoriesOf(roots: readonly string[]): readonly Repository[] {
+  const byDirectory = new Map<string, Repository>();
+  for (const root of roots) {
+    const repository = findRepository(root);
+    if (repository !== undefined) byDirectory.set(repository.gitDirectory, repository);
+  }
+  return [...byDirectory.values()];
+}

@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import { localRepository, remoteSettings, remoteUrls } from '../../git/remotes.ts';
+import { remoteTipsOf, tipsOf } from '../../git/tips.ts';
+import type { Repository } from '../../git/repository.ts';
+import { isInside } from '../../files/paths.ts';
+
+/** What a repository named when a command began. */
+export interface TipsBefore extends RepositoryUse {
+  readonly repository: Repository;
+  readonly named: ReadonlySet<string>;
+  /** Those whose commits the user or a remote has made. */
+  readonly trusted: ReadonlySet<string>;
+}
+
+/** How a command uses a repository. */
+export interface RepositoryUse {
+  readonly roots: readonly string[];
+  /** Whether nothing but git runs: then what a remote has was fetched from it. */
+  readonly isGitAlone: boolean;
+}
+
+/** A remote that was there before the first command. */
+interface Remote {
+  readonly name: string;
+  /** Undefined: it is on another machine. */
+  readonly local: Repository | undefined;
+}
+
+interface RepositoryTips {
+  /** Ids that appeared while a command ran: it may have made the commits. */
+  readonly made: Set<string>;
+  readonly running: Set<TipsBefore>;
+  readonly remotes: readonly Remote[];
+  /** All that was said of them. */
+  readonly settings: readonly string[];
+}
+
+/**
+ * Tells the commits of the user from those that commands have made. What a command brings under a protected
+ * name may stay only if git has it from the former: any command can make a commit of its own, and name it as
+ * that of a remote. What was fetched counts where the remote lies on this machine and has it, or where git alone
+ * ran and fetched it from a remote that was there before.
+ */
+export class TrustedTips {
+  private readonly byDirectory = new Map<string, RepositoryTips>();
+
+  begin(repository: Repository, use: RepositoryUse): TipsBefore {
+    const tips = this.tipsAt(repository);
+    const named = tipsOf(repository);
+    const running = [...tips.running];
+    const isTrusted = (id: string): boolean =>
+      running.length === 0 ? !tips.made.has(id) : running.some((other) => other.trusted.has(id));
+    const before = { ...use, repository, named, trusted: new Set([...named].filter(isTrusted)) };
+    tips.running.add(before);
+    return before;
+  }
+
+  /** What may be trusted while the command runs: it may have fetched more. */
+  trustedNow(before: TipsBefore): ReadonlySet<string> {
+    return new Set([...before.trusted, ...this.fetched(before)]);
+  }
+
+  end(before: TipsBefore): void {
+    const tips = this.tipsAt(before.repository);
+    if (!tips.running.has(before)) return;
+    const added = [...tipsOf(before.repository)].filter((id) => !before.named.has(id));
+    const fetched = new Set(added.length === 0 ? [] : this.fetched(before));
+    tips.running.delete(before);
+    for (const id of added) if (!fetched.has(id)) tips.made.add(id);
+  }
+
+  private fetched(before: TipsBefore): readonly string[] {
+    const { remotes } = this.tipsAt(before.repository);
+    const ofNeighbours = remotes.flatMap(({ local }) =>
+      local === undefined || isWithin(local, before.roots) ? [] : Array.from(tipsOf(local)),
+    );
+    return [...ofNeighbours, ...this.fetchedByGitAlone(before)];
+  }
+
+  /** Any other command that runs at the same time could name a commit as that of a remote. */
+  private fetchedByGitAlone({ repository, named }: TipsBefore): readonly string[] {
+    const { made, running, remotes, settings } = this.tipsAt(repository);
+    if (![...running].every(({ isGitAlone }) => isGitAlone)) return [];
+    // A new remote may be one that a command has made, and write to the names of another one.
+    if (!isDeepStrictEqual(remoteSettings(repository, []), settings)) return [];
+    return remotes
+      .flatMap(({ name, local }) => (local === undefined ? remoteTipsOf(repository, name) : []))
+      .filter((id) => !named.has(id) && !made.has(id));
+  }
+
+  /** Linked working trees share what is told here. */
+  private tipsAt(repository: Repository): RepositoryTips {
+    const { commonDirectory, top } = repository;
+    const known = this.byDirectory.get(commonDirectory);
+    if (known !== undefined) return known;
+    const tips = {
+      made: new Set<string>(),
+      running: new Set<TipsBefore>(),
+      remotes: remoteUrls(repository, []).map(({ remote, url }) => {
+        return { name: remote, local: localRepository(url, top) };
+      }),
+      settings: remoteSettings(repository, []),
+    };
+    this.byDirectory.set(commonDirectory, tips);
+    return tips;
+  }
+}
+
+/** Whether commands can write to any part of it. */
+function isWithin(
+  { gitDirectory, commonDirectory }: Repository,
+  roots: readonly string[],
+): boolean {
+  return [gitDirectory, commonDirectory].some((path) => roots.some((root) => isInside(root, path)));
+}
