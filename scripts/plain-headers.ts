@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-const PLAIN_HEADERS = join(import.meta.dirname, '../src/sys/http/response-headers.ts');
+const PLAIN_HEADERS = join(import.meta.dirname, '../src/sys/http/header-map.ts');
 /** The one place where the provider packages touch the global: it must be found, or they changed. */
 const EXPECTED = `	const normalizedHeaders = new Headers(normalizeHeaders(headers));
 	const currentUserAgentHeader = normalizedHeaders.get("user-agent") || "";
@@ -35,7 +35,7 @@ export function plainHeadersPlugin(): Plugin {
         }
         const plain = code.replace(EXPECTED, PLAINLY).replace(ASKED, 'if (false) return');
         return {
-          code: `import { PlainHeaders as Headers } from ${JSON.stringify(PLAIN_HEADERS)};\n${plain}`,
+          code: `import { HeaderMap as Headers } from ${JSON.stringify(PLAIN_HEADERS)};\n${plain}`,
           map: null,
         };
       },

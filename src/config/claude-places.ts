@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { projectDirectories } from '../sys/files/project-directories.ts';
+import { listProjectDirectories } from '../sys/files/project-directories.ts';
 import { resolveInRoots } from '../sys/files/real-path.ts';
 
 const FOLDER = '.claude';
@@ -29,7 +29,7 @@ export interface ProjectClaudeFile {
  * holds in each of its parts.
  */
 export function projectClaudeFiles(cwd: string, home: string): readonly ProjectClaudeFile[] {
-  const chain = projectDirectories(cwd);
+  const chain = listProjectDirectories(cwd);
   const boundary = chain.at(-1) ?? cwd;
   // A home directory that is a repository is still the user's own.
   const own = resolveInRoots(home, []).real;

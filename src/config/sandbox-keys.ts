@@ -1,4 +1,4 @@
-import { mayBePassedOn } from '../sys/processes/command-environment.ts';
+import { isPassableToCommands } from '../sys/processes/command-environment.ts';
 import { booleanKey, choiceKey, listKey } from './key-kinds.ts';
 
 /** The keys of the section `sandbox` of the configuration. A project's own file may set none of them. */
@@ -22,7 +22,7 @@ export const SANDBOX_KEYS = {
     combine: 'replace',
     expects:
       'a list of variable names, none of which tells programs what to run (BASH_ENV, GIT_*, LD_PRELOAD, RIPGREP_CONFIG_PATH, …)',
-    takes: mayBePassedOn,
+    takes: isPassableToCommands,
     meaning: 'further environment variables that shell commands see',
   }),
 } as const;

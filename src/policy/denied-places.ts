@@ -1,6 +1,6 @@
 import { join } from 'node:path/posix';
 import type { CallLimit, PermissionRule, Rights } from '../protocol/permission.ts';
-import type { DeniedPlaces } from '../sys/sandbox/sandbox.ts';
+import type { DeniedPaths } from '../sys/sandbox/sandbox.ts';
 import { isLimited } from './call-limits.ts';
 import { namedPlaces } from './path-pattern.ts';
 import { printRule } from './rules.ts';
@@ -36,7 +36,7 @@ const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
 export function deniedPlaces(
   { rules, roots, callLimits = [] }: Pick<Rights, 'rules' | 'roots' | 'callLimits'>,
   { home, answered }: { readonly home: string; readonly answered?: PermissionRule | undefined },
-): DeniedPlaces {
+): DeniedPaths {
   const settled = answered === undefined ? undefined : printRule(answered);
   const unanswered = rules.ask.filter((rule) => printRule(rule) !== settled);
   const narrowing = [...rules.deny, ...unanswered].filter((rule) => !isWholeTool(rule));

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
-import { foldedName, mayBeShortFor } from '../sys/files/folded-name.ts';
+import { foldFileName, mayBeShortNameOf } from '../sys/files/folded-name.ts';
 import { PathParts } from '../sys/files/path-parts.ts';
-import { rootOf } from '../sys/files/paths.ts';
+import { findRoot } from '../sys/files/paths.ts';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/files/protected-names.ts';
 import { isInside } from './call.ts';
 
@@ -22,13 +22,13 @@ export interface ProtectionPlace {
  */
 export function isProtectedPath(path: string, place: ProtectionPlace): boolean {
   if (place.stateDirectories.some((directory) => isInside(directory, path))) return true;
-  const root = rootOf(path, place.roots);
+  const root = findRoot(path, place.roots);
   const below = root === undefined ? path : relative(root, path);
-  const names = below.split('/').map(foldedName);
+  const names = below.split('/').map(foldFileName);
   return names.some((name, index) => PARTS.endAt(names, index) || isLikeProtected(name));
 }
 
 function isLikeProtected(name: string): boolean {
   if (PROTECTED_ENDINGS.some((ending) => name.endsWith(ending))) return true;
-  return name.includes('~') && SINGLE_NAMES.some((long) => mayBeShortFor(name, long));
+  return name.includes('~') && SINGLE_NAMES.some((long) => mayBeShortNameOf(name, long));
 }

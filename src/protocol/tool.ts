@@ -1,4 +1,4 @@
-import type { Settlement } from '../base/settlement.ts';
+import type { CleanupResult } from '../base/cleanup-result.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ErrorCode } from '../base/errors.ts';
@@ -210,7 +210,7 @@ export interface CommandToStart {
   /** What holds it; null: nothing does. */
   readonly held: CommandLimits | null;
   /** Puts aside what it must not have made; when it has ended, or now and then while it runs. */
-  settle(): Promise<Settlement>;
+  settle(): Promise<CleanupResult>;
   /** Call when nothing of it is left, once or more. */
   release(): void;
 }

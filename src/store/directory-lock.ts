@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { MusterError } from '../base/errors.ts';
-import { fileError } from '../sys/files/file-errors.ts';
+import { toFileError } from '../sys/files/file-errors.ts';
 import { holdDirectory } from '../sys/files/held-directory.ts';
 import { nodeFiles } from './node-files.ts';
 import { OwnerLocks } from './owner-lock.ts';
@@ -32,7 +32,7 @@ export async function lockedDirectory<T>(
     // A link there could lead anywhere.
     holdDirectory(directory, place, { create: true, mode }).close();
   } catch (thrown) {
-    throw fileError(place, thrown);
+    throw toFileError(place, thrown);
   }
   const lock = join(place, LOCK);
   const locks = new OwnerLocks({
@@ -78,6 +78,6 @@ function acquire(locks: OwnerLocks, lock: string) {
   try {
     return locks.acquire(lock);
   } catch (thrown) {
-    throw fileError(lock, thrown);
+    throw toFileError(lock, thrown);
   }
 }

@@ -1,5 +1,5 @@
 import { systemErrorCode } from '../base/errors.ts';
-import { leisure } from '../sys/processes/wait-until-idle.ts';
+import { waitUntilIdle } from '../sys/processes/wait-until-idle.ts';
 import type { Descriptors } from './descriptors.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
@@ -65,7 +65,7 @@ export class OutputQueue {
     for (const id of this.#pending.keys()) {
       if (performance.now() > sliceEnds) {
         const mostMs = Math.max(REST_MS, longerUntil - performance.now());
-        await leisure({ lookMs: REST_MS, mostMs });
+        await waitUntilIdle({ sampleMs: REST_MS, maxMs: mostMs });
         sliceEnds = performance.now() + SLICE_MS;
       }
       this.#write(id);

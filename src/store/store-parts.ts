@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../base/clock.ts';
-import { openFileLimit } from '../sys/processes/open-file-limit.ts';
+import { readOpenFileLimit } from '../sys/processes/open-file-limit.ts';
 import { BlobDir } from './blobs.ts';
 import { dataPaths, prepareDataDir, type DataPaths } from './data-dir.ts';
 import { Descriptors } from './descriptors.ts';
@@ -49,7 +49,7 @@ const DESCRIPTORS_WITHOUT_KNOWN_LIMIT = 256;
 const SHARE_OF_LIMIT = 1 / 4;
 
 function usualDescriptors(): number {
-  const limit = openFileLimit();
+  const limit = readOpenFileLimit();
   if (limit === null) return DESCRIPTORS_WITHOUT_KNOWN_LIMIT;
   return Math.min(MOST_DESCRIPTORS, Math.floor(limit * SHARE_OF_LIMIT));
 }

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { UsageError } from '../base/errors.ts';
-import { absolutePath, isInside } from '../sys/files/paths.ts';
+import { toAbsolutePath, isInside } from '../sys/files/paths.ts';
 import { projectRoot } from '../sys/files/project-directories.ts';
 import { readProjectFile, TRUST_ALL } from '../sys/files/project-file.ts';
-import { sha256 } from '../sys/files/read-file.ts';
+import { hashContent } from '../sys/files/read-file.ts';
 import { resolveInRoots } from '../sys/files/real-path.ts';
 import { previewLayer } from '../config/preview.ts';
 import { oneLine } from '../config/quote.ts';
@@ -81,7 +81,7 @@ export class Approvals {
     for (const { file, reading } of chosen) {
       if (reading.kind !== 'read') continue;
       const { kind, path } = file;
-      const entry = { kind, path, sha256: sha256(reading.bytes), project: this.#project };
+      const entry = { kind, path, sha256: hashContent(reading.bytes), project: this.#project };
       const state = stateOf(trusted.get(entryKey(entry)), entry.sha256);
       if (state === 'trusted') continue;
       const grants = await this.#grants(file, reading.bytes);
@@ -173,7 +173,7 @@ export class Approvals {
 
   /** As it is written, and where that leads. */
   #places(path: string): readonly string[] {
-    const place = absolutePath(path, this.#place.cwd, this.#place.home);
+    const place = toAbsolutePath(path, this.#place.cwd, this.#place.home);
     return [place, resolveInRoots(place, []).real];
   }
 

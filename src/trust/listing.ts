@@ -4,7 +4,7 @@ import {
   readProjectFile,
   TRUST_ALL,
 } from '../sys/files/project-file.ts';
-import { sha256 } from '../sys/files/read-file.ts';
+import { hashContent } from '../sys/files/read-file.ts';
 import type { StateWish } from './state-place.ts';
 import { findProjectFiles, type ProjectFile, type UnusableFile } from './project-files.ts';
 import { promptFiles } from './prompt-files.ts';
@@ -87,7 +87,7 @@ export function listed({ file, reading }: FileRead, trusted: Trusted): ListedFil
       return { ...UNKNOWN, kind, path, state: 'unusable', reason };
     }
     case 'read': {
-      const hash = sha256(reading.bytes);
+      const hash = hashContent(reading.bytes);
       const state = stateOf(known, hash);
       const size = reading.bytes.length;
       return { kind, path, state, size, sha256: hash, trustedOn, reason: null };

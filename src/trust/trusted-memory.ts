@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { readProjectFile, TRUST_ALL, type ProjectTrust } from '../sys/files/project-file.ts';
-import { sha256 } from '../sys/files/read-file.ts';
+import { hashContent } from '../sys/files/read-file.ts';
 import { DIRECTORY_BYTES } from '../tools/memory/memory-limits.ts';
 
 /** Whether the notes of an agent, by the path of their index in a project, may enter its prompt. */
@@ -9,7 +9,7 @@ export function isTrustedMemory(path: string, trust: ProjectTrust): boolean {
   const hash = (): string => {
     const place = { ...file, boundary: dirname(path), maxBytes: DIRECTORY_BYTES };
     const reading = readProjectFile(place, TRUST_ALL);
-    return sha256(reading.kind === 'read' ? reading.bytes : '');
+    return hashContent(reading.kind === 'read' ? reading.bytes : '');
   };
   return trust.judge(file, hash).state === 'trusted';
 }

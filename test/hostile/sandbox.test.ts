@@ -38,7 +38,7 @@ async function runAll(
     path: '/usr/bin:/bin',
     roots: [root],
     records: join(world.place('data'), 'records'),
-    surroundings: {
+    hostPaths: {
       homes: [world.place('home')],
       stateDirectories: [world.place('data')],
       runtimeDirectories: [],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isProtectedPath } from '../../src/policy/protected-paths.ts';
-import { foldedName } from '../../src/sys/files/folded-name.ts';
+import { foldFileName } from '../../src/sys/files/folded-name.ts';
 import {
   PROTECTED_ENDINGS,
   PROTECTED_IN_GIT_DIRECTORY,
@@ -99,7 +99,7 @@ test('a root inside a root counts from itself', () => {
 
 test('the list is written as it is compared', () => {
   const all = [...PROTECTED_PATHS, ...PROTECTED_ENDINGS, ...PROTECTED_IN_GIT_DIRECTORY];
-  expect(all.map((path) => path.split('/').map(foldedName).join('/'))).toEqual(all);
+  expect(all.map((path) => path.split('/').map(foldFileName).join('/'))).toEqual(all);
   expect(new Set(all).size).toBe(all.length);
 });
 

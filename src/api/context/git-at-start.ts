@@ -9,7 +9,7 @@ import { projectRoot } from '../../sys/files/project-directories.ts';
  */
 export async function gitAtStart(cwd: string, environment: Environment): Promise<string | null> {
   if (!isRepository(join(projectRoot(cwd), '.git'))) return null;
-  const [{ takeSnapshot }, { gitLines }] = await Promise.all([
+  const [{ takeGitSnapshot: takeSnapshot }, { gitLines }] = await Promise.all([
     import('../../sys/git/snapshot.ts'),
     import('./git-lines.ts'),
   ]);

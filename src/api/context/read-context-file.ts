@@ -4,7 +4,7 @@ import { errorMessage } from '../../base/errors.ts';
 import { withoutHidden } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
 import { openFileInRoots } from '../../sys/files/open-in-roots.ts';
-import { readAtMost } from '../../sys/files/read-at-most.ts';
+import { readWithLimit } from '../../sys/files/read-at-most.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 
@@ -59,7 +59,7 @@ function readRegular(real: string, boundary: string): ContextReading {
   const judged = new Map([[real, { real, mayHaveOtherNames: true }]]);
   const { fd } = openFileInRoots(real, { roots: [boundary], judged });
   try {
-    const bytes = readAtMost(fd, MAX_FILE_BYTES);
+    const bytes = readWithLimit(fd, MAX_FILE_BYTES);
     if (bytes === undefined) return refused(`is larger than the limit of ${MAX_FILE_BYTES} bytes`);
     const read = decodeUtf8(bytes);
     if (!read.ok) return refused(`is no text: ${read.reason}`);

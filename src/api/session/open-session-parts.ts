@@ -17,7 +17,7 @@ import { discoverModels } from '../../model/setup.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import { createRedactor, createStreamRedactor } from '../../store/redact.ts';
 import { readEnvironment } from '../../sys/env.ts';
-import { openFileLimit } from '../../sys/processes/open-file-limit.ts';
+import { readOpenFileLimit } from '../../sys/processes/open-file-limit.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { builtinTools } from '../../tools/index.ts';
@@ -82,7 +82,7 @@ export async function openSessionParts(options: MusterOptions): Promise<SessionP
   for (const problem of setup.problems ?? []) onNotice(problem);
   const admitted = admit(
     { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
-    openFileLimit(),
+    readOpenFileLimit(),
   );
   if (admitted.notice !== null) onNotice(admitted.notice);
   const chooser = createChooser(setup, {

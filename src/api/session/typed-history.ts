@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { readAtMost } from '../../sys/files/read-at-most.ts';
+import { readWithLimit } from '../../sys/files/read-at-most.ts';
 
 const MOST_ENTRIES = 500;
 /** Of one entry: what is longer is in the log of its conversation. */
@@ -75,7 +75,7 @@ function read(path: string): string {
   }
   try {
     if (!fs.fstatSync(fd).isFile()) throw new Error('it is no regular file');
-    const bytes = readAtMost(fd, MOST_BYTES);
+    const bytes = readWithLimit(fd, MOST_BYTES);
     if (bytes === undefined) throw new Error(`it is larger than ${MOST_BYTES} bytes`);
     return bytes.toString('utf8');
   } finally {

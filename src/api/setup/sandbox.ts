@@ -6,8 +6,8 @@ import { isGitAlone } from '../../policy/git-alone.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
 import {
-  machineAsSandbox,
-  noSandbox,
+  createMachineSandbox,
+  createUnavailableSandbox,
   type Confinement,
   type Sandbox,
 } from '../../sys/sandbox/sandbox.ts';
@@ -33,8 +33,9 @@ export interface SandboxPlace extends UserPlace {
 /** The sandbox of this machine as configured. It is loaded when its state is first asked for. */
 export function sandboxOf(place: SandboxPlace): Sandbox {
   const settings = sandboxSettings(place);
-  if (place.kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
-  if (place.kind === 'container') return machineAsSandbox();
+  if (place.kind === 'off')
+    return createUnavailableSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
+  if (place.kind === 'container') return createMachineSandbox();
   const { records } = settings;
   if (records !== null && hasRecords(records)) void sweep(records, place.onNotice ?? (() => {}));
   let opened: Sandbox | undefined;
@@ -88,7 +89,7 @@ function sandboxSettings(place: SandboxPlace): SandboxSettings {
     platform: process.platform,
     path: environment['PATH'] ?? '',
     roots,
-    surroundings: {
+    hostPaths: {
       homes: [...new Set([home, ownHome(home)].map(realPath))],
       // Code that Muster runs is its own, too, where the workspace is the home directory.
       stateDirectories: [dataDir, userConfigDir(place), join(base, 'muster/compiled')].map(
@@ -125,8 +126,8 @@ function hasRecords(records: string): boolean {
 }
 
 async function sweep(records: string, onNotice: (line: string) => void): Promise<void> {
-  const { WatchRecords } = await import('../../sys/sandbox/cleanup/command-records.ts');
-  for (const entry of new WatchRecords(records).sweep(join(records, REMOVED))) {
+  const { CommandRecords } = await import('../../sys/sandbox/cleanup/command-records.ts');
+  for (const entry of new CommandRecords(records).sweep(join(records, REMOVED))) {
     const fate =
       entry.keptAt === null
         ? `could not be moved away (${entry.problem}): look at it`

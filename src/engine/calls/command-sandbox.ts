@@ -4,7 +4,7 @@ import { deniedPlaces } from '../../policy/denied-places.ts';
 import { runsGitAlone } from '../../policy/git-alone.ts';
 import { loadShellParser } from '../../policy/load-shell-parser.ts';
 import type { Confinement, Sandbox } from '../../sys/sandbox/sandbox.ts';
-import { commandEnvironment } from '../../sys/processes/command-environment.ts';
+import { buildCommandEnvironment } from '../../sys/processes/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 
 export interface CommandSetup {
@@ -39,10 +39,10 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
         runsGitAlone: !serves && line !== undefined && (await isGitAlone(line)),
       };
       const { access, network } = confinement;
-      const env = commandEnvironment(readEnvironment(), {
+      const env = buildCommandEnvironment(readEnvironment(), {
         taskId,
-        further: variables,
-        ...(access === 'workspace' ? { set } : {}),
+        extraNames: variables,
+        ...(access === 'workspace' ? { taskVariables: set } : {}),
         git: { access, confined: on },
         network: network || !on,
       });

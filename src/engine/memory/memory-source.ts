@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { agentId } from '../../agents/agent-id.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { MemoryPlace, MemoryScope } from '../../protocol/memory.ts';
-import { memoryDirectory } from '../../sys/files/memory-directories.ts';
+import { locateMemoryDirectory } from '../../sys/files/memory-directories.ts';
 import { projectRoot } from '../../sys/files/project-directories.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 
@@ -17,7 +17,7 @@ export interface MemorySource {
 /** The notes that tasks in `cwd` (absolute, real) share. Looks for the root of the project. */
 export function sharedPlace(source: MemorySource, scope: MemoryScope, cwd: string): MemoryPlace {
   return linked(
-    memoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
+    locateMemoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
   );
 }
 
@@ -29,7 +29,7 @@ export function ownPlace(
 ): MemoryPlace | null {
   if (agent.memory === undefined) return null;
   const bases = { user: source.userDirectory, project: projectRoot(cwd) };
-  return linked(memoryDirectory(agent.memory, agentId(agent), bases));
+  return linked(locateMemoryDirectory(agent.memory, agentId(agent), bases));
 }
 
 /** Follows a link in the user's own directories, and refuses one in a project's. */

@@ -5,7 +5,7 @@ import { pathIn, type CommandRead, type Proof } from '../../policy/read-only/pro
 import { redirectWrites } from '../../policy/redirect-writes.ts';
 import type { ShellParser } from '../../policy/shell-parser.ts';
 import type { Access, Rights } from '../../protocol/permission.ts';
-import { programDirectory } from '../../sys/processes/find-program.ts';
+import { findProgramDirectory } from '../../sys/processes/find-program.ts';
 import { findRepository } from '../../sys/git/repository.ts';
 import { isSystemPath } from '../../sys/files/paths.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
@@ -98,7 +98,7 @@ async function placeProblem(proof: Proven, place: CommandPlace): Promise<string 
 }
 
 function isPlanted(name: string, { searchPath, rights }: CommandPlace): boolean {
-  const directory = programDirectory(name, searchPath);
+  const directory = findProgramDirectory(name, searchPath);
   if (directory === undefined) return false;
   if (SYSTEM_PROGRAMS.some((system) => isInside(system, directory))) return false;
   return rights.roots.some((root) => isInside(root, directory));

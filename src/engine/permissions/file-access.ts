@@ -6,11 +6,11 @@ import { CAUTIONS } from '../../policy/floor.ts';
 import { guardedBelow, withheldBelow, type SearchedDirectory } from '../../policy/withheld.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { FileAccess, Withheld } from '../../protocol/tool.ts';
-import { obeyedPaths } from '../../sys/git/control-paths.ts';
+import { findGitControlPaths } from '../../sys/git/control-paths.ts';
 import { findRepository, type Repository } from '../../sys/git/repository.ts';
-import { liesInGitDirectory } from '../../sys/git/git-directory.ts';
-import { pathHasForeignNames } from '../../sys/files/hard-links.ts';
-import { rootOf } from '../../sys/files/paths.ts';
+import { isInGitDirectory } from '../../sys/git/git-directory.ts';
+import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
+import { findRoot } from '../../sys/files/paths.ts';
 
 /** For a call that opens no files. */
 export const NO_FILES: FileAccess = { roots: [], judged: new Map(), withheldBelow: () => null };
@@ -93,12 +93,12 @@ export function pathCaution(
   use: 'read' | 'write',
   place: FilePlace,
 ): { readonly caution?: PathCaution } {
-  const root = rootOf(real, place.roots);
+  const root = findRoot(real, place.roots);
   if (use === 'write' && root !== undefined) {
-    if (liesInGitDirectory(real, root)) return { caution: 'git_directory' };
+    if (isInGitDirectory(real, root)) return { caution: 'git_directory' };
     if (isObeyedByGit(real, place)) return { caution: 'obeyed_by_git' };
   }
-  return pathHasForeignNames(real) ? { caution: 'other_names' } : {};
+  return pathHasSuspiciousLinks(real) ? { caution: 'other_names' } : {};
 }
 
 function isObeyedByGit(real: string, place: FilePlace): boolean {
@@ -111,7 +111,7 @@ function isObeyedByGit(real: string, place: FilePlace): boolean {
 /** What the repositories that a directory lies in name for git to obey. */
 function obeyedFrom(directory: string, { roots, home }: FilePlace): readonly string[] {
   return repositoriesAbove(directory).flatMap((repository) => {
-    const { hookDirectories, files } = obeyedPaths(repository, { homes: [home], roots });
+    const { hookDirectories, files } = findGitControlPaths(repository, { homes: [home], roots });
     return hookDirectories.concat(files);
   });
 }

@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PromptPartLength, RequestPrefix, ToolSpec } from '../../protocol/model.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { sha256 } from '../../sys/files/read-file.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 import { promptParts, systemPrompt, type PromptInput } from './prompt.ts';
 
 /** What all tasks of one type share of their requests, and where it is kept. */
@@ -104,7 +104,7 @@ export class PrefixCache {
 /** The hash under which the prefix of such tasks is kept, without keeping it. */
 export function prefixHash(input: PromptInput, tools: readonly AnyTool[]): string {
   const prefix = { system: systemPrompt(input), tools: tools.map(toolSpec) };
-  return sha256(prefixText({ ...prefix, parts: partLengths(input) }));
+  return hashContent(prefixText({ ...prefix, parts: partLengths(input) }));
 }
 
 function prefixText({ system, tools, parts }: RequestPrefix): string {

@@ -3,7 +3,7 @@ import { actingPart } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { sha256 } from '../../sys/files/read-file.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 
 /** What a task is given: with the same, and with the same to read, it comes to the same result. */
 export type GivenWork = Pick<
@@ -46,7 +46,7 @@ export function reuseKey(work: GivenWork, redact?: (text: string) => string): st
   const acting = { agent: actingPart(agent), model: modelName(model) };
   const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
   if (isRedacted(text) || (redact !== undefined && redact(text) !== text)) return null;
-  return sha256(text);
+  return hashContent(text);
 }
 
 /** Whether something of it is not known any more. */

@@ -4,12 +4,12 @@ import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { isInside } from '../../base/path-inside.ts';
 import type { FileForm, RewoundFile } from '../../protocol/events/rewound.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { entryStats, withEntry } from '../../sys/files/entry-in-roots.ts';
-import { fileKind } from '../../sys/files/file-errors.ts';
+import { readEntryStats, withHeldEntry } from '../../sys/files/entry-in-roots.ts';
+import { describeFileType } from '../../sys/files/file-errors.ts';
 import { holdDirectory } from '../../sys/files/held-directory.ts';
-import type { OpenPlace } from '../../sys/files/open-in-roots.ts';
-import { rootOf } from '../../sys/files/paths.ts';
-import { readWholeFile, withFile } from '../../sys/files/read-file.ts';
+import type { OpenScope } from '../../sys/files/open-in-roots.ts';
+import { findRoot } from '../../sys/files/paths.ts';
+import { readFullFile, withFile } from '../../sys/files/read-file.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/files/write-file.ts';
 import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
@@ -35,7 +35,7 @@ export async function lookAt(path: string, roots: readonly string[]): Promise<Fo
   if (!exists) return { kind: 'other', what: 'not to be looked at' };
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return { kind: 'nothing' };
-  if (!stats.isFile()) return { kind: 'other', what: fileKind(stats) };
+  if (!stats.isFile()) return { kind: 'other', what: describeFileType(stats) };
   return withFile(path, place, async (file) => {
     const form = { hash: await fileFingerprint(file, NEVER), mode: permissionBits(file.stats) };
     return { kind: 'file', form, stats: file.stats };
@@ -43,9 +43,9 @@ export async function lookAt(path: string, roots: readonly string[]): Promise<Fo
 }
 
 /** Nothing is followed to another place than the path names. One beyond the roots was allowed by a person. */
-function placeOf(path: string, roots: readonly string[]): OpenPlace {
+function placeOf(path: string, roots: readonly string[]): OpenScope {
   const judged = new Map([[path, { real: path, mayHaveOtherNames: false }]]);
-  if (rootOf(path, roots) !== undefined) return { roots, judged };
+  if (findRoot(path, roots) !== undefined) return { roots, judged };
   let directory = dirname(path);
   while (directory !== sep && statOf(directory)?.isDirectory() !== true) {
     directory = dirname(directory);
@@ -71,7 +71,7 @@ export async function keepCurrent(
 ): Promise<void> {
   if (from === null) return;
   const options = { maxBytes: MAX_EDIT_BYTES, signal: NEVER };
-  const { bytes, hash } = await readWholeFile(path, placeOf(path, roots), options);
+  const { bytes, hash } = await readFullFile(path, placeOf(path, roots), options);
   if (hash !== from.hash) throw changed(path);
   await store.keepFormer(bytes);
 }
@@ -112,7 +112,7 @@ export function isAs(
 }
 
 async function remove(path: string, stats: BigIntStats, roots: readonly string[]): Promise<void> {
-  await withEntry(path, placeOf(path, roots), async ({ directory, name, stats: now }) => {
+  await withHeldEntry(path, placeOf(path, roots), async ({ directory, name, stats: now }) => {
     if (now === undefined || !isSameFile(now, stats)) throw changed(path);
     unlinkSync(directory.at(name));
     await syncDirectory(directory.at('.'));
@@ -122,12 +122,12 @@ async function remove(path: string, stats: BigIntStats, roots: readonly string[]
 /** Removes the directories above a file that are empty now that it is gone, but never a root. */
 export function removeEmptyAbove(path: string, roots: readonly string[]): void {
   for (let at = dirname(path); ; at = dirname(at)) {
-    const root = rootOf(at, roots);
+    const root = findRoot(at, roots);
     if (root === undefined || roots.some((each) => isInside(at, each))) return;
     try {
       const above = holdDirectory(root, dirname(at));
       try {
-        if (entryStats(above, basename(at)) !== undefined) rmdirSync(above.at(basename(at)));
+        if (readEntryStats(above, basename(at)) !== undefined) rmdirSync(above.at(basename(at)));
       } finally {
         above.close();
       }

@@ -4,7 +4,7 @@ import { systemErrorCode } from '../../base/errors.ts';
 const MAX_ENTRIES = 2000;
 
 /** The entries of a directory to choose from, the first 2,000; none when it cannot be read. */
-export function namesIn(directory: string): string[] {
+export function firstDirectoryNames(directory: string): string[] {
   try {
     const names: string[] = [];
     const opened = opendirSync(directory);

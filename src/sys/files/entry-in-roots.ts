@@ -1,9 +1,9 @@
 import { lstatSync, type BigIntStats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import { fileError } from './file-errors.ts';
+import { toFileError } from './file-errors.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
-import { placeInRoots, type OpenPlace } from './open-in-roots.ts';
+import { requirePathInRoots, type OpenScope } from './open-in-roots.ts';
 import { isInside } from './paths.ts';
 
 /** An entry of a directory, by its own name: where that is a link, the link and not what it leads to. */
@@ -25,16 +25,16 @@ export interface HeldEntry {
  * that path and where it leads. No entry is a root, or holds one. Throws MusterError: INVALID_PARAM,
  * NOT_FOUND, PERMISSION_DENIED, CONFLICT.
  */
-export async function withEntry<T>(
+export async function withHeldEntry<T>(
   path: string,
-  place: OpenPlace,
+  place: OpenScope,
   use: (entry: HeldEntry) => Promise<T>,
   options: { readonly makeParents?: boolean } = {},
 ): Promise<T> {
   const { makeParents = false } = options;
   try {
-    requireNoRoot(path, placeInRoots(path, place, { mayBeMissing: true }).real, place);
-    const parent = placeInRoots(
+    requireNoRoot(path, requirePathInRoots(path, place, { mayBeMissing: true }).real, place);
+    const parent = requirePathInRoots(
       dirname(path),
       { roots: place.roots },
       { mayBeMissing: makeParents },
@@ -43,7 +43,7 @@ export async function withEntry<T>(
     try {
       const name = basename(path);
       const real = join(parent.real, name);
-      const stats = entryStats(directory, name);
+      const stats = readEntryStats(directory, name);
       requireNoRoot(path, real, place);
       requireJudged(path, { real, parent: parent.real, stats }, place);
       directory.verify();
@@ -53,16 +53,16 @@ export async function withEntry<T>(
     }
   } catch (thrown) {
     if (systemErrorCode(thrown) === 'ELOOP') throw changed(path);
-    throw fileError(path, thrown);
+    throw toFileError(path, thrown);
   }
 }
 
 /** What an entry is at this moment; undefined: it is not there. */
-export function entryStats(directory: HeldDirectory, name: string): BigIntStats | undefined {
+export function readEntryStats(directory: HeldDirectory, name: string): BigIntStats | undefined {
   return lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false });
 }
 
-function requireNoRoot(path: string, real: string, { roots }: OpenPlace): void {
+function requireNoRoot(path: string, real: string, { roots }: OpenScope): void {
   if (!roots.some((root) => isInside(real, root))) return;
   throw new MusterError('INVALID_PARAM', `${path} is a workspace root, or holds one: it stays`);
 }
@@ -73,8 +73,8 @@ interface FoundEntry {
   readonly stats: BigIntStats | undefined;
 }
 
-function requireJudged(path: string, { real, parent, stats }: FoundEntry, place: OpenPlace): void {
-  if (placeInRoots(path, place, { mayBeMissing: true }).real === real) return;
+function requireJudged(path: string, { real, parent, stats }: FoundEntry, place: OpenScope): void {
+  if (requirePathInRoots(path, place, { mayBeMissing: true }).real === real) return;
   if (stats?.isSymbolicLink() !== true) throw changed(path);
   if (parent === dirname(path)) return;
   throw new MusterError(

@@ -19,7 +19,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 };
 
 /** A failure of the file system as an error that names the file and says what is wrong with it. */
-export function fileError(path: string, thrown: unknown): MusterError {
+export function toFileError(path: string, thrown: unknown): MusterError {
   if (thrown instanceof MusterError) return thrown;
   const known = SYSTEM_ERRORS[systemErrorCode(thrown) ?? ''];
   if (known === undefined) {
@@ -30,7 +30,7 @@ export function fileError(path: string, thrown: unknown): MusterError {
 }
 
 /** What something in the file system is, for messages: `a FIFO`, `a directory`. */
-export function fileKind(stats: Stats | BigIntStats): string {
+export function describeFileType(stats: Stats | BigIntStats): string {
   if (stats.isFile()) return 'a file';
   if (stats.isDirectory()) return 'a directory';
   if (stats.isFIFO()) return 'a FIFO (named pipe)';

@@ -8,7 +8,7 @@ const DROPPED_AT_THE_END = '. ';
  * A name as the most forgiving file system compares it: case, width, composition, invisible characters
  * and what is dropped at its end left out (CVE-2025-59944 and its kind).
  */
-export function foldedName(name: string): string {
+export function foldFileName(name: string): string {
   const folded = PLAIN.test(name)
     ? name.toLowerCase()
     : name.normalize('NFKC').replace(IGNORED, '').toUpperCase().toLowerCase();
@@ -21,7 +21,7 @@ export function foldedName(name: string): string {
 const SHORT_NAME = /^([^.~]{1,6})~\d+(?:\.([^.]{0,3}))?$/;
 
 /** Whether a folded name may be the short form of another folded name. */
-export function mayBeShortFor(name: string, long: string): boolean {
+export function mayBeShortNameOf(name: string, long: string): boolean {
   const match = SHORT_NAME.exec(name);
   if (match === null) return false;
   const parts = long.split('.').filter((part) => part !== '');

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, type BigIntStats } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { secretPlaces } from './secret-paths.ts';
+import { listSecretPaths } from './secret-paths.ts';
 
 /** What package managers and git fill with hard links to their own stores. */
 const LINKED_DIRECTORIES =
@@ -22,16 +22,16 @@ const KNOWN_MS = 10_000;
  * what lies in their directories is free, unless it belongs to another user than its directory does, or
  * is one of the known secrets of the home directory or the system.
  */
-export function hasForeignNames(real: string, stats: BigIntStats): boolean {
+export function hasSuspiciousLinks(real: string, stats: BigIntStats): boolean {
   if (!stats.isFile() || stats.nlink <= 1n) return false;
   if (!LINKED_DIRECTORIES.test(real)) return true;
   return ownerOf(dirname(real)) !== stats.uid || knownSecrets().has(identity(stats));
 }
 
 /** The same for a path that is not opened yet; false for what is not there. */
-export function pathHasForeignNames(real: string): boolean {
+export function pathHasSuspiciousLinks(real: string): boolean {
   const stats = look(real);
-  return stats !== undefined && hasForeignNames(real, stats);
+  return stats !== undefined && hasSuspiciousLinks(real, stats);
 }
 
 interface KnownSecrets {
@@ -47,7 +47,7 @@ function knownSecrets(): ReadonlySet<string> {
   const home = homedir();
   if (known?.home !== home || now - known.at > KNOWN_MS) {
     const identities = new Set<string>();
-    for (const path of secretPlaces(home)) {
+    for (const path of listSecretPaths(home)) {
       for (const each of identitiesBelow(path, 0)) identities.add(each);
     }
     known = { home, at: now, identities };

@@ -24,7 +24,7 @@ export interface MemoryBases {
  * The directory of notes of a scope, or there of an agent by the word that is typed for it; `base` is
  * the one of `bases` that it lies in. Pure.
  */
-export function memoryDirectory(
+export function locateMemoryDirectory(
   scope: Scope,
   agent: string | null,
   bases: MemoryBases,
@@ -46,7 +46,7 @@ interface MemoryDirectory {
 }
 
 /** Where a project keeps the directories of agents, below its root; not all are there. */
-export const PROJECT_AGENT_MEMORY: readonly string[] = [OWN, `${OWN}${LOCAL}`].map((name) =>
+export const PROJECT_MEMORY_DIRECTORIES: readonly string[] = [OWN, `${OWN}${LOCAL}`].map((name) =>
   join('.muster', name),
 );
 

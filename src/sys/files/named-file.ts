@@ -1,7 +1,7 @@
 import { constants, createReadStream, fstatSync, lstatSync, openSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import { fileError, fileKind } from './file-errors.ts';
+import { toFileError, describeFileType } from './file-errors.ts';
 import { expandHome } from './paths.ts';
 
 export interface NamedFileOptions {
@@ -13,7 +13,7 @@ export interface NamedFileOptions {
  * The content of a file or a pipe that a person named (`~` is the home directory), piece by piece. A pipe that
  * nobody writes to is waited for without holding up anything else. Throws MusterError that begins with the path.
  */
-export async function* namedFileChunks(
+export async function* readNamedFileChunks(
   named: string,
   { signal }: NamedFileOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
@@ -23,7 +23,7 @@ export async function* namedFileChunks(
     for await (const chunk of stream) yield Buffer.from(chunk);
   } catch (thrown) {
     if (signal?.aborted === true) throw cancelled(path);
-    throw fileError(path, thrown);
+    throw toFileError(path, thrown);
   } finally {
     stream.destroy();
   }
@@ -36,7 +36,7 @@ export async function readNamedFile(
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of namedFileChunks(path, options)) {
+  for await (const chunk of readNamedFileChunks(path, options)) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
       throw new MusterError(
@@ -53,18 +53,21 @@ export async function readNamedFile(
  * Whether there is a file or a pipe to read, looking through links. Throws MusterError that says what is there
  * instead: a directory, a device, a link to nothing.
  */
-export function isNamedFile(path: string): boolean {
+export function hasReadableFile(path: string): boolean {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isFile() === true || stats?.isFIFO() === true) return true;
     if (stats !== undefined) {
-      throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(stats)}, and not a file`);
+      throw new MusterError(
+        'INVALID_PARAM',
+        `${path} is ${describeFileType(stats)}, and not a file`,
+      );
     }
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
     throw new MusterError('NOT_FOUND', `${path} is a link to something that does not exist`);
   } catch (thrown) {
     if (NO_SUCH_PATH.has(systemErrorCode(thrown) ?? '')) return false;
-    throw fileError(path, thrown);
+    throw toFileError(path, thrown);
   }
 }
 
@@ -72,7 +75,7 @@ const NO_SUCH_PATH: ReadonlySet<string> = new Set(['ENOTDIR', 'ENAMETOOLONG']);
 
 async function openNamed(path: string, signal: AbortSignal | undefined): Promise<Readable> {
   if (signal?.aborted === true) throw cancelled(path);
-  if (!isNamedFile(path)) throw new MusterError('NOT_FOUND', `${path} does not exist`);
+  if (!hasReadableFile(path)) throw new MusterError('NOT_FOUND', `${path} does not exist`);
   const fd = openNow(path);
   const options = {
     fd,
@@ -90,7 +93,7 @@ function openNow(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (thrown) {
-    throw fileError(path, thrown);
+    throw toFileError(path, thrown);
   }
 }
 

@@ -1,18 +1,18 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import { fileError, fileKind } from './file-errors.ts';
-import { hasForeignNames } from './hard-links.ts';
+import { toFileError, describeFileType } from './file-errors.ts';
+import { hasSuspiciousLinks } from './hard-links.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
-import { isSystemPath, pathProblem, rootOf } from './paths.ts';
-import { resolveInRoots, type ResolvedPath } from './real-path.ts';
+import { isSystemPath, findPathProblem, findRoot } from './paths.ts';
+import { resolveInRoots, type PathResolution } from './real-path.ts';
 
 /** How often a way that changes under us is walked again before we give up. */
 const MAX_ATTEMPTS = 40;
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /** Where files may be opened. A tool's context is one. */
-export interface OpenPlace {
+export interface OpenScope {
   /** Absolute and real. */
   readonly roots: readonly string[];
   /** What was decided about paths, absolute and as asked: one that leads elsewhere since is not opened. */
@@ -38,9 +38,9 @@ export interface OpenFile {
  * the check and the opening. A file with other names (hard links) only where that was judged. The
  * caller closes `fd`. Throws MusterError: INVALID_PARAM, NOT_FOUND, PERMISSION_DENIED, CONFLICT.
  */
-export function openFileInRoots(path: string, place: OpenPlace): OpenFile {
+export function openFileInRoots(path: string, place: OpenScope): OpenFile {
   return untilSteady(path, () => {
-    const { real, root } = placeInRoots(path, place);
+    const { real, root } = requirePathInRoots(path, place);
     requireRegular(path, lstatSync(real, { bigint: true }));
     const directory = holdDirectory(root, dirname(real));
     try {
@@ -57,13 +57,13 @@ export function openFileInRoots(path: string, place: OpenPlace): OpenFile {
  * The same for an entry of a directory that is held (see `inDirectory`): `real` is absolute, without
  * links and lies in it. For many of one directory.
  */
-export function openHeldFile(directory: HeldDirectory, real: string, place: OpenPlace): OpenFile {
+export function openHeldFile(directory: HeldDirectory, real: string, place: OpenScope): OpenFile {
   try {
     const file = openEntry(real, directory, real);
     requireOwnName(real, file, place);
     return file;
   } catch (thrown) {
-    throw fileError(real, thrown);
+    throw toFileError(real, thrown);
   }
 }
 
@@ -84,13 +84,13 @@ function openEntry(path: string, directory: HeldDirectory, real: string): OpenFi
  * Do something in a directory inside the roots that is held while `act` runs; its entries are reached
  * through `directory.at(name)`. Throws MusterError as `openFileInRoots` does.
  */
-export function inDirectory<T>(
+export function withHeldDirectory<T>(
   path: string,
-  place: OpenPlace,
+  place: OpenScope,
   act: (directory: HeldDirectory, real: string) => T,
 ): T {
   return untilSteady(path, () => {
-    const { real, root } = placeInRoots(path, place);
+    const { real, root } = requirePathInRoots(path, place);
     requireDirectory(path, lstatSync(real, { bigint: true }));
     const directory = holdDirectory(root, real);
     try {
@@ -111,18 +111,18 @@ function untilSteady<T>(path: string, attempt: () => T): T {
     } catch (thrown) {
       const code = systemErrorCode(thrown);
       const changed = code === 'ELOOP' || code === 'ENOTDIR';
-      if (!changed || attempts === MAX_ATTEMPTS) throw fileError(path, thrown);
+      if (!changed || attempts === MAX_ATTEMPTS) throw toFileError(path, thrown);
     }
   }
 }
 
 /** The real path and the root that holds it. Throws what is wrong with it. */
-export function placeInRoots(
+export function requirePathInRoots(
   path: string,
-  { roots, judged }: OpenPlace,
+  { roots, judged }: OpenScope,
   options: { readonly mayBeMissing?: boolean } = {},
 ): { readonly real: string; readonly root: string } {
-  const unusable = pathProblem(path);
+  const unusable = findPathProblem(path);
   if (unusable !== undefined) throw new MusterError('INVALID_PARAM', `the path ${unusable}`);
   const resolved = resolveInRoots(path, roots);
   if (resolved.problem === 'link_loop') {
@@ -130,11 +130,11 @@ export function placeInRoots(
   }
   const decided = judged?.get(path)?.real;
   if (decided !== undefined && decided !== resolved.real) throw ledElsewhere(path, decided);
-  const root = rootOf(resolved.real, roots);
+  const root = findRoot(resolved.real, roots);
   if (root === undefined || isSystemPath(resolved.real)) throw outside(path, resolved, roots);
   const mayBeMissing = options.mayBeMissing === true && resolved.problem === undefined;
   if (!resolved.exists && !mayBeMissing) {
-    throw fileError(path, Object.assign(new Error(path), { code: missingCode(resolved) }));
+    throw toFileError(path, Object.assign(new Error(path), { code: missingCode(resolved) }));
   }
   return { real: resolved.real, root };
 }
@@ -147,7 +147,7 @@ function ledElsewhere(path: string, decided: string): MusterError {
   );
 }
 
-function missingCode(resolved: ResolvedPath): string {
+function missingCode(resolved: PathResolution): string {
   switch (resolved.problem) {
     case 'not_a_directory':
       return 'ENOTDIR';
@@ -160,7 +160,7 @@ function missingCode(resolved: ResolvedPath): string {
   }
 }
 
-function outside(path: string, resolved: ResolvedPath, roots: readonly string[]): MusterError {
+function outside(path: string, resolved: PathResolution, roots: readonly string[]): MusterError {
   const leads = resolved.real === path ? '' : ` leads to ${resolved.real}, which`;
   return new MusterError(
     'PERMISSION_DENIED',
@@ -172,11 +172,11 @@ function requireRegular(path: string, stats: BigIntStats): void {
   requireSteady(stats);
   if (stats.isFile()) return;
   const hint = stats.isDirectory() ? ': use LS to see what is in it' : ', not a regular file';
-  throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(stats)}${hint}`);
+  throw new MusterError('INVALID_PARAM', `${path} is ${describeFileType(stats)}${hint}`);
 }
 
-function requireOwnName(path: string, { fd, real, stats }: OpenFile, { judged }: OpenPlace): void {
-  if (judged?.get(path)?.mayHaveOtherNames === true || !hasForeignNames(real, stats)) return;
+function requireOwnName(path: string, { fd, real, stats }: OpenFile, { judged }: OpenScope): void {
+  if (judged?.get(path)?.mayHaveOtherNames === true || !hasSuspiciousLinks(real, stats)) return;
   closeSync(fd);
   throw new MusterError(
     'PERMISSION_DENIED',
@@ -187,7 +187,7 @@ function requireOwnName(path: string, { fd, real, stats }: OpenFile, { judged }:
 function requireDirectory(path: string, stats: BigIntStats): void {
   requireSteady(stats);
   if (stats.isDirectory()) return;
-  throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(stats)}, not a directory`);
+  throw new MusterError('INVALID_PARAM', `${path} is ${describeFileType(stats)}, not a directory`);
 }
 
 /** What was resolved is no link, unless it has become one since. */

@@ -6,7 +6,7 @@ const written = new Map<string, string>();
 const MOST = 2_000;
 
 /** Notes that Muster itself, and no command, has written the file. `path`: absolute, real. */
-export function noteOwnWrite(path: string): void {
+export function recordOwnWrite(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   written.delete(path);

@@ -2,12 +2,12 @@ import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** None of what is missing or no directory. */
-export function namesOf(directory: string): readonly string[] {
-  return listOf(directory) ?? [];
+export function directoryNames(directory: string): readonly string[] {
+  return readDirectoryNames(directory) ?? [];
 }
 
 /** Null: it is missing, no directory, or can't be listed. */
-export function listOf(directory: string): readonly string[] | null {
+export function readDirectoryNames(directory: string): readonly string[] | null {
   try {
     return readdirSync(directory);
   } catch {
@@ -16,7 +16,7 @@ export function listOf(directory: string): readonly string[] | null {
   }
 }
 
-export function look(path: string): Stats | undefined {
+export function lstatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
@@ -25,7 +25,7 @@ export function look(path: string): Stats | undefined {
   }
 }
 
-export function realPath(path: string): string | undefined {
+export function realPathIfPresent(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
@@ -35,19 +35,19 @@ export function realPath(path: string): string | undefined {
 }
 
 /** The path by the real one of the directory that it is missing in. */
-export function realParent(missing: string | undefined): string | undefined {
-  const parent = missing === undefined ? undefined : realPath(dirname(missing));
+export function resolveMissingPath(missing: string | undefined): string | undefined {
+  const parent = missing === undefined ? undefined : realPathIfPresent(dirname(missing));
   return missing === undefined || parent === undefined
     ? undefined
     : join(parent, basename(missing));
 }
 
 /** The first part of a path (absolute) that is a link; undefined: none is, as far as it is there. */
-export function linkOnTheWay(path: string): string | undefined {
+export function findFirstLink(path: string): string | undefined {
   let at = '/';
   for (const name of dirname(path).split('/')) {
     at = join(at, name);
-    const stats = look(at);
+    const stats = lstatIfPresent(at);
     if (stats === undefined) return undefined;
     if (stats.isSymbolicLink()) return at;
   }
@@ -55,6 +55,6 @@ export function linkOnTheWay(path: string): string | undefined {
 }
 
 /** What is reached through a link is something else. */
-export function isThere(path: string): boolean {
-  return linkOnTheWay(path) === undefined && look(path) !== undefined;
+export function existsWithoutLinks(path: string): boolean {
+  return findFirstLink(path) === undefined && lstatIfPresent(path) !== undefined;
 }

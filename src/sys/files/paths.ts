@@ -13,7 +13,7 @@ const PLAIN_NAME = /^[ -~]*$/;
 const CONTROL_CHARACTERS = lazy(() => /\p{Cc}|\p{Bidi_Control}/u);
 
 /** The root that holds `path`, the innermost one; undefined when it is outside all of them. */
-export function rootOf(path: string, roots: readonly string[]): string | undefined {
+export function findRoot(path: string, roots: readonly string[]): string | undefined {
   let best: string | undefined;
   for (const root of roots) {
     if (isInside(root, path) && (best === undefined || root.length > best.length)) best = root;
@@ -22,7 +22,7 @@ export function rootOf(path: string, roots: readonly string[]): string | undefin
 }
 
 /** What makes a path unusable as it stands, in words that follow its name; undefined: nothing. */
-export function pathProblem(path: string): string | undefined {
+export function findPathProblem(path: string): string | undefined {
   if (path.trim() === '') return 'is empty';
   if (path.includes('\0')) return 'contains a NUL character';
   if (!path.isWellFormed()) return 'contains half a character (a lone surrogate)';
@@ -41,7 +41,7 @@ export function expandHome(path: string, home: string = homedir()): string {
 }
 
 /** The absolute path that `path` means in `cwd`: `~` is the home directory, `..` is taken by name. */
-export function absolutePath(path: string, cwd: string, home?: string): string {
+export function toAbsolutePath(path: string, cwd: string, home?: string): string {
   return resolve(cwd, expandHome(path, home));
 }
 

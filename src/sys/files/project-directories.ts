@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
  * The directories of the project that `cwd` (absolute) lies in: itself and those above it, up to the
  * root of its repository, which is the last; outside of a repository itself alone.
  */
-export function projectDirectories(cwd: string): readonly string[] {
+export function listProjectDirectories(cwd: string): readonly string[] {
   const chain: string[] = [];
   for (let directory = cwd; ; directory = dirname(directory)) {
     chain.push(directory);
@@ -16,7 +16,7 @@ export function projectDirectories(cwd: string): readonly string[] {
 
 /** Where the project begins that `cwd` lies in. */
 export function projectRoot(cwd: string): string {
-  return projectDirectories(cwd).at(-1) ?? cwd;
+  return listProjectDirectories(cwd).at(-1) ?? cwd;
 }
 
 /** Whether something is there; what cannot be looked at counts as not there. Costs no error. */

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../../base/errors.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { openHeldFile } from './open-in-roots.ts';
-import { readAtMost } from './read-at-most.ts';
-import { sha256 } from './read-file.ts';
+import { readWithLimit } from './read-at-most.ts';
+import { hashContent } from './read-file.ts';
 import { resolveInRoots } from './real-path.ts';
 
 /**
@@ -140,7 +140,7 @@ function judge(request: ProjectFileRequest, trust: ProjectTrust, entry: Entry): 
   const { kind, path } = request;
   let content: Buffer | undefined;
   const read = (): Buffer => (content ??= readRegular(entry, request));
-  const verdict = trust.judge({ kind, path }, () => sha256(read()));
+  const verdict = trust.judge({ kind, path }, () => hashContent(read()));
   return verdict.state === 'trusted'
     ? { kind: 'read', bytes: read() }
     : { kind: 'untrusted', verdict };
@@ -163,7 +163,7 @@ function readRegular(
   const judged = new Map([[real, { real, mayHaveOtherNames: true }]]);
   const { fd } = openHeldFile(directory, real, { roots: [boundary], judged });
   try {
-    const bytes = readAtMost(fd, maxBytes);
+    const bytes = readWithLimit(fd, maxBytes);
     if (bytes !== undefined) return bytes;
     throw new Refusal('too-large', `Larger than the limit of ${maxBytes} bytes.`);
   } finally {
@@ -187,7 +187,7 @@ function refused(code: string, reason: string): ProjectFileReading {
 }
 
 /** Why an untrusted file is not used, and what to do, as sentences. */
-export function untrustedReason(verdict: UntrustedVerdict): string {
+export function explainUntrusted(verdict: UntrustedVerdict): string {
   const what =
     verdict.state === 'new'
       ? 'Not trusted yet.'

@@ -7,7 +7,7 @@ const SMALL = 4096;
  * The content of an open file; undefined when it has more than `maxBytes`, whatever size it claims to
  * have. Reads at most one byte over the limit.
  */
-export function readAtMost(descriptor: number, maxBytes: number): Buffer | undefined {
+export function readWithLimit(descriptor: number, maxBytes: number): Buffer | undefined {
   const { size: claimed } = fstatSync(descriptor);
   if (claimed > maxBytes) return undefined;
   // A file that grows, or that claims to be empty and is not (as in /proc), is read to its end.

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { MusterError } from '../../base/errors.ts';
-import { fileError } from './file-errors.ts';
-import { openFileInRoots, type OpenFile, type OpenPlace } from './open-in-roots.ts';
+import { toFileError } from './file-errors.ts';
+import { openFileInRoots, type OpenFile, type OpenScope } from './open-in-roots.ts';
 
 const readBytes = promisify(read);
 
@@ -14,14 +14,14 @@ const SMALL_CHUNK_BYTES = 4_096;
 /** Run `use` on an open file and close it after, whatever happens. */
 export async function withFile<T>(
   path: string,
-  place: OpenPlace,
+  place: OpenScope,
   use: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
   const file = openFileInRoots(path, place);
   try {
     return await use(file);
   } catch (thrown) {
-    throw fileError(path, thrown);
+    throw toFileError(path, thrown);
   } finally {
     closeSync(file.fd);
   }
@@ -48,7 +48,7 @@ export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGen
   }
 }
 
-export interface WholeFile {
+export interface FullFile {
   readonly bytes: Buffer;
   /** sha256 of the bytes, hex. */
   readonly hash: string;
@@ -56,11 +56,11 @@ export interface WholeFile {
 }
 
 /** A whole file of at most `maxBytes`; a larger one is LIMIT_EXCEEDED, read no further than that. */
-export async function readWholeFile(
+export async function readFullFile(
   path: string,
-  place: OpenPlace,
+  place: OpenScope,
   options: { readonly maxBytes: number; readonly signal: AbortSignal },
-): Promise<WholeFile> {
+): Promise<FullFile> {
   return withFile(path, place, async (file) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -70,7 +70,7 @@ export async function readWholeFile(
       chunks.push(Buffer.from(chunk));
     }
     const bytes = Buffer.concat(chunks);
-    return { bytes, hash: sha256(bytes), file };
+    return { bytes, hash: hashContent(bytes), file };
   });
 }
 
@@ -79,6 +79,6 @@ function tooLarge(path: string, maxBytes: number): MusterError {
 }
 
 /** sha256, hex. */
-export function sha256(content: Buffer | string): string {
+export function hashContent(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
 }

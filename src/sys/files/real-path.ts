@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { rootOf } from './paths.ts';
+import { findRoot } from './paths.ts';
 
 /** The kernel gives up after as many links, too. */
 const MAX_LINKS = 40;
@@ -9,7 +9,7 @@ const MAX_LINKS = 40;
 /** Why a path could not be followed to its end. */
 type PathProblem = 'link_loop' | 'not_a_directory' | 'name_too_long' | 'unreadable';
 
-export interface ResolvedPath {
+export interface PathResolution {
   /** Absolute and without links, as far as it exists; the rest is appended by name. */
   readonly real: string;
   /** Whether `real` is one of the roots or lies below one. */
@@ -18,7 +18,7 @@ export interface ResolvedPath {
   readonly problem?: PathProblem;
 }
 
-type Followed = Omit<ResolvedPath, 'inside'>;
+type Followed = Omit<PathResolution, 'inside'>;
 
 /**
  * Where an absolute path really leads, and whether that is inside the roots (absolute real paths).
@@ -26,9 +26,9 @@ type Followed = Omit<ResolvedPath, 'inside'>;
  * Looks at the disk and changes nothing; what it says may be outdated by the time a file is opened,
  * so opening goes through `openInRoots`.
  */
-export function resolveInRoots(path: string, roots: readonly string[]): ResolvedPath {
+export function resolveInRoots(path: string, roots: readonly string[]): PathResolution {
   const followed = realPath(path) ?? followLinks(path);
-  const inside = followed.problem !== 'link_loop' && rootOf(followed.real, roots) !== undefined;
+  const inside = followed.problem !== 'link_loop' && findRoot(followed.real, roots) !== undefined;
   return { ...followed, inside };
 }
 

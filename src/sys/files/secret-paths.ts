@@ -1,4 +1,4 @@
-import { foldedName } from './folded-name.ts';
+import { foldFileName } from './folded-name.ts';
 import { PathParts } from './path-parts.ts';
 
 /** Directories whose files are all secret, wherever they lie; mostly below the home directory. */
@@ -135,7 +135,7 @@ export function isSecretPath(path: string): boolean {
   const parts = path
     .split('/')
     .filter((part) => part !== '')
-    .map(foldedName);
+    .map(foldFileName);
   const name = parts.at(-1);
   if (name === undefined) return false;
   if (isEnvironmentFile(name) || SECRET_PATTERNS.some((pattern) => pattern.test(name))) return true;
@@ -148,7 +148,7 @@ function isEnvironmentFile(name: string): boolean {
 }
 
 /** Where the secrets of a home directory and of the system lie, for what cannot tell them by name. */
-export function secretPlaces(home: string): readonly string[] {
+export function listSecretPaths(home: string): readonly string[] {
   const atHome = [...SECRET_DIRECTORIES, ...SECRET_FILES_IN, ...SECRET_NAMES];
   return [...atHome.map((path) => `${home}/${path}`), ...SECRET_FILES_IN.map((path) => `/${path}`)];
 }

@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemErrorCode } from '../../base/errors.ts';
 
-export interface BelowEntry {
+export interface SubtreeEntry {
   /** Absolute. */
   readonly path: string;
   readonly isDirectory: boolean;
   readonly isLink: boolean;
 }
 
-export interface BelowLimits {
+export interface ScanLimits {
   readonly maxEntries: number;
   readonly maxMs: number;
 }
 
 /** `found`: the first path that the test says yes to. `limit`: there is more than was looked at. */
-export type FoundBelow =
+export type SubtreeScanResult =
   | { readonly end: 'found'; readonly path: string }
   | { readonly end: 'limit' }
   | { readonly end: 'none' };
@@ -30,11 +30,11 @@ const SLICE_MS = 10;
  * Looks for an entry below a directory; names in `.git` and `node_modules` are left out, and links not
  * followed. Directories that can't be read hold nothing that could be read.
  */
-export async function findBelow(
+export async function findInSubtree(
   directory: string,
-  test: (entry: BelowEntry) => boolean,
-  { maxEntries, maxMs }: BelowLimits,
-): Promise<FoundBelow> {
+  test: (entry: SubtreeEntry) => boolean,
+  { maxEntries, maxMs }: ScanLimits,
+): Promise<SubtreeScanResult> {
   const startedAt = performance.now();
   const waiting = [directory];
   let sliceAt = startedAt;
@@ -56,7 +56,7 @@ export async function findBelow(
   return { end: 'none' };
 }
 
-function entriesOf(directory: string): BelowEntry[] {
+function entriesOf(directory: string): SubtreeEntry[] {
   try {
     return readdirSync(directory, { withFileTypes: true }).map((entry) => ({
       path: join(directory, entry.name),

@@ -2,10 +2,10 @@ import * as fs from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import { fileError, fileKind } from './file-errors.ts';
+import { toFileError, describeFileType } from './file-errors.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
-import { noteOwnWrite } from './own-writes.ts';
-import { placeInRoots, type OpenPlace } from './open-in-roots.ts';
+import { recordOwnWrite } from './own-writes.ts';
+import { requirePathInRoots, type OpenScope } from './open-in-roots.ts';
 import { sweepTemporaries, temporaryName } from './temporary-files.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_RDONLY, O_DIRECTORY } = fs.constants;
@@ -18,7 +18,7 @@ const PERMISSION_BITS = 0o777n;
 const SPECIAL_BITS = 0o6000n;
 
 /** What was there when the content was decided; a file that differs from it is not replaced. */
-export type Expected = fs.BigIntStats | 'nothing';
+export type ExpectedFile = fs.BigIntStats | 'nothing';
 
 /** What of a file that was replaced is not as before, its content aside. */
 export type LostProperty = 'owner' | 'special_bits' | 'other_names';
@@ -37,7 +37,7 @@ interface WriteOrder extends WriteOptions {
   /** Where it comes to lie, links resolved. */
   readonly real: string;
   readonly content: Buffer;
-  readonly expected: Expected;
+  readonly expected: ExpectedFile;
 }
 
 /**
@@ -50,12 +50,12 @@ interface WriteOrder extends WriteOptions {
  */
 export async function writeFileInRoots(
   path: string,
-  place: OpenPlace,
+  place: OpenScope,
   content: Buffer,
-  expected: Expected,
+  expected: ExpectedFile,
   options: WriteOptions = {},
 ): Promise<WrittenFile> {
-  const { real, root } = placeInRoots(path, place, { mayBeMissing: true });
+  const { real, root } = requirePathInRoots(path, place, { mayBeMissing: true });
   try {
     if (real === root) throw new MusterError('INVALID_PARAM', `${path} is a directory`);
     const directory = holdDirectory(root, dirname(real), { create: true });
@@ -72,7 +72,7 @@ export async function writeFileInRoots(
       directory.close();
     }
   } catch (thrown) {
-    throw fileError(path, thrown);
+    throw toFileError(path, thrown);
   }
 }
 
@@ -90,7 +90,7 @@ async function replace(
     const lost = await writeTemporary(directory, temporary, write);
     requireExpected(path, target, expected);
     fs.renameSync(directory.at(temporary), target);
-    noteOwnWrite(write.real);
+    recordOwnWrite(write.real);
     await syncDirectory(directory.at('.'));
     return lost;
   } catch (thrown) {
@@ -149,7 +149,7 @@ function giveTo(fd: number, uid: number, gid: number): boolean {
 }
 
 /** Throws CONFLICT when what is there is not what was `expected`, and what it is that may not be written. */
-export function requireExpected(path: string, target: string, expected: Expected): void {
+export function requireExpected(path: string, target: string, expected: ExpectedFile): void {
   const found = fs.lstatSync(target, { bigint: true, throwIfNoEntry: false });
   if (found !== undefined) requireWritable(path, target, found);
   const same =
@@ -162,7 +162,10 @@ export function requireExpected(path: string, target: string, expected: Expected
 /** A file is replaced through its directory, which must not get round the file's own permissions. */
 function requireWritable(path: string, target: string, found: fs.BigIntStats): void {
   if (!found.isFile()) {
-    throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(found)}, not a regular file`);
+    throw new MusterError(
+      'INVALID_PARAM',
+      `${path} is ${describeFileType(found)}, not a regular file`,
+    );
   }
   if ((found.mode & 0o222n) === 0n) {
     throw new MusterError('PERMISSION_DENIED', `${path} is read-only: nobody may write it`);

@@ -26,7 +26,7 @@ const WITHIN_MS = 3_000;
  * of commits or tags). Every object on the way is checked against its id. Looks at the 2,000 nearest commits
  * for at most 3 s; what is not found by then counts as not committed. Never rejects.
  */
-export async function committedFiles(
+export async function findCommittedFiles(
   { gitDirectory }: Repository,
   tips: ReadonlySet<string>,
   files: readonly StoredFile[],

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { parseConfig } from './config-file.ts';
+import { parseGitConfig } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 import type { Repository } from './repository.ts';
 
@@ -33,7 +33,7 @@ const UNREADABLE = 'a configuration that can not be read';
  * A setting of a repository's own configuration that may run a program; undefined: none does.
  * `alsoHarmless`: what can do nothing to the commands that are to be run, as `section.key`.
  */
-export function unsafeSetting(
+export function findUnsafeSetting(
   { gitDirectory, commonDirectory }: Repository,
   alsoHarmless: ReadonlySet<string> = new Set(),
 ): string | undefined {
@@ -73,12 +73,12 @@ const PLACE = /[/:\\]/;
  * Whether a changed configuration file says no more than before, but for settings that name no program and lead
  * nowhere else. `mayBeTree`: whether it may name this working tree. Default: none.
  */
-export function addsOnlyHarmless(
+export function addsOnlyHarmlessSettings(
   before: Buffer,
   after: Buffer,
   mayBeTree: (path: string) => boolean = () => false,
 ): boolean {
-  const [was, is] = [before, after].map((content) => parseConfig(content.toString('utf8')));
+  const [was, is] = [before, after].map((content) => parseGitConfig(content.toString('utf8')));
   if (was === undefined || was === null || is === undefined || is === null) return false;
   const known = new Set(was.map(({ name, value }) => `${name}=${value}`));
   const names = new Set(was.map(({ name }) => name));

@@ -1,5 +1,5 @@
 /** One line of a configuration of git. */
-export interface Setting {
+export interface GitSetting {
   /** `section.key` or `section.subsection.key`; the section and the key in lower case. */
   readonly name: string;
   /** Null where the key stands alone, which for git means true. */
@@ -24,9 +24,9 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What a configuration file says, as git reads it (git-config(1), "Syntax"). Null: git takes it for bad. */
-export function parseConfig(source: string): readonly Setting[] | null {
+export function parseGitConfig(source: string): readonly GitSetting[] | null {
   const text = `${source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')}\n`;
-  const settings: Setting[] = [];
+  const settings: GitSetting[] = [];
   let at = 0;
   let section = '';
   const take = (pattern: RegExp): RegExpExecArray | null => {

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute } from 'node:path';
 import { resolveInRoots } from '../files/real-path.ts';
-import { parseConfig, type Setting } from './config-file.ts';
+import { parseGitConfig, type GitSetting } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 
 const MAX_BYTES = 256 * 1024;
@@ -9,23 +9,23 @@ const MAX_DEPTH = 10;
 const MAX_FILES = 100;
 
 /** What configuration files say, with all that they include. */
-export interface Configuration {
-  readonly settings: readonly Setting[];
+export interface GitConfiguration {
+  readonly settings: readonly GitSetting[];
   /** The files that they include, absolute and real as far as they exist. */
   readonly included: readonly string[];
   /** False: a part could not be read, and what it sets is not known. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /**
  * Reads the files (absolute) that are there. What is included under a condition counts as included,
  * since what the condition is about changes.
  */
-export function readConfiguration(
+export function readGitConfiguration(
   files: readonly string[],
   homes: readonly string[],
-): Configuration {
-  const settings: Setting[] = [];
+): GitConfiguration {
+  const settings: GitSetting[] = [];
   const seen = new Set<string>();
   let isWhole = true;
   const read = (file: string, depth: number): void => {
@@ -39,14 +39,18 @@ export function readConfiguration(
     settings.push(...found);
     for (const { name, value } of found) {
       if (!isInclude(name)) continue;
-      const targets = configuredPaths(value ?? '', dirname(file), homes);
+      const targets = resolveConfiguredPaths(value ?? '', dirname(file), homes);
       if (targets === null) isWhole = false;
       for (const target of targets ?? []) read(target, depth + 1);
     }
   };
   const first = files.map((file) => resolveInRoots(file, []).real);
   for (const file of first) read(file, 0);
-  return { settings, included: [...seen].filter((file) => !first.includes(file)), isWhole };
+  return {
+    settings,
+    included: [...seen].filter((file) => !first.includes(file)),
+    isComplete: isWhole,
+  };
 }
 
 function isInclude(name: string): boolean {
@@ -57,7 +61,7 @@ function isInclude(name: string): boolean {
  * Where a path of a configuration leads, as the kernel follows it from `base` (absolute): to several
  * places where it is not known what `~` means. Null: that can't be told.
  */
-export function configuredPaths(
+export function resolveConfiguredPaths(
   value: string,
   base: string,
   homes: readonly string[],
@@ -71,8 +75,8 @@ export function configuredPaths(
 }
 
 /** Null: it is there, and is not what git could read, or too much of it. */
-function settingsIn(file: string): readonly Setting[] | null {
+function settingsIn(file: string): readonly GitSetting[] | null {
   const content = readGitFile(file, MAX_BYTES);
   if (content === 'missing') return [];
-  return content === null ? null : parseConfig(content.toString('utf8'));
+  return content === null ? null : parseGitConfig(content.toString('utf8'));
 }

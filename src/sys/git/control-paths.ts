@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isInside } from '../files/paths.ts';
-import { configuredPaths, readConfiguration } from './configuration.ts';
+import { resolveConfiguredPaths, readGitConfiguration } from './configuration.ts';
 import type { Repository } from './repository.ts';
 
 /** githooks(5). */
@@ -12,7 +12,7 @@ const HOOKS = [
 ].flatMap((names) => names.split(' '));
 
 /** What git obeys beside a git directory, because the configuration in that one says so. Absolute, real. */
-export interface ObeyedPaths {
+export interface GitControlPaths {
   /** With programs that git runs (`core.hooksPath`). */
   readonly hookDirectories: readonly string[];
   /** Single hooks, and configuration files that are included. */
@@ -20,11 +20,11 @@ export interface ObeyedPaths {
 }
 
 /** Of a directory of hooks in which a whole root lies only the hooks count. `homes`: what `~` may mean. */
-export function obeyedPaths(
+export function findGitControlPaths(
   { top, gitDirectory, commonDirectory }: Repository,
   { homes, roots }: { readonly homes: readonly string[]; readonly roots: readonly string[] },
-): ObeyedPaths {
-  const { settings, included } = readConfiguration(
+): GitControlPaths {
+  const { settings, included } = readGitConfiguration(
     [
       join(commonDirectory, 'config'),
       join(commonDirectory, 'config.worktree'),
@@ -34,7 +34,7 @@ export function obeyedPaths(
   );
   const directories = settings
     .filter(({ name, value }) => name === 'core.hookspath' && value !== null && value !== '')
-    .flatMap(({ value }) => configuredPaths(value ?? '', top, homes) ?? []);
+    .flatMap(({ value }) => resolveConfiguredPaths(value ?? '', top, homes) ?? []);
   const holdsRoot = (path: string): boolean => roots.some((root) => isInside(path, root));
   return {
     hookDirectories: directories.filter((path) => !holdsRoot(path)),

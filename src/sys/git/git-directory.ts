@@ -12,7 +12,7 @@ const SHARED_PARTS = ['HEAD', 'commondir'];
  * make its directory one: the gitdir of a worktree or submodule, a bare repository. Git runs what
  * `config` and `hooks` of such a directory say. Looked for from the path up to the root that holds it.
  */
-export function liesInGitDirectory(path: string, root: string): boolean {
+export function isInGitDirectory(path: string, root: string): boolean {
   for (let at = dirname(path); isInside(root, at); at = dirname(at)) {
     const made = relative(at, path).split('/')[0];
     const has = (part: string): boolean => part === made || existsSync(join(at, part));

@@ -34,7 +34,7 @@ const UNCONFINED: readonly Pair[] = [['diff.external', '']];
  * Variables that keep git from running programs that a hostile repository names. They go before every configuration file, and do not reach drivers by name
  * (`diff.NAME.command`, `filter.NAME.clean`), which only a sandbox stops.
  */
-export function gitEnvironment({ access, confined }: GitLimits): Environment {
+export function buildGitEnvironment({ access, confined }: GitLimits): Environment {
   const isReadOnly = access === 'read-only';
   const pairs = [
     ...ALWAYS,

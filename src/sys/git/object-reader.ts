@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { gitEnvironment } from './git-environment.ts';
-import { withoutInherited } from '../processes/inherited-descriptors.ts';
+import { buildGitEnvironment } from './git-environment.ts';
+import { stdioWithoutInherited } from '../processes/inherited-descriptors.ts';
 
 export interface GitObject {
   readonly type: 'commit' | 'tree' | 'blob' | 'tag';
@@ -27,13 +27,13 @@ export class ObjectReader {
     this.child = spawn(git, [`--git-dir=${gitDirectory}`, 'cat-file', '--batch'], {
       cwd: '/',
       env: {
-        ...gitEnvironment({ access: 'read-only', confined: false }),
+        ...buildGitEnvironment({ access: 'read-only', confined: false }),
         GIT_NO_REPLACE_OBJECTS: '1',
         // A partial clone must not ask its remote for what is missing.
         GIT_NO_LAZY_FETCH: '1',
         GIT_ALLOW_PROTOCOL: '',
       },
-      stdio: ['pipe', 'pipe', 'ignore', ...withoutInherited()],
+      stdio: ['pipe', 'pipe', 'ignore', ...stdioWithoutInherited()],
     });
     this.child.stdout?.on('data', (chunk: Buffer) => this.take(chunk));
     this.child.once('error', () => this.end());
@@ -82,7 +82,9 @@ export class ObjectReader {
     const content = this.received.subarray(lineEnd + 1, end);
     this.received = this.received.subarray(end + 1);
     const { id } = this.waiting;
-    this.answer(objectId(type, content, id.length) === id ? { type: asType(type), content } : null);
+    this.answer(
+      hashGitObject(type, content, id.length) === id ? { type: asType(type), content } : null,
+    );
   }
 
   private answer(object: GitObject | null): void {
@@ -93,7 +95,7 @@ export class ObjectReader {
 }
 
 /** The id that git gives an object; of `length` 64 in repositories that use SHA-256. */
-export function objectId(type: string, content: Buffer, length: number): string {
+export function hashGitObject(type: string, content: Buffer, length: number): string {
   const hash = createHash(length === 64 ? 'sha256' : 'sha1');
   return hash.update(`${type} ${content.length}\0`).update(content).digest('hex');
 }

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { unsafeSetting } from './config-check.ts';
+import { findUnsafeSetting } from './config-check.ts';
 
 /** What leads git elsewhere, or names filters. A new repository has none of it. */
 const LEADING = ['commondir', 'config.worktree', 'info/attributes'];
@@ -22,7 +22,7 @@ export function isPlainRepository(directory: string): boolean {
     names.every(isPlainEntry) &&
     !names.includes('modules') &&
     LEADING.every((name) => look(join(directory, name)) === undefined) &&
-    unsafeSetting({ top: directory, gitDirectory: directory, commonDirectory: directory }) ===
+    findUnsafeSetting({ top: directory, gitDirectory: directory, commonDirectory: directory }) ===
       undefined &&
     namesIn(join(directory, 'hooks')).every((name) => name.endsWith('.sample'))
   );

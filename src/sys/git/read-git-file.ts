@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { systemErrorCode } from '../../base/errors.ts';
-import { readAtMost } from '../files/read-at-most.ts';
+import { readWithLimit } from '../files/read-at-most.ts';
 
 /**
  * The content of a file that git would read. Null: it is there and can't be told, being no regular file
@@ -10,7 +10,7 @@ export function readGitFile(path: string, maxBytes: number): Buffer | 'missing' 
   try {
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      return fstatSync(descriptor).isFile() ? (readAtMost(descriptor, maxBytes) ?? null) : null;
+      return fstatSync(descriptor).isFile() ? (readWithLimit(descriptor, maxBytes) ?? null) : null;
     } finally {
       closeSync(descriptor);
     }

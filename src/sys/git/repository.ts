@@ -22,7 +22,7 @@ export function findRepository(directory: string): Repository | undefined {
   for (let top = directory; ; top = dirname(top)) {
     const gitDirectory = gitDirectoryOf(top);
     if (gitDirectory !== undefined) {
-      const common = textOf(join(gitDirectory, 'commondir'))?.trim();
+      const common = readGitText(join(gitDirectory, 'commondir'))?.trim();
       const commonDirectory =
         common === undefined ? gitDirectory : realPathFrom(gitDirectory, common);
       return { top, gitDirectory, commonDirectory };
@@ -37,7 +37,7 @@ function gitDirectoryOf(top: string): string | undefined {
   const stats = look(path);
   if (stats === undefined) return undefined;
   if (stats.isDirectory()) return realPathFrom(top, '.git');
-  const target = /^gitdir: (.+)\s*$/.exec(textOf(path) ?? '')?.[1];
+  const target = /^gitdir: (.+)\s*$/.exec(readGitText(path) ?? '')?.[1];
   return target === undefined ? undefined : realPathFrom(top, target);
 }
 
@@ -57,7 +57,7 @@ function realPathFrom(base: string, path: string): string {
 }
 
 /** Undefined when there is no such file, or none that git could read: then it says nothing. */
-export function textOf(path: string): string | undefined {
+export function readGitText(path: string): string | undefined {
   const content = readGitFile(path, MAX_POINTER_BYTES);
   return content === 'missing' ? undefined : content?.toString('utf8');
 }

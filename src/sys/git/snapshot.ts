@@ -2,14 +2,14 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import type { Environment } from '../env.ts';
-import { gitEnvironment } from './git-environment.ts';
-import { withoutInherited } from '../processes/inherited-descriptors.ts';
-import { endWithAll } from '../processes/process-group.ts';
+import { buildGitEnvironment } from './git-environment.ts';
+import { stdioWithoutInherited } from '../processes/inherited-descriptors.ts';
+import { registerForShutdown } from '../processes/process-group.ts';
 import { findTrustedProgram } from '../processes/trusted-program.ts';
-import { unsafeSetting } from './config-check.ts';
+import { findUnsafeSetting } from './config-check.ts';
 import { readGitFile } from './read-git-file.ts';
 import { findRepository } from './repository.ts';
-import { parseStatus, type GitStatus } from './status.ts';
+import { parseGitStatus, type GitStatus } from './status.ts';
 
 /** How a repository stood at one moment. */
 export interface GitSnapshot extends GitStatus {
@@ -19,7 +19,7 @@ export interface GitSnapshot extends GitStatus {
   readonly commits: readonly string[];
 }
 
-export interface SnapshotOptions {
+export interface GitSnapshotOptions {
   readonly environment: Environment;
   /** Milliseconds; what takes longer is given up. Default: 50. */
   readonly withinMs?: number;
@@ -56,12 +56,12 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
  * says no, its configuration names what might be run or lead elsewhere, or it took too long. Starts
  * nothing where there is no repository. Never rejects.
  */
-export async function takeSnapshot(
+export async function takeGitSnapshot(
   directory: string,
-  { environment, withinMs = WITHIN_MS }: SnapshotOptions,
+  { environment, withinMs = WITHIN_MS }: GitSnapshotOptions,
 ): Promise<GitSnapshot | null> {
   const repository = findRepository(directory);
-  if (repository === undefined || unsafeSetting(repository, WITHOUT_EFFECT) !== undefined) {
+  if (repository === undefined || findUnsafeSetting(repository, WITHOUT_EFFECT) !== undefined) {
     return null;
   }
   const { top, gitDirectory } = repository;
@@ -69,7 +69,7 @@ export async function takeSnapshot(
   const git = findTrustedProgram('git', environment['PATH'] ?? '', [top]);
   if (git === undefined) return null;
   const said = await run(git, { cwd: top, env: environmentFor(top, environment), withinMs });
-  const status = said === null ? null : parseStatus(said.status);
+  const status = said === null ? null : parseGitStatus(said.status);
   if (said === null || status === null) return null;
   const commits = said.log.split('\n').filter((line) => line !== '');
   return { top, ...status, commits };
@@ -83,7 +83,7 @@ function environmentFor(top: string, environment: Environment): Environment {
   });
   return {
     ...Object.fromEntries(kept),
-    ...gitEnvironment({ access: 'read-only', confined: false }),
+    ...buildGitEnvironment({ access: 'read-only', confined: false }),
     GIT_CEILING_DIRECTORIES: dirname(top),
     GIT_WORK_TREE: top,
     GIT_NO_LAZY_FETCH: '1',
@@ -126,7 +126,7 @@ function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | nu
       child.unref();
       end(null);
     };
-    const forget = endWithAll(async () => kill());
+    const forget = registerForShutdown(async () => kill());
     // What came in while this process was busy is heard of first.
     const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), withinMs);
     const status = collect(child.stdout, giveUp);
@@ -143,7 +143,7 @@ function start(git: string, cwd: string, env: Environment): ChildProcess | null 
       cwd,
       env: { ...env },
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', ...withoutInherited()],
+      stdio: ['ignore', 'pipe', 'pipe', ...stdioWithoutInherited()],
     });
   } catch (thrown) {
     if (systemErrorCode(thrown) === undefined) throw thrown;

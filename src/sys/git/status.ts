@@ -15,7 +15,7 @@ export interface GitStatus {
 }
 
 /** What `git status --porcelain=v1 --branch -z` wrote; null: it did not come to its end. */
-export function parseStatus(output: string): GitStatus | null {
+export function parseGitStatus(output: string): GitStatus | null {
   if (!output.startsWith('## ') || !output.endsWith('\0')) return null;
   const [head = '', ...entries] = output.slice(0, -1).split('\0');
   const changes: ChangedPath[] = [];

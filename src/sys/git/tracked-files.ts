@@ -17,7 +17,7 @@ export interface TrackedFiles {
  * The files that git keeps, read from its index (gitformat-index, versions 2 to 4, SHA-1). Null: they can't be
  * told, because it is too large or of another form.
  */
-export function trackedFiles({ gitDirectory }: Repository): TrackedFiles | null {
+export function readTrackedFiles({ gitDirectory }: Repository): TrackedFiles | null {
   const path = join(gitDirectory, 'index');
   const content = readGitFile(path, MAX_INDEX_BYTES);
   if (content === 'missing') return { names: [], hasSubmodules: false };

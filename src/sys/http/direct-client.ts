@@ -3,9 +3,9 @@ import type { Duplex, Readable } from 'node:stream';
 import { deferred, onAbort } from '../../base/async.ts';
 import { LoopQueue } from '../../base/loop-queue.ts';
 import { byteLength } from '../../base/text.ts';
-import { fetchFailed, MessageBody } from './response-body.ts';
+import { createFetchError, IncomingBody } from './response-body.ts';
 import type { HttpRequest, HttpResponse, TrafficObserver } from './http-types.ts';
-import { PlainHeaders } from './response-headers.ts';
+import { HeaderMap } from './header-map.ts';
 
 interface HttpModule {
   readonly Agent: new (options: object) => Agent;
@@ -39,7 +39,7 @@ export class DirectClient {
       return await this.send(moduleFor(url), url, request, observer);
     } catch (thrown) {
       if (request.signal?.aborted === true) throw request.signal.reason;
-      throw fetchFailed(thrown);
+      throw createFetchError(thrown);
     }
   }
 
@@ -108,15 +108,15 @@ class DirectResponse implements HttpResponse {
   readonly status: number;
   readonly statusText: string;
   readonly ok: boolean;
-  readonly headers: PlainHeaders;
-  readonly body: MessageBody;
+  readonly headers: HeaderMap;
+  readonly body: IncomingBody;
 
   constructor(message: IncomingMessage, queue: LoopQueue, observer: TrafficObserver | undefined) {
     this.status = message.statusCode ?? 0;
     this.statusText = message.statusMessage ?? '';
     this.ok = this.status >= 200 && this.status < 300;
     this.headers = plainHeaders(message.rawHeaders);
-    this.body = new MessageBody(decoded(message, this.headers), queue, observer);
+    this.body = new IncomingBody(decoded(message, this.headers), queue, observer);
   }
 
   async text(): Promise<string> {
@@ -134,8 +134,8 @@ class DirectResponse implements HttpResponse {
 }
 
 /** Of names and values in turn. */
-function plainHeaders(raw: readonly string[]): PlainHeaders {
-  const headers = new PlainHeaders();
+function plainHeaders(raw: readonly string[]): HeaderMap {
+  const headers = new HeaderMap();
   for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? '', raw[at + 1] ?? '');
   return headers;
 }
@@ -151,7 +151,7 @@ const UNPACK: Readonly<Record<string, (zlib: Zlib) => Duplex>> = {
 };
 
 /** Of `headers`, as the message's own are an object that Node builds anew of all of them. */
-function decoded(message: IncomingMessage, headers: PlainHeaders): Readable {
+function decoded(message: IncomingMessage, headers: HeaderMap): Readable {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
   if (unpack === undefined) return message;

@@ -25,13 +25,16 @@ export function createHttpFetch(env: Environment): HttpFetch {
     }
     const proxy = mayBeProxied ? await proxyOf(url, env) : null;
     if (proxy === null) return withoutRedirect(await direct.fetch(url, request, observer));
-    proxied ??= import('./proxy-client.ts').then(({ proxyClient }) => proxyClient());
+    proxied ??= import('./proxy-client.ts').then(({ createProxyClient: proxyClient }) =>
+      proxyClient(),
+    );
     return withoutRedirect(await (await proxied)(url, proxy, { request, observer }));
   };
 }
 
 async function proxyOf(url: URL, env: Environment): Promise<URL | null> {
-  const { proxyFor, proxySettings } = await import('./proxy-settings.ts');
+  const { selectProxy: proxyFor, readProxySettings: proxySettings } =
+    await import('./proxy-settings.ts');
   const settings = proxySettings(env);
   return settings === null ? null : proxyFor(url, settings);
 }

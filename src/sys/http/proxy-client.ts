@@ -25,7 +25,7 @@ export type ProxyClient = (
 ) => Promise<HttpResponse>;
 
 /** Makes a client that keeps its connections to each proxy. */
-export function proxyClient(): ProxyClient {
+export function createProxyClient(): ProxyClient {
   const agents = new Map<string, ProxyAgent>();
   return async (url, proxy, { request, observer }) => {
     let agent = agents.get(proxy.href);

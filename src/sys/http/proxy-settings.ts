@@ -17,7 +17,7 @@ const HTTP_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'];
 const HTTPS_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
 /** Reads the proxies from the environment, lower case first; null: it names none. */
-export function proxySettings(env: Environment): ProxySettings | null {
+export function readProxySettings(env: Environment): ProxySettings | null {
   const http = proxyIn(HTTP_VARIABLES, env);
   const https = proxyIn(HTTPS_VARIABLES, env);
   if (http === null && https === null) return null;
@@ -69,8 +69,8 @@ function isDecodable(text: string): boolean {
 }
 
 /** Returns the proxy that a request goes through; null: it goes directly. */
-export function proxyFor(url: URL, { http, https, none }: ProxySettings): URL | null {
-  if (isLoopback(url) || isExempt(url, none)) return null;
+export function selectProxy(url: URL, { http, https, none }: ProxySettings): URL | null {
+  if (isLoopback(url) || isExemptFromProxy(url, none)) return null;
   return url.protocol === 'https:' ? https : http;
 }
 
@@ -83,7 +83,7 @@ function isLoopback({ hostname }: URL): boolean {
  * Whether `NO_PROXY` names the host of a URL. As with curl, a name stands for the host and all below it, with or
  * without a dot or `*.` before it; there are also `*`, addresses, networks such as `10.0.0.0/8`, and ports.
  */
-export function isExempt(url: URL, none: string): boolean {
+export function isExemptFromProxy(url: URL, none: string): boolean {
   const host = bare(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return none

@@ -9,7 +9,7 @@ const MOST_WAITING_BYTES = 16_384;
 const MOST_UNREAD = 16;
 
 /** As `fetch` fails. */
-export function fetchFailed(cause: unknown): Error {
+export function createFetchError(cause: unknown): Error {
   return new TypeError('fetch failed', { cause });
 }
 
@@ -21,7 +21,7 @@ type End = { readonly failed: false } | { readonly failed: true; readonly error:
  * Pieces that came before an error are read before it. Node's web streams are not used: they take several
  * promises for each piece, and 30 ms to load.
  */
-export class MessageBody implements ResponseBody {
+export class IncomingBody implements ResponseBody {
   private readonly message: Readable;
   private readonly queue: LoopQueue;
   private readonly waiting: Buffer[] = [];
@@ -98,7 +98,7 @@ export class MessageBody implements ResponseBody {
   }
 
   private fail(cause: unknown): void {
-    if (this.end === null) this.settle({ failed: true, error: fetchFailed(cause) });
+    if (this.end === null) this.settle({ failed: true, error: createFetchError(cause) });
   }
 
   /** The first end stands. */

@@ -1,7 +1,7 @@
 import { delimiter, isAbsolute } from 'node:path';
 import type { Environment } from '../env.ts';
-import { gitEnvironment, type GitLimits } from '../git/git-environment.ts';
-import { networkEnvironment } from './network-environment.ts';
+import { buildGitEnvironment, type GitLimits } from '../git/git-environment.ts';
+import { buildNetworkEnvironment } from './network-environment.ts';
 import { UNATTENDED } from './unattended-environment.ts';
 
 const PASSED_ON = new Set(['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ']);
@@ -46,13 +46,13 @@ export function isVariableName(name: string): boolean {
 }
 
 /** Whether a task may set this variable for its own commands. Names count whatever their case. */
-export function mayBeSet(name: string): boolean {
+export function isSettableByTask(name: string): boolean {
   const upper = name.toUpperCase();
-  return mayBePassedOn(upper) && !OF_THE_USER.some((names) => names.test(upper));
+  return isPassableToCommands(upper) && !OF_THE_USER.some((names) => names.test(upper));
 }
 
 /** Whether a user may have this variable passed on (`sandbox.env`). */
-export function mayBePassedOn(name: string): boolean {
+export function isPassableToCommands(name: string): boolean {
   return isVariableName(name) && !STEERING.test(name);
 }
 
@@ -60,9 +60,9 @@ export interface CommandVariables {
   /** Absent: it belongs to none. */
   readonly taskId?: string;
   /** Names of further variables that are passed on (`sandbox.env`). */
-  readonly further?: readonly string[];
+  readonly extraNames?: readonly string[];
   /** What the task has set for its commands (`mayBeSet`). */
-  readonly set?: Readonly<Record<string, string>>;
+  readonly taskVariables?: Readonly<Record<string, string>>;
   readonly git: GitLimits;
   /** Whether it can reach servers; undefined: that is not known. */
   readonly network?: boolean;
@@ -73,24 +73,24 @@ export interface CommandVariables {
  * lists, and nothing else that could be a secret. `PATH` loses its relative entries, so that a file in the workspace cannot
  * take a program's place. `TASK_VARIABLE` lets a later run find what this one left behind.
  */
-export function commandEnvironment(
+export function buildCommandEnvironment(
   own: Environment,
-  { taskId, further = [], set = {}, git, network }: CommandVariables,
+  { taskId, extraNames: further = [], taskVariables: set = {}, git, network }: CommandVariables,
 ): Environment {
   return {
-    ...gitEnvironment(git),
+    ...buildGitEnvironment(git),
     ...UNATTENDED,
     TERM: 'dumb',
-    ...(network === undefined ? {} : networkEnvironment(own, network)),
-    ...passedOn(own, further),
+    ...(network === undefined ? {} : buildNetworkEnvironment(own, network)),
+    ...listPassedVariables(own, further),
     ...set,
-    PATH: commandPath(own),
+    PATH: buildCommandPath(own),
     ...(taskId === undefined ? {} : { [TASK_VARIABLE]: taskId }),
   };
 }
 
 /** What of the user's own environment a command sees. */
-export function passedOn(
+export function listPassedVariables(
   own: Environment,
   further: readonly string[],
 ): Readonly<Record<string, string>> {
@@ -104,7 +104,7 @@ export function passedOn(
 }
 
 /** Where a command's programs are looked for. */
-export function commandPath(own: Environment): string {
+export function buildCommandPath(own: Environment): string {
   const entries = (own['PATH'] ?? '').split(delimiter).filter((entry) => isAbsolute(entry));
   return entries.length === 0 ? DEFAULT_PATH : entries.join(delimiter);
 }

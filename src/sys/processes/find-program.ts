@@ -2,7 +2,7 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** The directory in which a program is found by its name, links resolved; undefined: in none. */
-export function programDirectory(name: string, path: string): string | undefined {
+export function findProgramDirectory(name: string, path: string): string | undefined {
   return path.split(delimiter).flatMap((directory) => {
     return isProgram(join(directory, name)) ? [realpathSync(directory)] : [];
   })[0];

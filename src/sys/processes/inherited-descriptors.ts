@@ -13,7 +13,7 @@ let entries: readonly Entry[] | undefined;
  * For the `stdio` of a child process, from 3 on: the descriptors that whoever started Muster left open
  * lead to /dev/null there. What Muster opens itself no child has. Linux only; elsewhere none.
  */
-export function withoutInherited(): readonly Entry[] {
+export function stdioWithoutInherited(): readonly Entry[] {
   try {
     return (entries ??= readEntries());
   } catch {

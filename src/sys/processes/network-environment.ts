@@ -33,7 +33,7 @@ const NO_RETRIES: Environment = {
  * What of the user's own environment a command needs to reach servers as the user does: certificates, and
  * proxies without a password. Without a network: what keeps package managers from trying again.
  */
-export function networkEnvironment(own: Environment, network: boolean): Environment {
+export function buildNetworkEnvironment(own: Environment, network: boolean): Environment {
   if (!network) return NO_RETRIES;
   const passed = [...CERTIFICATES, ...PROXIES].flatMap((name) => {
     const value = own[name];

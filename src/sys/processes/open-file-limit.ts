@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** How many files this process may have open (`ulimit -n`); null where that can't be known. */
-export function openFileLimit(): number | null {
+export function readOpenFileLimit(): number | null {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');
     const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
-import { withoutInherited } from './inherited-descriptors.ts';
+import { stdioWithoutInherited } from './inherited-descriptors.ts';
 
 /** Pipes that one helper makes. Each that waits for its use is one descriptor of this process. */
 const BATCH = 8;
@@ -64,7 +64,7 @@ async function makeBatch(): Promise<void> {
       cwd: '/',
       env: {},
       detached: true,
-      stdio: ['pipe', 'pipe', 'ignore', ...withoutInherited()],
+      stdio: ['pipe', 'pipe', 'ignore', ...stdioWithoutInherited()],
     });
     // It could not be started, or has ended: then nothing of it is to be opened.
     helper.on('error', () => {});

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { Environment } from '../env.ts';
-import { withoutInherited } from './inherited-descriptors.ts';
+import { stdioWithoutInherited } from './inherited-descriptors.ts';
 import type { Pipe } from './pipes.ts';
-import { findProcesses, startTime, type ProcessQuery } from './process-table.ts';
+import { findProcesses, readStartTime, type ProcessQuery } from './process-table.ts';
 import { answerStartCheck } from './start-check.ts';
 
 /** From asking (TERM) to forcing (KILL). */
@@ -86,13 +86,13 @@ const living = new Set<End>();
  * Have `end` called by `killAllProcesses`, until the function that is returned is called: for a
  * process that was not started with `spawnGroup`.
  */
-export function endWithAll(end: End): () => void {
+export function registerForShutdown(end: End): () => void {
   living.add(end);
   return () => living.delete(end);
 }
 
 /** Start a program as leader of its own group, so that it and what it starts can be ended together. */
-export function spawnGroup(
+export function spawnProcessGroup(
   file: string,
   args: readonly string[],
   options: SpawnGroupOptions,
@@ -109,7 +109,7 @@ export function spawnGroup(
   const asking = options.startCheck === true ? child.stdio[3] : undefined;
   if (asking instanceof Duplex) answerStartCheck(asking);
   const exited = exitOf(child);
-  const since = child.pid === undefined ? undefined : startTime(child.pid);
+  const since = child.pid === undefined ? undefined : readStartTime(child.pid);
   const query: EndQuery = {
     marks: new Set([`${MARK_VARIABLE}=${mark}`]),
     ...(since === undefined ? {} : { since }),
@@ -132,7 +132,7 @@ export function spawnGroup(
       return forced;
     },
   };
-  const forget = endWithAll((graceMs) => group.end({ graceMs }));
+  const forget = registerForShutdown((graceMs) => group.end({ graceMs }));
   exited.catch(forget);
   return group;
 }
@@ -178,7 +178,7 @@ function openedWriteEnd(pipe: Pipe): number | null {
 function furtherDescriptors({
   startCheck,
 }: SpawnGroupOptions): readonly ('pipe' | 'ignore' | number)[] {
-  const inherited = withoutInherited();
+  const inherited = stdioWithoutInherited();
   return startCheck === true ? ['pipe', ...inherited.slice(1)] : inherited;
 }
 

@@ -62,7 +62,7 @@ function commandText(bytes: Buffer): string {
 }
 
 /** When a process began, in clock ticks since the start of the machine; undefined where that is not known. */
-export function startTime(pid: number): number | undefined {
+export function readStartTime(pid: number): number | undefined {
   return process.platform === 'linux' ? readRow(pid)?.startTime : undefined;
 }
 

@@ -17,7 +17,10 @@ const KERNEL_FILES =
  * no capabilities (as root a user namespace alone leaves them all), no terminal, and an end with the
  * process that started it. Pure.
  */
-export function bubblewrapArguments(plan: SandboxPlan, argv: readonly string[]): readonly string[] {
+export function buildBubblewrapArguments(
+  plan: SandboxPlan,
+  argv: readonly string[],
+): readonly string[] {
   // A root `/` would lie over devices and processes.
   const whole = plan.rules.filter(({ path }) => path === '/');
   const parts = plan.rules.filter(({ path }) => path !== '/');

@@ -1,18 +1,20 @@
 import { isInside } from '../files/paths.ts';
-import { look, realParent, realPath } from '../files/path-lookup.ts';
-import { isWritable, type GuardedPlaces, type PathRule } from './plan.ts';
+import { lstatIfPresent, resolveMissingPath, realPathIfPresent } from '../files/path-lookup.ts';
+import { isWritable, type GuardedPaths, type PathRule } from './plan.ts';
 
 /** How what is at a path is kept from being seen; nothing of what is missing. */
-export function concealed(path: string): readonly PathRule[] {
-  const real = realPath(path);
-  const found = real === undefined ? undefined : look(real);
+export function hidingRules(path: string): readonly PathRule[] {
+  const real = realPathIfPresent(path);
+  const found = real === undefined ? undefined : lstatIfPresent(real);
   if (real === undefined || found === undefined) return [];
   return [{ kind: found.isDirectory() ? 'hidden' : 'masked', path: real }];
 }
 
 /** What a root (real) is to a command of workspace access, by the places that are read-only. */
-export function rootKind(root: string, readOnly: readonly string[]): 'writable' | 'shown' {
-  return readOnly.some((place) => isInside(realPath(place) ?? place, root)) ? 'shown' : 'writable';
+export function rootRuleKind(root: string, readOnly: readonly string[]): 'writable' | 'shown' {
+  return readOnly.some((place) => isInside(realPathIfPresent(place) ?? place, root))
+    ? 'shown'
+    : 'writable';
 }
 
 /**
@@ -20,20 +22,17 @@ export function rootKind(root: string, readOnly: readonly string[]): 'writable' 
  * not make. Of one whose directory is missing, too, nothing is said: what else may come to lie there is
  * nobody's to forbid. `laid` says what is writable.
  */
-export function readOnlyPlaces(
-  places: readonly string[],
-  laid: readonly PathRule[],
-): GuardedPlaces {
+export function readOnlyRules(places: readonly string[], laid: readonly PathRule[]): GuardedPaths {
   const rules: PathRule[] = [];
   const missing: string[] = [];
   for (const place of places) {
-    const real = realPath(place);
+    const real = realPathIfPresent(place);
     if (real !== undefined) {
       if (isWritable(real, laid)) rules.push({ kind: 'protected', path: real });
       continue;
     }
     // A link that leads nowhere is there itself, and no place for anything else.
-    const path = look(place) === undefined ? realParent(place) : undefined;
+    const path = lstatIfPresent(place) === undefined ? resolveMissingPath(place) : undefined;
     if (path !== undefined) missing.push(path);
   }
   return { rules, missing };

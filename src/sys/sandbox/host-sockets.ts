@@ -8,13 +8,13 @@ const MOST_SOCKETS = 1000;
  * this network namespace (proc(5), /proc/net/unix), and `further` ones. A read-only file system keeps
  * nobody from connecting to one, so each is hidden by itself.
  */
-export function hostSockets(further: readonly string[]): readonly string[] {
-  const listed = socketPaths(readTable());
+export function listHostSockets(further: readonly string[]): readonly string[] {
+  const listed = parseSocketTable(readTable());
   return [...new Set([...further, ...listed].flatMap(realSocket))].slice(0, MOST_SOCKETS);
 }
 
 /** The last column, where it is a path. */
-export function socketPaths(table: string): readonly string[] {
+export function parseSocketTable(table: string): readonly string[] {
   return table.split('\n').flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
 }
 

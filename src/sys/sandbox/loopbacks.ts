@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { TASK_VARIABLE } from '../processes/command-environment.ts';
-import { spawnGroup, type ProcessGroup } from '../processes/process-group.ts';
+import { spawnProcessGroup, type ProcessGroup } from '../processes/process-group.ts';
 import { START_CHECK } from '../processes/start-check.ts';
 
 /** Holds nothing back: it only owns a network namespace, and waits. */
@@ -63,7 +63,7 @@ export class Loopbacks {
 
   private make(key: string, bwrap: string): Loopback {
     const env = { PATH: '/usr/bin:/bin', [TASK_VARIABLE]: key };
-    const group = spawnGroup(bwrap, HOLDER, { cwd: '/', env, startCheck: true });
+    const group = spawnProcessGroup(bwrap, HOLDER, { cwd: '/', env, startCheck: true });
     const loopback: Loopback = { group, owner: ownerOf(group), pid: undefined, uses: 0 };
     this.open.set(key, loopback);
     return loopback;

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readEnvironment, type Environment } from '../env.ts';
 import { isContainer } from './container.ts';
-import type { MachineFacts } from './diagnosis.ts';
+import type { MachineDetails } from './diagnosis.ts';
 
 /** Docker, Podman and CRI-O, and systemd-nspawn with its kind make these. */
 const MARKERS = ['/.dockerenv', '/run/.containerenv', '/run/systemd/container'];
 
-export function readMachineFacts(): MachineFacts {
+export function readMachineDetails(): MachineDetails {
   return {
     apparmorRestricts: readText('/proc/sys/kernel/apparmor_restrict_unprivileged_userns'),
     userNamespacesAllowed: readText('/proc/sys/kernel/unprivileged_userns_clone'),

@@ -75,12 +75,12 @@ const MONITOR = [
  * were still there, and for the first of them `process PID PARENT COMMAND`. It outlives TERM, which is for the
  * command; all end when it ends.
  */
-export function monitored(argv: readonly string[]): readonly string[] {
+export function withMonitor(argv: readonly string[]): readonly string[] {
   return ['/bin/sh', '-c', MONITOR, 'sh', ...argv];
 }
 
 /** Runs the command within the same limits, in the place of the shell that sets them. */
-export function limited(
+export function withLimits(
   argv: readonly string[],
   { startCheck }: { readonly startCheck: boolean },
 ): readonly string[] {
@@ -91,24 +91,24 @@ export function limited(
 /** What was said on stderr of a monitored command, or of what should have started it. */
 export interface MonitorReport {
   /** Whether the command itself ran. */
-  readonly begun: boolean;
+  readonly hasStarted: boolean;
   /** Processes that it left; they are gone. */
-  readonly left: number;
+  readonly remaining: number;
   /** The first of these. */
   readonly processes: readonly RunningProcess[];
   /** Where it did not begin: why not, one line. */
   readonly problem: string;
 }
 
-export function readReport(stderr: string): MonitorReport {
+export function parseMonitorReport(stderr: string): MonitorReport {
   const begun = /^begun$/m.test(stderr);
   if (!begun) {
     const [line = ''] = stderr.trim().split('\n');
-    return { begun, left: 0, processes: [], problem: line.slice(0, 300) };
+    return { hasStarted: begun, remaining: 0, processes: [], problem: line.slice(0, 300) };
   }
   const left = Number(/^left (\d{1,6})$/m.exec(stderr)?.[1] ?? 0);
   const processes = [...stderr.matchAll(/^process (\d{1,10}) (\d{1,10}) (.*)$/gm)].map(
     ([, pid, parent, command = '']) => ({ pid: Number(pid), parent: Number(parent), command }),
   );
-  return { begun, left, processes, problem: '' };
+  return { hasStarted: begun, remaining, processes, problem: '' };
 }

@@ -1,29 +1,33 @@
 import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
-import { bubblewrapArguments } from './bubblewrap.ts';
-import { cachePlaces, mayUseCaches, type CacheSettings } from './package-caches.ts';
+import { buildBubblewrapArguments } from './bubblewrap.ts';
+import { locateCaches, usesPackageCaches, type CacheSettings } from './package-caches.ts';
 import { Loopbacks } from './loopbacks.ts';
-import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
+import { diagnoseBubblewrapFailure, diagnoseMissingBubblewrap } from './diagnosis.ts';
 import { findTrustedProgram } from '../processes/trusted-program.ts';
-import { readMachineFacts } from './machine-facts.ts';
-import { limited, monitored } from './monitor-script.ts';
-import { keptIn, NOTHING_SETTLED, Protection } from './cleanup/protected-file-checks.ts';
-import { OpenedEntries } from './cleanup/file-backup.ts';
-import type { SandboxPlan } from './plan.ts';
-import { makePrivateTempDirectory } from './private-directories.ts';
+import { readMachineDetails } from './machine-facts.ts';
+import { withLimits, withMonitor } from './monitor-script.ts';
 import {
-  machineAsSandbox,
-  noSandbox,
+  quarantineDirectory,
+  EMPTY_CLEANUP,
+  ProtectedFileChecks,
+} from './cleanup/protected-file-checks.ts';
+import { ProtectedFileBackup } from './cleanup/file-backup.ts';
+import type { SandboxPlan } from './plan.ts';
+import { makeUserOnlyTempDirectory } from './private-directories.ts';
+import {
+  createMachineSandbox,
+  createUnavailableSandbox,
   type CommandToConfine,
   type ConfinedCommand,
   type Confinement,
   type Sandbox,
   type SandboxState,
 } from './sandbox.ts';
-import { seatbeltArguments } from './seatbelt.ts';
+import { buildSeatbeltArguments } from './seatbelt.ts';
 import { testSandbox } from './self-test.ts';
-import { survey, type Surroundings, type Survey } from './access-rules.ts';
+import { determineAccess, type HostPaths, type CommandAccess } from './access-rules.ts';
 
 export interface SandboxSettings {
   readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'container' | 'off';
@@ -32,7 +36,7 @@ export interface SandboxSettings {
   readonly path: string;
   /** Where commands can write: no program from there is used to hold them. */
   readonly roots: readonly string[];
-  readonly surroundings: Surroundings;
+  readonly hostPaths: HostPaths;
   /** Default: caches go with the temporary directory of each command. */
   readonly caches?: CacheSettings;
   /** A private directory for notes about running commands, and for what they must not leave; null: none is used. Made when needed. */
@@ -42,21 +46,28 @@ export interface SandboxSettings {
 /** Nothing is looked at before the first call of `state`. */
 export function openSandbox(settings: SandboxSettings): Sandbox {
   const { kind, platform } = settings;
-  if (kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
-  if (kind === 'container') return machineAsSandbox();
+  if (kind === 'off')
+    return createUnavailableSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
+  if (kind === 'container') return createMachineSandbox();
   const own = platform === 'linux' ? 'bwrap' : platform === 'darwin' ? 'seatbelt' : undefined;
   if (own === undefined) {
-    return noSandbox(`none is known for ${platform}`, 'run Muster on Linux or macOS');
+    return createUnavailableSandbox(
+      `none is known for ${platform}`,
+      'run Muster on Linux or macOS',
+    );
   }
   if (kind !== 'auto' && kind !== own) {
-    return noSandbox(`sandbox.kind is "${kind}", which ${platform} does not have`, 'set "auto"');
+    return createUnavailableSandbox(
+      `sandbox.kind is "${kind}", which ${platform} does not have`,
+      'set "auto"',
+    );
   }
   return own === 'bwrap' ? new Bubblewrap(settings) : new Seatbelt(settings);
 }
 
 class Bubblewrap implements Sandbox {
   private readonly settings: SandboxSettings;
-  private readonly protection: Protection;
+  private readonly protection: ProtectedFileChecks;
   private readonly loopbacks = new Loopbacks();
   private program: string | undefined;
   private nsenter: string | undefined;
@@ -64,7 +75,7 @@ class Bubblewrap implements Sandbox {
 
   constructor(settings: SandboxSettings) {
     this.settings = settings;
-    this.protection = new Protection(settings);
+    this.protection = new ProtectedFileChecks(settings);
   }
 
   state(): Promise<SandboxState> {
@@ -85,12 +96,12 @@ class Bubblewrap implements Sandbox {
   private confined(command: CommandToConfine, settings: CacheSettings | null): ConfinedCommand {
     const { argv, cwd, env, confinement, stderr, loopback } = command;
     const { access, network } = confinement;
-    const caches = cachePlaces(settings, {
+    const caches = locateCaches(settings, {
       mayWrite: access === 'workspace',
       network,
-      makes: mayUseCaches(argv),
+      makes: usesPackageCaches(argv),
     });
-    const { rules, places, opened } = this.surveyFor(confinement, caches.writable);
+    const { rules, protectedPaths: places, opened } = this.surveyFor(confinement, caches.writable);
     const isMonitored = stderr === 'monitor';
     const entry =
       loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
@@ -103,9 +114,9 @@ class Bubblewrap implements Sandbox {
       cwd,
       asRoot: process.getuid?.() === 0,
     };
-    const args = bubblewrapArguments(
+    const args = buildBubblewrapArguments(
       plan,
-      isMonitored ? monitored(argv) : limited(argv, { startCheck: true }),
+      isMonitored ? withMonitor(argv) : withLimits(argv, { startCheck: true }),
     );
     const program = this.program ?? 'bwrap';
     return {
@@ -126,33 +137,35 @@ class Bubblewrap implements Sandbox {
   /** Nothing is opened to git that could not be put back afterwards. */
   private surveyFor(confinement: Confinement, caches: readonly string[]): Surveyed {
     const { records, path } = this.settings;
-    const surroundings = { ...this.settings.surroundings, path, caches };
-    const surveyed = survey(confinement, surroundings);
-    if (surveyed.opened === null) return { ...surveyed, opened: null };
+    const hostPaths = { ...this.settings.hostPaths, path, caches };
+    const surveyed = determineAccess(confinement, hostPaths);
+    if (surveyed.gitWritable === null) return { ...surveyed, opened: null };
     const opened = this.protection.isSettled()
-      ? OpenedEntries.open(surveyed.opened, keptIn(records))
+      ? ProtectedFileBackup.create(surveyed.gitWritable, quarantineDirectory(records))
       : null;
     if (opened !== null) return { ...surveyed, opened };
-    const held = survey({ ...confinement, runsGitAlone: false }, surroundings);
+    const held = determineAccess({ ...confinement, runsGitAlone: false }, hostPaths);
     return { ...held, opened: null };
   }
 
   private async tryOut(): Promise<SandboxState> {
-    const { path, roots, surroundings } = this.settings;
+    const { path, roots, hostPaths } = this.settings;
     this.protection.sweep();
     this.program = findTrustedProgram('bwrap', path, roots);
     this.nsenter = findTrustedProgram('nsenter', path, roots);
-    if (this.program === undefined) return { on: false, ...notInstalled(readMachineFacts()) };
-    const [home = '/'] = surroundings.homes;
+    if (this.program === undefined)
+      return { on: false, ...diagnoseMissingBubblewrap(readMachineDetails()) };
+    const [home = '/'] = hostPaths.homes;
     const result = await tested((command) => this.confined(command, null), home);
     if (result.ok) return { on: true, kind: 'bwrap' };
-    if (!result.started) return { on: false, ...bubblewrapFailed(result.said, readMachineFacts()) };
+    if (!result.started)
+      return { on: false, ...diagnoseBubblewrapFailure(result.said, readMachineDetails()) };
     return { on: false, ...leaky(result.said) };
   }
 }
 
-interface Surveyed extends Omit<Survey, 'opened'> {
-  readonly opened: OpenedEntries | null;
+interface Surveyed extends Omit<CommandAccess, 'opened'> {
+  readonly opened: ProtectedFileBackup | null;
 }
 
 /** There were none; nor are there to be any while more is open than usual. */
@@ -193,14 +206,17 @@ class Seatbelt implements Sandbox {
     { argv, cwd, env, confinement }: CommandToConfine,
     settings: CacheSettings | null,
   ): ConfinedCommand {
-    const scratch = makePrivateTempDirectory('muster-command-');
-    const caches = cachePlaces(settings, {
+    const scratch = makeUserOnlyTempDirectory('muster-command-');
+    const caches = locateCaches(settings, {
       mayWrite: confinement.access === 'workspace',
       network: confinement.network,
-      makes: mayUseCaches(argv),
+      makes: usesPackageCaches(argv),
     });
-    const { surroundings } = this.settings;
-    const { rules, places } = survey(confinement, { ...surroundings, caches: caches.writable });
+    const { hostPaths } = this.settings;
+    const { rules, protectedPaths: places } = determineAccess(confinement, {
+      ...hostPaths,
+      caches: caches.writable,
+    });
     const plan: SandboxPlan = {
       rules: [
         // Nothing private can be laid over these: they are read-only there, as everything is.
@@ -214,11 +230,11 @@ class Seatbelt implements Sandbox {
     };
     return {
       file: SANDBOX_EXEC,
-      args: seatbeltArguments(plan, limited(argv, { startCheck: false })),
+      args: buildSeatbeltArguments(plan, withLimits(argv, { startCheck: false })),
       env: { ...caches.variables(scratch), ...withScratch(env, scratch) },
       monitored: false,
       startCheck: false,
-      settle: () => Promise.resolve(NOTHING_SETTLED),
+      settle: () => Promise.resolve(EMPTY_CLEANUP),
       release: () => rmSync(scratch, { recursive: true, force: true }),
     };
   }
@@ -230,7 +246,7 @@ class Seatbelt implements Sandbox {
     } catch (thrown) {
       return { on: false, because: `sandbox-exec can't be run: ${errorMessage(thrown)}`, hint };
     }
-    const [home = '/'] = this.settings.surroundings.homes;
+    const [home = '/'] = this.settings.hostPaths.homes;
     const result = await tested((command) => this.confined(command, null), home);
     if (result.ok) return { on: true, kind: 'seatbelt' };
     if (result.started) return { on: false, ...leaky(result.said) };

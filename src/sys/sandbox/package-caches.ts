@@ -55,11 +55,11 @@ const USERS =
   /\b(?:npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|bun|bunx|deno|node-gyp|pip|pip3|uv|uvx|poetry|pipenv|cargo|go|gradle|gradlew|dotnet|nuget|composer|bundle|dart|flutter|ccache|sccache|make)\b/;
 
 /** Whether a command line names a program that keeps caches. Others use private caches once there are some. */
-export function mayUseCaches(argv: readonly string[]): boolean {
+export function usesPackageCaches(argv: readonly string[]): boolean {
   return argv.some((word) => USERS.test(word));
 }
 
-export interface CachePlaces {
+export interface CacheLocations {
   /** By the temporary directory of the command (absolute), where there are no others. */
   variables(scratch: string): Readonly<Record<string, string>>;
   /** Directories that are there and may be written to. Absolute. */
@@ -76,7 +76,7 @@ export interface CacheUse {
 }
 
 /** The places of the caches for one command; makes the directories that it may write to. */
-export function cachePlaces(settings: CacheSettings | null, use: CacheUse): CachePlaces {
+export function locateCaches(settings: CacheSettings | null, use: CacheUse): CacheLocations {
   const { mayWrite, network, makes } = use;
   if (settings?.kind === 'shared' && mayWrite) return sharedPlaces(settings);
   const directory =
@@ -95,7 +95,7 @@ export function cachePlaces(settings: CacheSettings | null, use: CacheUse): Cach
   };
 }
 
-function sharedPlaces({ home, environment }: CacheSettings): CachePlaces {
+function sharedPlaces({ home, environment }: CacheSettings): CacheLocations {
   const places = CACHES.map(
     ({ variable, usual }) => [variable, environment[variable] ?? join(home, usual)] as const,
   );

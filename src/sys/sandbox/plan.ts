@@ -16,7 +16,7 @@ export interface PathRule {
 }
 
 /** What is protected at some places: how what is there is held, and what must not be made. */
-export interface GuardedPlaces {
+export interface GuardedPaths {
   readonly rules: readonly PathRule[];
   /** Absolute paths at which nothing is. */
   readonly missing: readonly string[];
@@ -56,7 +56,7 @@ const WRITABLE: ReadonlySet<PathRule['kind']> = new Set(['writable', 'held']);
  * where they are: only what is writable is protected, only what is there is hidden. The directories on
  * the way to such a path are held, since moved away they would take it along and leave its name free.
  */
-export function layRules(rules: readonly PathRule[]): readonly PathRule[] {
+export function layerRules(rules: readonly PathRule[]): readonly PathRule[] {
   const laid = layOver(rules);
   return layOver([...laid, ...laid.flatMap((rule) => wayTo(rule, laid))]);
 }

@@ -1,4 +1,4 @@
-import type { Settlement } from '../../base/settlement.ts';
+import type { CleanupResult } from '../../base/cleanup-result.ts';
 import type { Environment } from '../env.ts';
 
 /** What a command may touch while it runs. */
@@ -10,7 +10,7 @@ export interface Confinement {
   /** Whether it shares the machine's network; otherwise it has a loopback of its own and nothing else. */
   readonly network: boolean;
   /** Default: none. */
-  readonly denied?: DeniedPlaces;
+  readonly denied?: DeniedPaths;
   /**
    * Whether the command runs nothing but git, by its words. Where the repository makes git run nothing else, git
    * may then change protected files, which are looked at afterwards. Default: false.
@@ -19,7 +19,7 @@ export interface Confinement {
 }
 
 /** Files, and directories with all that lies in them, that rules keep from commands. Absolute paths. */
-export interface DeniedPlaces {
+export interface DeniedPaths {
   /** Not to be seen, and so not to be changed either; what lies above a root leaves the root as it is. */
   readonly hidden: readonly string[];
   /** Not to be changed; a root in one can't be either. */
@@ -56,7 +56,7 @@ export interface ConfinedCommand {
    * it with the content of a commit; to be called when it has ended, and now and then while it runs in the
    * background. Never rejects for a problem of the disk.
    */
-  settle(): Promise<Settlement>;
+  settle(): Promise<CleanupResult>;
   /**
    * Removes what was made for the command, and puts aside what was not settled. To be called once none of its
    * processes is left; further calls do nothing.
@@ -92,15 +92,15 @@ export interface Sandbox {
 }
 
 /** For a machine that is itself the sandbox, by the word of the user: no command is confined further. */
-export function machineAsSandbox(): Sandbox {
+export function createMachineSandbox(): Sandbox {
   const because = 'sandbox.kind is "container": the machine itself is the sandbox';
   const hint = 'set sandbox.kind = "auto"';
   const state = { on: false, because, hint, instead: 'container' } as const;
-  return { ...noSandbox(because, hint), state: () => Promise.resolve(state) };
+  return { ...createUnavailableSandbox(because, hint), state: () => Promise.resolve(state) };
 }
 
 /** Where there is none. */
-export function noSandbox(because: string, hint: string): Sandbox {
+export function createUnavailableSandbox(because: string, hint: string): Sandbox {
   return {
     state: () => Promise.resolve({ on: false, because, hint }),
     confine: () => {

@@ -8,7 +8,10 @@ const WRITABLE_DEVICES = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/stdout', '
  * parameters and never as text of the profile, so no name of a directory can end a string there. Later
  * rules go before earlier ones. Pure.
  */
-export function seatbeltArguments(plan: SandboxPlan, argv: readonly string[]): readonly string[] {
+export function buildSeatbeltArguments(
+  plan: SandboxPlan,
+  argv: readonly string[],
+): readonly string[] {
   const paths = [plan.scratch, ...plan.rules.map(({ path }) => path)];
   return [
     '-p',

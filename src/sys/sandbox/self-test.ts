@@ -2,9 +2,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { newId } from '../../base/ids.ts';
-import { spawnGroup } from '../processes/process-group.ts';
-import { readReport } from './monitor-script.ts';
-import { makePrivateDirectory, makePrivateTempDirectory } from './private-directories.ts';
+import { spawnProcessGroup } from '../processes/process-group.ts';
+import { parseMonitorReport } from './monitor-script.ts';
+import { makeUserOnlyDirectory, makeUserOnlyTempDirectory } from './private-directories.ts';
 import type { CommandToConfine, ConfinedCommand } from './sandbox.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -44,14 +44,14 @@ export async function testSandbox(
   confine: (command: CommandToConfine) => ConfinedCommand,
   home: string,
 ): Promise<SelfTestResult> {
-  const place = makePrivateTempDirectory('muster-sandbox-');
+  const place = makeUserOnlyTempDirectory('muster-sandbox-');
   const canary = join(home, `.muster-sandbox-test-${newId()}`);
   let server: Server | undefined;
   try {
     const [inside, outside] = ['inside', 'outside'].map((name) => join(place, name));
     if (inside === undefined || outside === undefined) throw new Error('unreachable');
-    makePrivateDirectory(inside);
-    makePrivateDirectory(outside);
+    makeUserOnlyDirectory(inside);
+    makeUserOnlyDirectory(outside);
     server = await listen();
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -78,7 +78,7 @@ export async function testSandbox(
 async function run(command: ConfinedCommand, cwd: string): Promise<SelfTestResult> {
   try {
     const { file, args, env, startCheck } = command;
-    const group = spawnGroup(file, args, { cwd, env, startCheck });
+    const group = spawnProcessGroup(file, args, { cwd, env, startCheck });
     let stdout = '';
     let stderr = '';
     group.stdout.on('data', (chunk: Buffer) => void (stdout += chunk.toString('utf8')));
@@ -89,7 +89,7 @@ async function run(command: ConfinedCommand, cwd: string): Promise<SelfTestResul
       const exit = await group.exited;
       await closed;
       if (stdout === 'done\n' && exit.code === 0) return { ok: true };
-      const started = command.monitored ? readReport(stderr).begun : stdout !== '';
+      const started = command.monitored ? parseMonitorReport(stderr).hasStarted : stdout !== '';
       const said = (started ? stdout.replace(/^done$/m, '') : stderr).trim();
       return { ok: false, started, said: said || `it ended with ${exit.code ?? exit.signal}` };
     } finally {

@@ -10,8 +10,8 @@ import { fileKind } from '../../base/code/file-kind.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { HeldDirectory } from '../../sys/files/held-directory.ts';
-import { inDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
-import { absolutePath, displayPath } from '../../sys/files/paths.ts';
+import { withHeldDirectory, openHeldFile } from '../../sys/files/open-in-roots.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { BINARY_SAMPLE_BYTES, type SearchScope, openPlaceOf } from '../search/search-types.ts';
 import { contentScope, resolveSearchTarget } from '../search/search-scope.ts';
 import { listFilesInScope } from '../search/ripgrep.ts';
@@ -36,7 +36,7 @@ export async function searchCode(
   { question, path, limit }: CodeSearchInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const asked = absolutePath(path, context.cwd);
+  const asked = toAbsolutePath(path, context.cwd);
   const scope = contentScope(
     asked,
     resolveSearchTarget(asked, context),
@@ -128,7 +128,7 @@ class FileReader {
 
   #inDirectory<T>(directory: string, act: (held: HeldDirectory) => T): T | null {
     const full = join(this.#scope.directory, directory);
-    return orNull(() => inDirectory(full, openPlaceOf(this.#scope, full), act));
+    return orNull(() => withHeldDirectory(full, openPlaceOf(this.#scope, full), act));
   }
 
   #read(held: HeldDirectory, path: string): string | null {

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, lstatSync, readSync, type BigIntStats } from 'node:fs';
 import { MusterError } from '../../base/errors.ts';
 import type { MemoryPlace, MemoryPort } from '../../protocol/memory.ts';
-import { namesIn } from '../../sys/files/directory-names.ts';
-import { inDirectory, openFileInRoots } from '../../sys/files/open-in-roots.ts';
+import { firstDirectoryNames } from '../../sys/files/directory-names.ts';
+import { withHeldDirectory, openFileInRoots } from '../../sys/files/open-in-roots.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 import { INDEX_NAME, summarizeNote, updateIndex } from './index-file.ts';
 import { DIRECTORY_BYTES } from './memory-limits.ts';
@@ -35,12 +35,12 @@ const EMPTY_LISTING: Listing = { notes: [], hasIndex: false, others: [], bytes: 
 /** Lists the notes that are in a directory now. Throws MusterError where the directory is reached through a link. */
 export function listNotes(place: MemoryPlace): Listing {
   if (!memoryExists(place)) return EMPTY_LISTING;
-  return inDirectory(place.directory, { roots: [place.directory] }, (directory) => {
+  return withHeldDirectory(place.directory, { roots: [place.directory] }, (directory) => {
     const notes: Note[] = [];
     const others: string[] = [];
     let hasIndex = false;
     let bytes = 0;
-    for (const name of namesIn(directory.at('.')).toSorted()) {
+    for (const name of firstDirectoryNames(directory.at('.')).toSorted()) {
       if (name.startsWith('.')) continue;
       const stats = lstatSync(directory.at(name), { throwIfNoEntry: false });
       if (stats?.isFile() !== true || !isNoteName(name)) {

@@ -3,7 +3,7 @@ import { MusterError } from '../../base/errors.ts';
 import { nearNames } from '../../base/near-names.ts';
 import { byteLength, plural } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import { sha256 } from '../../sys/files/read-file.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 import { applyEdit } from '../edit/apply-edit.ts';
 import { convertLineEnds } from '../shared/file-text.ts';
 import { cutToBytes, fitLines } from '../shared/output.ts';
@@ -78,7 +78,7 @@ export function readMemoryNote(
   if (BigInt(stored.bytes.length) < stored.stats.size) {
     return { text: `${body}\n[Only its first ${DIRECTORY_BYTES} bytes are looked at]` };
   }
-  const seen = { path: join(place.directory, name), hash: sha256(stored.bytes) };
+  const seen = { path: join(place.directory, name), hash: hashContent(stored.bytes) };
   context.files.remember(seen.path, seen.hash);
   return { text: body, facts: { read: [seen] } };
 }

@@ -2,8 +2,8 @@ import { lstatSync, type Stats } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { fileKind } from '../../sys/files/file-errors.ts';
-import { inDirectory } from '../../sys/files/open-in-roots.ts';
+import { describeFileType } from '../../sys/files/file-errors.ts';
+import { withHeldDirectory } from '../../sys/files/open-in-roots.ts';
 import { isInside } from '../../sys/files/paths.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { literalPath, type PlacedGlob } from './globs/placed-globs.ts';
@@ -78,7 +78,7 @@ function isFound(path: string, found: ReadonlySet<string>): boolean {
 
 function statsOf(path: string, { roots }: ToolContext): NamedPath['stats'] {
   try {
-    return inDirectory(
+    return withHeldDirectory(
       dirname(path),
       { roots },
       (held) => lstatSync(held.at(basename(path)), { throwIfNoEntry: false }) ?? 'missing',
@@ -99,7 +99,7 @@ function exclusionReason(
   if (stats === undefined) return undefined;
   if (stats.isSymbolicLink()) return 'is a link, and links are not followed: name where it leads';
   const isDirectory = stats.isDirectory();
-  if (!isDirectory && !stats.isFile()) return `is ${fileKind(stats)}`;
+  if (!isDirectory && !stats.isFile()) return `is ${describeFileType(stats)}`;
   if (readsContents && !isDirectory && isSecretPath(join(real, below))) {
     return 'is a secret file: name it as path';
   }

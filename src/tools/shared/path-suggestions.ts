@@ -2,15 +2,15 @@ import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { nearNames } from '../../base/near-names.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
-import { namesIn } from '../../sys/files/directory-names.ts';
-import { inDirectory } from '../../sys/files/open-in-roots.ts';
-import { absolutePath, displayPath } from '../../sys/files/paths.ts';
+import { firstDirectoryNames } from '../../sys/files/directory-names.ts';
+import { withHeldDirectory } from '../../sys/files/open-in-roots.ts';
+import { toAbsolutePath, displayPath } from '../../sys/files/paths.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
 
 /** Adds similar names to a NOT_FOUND error. Returns any other error unchanged. */
 export function addPathSuggestion(thrown: unknown, path: string, at: ToolContext): unknown {
   if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') return thrown;
-  const hint = describeSuggestion(absolutePath(path, at.cwd), at);
+  const hint = describeSuggestion(toAbsolutePath(path, at.cwd), at);
   return new MusterError('NOT_FOUND', `${thrown.message}.${hint}`, { cause: thrown });
 }
 
@@ -29,7 +29,9 @@ function describeSuggestion(path: string, at: ToolContext): string {
 function readableNames(asked: string, real: string, at: ToolContext): readonly string[] {
   const withheld = at.withheldBelow({ asked, real });
   try {
-    const names = inDirectory(asked, at, (directory) => namesIn(directory.at('.')));
+    const names = withHeldDirectory(asked, at, (directory) =>
+      firstDirectoryNames(directory.at('.')),
+    );
     return withheld === null ? names : names.filter((name) => withheld(name) === undefined);
   } catch (thrown) {
     // Without a readable directory there is nothing to suggest.

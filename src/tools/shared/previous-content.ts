@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { holdDirectory } from '../../sys/files/held-directory.ts';
 import { openHeldFile } from '../../sys/files/open-in-roots.ts';
-import { sha256 } from '../../sys/files/read-file.ts';
+import { hashContent } from '../../sys/files/read-file.ts';
 import { isSecretPath } from '../../sys/files/secret-paths.ts';
 import { MAX_EDIT_BYTES, readOpenFile } from './file-content.ts';
 
@@ -31,7 +31,7 @@ export async function savePreviousContent(file: ReplacedFile, context: ToolConte
     const opened = openHeldFile(directory, file.real, { roots: context.roots, judged });
     try {
       const bytes = await readOpenFile(opened, MAX_EDIT_BYTES, context.signal);
-      if (bytes !== null && sha256(bytes) === file.hash) await context.keepFormer(bytes);
+      if (bytes !== null && hashContent(bytes) === file.hash) await context.keepFormer(bytes);
     } finally {
       closeSync(opened.fd);
     }

@@ -1,7 +1,7 @@
 import { plural, byteLength } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { VariablePort } from '../../protocol/tool.ts';
-import { isVariableName, mayBeSet } from '../../sys/processes/command-environment.ts';
+import { isVariableName, isSettableByTask } from '../../sys/processes/command-environment.ts';
 import { holdsCredentials, isSecretVariable } from '../../sys/secret-variables.ts';
 import { defineTool } from '../shared/define-tool.ts';
 import { failure, fitLines } from '../shared/output.ts';
@@ -57,7 +57,7 @@ function isHidden(name: string, value: string, variables: VariablePort): boolean
 
 function describeMissing(name: string): string {
   if (!isVariableName(name)) return `${JSON.stringify(name)} is not a valid variable name`;
-  const how = mayBeSet(name) ? 'SetEnv sets it, or the user' : 'The user';
+  const how = isSettableByTask(name) ? 'SetEnv sets it, or the user' : 'The user';
   return `${name} is not passed on to commands. ${how} passes it on with sandbox.env.`;
 }
 
@@ -106,7 +106,7 @@ function requireSettable(name: string): void {
     const valid = `letters, digits and _, no digit first, at most ${MAX_NAME} characters`;
     throw new MusterError('INVALID_PARAM', `name: is not a valid variable name; valid: ${valid}`);
   }
-  if (mayBeSet(name)) return;
+  if (isSettableByTask(name)) return;
   throw new MusterError(
     'PERMISSION_DENIED',
     `${name} says where programs, code or settings come from, or belongs to Muster, so it cannot be set for later commands. Set it in the one command that needs it (${name}=… command); the permission rules then decide on that command.`,

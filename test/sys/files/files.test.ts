@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fileError } from '../../../src/sys/files/file-errors.ts';
+import { toFileError } from '../../../src/sys/files/file-errors.ts';
 import { holdByDescriptor, holdByIdentity } from '../../../src/sys/files/held-directory.ts';
-import { inDirectory, openFileInRoots } from '../../../src/sys/files/open-in-roots.ts';
-import { readWholeFile, sha256 } from '../../../src/sys/files/read-file.ts';
+import { withHeldDirectory, openFileInRoots } from '../../../src/sys/files/open-in-roots.ts';
+import { readFullFile, hashContent } from '../../../src/sys/files/read-file.ts';
 import { writeFileInRoots } from '../../../src/sys/files/write-file.ts';
 import { tempDirectory } from '../temp.ts';
 
@@ -107,14 +107,14 @@ test('no descriptor is left behind, whatever goes wrong', async () => {
   const count = (): number => fs.readdirSync('/proc/self/fd').length;
   const before = count();
   for (const name of ['a/b/file', 'a', 'loop', 'gone', 'gone/x', '../evil/b/file', 'a/b/file/x']) {
-    await readWholeFile(join(root, name), { roots: [root] }, { maxBytes: 3, signal }).catch(
+    await readFullFile(join(root, name), { roots: [root] }, { maxBytes: 3, signal }).catch(
       () => undefined,
     );
     await writeFileInRoots(join(root, name), { roots: [root] }, Buffer.from('x'), 'nothing').catch(
       () => undefined,
     );
     try {
-      inDirectory(join(root, name), { roots: [root] }, () => undefined);
+      withHeldDirectory(join(root, name), { roots: [root] }, () => undefined);
     } catch {
       // Most of them are no directories.
     }
@@ -159,12 +159,12 @@ describe('writing', () => {
       real: join(root, 'a/b/new'),
       lost: [],
     });
-    const whole = await readWholeFile(
+    const whole = await readFullFile(
       join(root, 'link/b/new'),
       { roots: [root] },
       { maxBytes: 10, signal },
     );
-    expect(whole).toMatchObject({ bytes: Buffer.from('text'), hash: sha256('text') });
+    expect(whole).toMatchObject({ bytes: Buffer.from('text'), hash: hashContent('text') });
   });
 });
 
@@ -174,6 +174,6 @@ test.each([
   ['ENOSPC', 'LIMIT_EXCEEDED', '/x cannot be written: no space left on the device'],
   ['EWHAT', 'INTERNAL_ERROR', '/x: boom'],
 ])('%s as an error for people', (system, code, message) => {
-  const error = fileError('/x', Object.assign(new Error('boom'), { code: system }));
+  const error = toFileError('/x', Object.assign(new Error('boom'), { code: system }));
   expect(error.toInfo()).toEqual({ code, message, retryable: false });
 });

@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { liesInGitDirectory } from '../../../src/sys/git/git-directory.ts';
-import { pathHasForeignNames } from '../../../src/sys/files/hard-links.ts';
+import { isInGitDirectory } from '../../../src/sys/git/git-directory.ts';
+import { pathHasSuspiciousLinks } from '../../../src/sys/files/hard-links.ts';
 import { openFileInRoots } from '../../../src/sys/files/open-in-roots.ts';
 import { tempDirectory } from '../temp.ts';
 
@@ -18,7 +18,7 @@ function linked(at: string, name: string): string {
 
 test('a file with another name may be one outside; packages and git objects are linked as a rule', () => {
   const at = tempDirectory();
-  const foreign = (name: string): boolean => pathHasForeignNames(linked(at, name));
+  const foreign = (name: string): boolean => pathHasSuspiciousLinks(linked(at, name));
   expect(foreign('notes.txt')).toBe(true);
   expect(foreign('src/a.ts')).toBe(true);
   expect(foreign('node_modules/a/index.js')).toBe(false);
@@ -29,9 +29,9 @@ test('a file with another name may be one outside; packages and git objects are 
   expect(foreign('.git/config')).toBe(true);
   expect(foreign('my_node_modules/a.js')).toBe(true);
   fs.writeFileSync(join(at, 'root/own'), '');
-  expect(pathHasForeignNames(join(at, 'root/own'))).toBe(false);
-  expect(pathHasForeignNames(join(at, 'root/gone'))).toBe(false);
-  expect(pathHasForeignNames(join(at, 'root'))).toBe(false);
+  expect(pathHasSuspiciousLinks(join(at, 'root/own'))).toBe(false);
+  expect(pathHasSuspiciousLinks(join(at, 'root/gone'))).toBe(false);
+  expect(pathHasSuspiciousLinks(join(at, 'root'))).toBe(false);
 });
 
 test('in a directory of packages a known secret, or what belongs to somebody else, is foreign', () => {
@@ -52,12 +52,12 @@ test('in a directory of packages a known secret, or what belongs to somebody els
   }
   const foreign = fs
     .readdirSync(join(at, 'root/node_modules/a'))
-    .map((name) => pathHasForeignNames(join(at, 'root/node_modules/a', name)));
+    .map((name) => pathHasSuspiciousLinks(join(at, 'root/node_modules/a', name)));
   expect(foreign).toEqual([true, true, true]);
   if (process.getuid?.() !== 0) return;
   const path = linked(at, 'node_modules/b.js');
   fs.chownSync(path, 65_534, 65_534);
-  expect(pathHasForeignNames(path)).toBe(true);
+  expect(pathHasSuspiciousLinks(path)).toBe(true);
 });
 
 test('such a file opens only where a person knew of it', () => {
@@ -76,7 +76,7 @@ test('such a file opens only where a person knew of it', () => {
 
 test('a git directory is known by what is in it, or would be', () => {
   const root = tempDirectory();
-  const isGit = (path: string): boolean => liesInGitDirectory(join(root, path), root);
+  const isGit = (path: string): boolean => isInGitDirectory(join(root, path), root);
   expect(isGit('bare/config')).toBe(false);
   fs.mkdirSync(join(root, 'bare/objects'), { recursive: true });
   fs.mkdirSync(join(root, 'bare/refs'));

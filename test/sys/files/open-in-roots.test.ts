@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { inDirectory, openFileInRoots } from '../../../src/sys/files/open-in-roots.ts';
+import { withHeldDirectory, openFileInRoots } from '../../../src/sys/files/open-in-roots.ts';
 import { isInside } from '../../../src/sys/files/paths.ts';
 import { writeFileInRoots } from '../../../src/sys/files/write-file.ts';
 import { keepSwapping } from '../swapping.ts';
@@ -155,7 +155,9 @@ describe('a directory that another process swaps for a link, without a pause', (
       try {
         got.add(read(join(root, 'dir/file'), [root]));
         const list = () =>
-          inDirectory(join(root, 'dir'), { roots: [root] }, (held) => fs.readdirSync(held.at('.')));
+          withHeldDirectory(join(root, 'dir'), { roots: [root] }, (held) =>
+            fs.readdirSync(held.at('.')),
+          );
         for (const entry of list()) got.add(entry);
       } catch {
         // It was the link, or nothing, at that moment.

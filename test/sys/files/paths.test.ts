@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nearNames } from '../../../src/base/near-names.ts';
-import { namesIn } from '../../../src/sys/files/directory-names.ts';
+import { firstDirectoryNames } from '../../../src/sys/files/directory-names.ts';
 import {
-  absolutePath,
+  toAbsolutePath,
   displayPath,
   isInside,
   isSystemPath,
-  pathProblem,
-  rootOf,
+  findPathProblem,
+  findRoot,
 } from '../../../src/sys/files/paths.ts';
 import { plainText } from '../../../src/sys/plain-text.ts';
 import { resolveInRoots } from '../../../src/sys/files/real-path.ts';
 import { isSecretPath } from '../../../src/sys/files/secret-paths.ts';
-import { commandEnvironment } from '../../../src/sys/processes/command-environment.ts';
-import { gitEnvironment } from '../../../src/sys/git/git-environment.ts';
+import { buildCommandEnvironment } from '../../../src/sys/processes/command-environment.ts';
+import { buildGitEnvironment } from '../../../src/sys/git/git-environment.ts';
 import { UNATTENDED } from '../../../src/sys/processes/unattended-environment.ts';
 import { tempDirectory } from '../temp.ts';
 
@@ -34,8 +34,8 @@ test.each([
 });
 
 test('the innermost root holds a path', () => {
-  expect(rootOf('/a/b/c', ['/a', '/a/b', '/z'])).toBe('/a/b');
-  expect(rootOf('/y', ['/a'])).toBeUndefined();
+  expect(findRoot('/a/b/c', ['/a', '/a/b', '/z'])).toBe('/a/b');
+  expect(findRoot('/y', ['/a'])).toBeUndefined();
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   ['~/z', join(homedir(), 'z')],
   ['~other', '/w/~other'],
 ])('absolutePath(%s)', (path, expected) => {
-  expect(absolutePath(path, '/w')).toBe(expected);
+  expect(toAbsolutePath(path, '/w')).toBe(expected);
 });
 
 test.each([
@@ -56,7 +56,7 @@ test.each([
   ['FILE:///x', 'is a URL: give a plain path'],
   ['é'.repeat(2049), 'is longer than 4096 bytes'],
 ])('pathProblem %#', (path, expected) => {
-  expect(pathProblem(path)).toBe(expected);
+  expect(findPathProblem(path)).toBe(expected);
 });
 
 test('paths as a person reads them', () => {
@@ -219,7 +219,7 @@ test('names that may have been meant', () => {
   const names = ['config.ts', 'confog.js', 'README.md', 'Config.js', 'x'];
   expect(nearNames('config.js', names)).toEqual(['Config.js', 'config.ts', 'confog.js']);
   expect(nearNames('zzzzzz', names)).toEqual([]);
-  expect(namesIn('/no/such/directory')).toEqual([]);
+  expect(firstDirectoryNames('/no/such/directory')).toEqual([]);
 });
 
 test.each([
@@ -273,8 +273,8 @@ test('the environment of a command is an allow-list', () => {
     TERM: 'xterm',
   };
   const git = { access: 'workspace', confined: true } as const;
-  expect(commandEnvironment(own, { taskId: 't1', git })).toEqual({
-    ...gitEnvironment(git),
+  expect(buildCommandEnvironment(own, { taskId: 't1', git })).toEqual({
+    ...buildGitEnvironment(git),
     ...UNATTENDED,
     HOME: '/h',
     LANG: 'C',
@@ -285,16 +285,19 @@ test('the environment of a command is an allow-list', () => {
     MUSTER_TASK: 't1',
   });
   expect(
-    commandEnvironment(own, { taskId: 't1', git, further: ['API_KEY', 'MISSING'] }),
+    buildCommandEnvironment(own, { taskId: 't1', git, extraNames: ['API_KEY', 'MISSING'] }),
   ).toMatchObject({ API_KEY: 'k' });
   const chosen = { AWS_PAGER: 'less', DEBIAN_FRONTEND: 'dialog', NO_UPDATE_NOTIFIER: '' };
   expect(
-    commandEnvironment({ ...own, ...chosen }, { taskId: 't1', git, further: Object.keys(chosen) }),
+    buildCommandEnvironment(
+      { ...own, ...chosen },
+      { taskId: 't1', git, extraNames: Object.keys(chosen) },
+    ),
   ).toMatchObject(chosen);
-  expect(commandEnvironment({ ...own, ...chosen }, { taskId: 't1', git })).toMatchObject(
+  expect(buildCommandEnvironment({ ...own, ...chosen }, { taskId: 't1', git })).toMatchObject(
     UNATTENDED,
   );
-  expect(commandEnvironment({}, { taskId: 't1', git })['PATH']).toBe(
+  expect(buildCommandEnvironment({}, { taskId: 't1', git })['PATH']).toBe(
     '/usr/local/bin:/usr/bin:/bin',
   );
 });

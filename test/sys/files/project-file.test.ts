@@ -11,15 +11,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { projectDirectories, projectRoot } from '../../../src/sys/files/project-directories.ts';
+import { listProjectDirectories, projectRoot } from '../../../src/sys/files/project-directories.ts';
 import {
   readProjectFile,
   TRUST_ALL,
   TRUST_NOTHING,
-  untrustedReason,
+  explainUntrusted,
   type ProjectTrust,
 } from '../../../src/sys/files/project-file.ts';
-import { sha256 } from '../../../src/sys/files/read-file.ts';
+import { hashContent } from '../../../src/sys/files/read-file.ts';
 
 let root: string;
 let boundary: string;
@@ -48,15 +48,15 @@ it('reads what is trusted, and judges just these bytes', () => {
     },
   };
   expect(read('f', trust)).toEqual({ kind: 'read', bytes: Buffer.from('hello') });
-  expect(judged).toEqual(['agent', join(boundary, 'f'), sha256('hello')]);
+  expect(judged).toEqual(['agent', join(boundary, 'f'), hashContent('hello')]);
 });
 
 it('does not open what nobody has trusted', () => {
   execFileSync('mkfifo', [join(boundary, 'pipe')]);
   const verdict = { state: 'new' } as const;
   expect(read('pipe', TRUST_NOTHING)).toEqual({ kind: 'untrusted', verdict });
-  expect(untrustedReason(verdict)).toMatch(/^Not trusted yet\. .*muster trust add/);
-  expect(untrustedReason({ state: 'changed', trustedOn: '2026-01-02T03:04:05Z' })).toMatch(
+  expect(explainUntrusted(verdict)).toMatch(/^Not trusted yet\. .*muster trust add/);
+  expect(explainUntrusted({ state: 'changed', trustedOn: '2026-01-02T03:04:05Z' })).toMatch(
     /^Changed since you trusted it on 2026-01-02\. /,
   );
 });
@@ -112,8 +112,8 @@ it('follows links that stay inside', () => {
 
 it('a project goes from the directory up to the root of its repository', () => {
   const deep = join(boundary, 'a/b');
-  expect(projectDirectories(deep)).toEqual([deep, join(boundary, 'a'), boundary]);
+  expect(listProjectDirectories(deep)).toEqual([deep, join(boundary, 'a'), boundary]);
   expect([projectRoot(deep), projectRoot(root)]).toEqual([boundary, root]);
   mkdirSync(join(deep, '.git'));
-  expect(projectDirectories(deep)).toEqual([deep]);
+  expect(listProjectDirectories(deep)).toEqual([deep]);
 });

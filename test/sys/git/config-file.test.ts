@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../../src/sys/git/config-file.ts';
+import { parseGitConfig } from '../../../src/sys/git/config-file.ts';
 import { needs } from '../../needs.ts';
 import { tempDirectory } from '../temp.ts';
 
@@ -63,5 +63,5 @@ test
     '[core]\n\tworktree\t =\ta\n',
     '[core] k = [x] y\n',
   ])('a configuration is read as git reads it: %j', (text) => {
-  expect(parseConfig(text)).toEqual(readByGit(text));
+  expect(parseGitConfig(text)).toEqual(readByGit(text));
 });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { trackedFiles } from '../../../src/sys/git/tracked-files.ts';
+import { readTrackedFiles } from '../../../src/sys/git/tracked-files.ts';
 import { findRepository } from '../../../src/sys/git/repository.ts';
 import { tempDirectory } from '../temp.ts';
 
@@ -31,5 +31,5 @@ it('of a repository whose files are pipes nothing can be told', () => {
   const git = join(top, '.git');
   const repository = findRepository(top);
   expect(repository).toEqual({ top, gitDirectory: git, commonDirectory: git });
-  expect(repository === undefined ? undefined : trackedFiles(repository)).toBeNull();
+  expect(repository === undefined ? undefined : readTrackedFiles(repository)).toBeNull();
 });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { gitLines } from '../../../src/api/context/git-lines.ts';
 import { readEnvironment } from '../../../src/sys/env.ts';
-import { parseStatus } from '../../../src/sys/git/status.ts';
-import { takeSnapshot } from '../../../src/sys/git/snapshot.ts';
+import { parseGitStatus } from '../../../src/sys/git/status.ts';
+import { takeGitSnapshot } from '../../../src/sys/git/snapshot.ts';
 
 const made: string[] = [];
 
@@ -34,7 +34,7 @@ function makeRepo() {
   const commit = (subject: string): void =>
     void git('commit', '-q', '--allow-empty', '-m', subject);
   const look = (directory = repo, withinMs = PATIENT) =>
-    takeSnapshot(directory, { environment, withinMs });
+    takeGitSnapshot(directory, { environment, withinMs });
   return { home, repo, git, write, commit, look };
 }
 
@@ -220,5 +220,5 @@ test.each([
   ['## main\0 M a', null],
   ['fatal: no\0', null],
 ])('what git says: %j', (output, status) => {
-  expect(parseStatus(output)).toEqual(status);
+  expect(parseGitStatus(output)).toEqual(status);
 });

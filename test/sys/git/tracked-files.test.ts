@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { trackedFiles } from '../../../src/sys/git/tracked-files.ts';
+import { readTrackedFiles } from '../../../src/sys/git/tracked-files.ts';
 import { findRepository, type Repository } from '../../../src/sys/git/repository.ts';
 import { tempDirectory } from '../temp.ts';
 
@@ -33,7 +33,7 @@ function found(directory: string): Repository {
 test.each(['2', '4'])('the names in an index of version %s', (version) => {
   const top = repository();
   git(top, 'update-index', '--index-version', version);
-  const tracked = trackedFiles(found(join(top, 'deep')));
+  const tracked = readTrackedFiles(found(join(top, 'deep')));
   expect(tracked?.names.toSorted()).toEqual(NAMES.toSorted());
   expect(tracked?.hasSubmodules).toBe(false);
 });
@@ -42,8 +42,8 @@ test('an index with further flags, which version 3 is for', () => {
   const top = repository();
   writeFileSync(join(top, 'later'), 'x');
   git(top, 'add', '-N', 'later');
-  expect(trackedFiles(found(top))?.names).toContain('later');
-  expect(trackedFiles(found(top))?.names).toHaveLength(NAMES.length + 1);
+  expect(readTrackedFiles(found(top))?.names).toContain('later');
+  expect(readTrackedFiles(found(top))?.names).toHaveLength(NAMES.length + 1);
 });
 
 test('what can’t be told is null: a split index, a cut one, another format', () => {
@@ -51,17 +51,17 @@ test('what can’t be told is null: a split index, a cut one, another format', (
   const index = join(top, '.git', 'index');
   for (const bytes of [Buffer.from('DIRC'), Buffer.from('nonsense, and more of it')]) {
     writeFileSync(index, bytes);
-    expect(trackedFiles(found(top))).toBeNull();
+    expect(readTrackedFiles(found(top))).toBeNull();
   }
   const other = repository();
   git(other, 'update-index', '--split-index');
-  expect(trackedFiles(found(other))).toBeNull();
+  expect(readTrackedFiles(found(other))).toBeNull();
 });
 
 test('a new repository keeps nothing, and a linked working tree has its own index', () => {
   const top = realpathSync(tempDirectory());
   git(top, 'init', '-q');
-  expect(trackedFiles(found(top))).toEqual({ names: [], hasSubmodules: false });
+  expect(readTrackedFiles(found(top))).toEqual({ names: [], hasSubmodules: false });
   const main = repository();
   git(main, 'commit', '-qm', 'x');
   const linked = join(realpathSync(tempDirectory()), 'linked');
@@ -70,5 +70,5 @@ test('a new repository keeps nothing, and a linked working tree has its own inde
   git(linked, 'add', '.');
   const repo = found(linked);
   expect([repo.top, repo.commonDirectory]).toEqual([linked, join(main, '.git')]);
-  expect(trackedFiles(repo)?.names).toContain('more');
+  expect(readTrackedFiles(repo)?.names).toContain('more');
 });

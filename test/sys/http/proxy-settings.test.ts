@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
-import { isExempt, proxyFor, proxySettings } from '../../../src/sys/http/proxy-settings.ts';
+import {
+  isExemptFromProxy,
+  selectProxy,
+  readProxySettings,
+} from '../../../src/sys/http/proxy-settings.ts';
 
 describe('the proxies of', () => {
   const read = (env: Record<string, string>) => {
-    const settings = proxySettings(env);
+    const settings = readProxySettings(env);
     if (settings === null) return null;
     return [settings.http?.href ?? null, settings.https?.href ?? null, settings.none];
   };
@@ -43,7 +47,7 @@ describe('the proxies of', () => {
     ['ALL_PROXY', 'ftp://h:1', 'a proxy of an unknown kind, "ftp://"'],
     ['HTTPS_PROXY', 'user:100%@h:1', 'write it as %25'],
   ])('%s=%s cannot be meant', (variable, value, says) => {
-    const act = () => proxySettings({ [variable]: value });
+    const act = () => readProxySettings({ [variable]: value });
     expect(act).toThrow(UsageError);
     expect(act).toThrow(`${variable} `);
     expect(act).toThrow(says);
@@ -82,13 +86,13 @@ test.each([
   ['http://10.1.2.3', '10.0.0.0/99', false],
   ['https://ten.example.com', '10.0.0.0/8', false],
 ])('%s with NO_PROXY=%j goes directly: %s', (url, none, expected) => {
-  expect(isExempt(new URL(url), none)).toBe(expected);
+  expect(isExemptFromProxy(new URL(url), none)).toBe(expected);
 });
 
 test('a request goes through the proxy of its scheme, and to this machine through none', () => {
-  const settings = proxySettings({ HTTP_PROXY: 'a:1', HTTPS_PROXY: 'b:1', NO_PROXY: 'c.test' });
+  const settings = readProxySettings({ HTTP_PROXY: 'a:1', HTTPS_PROXY: 'b:1', NO_PROXY: 'c.test' });
   if (settings === null) throw new Error('no proxies');
-  const through = (url: string) => proxyFor(new URL(url), settings)?.host ?? null;
+  const through = (url: string) => selectProxy(new URL(url), settings)?.host ?? null;
   expect(through('http://x.test')).toBe('a:1');
   expect(through('https://x.test')).toBe('b:1');
   expect(through('https://c.test')).toBeNull();

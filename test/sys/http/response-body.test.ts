@@ -3,7 +3,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LoopQueue } from '../../../src/base/loop-queue.ts';
-import { MessageBody } from '../../../src/sys/http/response-body.ts';
+import { IncomingBody } from '../../../src/sys/http/response-body.ts';
 import type { ResponseBody } from '../../../src/sys/http/http-types.ts';
 
 const MOST_WAITING = 16;
@@ -40,7 +40,7 @@ it('gives each body whole, then its end', async () => {
     fc.asyncProperty(bodies, async (sent) => {
       const queue = new LoopQueue();
       const messages = sent.map(() => new PassThrough());
-      const seen = messages.map((message) => read(new MessageBody(message, queue, undefined)));
+      const seen = messages.map((message) => read(new IncomingBody(message, queue, undefined)));
       const most = Math.max(0, ...sent.map(({ chunks }) => chunks.length));
       for (let at = 0; at < most; at += 1) {
         for (const [index, { chunks }] of sent.entries()) {
@@ -70,7 +70,7 @@ it('gives a body that ends its turn among all others', async () => {
   const messages = ['a', 'b', 'c'].map((name) => {
     const message = new PassThrough();
     const follow = async () => {
-      await read(new MessageBody(message, queue, undefined));
+      await read(new IncomingBody(message, queue, undefined));
       // What an engine does with an answer: its own next request first.
       await Promise.resolve();
       order.push(name);
@@ -96,7 +96,7 @@ it.each([
   void busy.promise.then(() => (isBusy = false));
   let bytes = 0;
   const message = new PassThrough({ highWaterMark: 1_000_000 });
-  const seen = read(new MessageBody(message, queue, { bytes: ({ length }) => (bytes += length) }));
+  const seen = read(new IncomingBody(message, queue, { bytes: ({ length }) => (bytes += length) }));
   for (let chunk = 0; chunk < 100; chunk += 1) {
     message.write('x'.repeat(size));
     await nextRound();
@@ -110,7 +110,7 @@ it.each([
 it('gives what has come until its turn as one piece', async () => {
   const queue = new LoopQueue();
   const message = new PassThrough();
-  const seen = read(new MessageBody(message, queue, undefined));
+  const seen = read(new IncomingBody(message, queue, undefined));
   // They flow from the next round on.
   for (const piece of ['a', 'bc', 'def']) message.write(piece);
   const others = Array.from({ length: 12 }, () => queue.round());
@@ -122,7 +122,7 @@ it('gives what has come until its turn as one piece', async () => {
 
 it('ends the message of a body that nobody wants any more', async () => {
   const message = new PassThrough();
-  const body = new MessageBody(message, new LoopQueue(), undefined);
+  const body = new IncomingBody(message, new LoopQueue(), undefined);
   message.write('x');
   await body.cancel();
   expect(message.destroyed).toBe(true);

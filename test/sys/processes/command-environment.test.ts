@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkEnvironment } from '../../../src/sys/processes/network-environment.ts';
+import { buildNetworkEnvironment } from '../../../src/sys/processes/network-environment.ts';
 
 const OWN = {
   SSL_CERT_FILE: '/etc/ca.pem',
@@ -10,7 +10,7 @@ const OWN = {
 };
 
 test('with a network a command gets certificates, and proxies without a password', () => {
-  expect(networkEnvironment(OWN, true)).toEqual({
+  expect(buildNetworkEnvironment(OWN, true)).toEqual({
     SSL_CERT_FILE: '/etc/ca.pem',
     https_proxy: 'http://proxy.test:3128',
     NO_PROXY: 'localhost',
@@ -18,7 +18,7 @@ test('with a network a command gets certificates, and proxies without a password
 });
 
 test('without a network nothing is tried again', () => {
-  expect(networkEnvironment(OWN, false)).toEqual({
+  expect(buildNetworkEnvironment(OWN, false)).toEqual({
     npm_config_fetch_retries: '0',
     PIP_RETRIES: '0',
     UV_HTTP_RETRIES: '0',

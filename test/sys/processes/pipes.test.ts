@@ -6,14 +6,14 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Pipe, takePipe } from '../../../src/sys/processes/pipes.ts';
-import { spawnGroup } from '../../../src/sys/processes/process-group.ts';
+import { spawnProcessGroup } from '../../../src/sys/processes/process-group.ts';
 
 const SOURCES = join(import.meta.dirname, '../../../src/sys');
 
 /** What the command prints, once it has ended. */
 async function printed(command: string): Promise<string> {
   const output = await takePipe();
-  const group = spawnGroup('/bin/bash', ['-c', `exec 2>&1; ${command}`], {
+  const group = spawnProcessGroup('/bin/bash', ['-c', `exec 2>&1; ${command}`], {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
     output,
@@ -75,7 +75,7 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
 
   test('is closed when the program cannot be started', async () => {
     const output = await takePipe();
-    const group = spawnGroup('/no/such/program', [], { cwd: '/', env: {}, output });
+    const group = spawnProcessGroup('/no/such/program', [], { cwd: '/', env: {}, output });
     await expect(group.exited).rejects.toThrow('ENOENT');
     expect(await text(group.stdout)).toBe('');
     expect(() => readlinkSync(`/proc/self/fd/${output?.readEnd}`)).toThrow('ENOENT');
@@ -85,7 +85,7 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
     // As if its descriptor were of another kind: a directory is not opened for writing.
     const output = new Pipe(openSync('/', 'r'));
     const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, output };
-    const group = spawnGroup('/bin/sh', ['-c', 'echo hi'], options);
+    const group = spawnProcessGroup('/bin/sh', ['-c', 'echo hi'], options);
     expect(await text(group.stdout)).toBe('hi\n');
   });
 

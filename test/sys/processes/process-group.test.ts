@@ -8,14 +8,14 @@ import { findProcesses } from '../../../src/sys/processes/process-table.ts';
 import {
   endMarkedProcesses,
   killAllProcesses,
-  spawnGroup,
+  spawnProcessGroup,
   type ProcessGroup,
 } from '../../../src/sys/processes/process-group.ts';
 import { needs } from '../../needs.ts';
 
 function shell(command: string, extra: Readonly<Record<string, string>> = {}): ProcessGroup {
   const env = { PATH: readEnvironment()['PATH'], ...extra };
-  const group = spawnGroup('/bin/sh', ['-c', command], { cwd: '/', env });
+  const group = spawnProcessGroup('/bin/sh', ['-c', command], { cwd: '/', env });
   onTestFinished(() => void group.end({ graceMs: 0 }));
   return group;
 }
@@ -34,7 +34,7 @@ test('a process ends by itself', async () => {
 });
 
 test('a program that is not there', async () => {
-  const group = spawnGroup('/no/such/program', [], { cwd: '/', env: {} });
+  const group = spawnProcessGroup('/no/such/program', [], { cwd: '/', env: {} });
   await expect(group.started).rejects.toThrow('ENOENT');
   await expect(group.exited).rejects.toThrow('ENOENT');
   expect(await group.end()).toBe(false);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PROTECTED_PATHS } from '../../../src/sys/files/protected-names.ts';
-import { spawnGroup } from '../../../src/sys/processes/process-group.ts';
+import { spawnProcessGroup } from '../../../src/sys/processes/process-group.ts';
 import { endAllOf, pidsOf } from '../../e2e/processes.ts';
 import { needs } from '../../needs.ts';
 import { HAS_BUBBLEWRAP, MOST_TRIES, Place, runIn } from './support.ts';
@@ -318,7 +318,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
       stderr: 'command',
     });
     const { file, args, env, startCheck } = confined;
-    const group = spawnGroup(file, args, { cwd: at.root, env, startCheck });
+    const group = spawnProcessGroup(file, args, { cwd: at.root, env, startCheck });
     const out = await text(group.stdout);
     await group.end();
     confined.release();

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { DeniedPlaces } from '../../../src/sys/sandbox/sandbox.ts';
-import { survey } from '../../../src/sys/sandbox/access-rules.ts';
+import type { DeniedPaths } from '../../../src/sys/sandbox/sandbox.ts';
+import { determineAccess } from '../../../src/sys/sandbox/access-rules.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
 
-function denied(at: Place, places: Partial<DeniedPlaces>): DeniedPlaces {
+function denied(at: Place, places: Partial<DeniedPaths>): DeniedPaths {
   const below = (names: readonly string[] = []) => names.map((name) => join(at.base, name));
   return { hidden: below(places.hidden), readOnly: below(places.readOnly) };
 }
@@ -13,15 +13,15 @@ function denied(at: Place, places: Partial<DeniedPlaces>): DeniedPlaces {
 /** The rules that denied places bring, and what is writable, as they are laid; paths relative to the base. */
 function added(
   at: Place,
-  places: Partial<DeniedPlaces>,
+  places: Partial<DeniedPaths>,
   {
     access = 'workspace',
     roots = [at.root],
   }: { readonly access?: 'workspace' | 'read-only'; readonly roots?: readonly string[] } = {},
 ): readonly string[] {
   const nowhere = { homes: [], stateDirectories: [], runtimeDirectories: [], sockets: [] };
-  const laid = (given: DeniedPlaces): readonly string[] =>
-    survey({ access, roots, network: false, denied: given }, nowhere).rules.map(
+  const laid = (given: DeniedPaths): readonly string[] =>
+    determineAccess({ access, roots, network: false, denied: given }, nowhere).rules.map(
       ({ kind, path }) => `${kind} ${path.slice(at.base.length + 1)}`,
     );
   const before = laid({ hidden: [], readOnly: [] });
@@ -90,7 +90,7 @@ const ATTACKS = [
 ];
 
 describe.runIf(HAS_BUBBLEWRAP)('a command under rules about paths', () => {
-  function world(): { readonly at: Place; readonly places: DeniedPlaces } {
+  function world(): { readonly at: Place; readonly places: DeniedPaths } {
     const at = new Place();
     for (const name of ['hidden/x', 'sub/hidden/x', 'masked']) at.write(`work/${name}`, 'SECRET\n');
     for (const name of ['a.txt', 'dir/deep/file', 'free.txt'])

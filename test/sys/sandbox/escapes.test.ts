@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { putAside } from '../../../src/sys/sandbox/cleanup/quarantine.ts';
+import { quarantineEntry } from '../../../src/sys/sandbox/cleanup/quarantine.ts';
 import { asNormalUser } from '../normal-user.ts';
 import { FORGED, git, repository } from './forged-commits.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
@@ -127,7 +127,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command', () => {
     chmodSync(join(at.root, '.vscode'), 0o555);
     chmodSync(at.root, 0o555);
     const removed = await asNormalUser(() =>
-      Promise.resolve(putAside(join(at.root, '.vscode'), kept)),
+      Promise.resolve(quarantineEntry(join(at.root, '.vscode'), kept)),
     );
     expect(removed).toMatchObject({ keptAt: expect.stringContaining(kept) });
     expect(readdirSync(at.root)).toEqual([]);

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { noteOwnWrite } from '../../../src/sys/files/own-writes.ts';
-import { OpenedEntries } from '../../../src/sys/sandbox/cleanup/file-backup.ts';
+import { recordOwnWrite } from '../../../src/sys/files/own-writes.ts';
+import { ProtectedFileBackup } from '../../../src/sys/sandbox/cleanup/file-backup.ts';
 import { FORGED, git, GIT, repository } from './forged-commits.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
 
@@ -43,7 +43,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     const running = alone(at, 'git log -1; sleep 1');
     await new Promise((resolve) => setTimeout(resolve, 400));
     writeFileSync(file, 'of the user');
-    noteOwnWrite(file);
+    recordOwnWrite(file);
     await running;
     expect(readFileSync(file, 'utf8')).toBe('of the user');
   });
@@ -85,7 +85,7 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
       configurations: [],
       links: [],
     };
-    const opened = OpenedEntries.open(places, at.records);
+    const opened = ProtectedFileBackup.create(places, at.records);
     git(at.root, 'clean', '-qfd');
     expect(await opened?.settle(() => Promise.resolve(new Set()))).toEqual({
       removed: [],

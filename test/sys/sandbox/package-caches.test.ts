@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  cachePlaces,
-  mayUseCaches,
+  locateCaches,
+  usesPackageCaches,
   type CacheSettings,
 } from '../../../src/sys/sandbox/package-caches.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
@@ -21,7 +21,7 @@ const USE = { mayWrite: true, network: true, makes: true };
 
 test('private caches lie in a directory of the user alone, which is made', () => {
   const at = new Place();
-  const { variables, writable } = cachePlaces(settings(at), USE);
+  const { variables, writable } = locateCaches(settings(at), USE);
   const { directory } = settings(at);
   expect(writable).toEqual([directory]);
   expect(statSync(directory).mode & 0o777).toBe(0o700);
@@ -35,13 +35,13 @@ test('private caches lie in a directory of the user alone, which is made', () =>
 
 test('private caches are made for a command that names a program which keeps some', () => {
   const at = new Place();
-  expect(cachePlaces(settings(at), { ...USE, makes: false }).writable).toEqual([]);
+  expect(locateCaches(settings(at), { ...USE, makes: false }).writable).toEqual([]);
   expect(existsSync(join(at.home, '.cache'))).toBe(false);
-  expect(mayUseCaches(['/bin/bash', '-c', 'cd x && npm ci'])).toBe(true);
-  expect(mayUseCaches(['/bin/bash', '-c', 'ls && echo google'])).toBe(false);
-  cachePlaces(settings(at), USE);
+  expect(usesPackageCaches(['/bin/bash', '-c', 'cd x && npm ci'])).toBe(true);
+  expect(usesPackageCaches(['/bin/bash', '-c', 'ls && echo google'])).toBe(false);
+  locateCaches(settings(at), USE);
   const { directory } = settings(at);
-  expect(cachePlaces(settings(at), { ...USE, makes: false }).writable).toEqual([directory]);
+  expect(locateCaches(settings(at), { ...USE, makes: false }).writable).toEqual([directory]);
 });
 
 test('without a network packages that the user has already are used', () => {
@@ -49,12 +49,12 @@ test('without a network packages that the user has already are used', () => {
   mkdirSync(join(at.home, '.cargo'));
   const { directory } = settings(at);
   const offline = { ...USE, network: false };
-  const { variables } = cachePlaces(settings(at), offline);
+  const { variables } = locateCaches(settings(at), offline);
   expect(variables('/tmp')['CARGO_HOME']).toBeUndefined();
   expect(variables('/tmp')['GOMODCACHE']).toBe(join(directory, 'go-mod'));
   // Once there are private ones, these have what was downloaded last.
   mkdirSync(join(directory, 'cargo'));
-  expect(cachePlaces(settings(at), offline).variables('/tmp')['CARGO_HOME']).toBe(
+  expect(locateCaches(settings(at), offline).variables('/tmp')['CARGO_HOME']).toBe(
     join(directory, 'cargo'),
   );
 });
@@ -68,7 +68,7 @@ test.each([
     mkdirSync(join(at.home, '.cache/muster'), { recursive: true });
     symlinkSync(at.directory('other'), settings(at).directory);
   }
-  const { variables, writable } = cachePlaces(settings(at), use);
+  const { variables, writable } = locateCaches(settings(at), use);
   expect(writable).toEqual([]);
   expect(variables('/tmp')).toMatchObject({ npm_config_cache: '/tmp/.cache/npm' });
   expect(existsSync(join(settings(at).directory, 'npm'))).toBe(false);
@@ -79,7 +79,7 @@ test('shared caches are those of the user, where they are there', () => {
   const npm = at.directory('home/.npm');
   const pip = at.directory('pip');
   const own = { ...settings(at, 'shared'), environment: { PIP_CACHE_DIR: pip } };
-  const { variables, writable } = cachePlaces(own, USE);
+  const { variables, writable } = locateCaches(own, USE);
   expect(writable).toEqual([npm, pip]);
   expect(variables('/tmp')).toMatchObject({
     npm_config_cache: npm,

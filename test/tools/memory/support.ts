@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/base/json.ts';
 import { memoryPort } from '../../../src/engine/memory/memory-port.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { ToolContext, ToolOutput } from '../../../src/protocol/tool.ts';
-import { noSandbox } from '../../../src/sys/sandbox/sandbox.ts';
+import { createUnavailableSandbox } from '../../../src/sys/sandbox/sandbox.ts';
 import { commandSandbox } from '../../../src/engine/calls/command-sandbox.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 
@@ -71,7 +71,7 @@ export function noteTask(options: NoteTaskOptions): NoteTask {
     }),
     shells: { start: () => Promise.reject(new Error('no shells here')) },
     sandbox: commandSandbox({
-      sandbox: noSandbox('a test', 'none is needed'),
+      sandbox: createUnavailableSandbox('a test', 'none is needed'),
       variables: [],
       taskId: 'task00000001',
       rights: {

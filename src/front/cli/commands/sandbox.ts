@@ -57,7 +57,7 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
       import('../../../api/setup/workspace.ts'),
       import('../configuration.ts'),
     ]);
-  const { commandEnvironment } = await import('../../../sys/processes/command-environment.ts');
+  const { buildCommandEnvironment } = await import('../../../sys/processes/command-environment.ts');
   const roots = workspaceRoots(resolve(context.cwd, options.cwd ?? '.'), options.addDirs);
   const [cwd] = roots;
   // A project cannot change these settings, whether it is trusted or not.
@@ -78,8 +78,8 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
     return 1;
   }
   const access = options.readOnly ? 'read-only' : 'workspace';
-  const env = commandEnvironment(context.environment, {
-    further: [...TERMINAL, ...variables],
+  const env = buildCommandEnvironment(context.environment, {
+    extraNames: [...TERMINAL, ...variables],
     git: { access, confined: true },
     network: network || options.network,
   });

@@ -1,4 +1,4 @@
-import type { RemovedEntry } from '../../../base/settlement.ts';
+import type { QuarantinedEntry } from '../../../base/cleanup-result.ts';
 import {
   mkdirSync,
   readdirSync,
@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { isJsonObject } from '../../../base/json.ts';
 import { systemErrorCode } from '../../../base/errors.ts';
 import { newId } from '../../../base/ids.ts';
-import { look } from '../../files/path-lookup.ts';
-import { NewEntries, type ProtectedPlaces } from './new-entries.ts';
-import type { OpenedEntries } from './file-backup.ts';
-import { openedRecord, readOpenedRecord } from './opened-record.ts';
+import { lstatIfPresent } from '../../files/path-lookup.ts';
+import { NewEntries, type ProtectedPathState } from './new-entries.ts';
+import type { ProtectedFileBackup } from './file-backup.ts';
+import { serializeBackup, parseBackup } from './opened-record.ts';
 
 /** `PID-STARTTIME-ID`: a later process of the same number is another one. */
 const RECORD = /^(\d+)-(\d+)-[a-z0-9]+$/;
@@ -25,19 +25,19 @@ const TOUCH_MS = 1_000;
 /** What was made later than this after the last sign of life of its process is somebody else's. */
 const TOLERANCE_MS = 2 * TOUCH_MS;
 
-export interface WatchRecord {
+export interface CommandRecord {
   /** Notes the files that may stay, by path, with the time of their last change. */
   accept(files: ReadonlyMap<string, number>): void;
   remove(): void;
 }
 
-const NO_RECORD: WatchRecord = { accept: () => {}, remove: () => {} };
+const NO_RECORD: CommandRecord = { accept: () => {}, remove: () => {} };
 
 /**
  * Notes about running commands, one file each in `directory` (null: none are kept), by which what they made under
  * protected names is found when the process that ran them was killed.
  */
-export class WatchRecords {
+export class CommandRecords {
   private readonly directory: string | null;
 
   constructor(directory: string | null) {
@@ -48,7 +48,7 @@ export class WatchRecords {
    * Writes one. A directory that can't be written to keeps no command from running.
    * `opened`: what git alone may change; null: nothing.
    */
-  add({ missing, present }: ProtectedPlaces, opened: OpenedEntries | null): WatchRecord {
+  add({ missing, present }: ProtectedPathState, opened: ProtectedFileBackup | null): CommandRecord {
     const own = ownName();
     if (this.directory === null || own === null) return NO_RECORD;
     const path = join(this.directory, `${own}-${newId()}`);
@@ -56,7 +56,7 @@ export class WatchRecords {
     try {
       mkdirSync(this.directory, { recursive: true, mode: 0o700 });
       const names = [...present].map(([directory, there]) => [directory, [...there]]);
-      const before = opened === null ? null : openedRecord(opened);
+      const before = opened === null ? null : serializeBackup(opened);
       Object.assign(record, { missing, present: names, opened: before });
       writeRecord(path, record);
     } catch (thrown) {
@@ -82,7 +82,7 @@ export class WatchRecords {
   }
 
   /** Puts aside, below `keepIn`, what commands of killed processes have made. */
-  sweep(keepIn: string | null): readonly RemovedEntry[] {
+  sweep(keepIn: string | null): readonly QuarantinedEntry[] {
     const { directory } = this;
     if (directory === null) return [];
     return namesOf(directory).flatMap((name) => {
@@ -103,14 +103,14 @@ function writeRecord(path: string, record: Readonly<Record<string, unknown>>): v
   renameSync(draft, path);
 }
 
-function sweepRecord(path: string, keepIn: string | null): readonly RemovedEntry[] {
+function sweepRecord(path: string, keepIn: string | null): readonly QuarantinedEntry[] {
   const record = readRecord(path);
   const lastSign = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   if (record === null || lastSign === undefined) return [];
   const accepted = new Map(pairs(record['accepted']));
   const isOfCommand = (entry: string): boolean =>
-    (look(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
-  const opened = readOpenedRecord(record['opened'], keepIn)?.restoreAll(isOfCommand);
+    (lstatIfPresent(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
+  const opened = parseBackup(record['opened'], keepIn)?.restoreAll(isOfCommand);
   const entries = new NewEntries(placesOf(record), () => Promise.resolve(new Set()), keepIn);
   entries.accept(accepted);
   return [...(opened?.removed ?? []), ...entries.settleNow(isOfCommand)];
@@ -126,7 +126,7 @@ function readRecord(path: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function placesOf({ missing, present }: Readonly<Record<string, unknown>>): ProtectedPlaces {
+function placesOf({ missing, present }: Readonly<Record<string, unknown>>): ProtectedPathState {
   return {
     missing: strings(missing),
     present: new Map(

@@ -1,16 +1,16 @@
 import { relative } from 'node:path';
-import { committedFiles, type StoredFile } from '../../git/committed-files.ts';
-import { objectId } from '../../git/object-reader.ts';
+import { findCommittedFiles, type StoredFile } from '../../git/committed-files.ts';
+import { hashGitObject } from '../../git/object-reader.ts';
 import { isInside } from '../../files/paths.ts';
-import type { FileContent } from './file-content.ts';
-import type { TipsBefore, TrustedTips } from './trusted-tips.ts';
+import type { EntryContent } from './file-content.ts';
+import type { TipsAtStart, TrustedTips } from './trusted-tips.ts';
 
 const EXECUTABLE = 0o100;
 
 /** The paths of the files whose content is that of a commit that the user or a remote has made. */
-export async function committedAmong(
-  files: readonly FileContent[],
-  begun: readonly TipsBefore[],
+export async function selectCommitted(
+  files: readonly EntryContent[],
+  begun: readonly TipsAtStart[],
   { tips, git }: { readonly tips: TrustedTips; readonly git: string },
 ): Promise<ReadonlySet<string>> {
   const committed = new Set<string>();
@@ -23,7 +23,7 @@ export async function committedAmong(
         .filter(({ path }) => isInside(top, path) && !isOfGit(relative(top, path)))
         .map((file) => [storedFile(file, top, first.length), file.path] as const),
     );
-    const found = await committedFiles(before.repository, trusted, [...pathOf.keys()], { git });
+    const found = await findCommittedFiles(before.repository, trusted, [...pathOf.keys()], { git });
     for (const file of found) committed.add(pathOf.get(file) ?? '');
   }
   return committed;
@@ -36,7 +36,7 @@ function isOfGit(path: string): boolean {
 
 /** As git would store it, where no filter changes it. */
 function storedFile(
-  { path, kind, content, mode }: FileContent,
+  { path, kind, content, mode }: EntryContent,
   top: string,
   idLength: number,
 ): StoredFile {
@@ -44,6 +44,6 @@ function storedFile(
   return {
     path: relative(top, path),
     mode: kind === 'link' ? '120000' : plain,
-    id: objectId('blob', content, idLength),
+    id: hashGitObject('blob', content, idLength),
   };
 }

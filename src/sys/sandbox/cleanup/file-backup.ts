@@ -1,4 +1,4 @@
-import type { RemovedEntry, Settlement } from '../../../base/settlement.ts';
+import type { QuarantinedEntry, CleanupResult } from '../../../base/cleanup-result.ts';
 import {
   closeSync,
   constants,
@@ -11,20 +11,25 @@ import {
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import { newId } from '../../../base/ids.ts';
-import { addsOnlyHarmless } from '../../git/config-check.ts';
+import { addsOnlyHarmlessSettings } from '../../git/config-check.ts';
 import { holdDirectory } from '../../files/held-directory.ts';
 import { isOwnWrite } from '../../files/own-writes.ts';
 import { isInside } from '../../files/paths.ts';
-import { contentOf, type FileContent } from './file-content.ts';
-import { isThere, linkOnTheWay, listOf, look } from '../../files/path-lookup.ts';
-import type { CommittedContent } from './new-entries.ts';
-import { putAside } from './quarantine.ts';
+import { readEntryContent, type EntryContent } from './file-content.ts';
+import {
+  existsWithoutLinks,
+  findFirstLink,
+  readDirectoryNames,
+  lstatIfPresent,
+} from '../../files/path-lookup.ts';
+import type { FindCommitted } from './new-entries.ts';
+import { quarantineEntry } from './quarantine.ts';
 
 const MOST_FILES = 2_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Protected files and directories that a command of git alone may write to. Absolute real paths. */
-export interface OpenedPlaces {
+export interface GitWritablePaths {
   /** Of the working tree: what a commit has there. */
   readonly trees: readonly string[];
   /** Configuration files. */
@@ -33,37 +38,37 @@ export interface OpenedPlaces {
   readonly links: readonly string[];
 }
 
-type Restored = Required<Pick<Settlement, 'removed' | 'putBack'>>;
-type Files = ReadonlyMap<string, FileContent>;
+type Restored = Required<Pick<CleanupResult, 'removed' | 'putBack'>>;
+type Files = ReadonlyMap<string, EntryContent>;
 
 /**
  * Protected files as they were before git ran alone. What is not as git writes it from a commit, or adds more
  * than harmless settings, is put back.
  */
-export class OpenedEntries {
-  readonly places: OpenedPlaces;
+export class ProtectedFileBackup {
+  readonly paths: GitWritablePaths;
   private readonly before: Files;
   private readonly directory: string | null;
 
-  constructor(places: OpenedPlaces, before: Files, directory: string | null) {
-    this.places = places;
+  constructor(places: GitWritablePaths, before: Files, directory: string | null) {
+    this.paths = places;
     this.before = before;
     this.directory = directory;
   }
 
   /** Null: they are too many, or too large, to be put back. `directory`: where what is put aside goes. */
-  static open(places: OpenedPlaces, directory: string | null): OpenedEntries | null {
+  static create(places: GitWritablePaths, directory: string | null): ProtectedFileBackup | null {
     const before = filesOf(places);
-    return before === null ? null : new OpenedEntries(places, before, directory);
+    return before === null ? null : new ProtectedFileBackup(places, before, directory);
   }
 
   /** The files as they were. */
-  files(): Iterable<FileContent> {
+  files(): Iterable<EntryContent> {
     return this.before.values();
   }
 
-  async settle(committed: CommittedContent): Promise<Settlement> {
-    const now = filesOf(this.places);
+  async settle(committed: FindCommitted): Promise<CleanupResult> {
+    const now = filesOf(this.paths);
     if (now === null) return { ...this.restoreWhole(), fromCommits: [] };
     const changed = [...this.changed(now)].filter((path) => !this.mayBe(path, now));
     const wanted = changed.flatMap((path) => {
@@ -80,16 +85,16 @@ export class OpenedEntries {
    * Default: all was.
    */
   restoreAll(isOfCommand: (path: string) => boolean = () => true): Restored {
-    const now = filesOf(this.places);
+    const now = filesOf(this.paths);
     if (now === null) return this.restoreWhole();
     return this.restore(
-      [...this.changed(now)].filter((path) => !isThere(path) || isOfCommand(path)),
+      [...this.changed(now)].filter((path) => !existsWithoutLinks(path) || isOfCommand(path)),
     );
   }
 
   /** There is more than can be compared: all of it goes, and what was there comes back. */
   private restoreWhole(): Restored {
-    const { trees, configurations, links } = this.places;
+    const { trees, configurations, links } = this.paths;
     return this.restore([
       ...new Set([...trees, ...configurations, ...links, ...this.before.keys()]),
     ]);
@@ -110,14 +115,14 @@ export class OpenedEntries {
 
   private mayBe(path: string, now: Files): boolean {
     const [was, is] = [this.before.get(path), now.get(path)];
-    const stats = look(path);
+    const stats = lstatIfPresent(path);
     if (stats !== undefined && isOwnWrite(path, stats)) return true;
-    if (this.places.links.includes(path)) return look(dirname(path)) === undefined;
-    if (!this.places.configurations.includes(path)) return false;
+    if (this.paths.links.includes(path)) return lstatIfPresent(dirname(path)) === undefined;
+    if (!this.paths.configurations.includes(path)) return false;
     return (
       was !== undefined &&
       is?.kind === 'file' &&
-      addsOnlyHarmless(was.content, is.content, (tree) => isTreeOfSubmodule(path, tree))
+      addsOnlyHarmlessSettings(was.content, is.content, (tree) => isTreeOfSubmodule(path, tree))
     );
   }
 
@@ -125,12 +130,14 @@ export class OpenedEntries {
     // What lies above goes first: a link in the place of a directory would lead elsewhere.
     const removed = paths
       .toSorted((one, other) => one.length - other.length)
-      .flatMap((path) => (isThere(path) ? (putAside(path, this.directory) ?? []) : []));
+      .flatMap((path) =>
+        existsWithoutLinks(path) ? (quarantineEntry(path, this.directory) ?? []) : [],
+      );
     const putBack: string[] = [];
-    const failed: RemovedEntry[] = [];
+    const failed: QuarantinedEntry[] = [];
     for (const path of paths) {
       const was = this.before.get(path);
-      if (was === undefined || isThere(path)) continue;
+      if (was === undefined || existsWithoutLinks(path)) continue;
       const problem = problemOf(() => write(was));
       if (problem === null) putBack.push(path);
       else failed.push({ path, keptAt: null, problem });
@@ -139,19 +146,19 @@ export class OpenedEntries {
   }
 }
 
-function filesOf({ trees, configurations, links }: OpenedPlaces): Files | null {
-  const files = new Map<string, FileContent>();
+function filesOf({ trees, configurations, links }: GitWritablePaths): Files | null {
+  const files = new Map<string, EntryContent>();
   const waiting = [...trees, ...configurations, ...links];
   let bytes = 0;
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    const stats = look(path);
+    const stats = lstatIfPresent(path);
     if (stats === undefined) continue;
     if (stats.isDirectory()) {
-      const names = listOf(path);
+      const names = readDirectoryNames(path);
       if (names === null) return null;
       waiting.push(...names.map((name) => join(path ?? '', name)));
     } else {
-      const file = contentOf(path);
+      const file = readEntryContent(path);
       if (file === null) return null;
       files.set(path, file);
       bytes += file.content.length;
@@ -167,7 +174,7 @@ function isTreeOfSubmodule(configuration: string, tree: string): boolean {
   if (below.length === 0 || isAbsolute(tree)) return false;
   const path = join(dirname(configuration), tree);
   const isInTop = path !== top && isInside(top, path) && !isInside(join(top, '.git'), path);
-  return isInTop && linkOnTheWay(join(path, 'x')) === undefined;
+  return isInTop && findFirstLink(join(path, 'x')) === undefined;
 }
 
 /** Null: it was put back. One that can't be keeps no other from it. */
@@ -182,7 +189,7 @@ function problemOf(putBack: () => void): string | null {
 }
 
 /** Follows no link on the way: git may have put one there. */
-function write({ path, kind, content, mode }: FileContent): void {
+function write({ path, kind, content, mode }: EntryContent): void {
   const parent = holdDirectory('/', dirname(path), { create: true });
   try {
     const draft = parent.at(`${basename(path)}.${newId()}`);

@@ -1,10 +1,10 @@
 import { readlinkSync } from 'node:fs';
 import { systemErrorCode } from '../../../base/errors.ts';
 import { readGitFile } from '../../git/read-git-file.ts';
-import { look } from '../../files/path-lookup.ts';
+import { lstatIfPresent } from '../../files/path-lookup.ts';
 
 /** What a file or a symbolic link is, as far as git keeps it. */
-export interface FileContent {
+export interface EntryContent {
   /** Absolute. */
   readonly path: string;
   readonly kind: 'file' | 'link';
@@ -18,8 +18,8 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const PERMISSIONS = 0o777;
 
 /** Null: it is missing, neither a file nor a link, larger than 8 MB, or can't be read. */
-export function contentOf(path: string): FileContent | null {
-  const stats = look(path);
+export function readEntryContent(path: string): EntryContent | null {
+  const stats = lstatIfPresent(path);
   if (stats?.isSymbolicLink() === true) {
     const content = leadsTo(path);
     return content === null ? null : { path, kind: 'link', content, mode: 0 };

@@ -1,14 +1,14 @@
 import { delimiter, join } from 'node:path';
-import { readConfiguration } from '../../git/configuration.ts';
-import { unsafeSetting } from '../../git/config-check.ts';
-import { localRepository, remoteUrls } from '../../git/remotes.ts';
+import { readGitConfiguration } from '../../git/configuration.ts';
+import { findUnsafeSetting } from '../../git/config-check.ts';
+import { findLocalRepository, readRemoteUrls } from '../../git/remotes.ts';
 import { readGitFile } from '../../git/read-git-file.ts';
 import { findRepository, type Repository } from '../../git/repository.ts';
 import { isInside } from '../../files/paths.ts';
 import { isProtectedName } from '../../files/protected-names.ts';
-import { modulesIn, worktreesOf } from '../git-rules.ts';
-import { look, namesOf, realPath } from '../../files/path-lookup.ts';
-import type { OpenedPlaces } from './file-backup.ts';
+import { listSubmoduleRepositories, listWorktrees } from '../git-rules.ts';
+import { lstatIfPresent, directoryNames, realPathIfPresent } from '../../files/path-lookup.ts';
+import type { GitWritablePaths } from './file-backup.ts';
 import { isWritable, type PathRule } from '../plan.ts';
 
 /** What names no program, and is daily work in repositories with submodules. */
@@ -31,34 +31,35 @@ const EXECUTABLE = 0o111;
  * settings of its repository. Null: the repository, a submodule of it or a place that it pushes to makes git run
  * something else, such as hooks, or programs are looked for in a root. `held`: the rules for any other command.
  */
-export function placesForGit(
+export function findGitWritablePaths(
   roots: readonly string[],
   { homes, path }: { readonly homes: readonly string[]; readonly path?: string },
   held: readonly PathRule[],
-): OpenedPlaces | null {
+): GitWritablePaths | null {
   const directoriesOfPrograms = (path ?? '')
     .split(delimiter)
-    .map((entry) => realPath(entry) ?? entry);
+    .map((entry) => realPathIfPresent(entry) ?? entry);
   if (directoriesOfPrograms.some((entry) => roots.some((root) => isInside(root, entry))))
     return null;
   const repositories = roots.flatMap((root) => findRepository(root) ?? []);
   if (repositories.length === 0 || hasProgramsOfUser(homes)) return null;
   const directories = [...new Set(repositories.map(({ commonDirectory }) => commonDirectory))];
-  const modules = directories.flatMap(modulesIn);
+  const modules = directories.flatMap(listSubmoduleRepositories);
   const all: readonly Repository[] = [
     ...repositories,
     ...modules.map((path) => ({ top: path, gitDirectory: path, commonDirectory: path })),
   ];
-  if (!all.every(runsNothing) || !pushTargets(repositories, homes).every(runsNothing)) return null;
+  if (!all.every(runsNoPrograms) || !pushTargets(repositories, homes).every(runsNoPrograms))
+    return null;
   const protectedNow = new Set(
     held.filter(({ kind }) => kind === 'protected').map(({ path }) => path),
   );
   const existing = (paths: readonly string[]): readonly string[] =>
-    paths.flatMap((path) => realPath(path) ?? []).filter((path) => protectedNow.has(path));
+    paths.flatMap((path) => realPathIfPresent(path) ?? []).filter((path) => protectedNow.has(path));
   return {
     trees: existing(
       roots.flatMap((root) =>
-        namesOf(root)
+        directoryNames(root)
           .filter((name) => name !== '.git' && isProtectedName(name))
           .map((name) => join(root, name)),
       ),
@@ -66,7 +67,7 @@ export function placesForGit(
     configurations: existing([...directories, ...modules].map((path) => join(path, 'config'))),
     links: existing(
       directories.flatMap((directory) =>
-        worktreesOf(directory).flatMap((name) =>
+        listWorktrees(directory).flatMap((name) =>
           ['gitdir', 'commondir'].map((file) => join(directory, name, file)),
         ),
       ),
@@ -80,7 +81,7 @@ function hasProgramsOfUser(homes: readonly string[]): boolean {
     '/etc/gitconfig',
     ...homes.flatMap((home) => [join(home, '.gitconfig'), join(home, '.config/git/config')]),
   ];
-  const { settings, isWhole } = readConfiguration(files, homes);
+  const { settings, isComplete: isWhole } = readGitConfiguration(files, homes);
   return (
     !isWhole ||
     settings.some(
@@ -92,14 +93,14 @@ function hasProgramsOfUser(homes: readonly string[]): boolean {
 }
 
 /** Whether a repository makes git run nothing else: no program of its settings, no hooks, no steps of a rebase. */
-export function runsNothing(repository: Repository): boolean {
-  if (unsafeSetting(repository, OF_SUBMODULES) !== undefined || hasStepsToRun(repository)) {
+export function runsNoPrograms(repository: Repository): boolean {
+  if (findUnsafeSetting(repository, OF_SUBMODULES) !== undefined || hasStepsToRun(repository)) {
     return false;
   }
   const hooks = join(repository.commonDirectory, 'hooks');
-  return !namesOf(hooks).some((name) => {
+  return !directoryNames(hooks).some((name) => {
     if (name.endsWith('.sample')) return false;
-    const stats = look(join(hooks, name));
+    const stats = lstatIfPresent(join(hooks, name));
     return stats !== undefined && (stats.isSymbolicLink() || (stats.mode & EXECUTABLE) !== 0);
   });
 }
@@ -117,6 +118,8 @@ function pushTargets(
   homes: readonly string[],
 ): readonly Repository[] {
   return repositories.flatMap((repository) =>
-    remoteUrls(repository, homes).flatMap(({ url }) => localRepository(url, repository.top) ?? []),
+    readRemoteUrls(repository, homes).flatMap(
+      ({ url }) => findLocalRepository(url, repository.top) ?? [],
+    ),
   );
 }

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { FileContent } from './file-content.ts';
-import { isThere } from '../../files/path-lookup.ts';
+import type { EntryContent } from './file-content.ts';
+import { existsWithoutLinks } from '../../files/path-lookup.ts';
 
 /** The oldest are forgotten first. */
 const MOST = 5_000;
 
 /** What protected files of the user held before git ran: git may bring it back, as after a stash. */
-export class KnownFiles {
+export class KnownFileStates {
   private readonly states = new Set<string>();
 
-  add(files: Iterable<FileContent>): void {
+  add(files: Iterable<EntryContent>): void {
     for (const file of files) {
       const state = stateOf(file);
       this.states.delete(state);
@@ -20,14 +20,16 @@ export class KnownFiles {
   }
 
   /** The paths of those that are there, as they were once. */
-  among(files: readonly FileContent[]): ReadonlySet<string> {
-    const known = files.filter((file) => isThere(file.path) && this.states.has(stateOf(file)));
+  among(files: readonly EntryContent[]): ReadonlySet<string> {
+    const known = files.filter(
+      (file) => existsWithoutLinks(file.path) && this.states.has(stateOf(file)),
+    );
     return new Set(known.map(({ path }) => path));
   }
 }
 
 /** Git keeps of the mode only whether a file can be run. */
-function stateOf({ path, kind, content, mode }: FileContent): string {
+function stateOf({ path, kind, content, mode }: EntryContent): string {
   const hash = createHash('sha256').update(content).digest('hex');
   return [hash, kind, mode & 0o100, path].join(' ');
 }

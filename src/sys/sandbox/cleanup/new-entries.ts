@@ -1,15 +1,20 @@
-import type { RemovedEntry, Settlement } from '../../../base/settlement.ts';
+import type { QuarantinedEntry, CleanupResult } from '../../../base/cleanup-result.ts';
 import type { Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isPlainRepository } from '../../git/plain-repository.ts';
 import { isOwnWrite } from '../../files/own-writes.ts';
 import { isProtectedName } from '../../files/protected-names.ts';
-import { contentOf, type FileContent } from './file-content.ts';
-import { linkOnTheWay, look, listOf, namesOf } from '../../files/path-lookup.ts';
-import { putAside } from './quarantine.ts';
+import { readEntryContent, type EntryContent } from './file-content.ts';
+import {
+  findFirstLink,
+  lstatIfPresent,
+  readDirectoryNames,
+  directoryNames,
+} from '../../files/path-lookup.ts';
+import { quarantineEntry } from './quarantine.ts';
 
 /** What was not there when a command began, and what was. Absolute real paths. */
-export interface ProtectedPlaces {
+export interface ProtectedPathState {
   /** Nothing was at these paths. */
   readonly missing: readonly string[];
   /** By each directory that can be written to: the protected names that it had at its top. */
@@ -17,7 +22,7 @@ export interface ProtectedPlaces {
 }
 
 /** Returns the paths of those files that have the content of a commit of the repository. */
-export type CommittedContent = (files: readonly FileContent[]) => Promise<ReadonlySet<string>>;
+export type FindCommitted = (files: readonly EntryContent[]) => Promise<ReadonlySet<string>>;
 
 /** An entry with more files is not compared with commits. */
 const MOST_FILES = 2_000;
@@ -29,15 +34,15 @@ const MOST_FILES = 2_000;
  * and what Muster itself has written.
  */
 export class NewEntries {
-  private readonly places: ProtectedPlaces;
-  private readonly committed: CommittedContent;
+  private readonly places: ProtectedPathState;
+  private readonly committed: FindCommitted;
   private readonly directory: string | null;
   /** Files that may stay as they are, by path. */
   private readonly accepted = new Map<string, number>();
-  private settling: Promise<Settlement> | null = null;
+  private settling: Promise<CleanupResult> | null = null;
 
   /** `directory`: where they are put. */
-  constructor(places: ProtectedPlaces, committed: CommittedContent, directory: string | null) {
+  constructor(places: ProtectedPathState, committed: FindCommitted, directory: string | null) {
     this.places = places;
     this.committed = committed;
     this.directory = directory;
@@ -54,7 +59,7 @@ export class NewEntries {
   }
 
   /** Puts aside what may not stay. */
-  settle(): Promise<Settlement> {
+  settle(): Promise<CleanupResult> {
     this.settling ??= this.compareAndRemove().finally(() => {
       this.settling = null;
     });
@@ -65,7 +70,7 @@ export class NewEntries {
    * The same at once: what was not compared with commits before may not stay either. `isOfCommand`: whether
    * an entry was made by the command at all. Default: all were.
    */
-  settleNow(isOfCommand: (path: string) => boolean = () => true): readonly RemovedEntry[] {
+  settleNow(isOfCommand: (path: string) => boolean = () => true): readonly QuarantinedEntry[] {
     return this.found()
       .filter(({ path }) => isOfCommand(path))
       .flatMap((entry) => this.remove(entry));
@@ -78,12 +83,14 @@ export class NewEntries {
     );
   }
 
-  private async compareAndRemove(): Promise<Settlement> {
+  private async compareAndRemove(): Promise<CleanupResult> {
     const fromCommits: string[] = [];
     const found = this.found();
     const unknown = found.flatMap(({ files }) => files ?? []).filter((file) => !this.mayStay(file));
     if (unknown.length > 0) {
-      const contents = unknown.map(({ path }) => contentOf(path)).filter((file) => file !== null);
+      const contents = unknown
+        .map(({ path }) => readEntryContent(path))
+        .filter((file) => file !== null);
       const committed = await this.committed(contents);
       for (const { path, stats } of unknown) {
         if (!committed.has(path)) continue;
@@ -97,22 +104,22 @@ export class NewEntries {
   private found(): readonly NewEntry[] {
     const { missing, present } = this.places;
     const named = [...present].flatMap(([directory, names]) =>
-      namesOf(directory)
+      directoryNames(directory)
         .filter((name) => isProtectedName(name) && !names.has(name))
         .map((name) => join(directory, name)),
     );
     // No link was in the way before: what is reached through one lies elsewhere, and only the link is new.
     const made = missing
-      .filter((path) => look(path) !== undefined)
-      .map((path) => linkOnTheWay(path) ?? path);
-    const paths = new Set([...made, ...named.filter((path) => linkOnTheWay(path) === undefined)]);
+      .filter((path) => lstatIfPresent(path) !== undefined)
+      .map((path) => findFirstLink(path) ?? path);
+    const paths = new Set([...made, ...named.filter((path) => findFirstLink(path) === undefined)]);
     return [...paths].flatMap((path) => {
       const files = filesOf(path);
-      return files?.length === 0 && look(path) === undefined ? [] : [{ path, files }];
+      return files?.length === 0 && lstatIfPresent(path) === undefined ? [] : [{ path, files }];
     });
   }
 
-  private remove({ path, files }: NewEntry): readonly RemovedEntry[] {
+  private remove({ path, files }: NewEntry): readonly QuarantinedEntry[] {
     if (basename(path) === '.git' && isPlainRepository(path)) return [];
     const stays = files?.filter((file) => this.mayStay(file)) ?? [];
     if (files === null || stays.length === 0) return this.putAside(path);
@@ -125,8 +132,8 @@ export class NewEntries {
     return this.accepted.get(path) === stats.ctimeMs || isOwnWrite(path, stats);
   }
 
-  private putAside(path: string): readonly RemovedEntry[] {
-    const removed = putAside(path, this.directory);
+  private putAside(path: string): readonly QuarantinedEntry[] {
+    const removed = quarantineEntry(path, this.directory);
     return removed === null ? [] : [removed];
   }
 }
@@ -146,10 +153,10 @@ function filesOf(top: string): readonly NewFile[] | null {
   const files: NewFile[] = [];
   const waiting = [top];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    const stats = look(path);
+    const stats = lstatIfPresent(path);
     if (stats === undefined) continue;
     if (stats.isDirectory()) {
-      const names = listOf(path);
+      const names = readDirectoryNames(path);
       if (names === null) return null;
       waiting.push(...names.map((name) => join(path ?? top, name)));
     } else files.push({ path, stats });

@@ -1,14 +1,14 @@
-import type { RemovedEntry } from '../../../base/settlement.ts';
+import type { QuarantinedEntry } from '../../../base/cleanup-result.ts';
 import type { Repository } from '../../git/repository.ts';
-import { modulesIn } from '../git-rules.ts';
-import { runsNothing } from './git-writable-paths.ts';
-import { putAside } from './quarantine.ts';
+import { listSubmoduleRepositories } from '../git-rules.ts';
+import { runsNoPrograms } from './git-writable-paths.ts';
+import { quarantineEntry } from './quarantine.ts';
 
 /**
  * The repositories of submodules that a command makes in the git directories of a workspace. git obeys them once a
  * submodule of that name is set up, so one with hooks or programs is put aside.
  */
-export class NewModules {
+export class NewSubmodules {
   private readonly repositories: readonly string[];
   private readonly before: ReadonlySet<string>;
   private readonly directory: string | null;
@@ -16,15 +16,15 @@ export class NewModules {
   /** `directory`: where they are put. */
   constructor(repositories: readonly Repository[], directory: string | null) {
     this.repositories = [...new Set(repositories.map(({ commonDirectory }) => commonDirectory))];
-    this.before = new Set(this.repositories.flatMap(modulesIn));
+    this.before = new Set(this.repositories.flatMap(listSubmoduleRepositories));
     this.directory = directory;
   }
 
-  settle(): readonly RemovedEntry[] {
+  settle(): readonly QuarantinedEntry[] {
     return this.repositories
-      .flatMap(modulesIn)
+      .flatMap(listSubmoduleRepositories)
       .filter((path) => !this.before.has(path))
-      .filter((path) => !runsNothing({ top: path, gitDirectory: path, commonDirectory: path }))
-      .flatMap((path) => putAside(path, this.directory) ?? []);
+      .filter((path) => !runsNoPrograms({ top: path, gitDirectory: path, commonDirectory: path }))
+      .flatMap((path) => quarantineEntry(path, this.directory) ?? []);
   }
 }

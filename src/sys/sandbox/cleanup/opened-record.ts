@@ -1,29 +1,33 @@
 import { isJsonObject } from '../../../base/json.ts';
-import type { FileContent } from './file-content.ts';
-import { OpenedEntries, type OpenedPlaces } from './file-backup.ts';
+import type { EntryContent } from './file-content.ts';
+import { ProtectedFileBackup, type GitWritablePaths } from './file-backup.ts';
 
 /** What is needed to put opened files back in another process; JSON. */
-export function openedRecord(opened: OpenedEntries): unknown {
+export function serializeBackup(opened: ProtectedFileBackup): unknown {
   const files = [...opened.files()].map(({ path, kind, mode, content }) => {
     return { path, kind, mode, content: content.toString('base64') };
   });
-  return { places: opened.places, files };
+  return { places: opened.paths, files };
 }
 
 /** Null where nothing was opened. `directory`: where what is put aside goes. */
-export function readOpenedRecord(value: unknown, directory: string | null): OpenedEntries | null {
+export function parseBackup(value: unknown, directory: string | null): ProtectedFileBackup | null {
   if (!isJsonObject(value) || !isJsonObject(value['places'])) return null;
   const { trees, configurations, links } = value['places'];
-  const places: OpenedPlaces = {
+  const places: GitWritablePaths = {
     trees: strings(trees),
     configurations: strings(configurations),
     links: strings(links),
   };
   const files = Array.isArray(value['files']) ? value['files'].flatMap(fileOf) : [];
-  return new OpenedEntries(places, new Map(files.map((file) => [file.path, file])), directory);
+  return new ProtectedFileBackup(
+    places,
+    new Map(files.map((file) => [file.path, file])),
+    directory,
+  );
 }
 
-function fileOf(value: unknown): readonly FileContent[] {
+function fileOf(value: unknown): readonly EntryContent[] {
   if (!isJsonObject(value)) return [];
   const { path, kind, mode, content } = value;
   const isFile =

@@ -1,24 +1,24 @@
-import type { Settlement } from '../../../base/settlement.ts';
+import type { CleanupResult } from '../../../base/cleanup-result.ts';
 import { join } from 'node:path';
 import { findRepository, type Repository } from '../../git/repository.ts';
-import { committedAmong } from './committed-entries.ts';
-import { KnownFiles } from './known-files.ts';
-import { NewEntries, type CommittedContent, type ProtectedPlaces } from './new-entries.ts';
-import { NewModules } from './new-modules.ts';
-import type { OpenedEntries } from './file-backup.ts';
+import { selectCommitted } from './committed-entries.ts';
+import { KnownFileStates } from './known-files.ts';
+import { NewEntries, type FindCommitted, type ProtectedPathState } from './new-entries.ts';
+import { NewSubmodules } from './new-modules.ts';
+import type { ProtectedFileBackup } from './file-backup.ts';
 import type { ConfinedCommand } from '../sandbox.ts';
 import { findTrustedProgram } from '../../processes/trusted-program.ts';
 import { TrustedTips } from './trusted-tips.ts';
-import { WatchRecords } from './command-records.ts';
+import { CommandRecords } from './command-records.ts';
 
-export const NOTHING_SETTLED: Settlement = { removed: [], fromCommits: [] };
+export const EMPTY_CLEANUP: CleanupResult = { removed: [], fromCommits: [] };
 
 /** Where what is taken out of a workspace goes; `records`: the private directory of the sandbox. */
-export function keptIn(records: string | null): string | null {
+export function quarantineDirectory(records: string | null): string | null {
   return records === null ? null : join(records, 'removed');
 }
 
-export interface ProtectionSettings {
+export interface ProtectedFileCheckSettings {
   /** The user's PATH, where git is looked for. */
   readonly path: string;
   /** A private directory for notes about running commands; null: none are kept. */
@@ -26,34 +26,34 @@ export interface ProtectionSettings {
 }
 
 interface ProtectedCommand {
-  readonly places: ProtectedPlaces;
+  readonly places: ProtectedPathState;
   /** What git alone may change; null: nothing. */
-  readonly opened: OpenedEntries | null;
+  readonly opened: ProtectedFileBackup | null;
   readonly roots: readonly string[];
 }
 
 interface Running {
   /** Null once it was looked at. */
-  opened: OpenedEntries | null;
+  opened: ProtectedFileBackup | null;
   readonly entries: NewEntries;
 }
 
 /** Looks, when commands have ended, at the protected files that nothing kept them from making or changing. */
-export class Protection {
-  private readonly settings: ProtectionSettings;
-  private readonly records: WatchRecords;
+export class ProtectedFileChecks {
+  private readonly settings: ProtectedFileCheckSettings;
+  private readonly records: CommandRecords;
   private readonly tips = new TrustedTips();
   private readonly running = new Set<Running>();
-  private readonly ofUser = new KnownFiles();
+  private readonly ofUser = new KnownFileStates();
 
-  constructor(settings: ProtectionSettings) {
+  constructor(settings: ProtectedFileCheckSettings) {
     this.settings = settings;
-    this.records = new WatchRecords(settings.records);
+    this.records = new CommandRecords(settings.records);
   }
 
   /** Takes away what commands of killed processes have made. */
   sweep(): void {
-    this.records.sweep(keptIn(this.settings.records));
+    this.records.sweep(quarantineDirectory(this.settings.records));
   }
 
   /**
@@ -69,17 +69,17 @@ export class Protection {
   /** To be called before the command starts. */
   begin({ places, opened, roots }: ProtectedCommand): Pick<ConfinedCommand, 'settle' | 'release'> {
     if (places.missing.length === 0 && places.present.size === 0 && opened === null) {
-      return { settle: () => Promise.resolve(NOTHING_SETTLED), release: () => {} };
+      return { settle: () => Promise.resolve(EMPTY_CLEANUP), release: () => {} };
     }
     const { path, records } = this.settings;
     const record = this.records.add(places, opened);
     const use = { roots, isGitAlone: opened !== null };
     const repositories = repositoriesOf(roots);
     const begun = repositories.map((repository) => this.tips.begin(repository, use));
-    const modules = new NewModules(repositories, keptIn(records));
+    const modules = new NewSubmodules(repositories, quarantineDirectory(records));
     // What runs in the background may have changed what is there a moment ago.
     if (opened !== null && this.running.size === 0) this.ofUser.add(opened.files());
-    const committed: CommittedContent = async (files) => {
+    const committed: FindCommitted = async (files) => {
       const known = this.ofUser.among(files);
       const others = files.filter(({ path: each }) => !known.has(each));
       if (others.length === 0 || begun.length === 0) return known;
@@ -87,16 +87,16 @@ export class Protection {
       if (git === undefined) return known;
       return new Set([
         ...known,
-        ...(await committedAmong(others, begun, { tips: this.tips, git })),
+        ...(await selectCommitted(others, begun, { tips: this.tips, git })),
       ]);
     };
-    const entries = new NewEntries(places, committed, keptIn(records));
+    const entries = new NewEntries(places, committed, quarantineDirectory(records));
     const running: Running = { opened, entries };
     this.running.add(running);
     let isReleased = false;
     return {
       settle: async () => {
-        const changed = (await running.opened?.settle(committed)) ?? NOTHING_SETTLED;
+        const changed = (await running.opened?.settle(committed)) ?? EMPTY_CLEANUP;
         running.opened = null;
         const made = await entries.settle();
         if (made.fromCommits.length > 0 && !isReleased) record.accept(entries.acceptedFiles());

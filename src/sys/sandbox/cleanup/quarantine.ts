@@ -1,4 +1,4 @@
-import type { RemovedEntry } from '../../../base/settlement.ts';
+import type { QuarantinedEntry } from '../../../base/cleanup-result.ts';
 import {
   chmodSync,
   closeSync,
@@ -26,7 +26,7 @@ const O_PATH = 0o10000000;
  * needed), and says where it is. `directory` null: nothing is kept outside, so it gets a harmless name beside its own.
  * Null: it is gone already. Commands may go on meanwhile: a link that turns up in the way is never followed.
  */
-export function putAside(path: string, directory: string | null): RemovedEntry | null {
+export function quarantineEntry(path: string, directory: string | null): QuarantinedEntry | null {
   try {
     const parent = holdDirectory('/', dirname(path));
     try {
@@ -48,7 +48,7 @@ interface HeldEntry {
   readonly path: string;
 }
 
-function moveOut({ parent, name, path }: HeldEntry, directory: string | null): RemovedEntry {
+function moveOut({ parent, name, path }: HeldEntry, directory: string | null): QuarantinedEntry {
   const beside = harmlessName(name);
   const move = (to: string): void => openAndMove(parent, name, to);
   if (directory === null) {

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { localRepository, remoteSettings, remoteUrls } from '../../git/remotes.ts';
-import { remoteTipsOf, tipsOf } from '../../git/tips.ts';
+import { findLocalRepository, readRemoteSettings, readRemoteUrls } from '../../git/remotes.ts';
+import { readRemoteTips, readTips } from '../../git/tips.ts';
 import type { Repository } from '../../git/repository.ts';
 import { isInside } from '../../files/paths.ts';
 
 /** What a repository named when a command began. */
-export interface TipsBefore extends RepositoryUse {
+export interface TipsAtStart extends RepositoryUse {
   readonly repository: Repository;
   readonly named: ReadonlySet<string>;
   /** Those whose commits the user or a remote has made. */
@@ -29,7 +29,7 @@ interface Remote {
 interface RepositoryTips {
   /** Ids that appeared while a command ran: it may have made the commits. */
   readonly made: Set<string>;
-  readonly running: Set<TipsBefore>;
+  readonly running: Set<TipsAtStart>;
   readonly remotes: readonly Remote[];
   /** All that was said of them. */
   readonly settings: readonly string[];
@@ -44,9 +44,9 @@ interface RepositoryTips {
 export class TrustedTips {
   private readonly byDirectory = new Map<string, RepositoryTips>();
 
-  begin(repository: Repository, use: RepositoryUse): TipsBefore {
+  begin(repository: Repository, use: RepositoryUse): TipsAtStart {
     const tips = this.tipsAt(repository);
-    const named = tipsOf(repository);
+    const named = readTips(repository);
     const running = [...tips.running];
     const isTrusted = (id: string): boolean =>
       running.length === 0 ? !tips.made.has(id) : running.some((other) => other.trusted.has(id));
@@ -56,35 +56,35 @@ export class TrustedTips {
   }
 
   /** What may be trusted while the command runs: it may have fetched more. */
-  trustedNow(before: TipsBefore): ReadonlySet<string> {
+  trustedNow(before: TipsAtStart): ReadonlySet<string> {
     return new Set([...before.trusted, ...this.fetched(before)]);
   }
 
-  end(before: TipsBefore): void {
+  end(before: TipsAtStart): void {
     const tips = this.tipsAt(before.repository);
     if (!tips.running.has(before)) return;
-    const added = [...tipsOf(before.repository)].filter((id) => !before.named.has(id));
+    const added = [...readTips(before.repository)].filter((id) => !before.named.has(id));
     const fetched = new Set(added.length === 0 ? [] : this.fetched(before));
     tips.running.delete(before);
     for (const id of added) if (!fetched.has(id)) tips.made.add(id);
   }
 
-  private fetched(before: TipsBefore): readonly string[] {
+  private fetched(before: TipsAtStart): readonly string[] {
     const { remotes } = this.tipsAt(before.repository);
     const ofNeighbours = remotes.flatMap(({ local }) =>
-      local === undefined || isWithin(local, before.roots) ? [] : Array.from(tipsOf(local)),
+      local === undefined || isWithin(local, before.roots) ? [] : Array.from(readTips(local)),
     );
     return [...ofNeighbours, ...this.fetchedByGitAlone(before)];
   }
 
   /** Any other command that runs at the same time could name a commit as that of a remote. */
-  private fetchedByGitAlone({ repository, named }: TipsBefore): readonly string[] {
+  private fetchedByGitAlone({ repository, named }: TipsAtStart): readonly string[] {
     const { made, running, remotes, settings } = this.tipsAt(repository);
     if (![...running].every(({ isGitAlone }) => isGitAlone)) return [];
     // A new remote may be one that a command has made, and write to the names of another one.
-    if (!isDeepStrictEqual(remoteSettings(repository, []), settings)) return [];
+    if (!isDeepStrictEqual(readRemoteSettings(repository, []), settings)) return [];
     return remotes
-      .flatMap(({ name, local }) => (local === undefined ? remoteTipsOf(repository, name) : []))
+      .flatMap(({ name, local }) => (local === undefined ? readRemoteTips(repository, name) : []))
       .filter((id) => !named.has(id) && !made.has(id));
   }
 
@@ -95,11 +95,11 @@ export class TrustedTips {
     if (known !== undefined) return known;
     const tips = {
       made: new Set<string>(),
-      running: new Set<TipsBefore>(),
-      remotes: remoteUrls(repository, []).map(({ remote, url }) => {
-        return { name: remote, local: localRepository(url, top) };
+      running: new Set<TipsAtStart>(),
+      remotes: readRemoteUrls(repository, []).map(({ remote, url }) => {
+        return { name: remote, local: findLocalRepository(url, top) };
       }),
-      settings: remoteSettings(repository, []),
+      settings: readRemoteSettings(repository, []),
     };
     this.byDirectory.set(commonDirectory, tips);
     return tips;

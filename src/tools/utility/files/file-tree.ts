@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
 import type { ToolContext, Withheld } from '../../../protocol/tool.ts';
-import { entryStats, type HeldEntry } from '../../../sys/files/entry-in-roots.ts';
+import { readEntryStats, type HeldEntry } from '../../../sys/files/entry-in-roots.ts';
 import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-directory.ts';
 import { openHeldFile } from '../../../sys/files/open-in-roots.ts';
 import { displayPath } from '../../../sys/files/paths.ts';
@@ -82,7 +82,7 @@ class TreeReader {
       for (const name of names(directory)) {
         this.context.signal.throwIfAborted();
         if (!this.limits.recursive) throw this.notEmpty();
-        const stats = entryStats(directory, name);
+        const stats = readEntryStats(directory, name);
         if (stats === undefined) throw this.unreadable(join(path, name));
         await this.add(join(path, name), directory, stats);
       }

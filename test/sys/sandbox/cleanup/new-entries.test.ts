@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { noteOwnWrite } from '../../../../src/sys/files/own-writes.ts';
+import { recordOwnWrite } from '../../../../src/sys/files/own-writes.ts';
 import type { ConfinedCommand, Sandbox } from '../../../../src/sys/sandbox/sandbox.ts';
-import { WatchRecords } from '../../../../src/sys/sandbox/cleanup/command-records.ts';
+import { CommandRecords } from '../../../../src/sys/sandbox/cleanup/command-records.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from '../support.ts';
 
 const AS_USER = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
@@ -160,8 +160,8 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     const sandbox = at.sandbox();
     await sandbox.state();
     const confined = confine(sandbox, at);
-    noteOwnWrite(at.write('work/.npmrc'));
-    noteOwnWrite(at.write('work/.vscode/settings.json'));
+    recordOwnWrite(at.write('work/.npmrc'));
+    recordOwnWrite(at.write('work/.vscode/settings.json'));
     at.write('work/.vscode/tasks.json');
     await confined.settle();
     confined.release();
@@ -183,7 +183,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     const dead = join(at.records, '4194304-1-abcdefghijkl');
     writeFileSync(dead, JSON.stringify(places));
     for (const name of ['.envrc', '.npmrc', '.idea/theirs']) at.write(`work/${name}`);
-    expect(new WatchRecords(at.records).sweep(join(at.records, 'removed'))).toMatchObject([
+    expect(new CommandRecords(at.records).sweep(join(at.records, 'removed'))).toMatchObject([
       { path: join(at.root, '.envrc') },
       { path: join(at.root, '.npmrc') },
     ]);
@@ -193,7 +193,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     const before = new Date(Date.now() - 60_000);
     utimesSync(dead, before, before);
     at.write('work/.envrc', 'of the user');
-    expect(new WatchRecords(at.records).sweep(join(at.records, 'removed'))).toEqual([]);
+    expect(new CommandRecords(at.records).sweep(join(at.records, 'removed'))).toEqual([]);
     expect(existsSync(join(at.root, '.envrc'))).toBe(true);
   });
 
@@ -208,7 +208,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     const places = { missing: [join(at.root, '.envrc')], present: [] };
     writeFileSync(join(at.records, record), JSON.stringify(places));
     at.write('work/.envrc');
-    expect(new WatchRecords(at.records).sweep(null)).toEqual([]);
+    expect(new CommandRecords(at.records).sweep(null)).toEqual([]);
     expect(readdirSync(at.records)).toEqual([record]);
   });
 

@@ -2,7 +2,7 @@
  * HTTP headers as a map without case. What the global `Headers` does for us, without loading the
  * 30 ms of Node that stand behind it.
  */
-export class PlainHeaders {
+export class HeaderMap {
   private readonly values = new Map<string, string>();
 
   constructor(init: Iterable<readonly [string, string]> | Readonly<Record<string, string>> = {}) {
