@@ -9,10 +9,10 @@ export type CharacterClass =
   | 'sign'
   /** Letters of Latin with accents: they stand in words with those of ASCII. */
   | 'accented'
-  | Script;
+  | ScriptKind;
 
 /** What is neither ASCII nor Latin, in kinds that cost the same. */
-export type Script =
+export type ScriptKind =
   | 'cyrillic'
   | 'greek'
   | 'hebrew'
@@ -26,7 +26,7 @@ export type Script =
   | 'surrogate';
 
 /** Of one UTF-16 unit. */
-export function characterClass(unit: number): CharacterClass {
+export function classifyCharacter(unit: number): CharacterClass {
   const ascii = ASCII[unit];
   if (ascii !== undefined) return ascii;
   if (unit < 0x250) return unit < 0xc0 || unit === 0xd7 || unit === 0xf7 ? 'symbol' : 'accented';

@@ -29,13 +29,13 @@ const LEAST_SHIFT_MS = 100;
  * because somebody set it or the computer slept. 0 for less than a tenth of a second. `now`: what the
  * wall clock has just said.
  */
-export function clockShift(clock: Clock, now = clock.now()): number {
+export function measureClockShift(clock: Clock, now = clock.now()): number {
   const shift = Math.round(now - clock.monotonic());
   return Math.abs(shift) < LEAST_SHIFT_MS ? 0 : shift;
 }
 
 /** Runs what may stop this process (Ctrl+Z); for its clock, as in a computer that sleeps, no time passes meanwhile. */
-export function standStill(stop: () => void): void {
+export function pauseClockDuring(stop: () => void): void {
   const before = systemMs();
   stop();
   stoppedMs += systemMs() - before;

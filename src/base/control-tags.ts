@@ -1,4 +1,4 @@
-import { decodedAt, isIgnorable, isLineEnd, isSpace } from './disguised-text.ts';
+import { decodeCharacterAt, isIgnorable, isLineEnd, isSpace } from './disguised-text.ts';
 import { lazy } from './lazy.ts';
 
 /**
@@ -119,7 +119,7 @@ function isTag(text: string, start: number): boolean {
   at = start;
   let afterSpace = false;
   while (at < text.length) {
-    const { letter, length } = decodedAt(text, at);
+    const { letter, length } = decodeCharacterAt(text, at);
     const isBlank = isSpace(letter);
     const isLead = letter === TAG_MARK || letter === '/' || letter === '!' || letter === '?';
     if (!isLead && !isBlank && !isIgnorable(letter)) break;
@@ -140,7 +140,7 @@ function isRole(text: string, start: number, lineBefore: number): boolean {
   if (LOOKS[text.charCodeAt(at)] === OTHER) return false;
   let letter = '';
   while (at < text.length) {
-    const decoded = decodedAt(text, at);
+    const decoded = decodeCharacterAt(text, at);
     ({ letter } = decoded);
     if (isLineEnd(letter.charCodeAt(0))) return false;
     if (letter !== TAG_MARK && !isSpace(letter) && !isIgnorable(letter)) break;
@@ -174,7 +174,7 @@ function readName(text: string, start: number, { starts, oneLine }: NameForm): N
   /** What stood before white space: a name may end there, and may go on behind it. */
   let beforeSpace: string | null = null;
   for (let at = start; at < text.length;) {
-    const { letter, length } = decodedAt(text, at);
+    const { letter, length } = decodeCharacterAt(text, at);
     at += length;
     if (/^[a-z0-9]$/i.test(letter)) {
       const longer = word + letter.toLowerCase();

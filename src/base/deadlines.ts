@@ -112,6 +112,6 @@ export class Deadlines {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Of one piece of work, `ms` milliseconds from now: unlike a timer, it doesn't count those in which this process was stopped. */
-export function deadlineAfter(ms: number, fire: () => void): Deadline {
+export function startDeadline(ms: number, fire: () => void): Deadline {
   return new Deadlines(systemClock).after(ms, fire);
 }

@@ -18,12 +18,12 @@ const BACKSLASH = 0x5c;
 const FIRST_NOT_ASCII = 0x80;
 
 /** What stands in a text at one place, as one character, and how many UTF-16 units it takes. */
-export interface Decoded {
+export interface DecodedCharacter {
   readonly letter: string;
   readonly length: number;
 }
 
-export function decodedAt(text: string, at: number): Decoded {
+export function decodeCharacterAt(text: string, at: number): DecodedCharacter {
   const code = text.charCodeAt(at);
   if (code === AMPERSAND || code === BACKSLASH) return disguisedAt(text, at);
   if (code < FIRST_NOT_ASCII) return { letter: text.charAt(at), length: 1 };
@@ -31,7 +31,7 @@ export function decodedAt(text: string, at: number): Decoded {
   return { letter: plainLetter(raw), length: raw.length };
 }
 
-function disguisedAt(text: string, at: number): Decoded {
+function disguisedAt(text: string, at: number): DecodedCharacter {
   DISGUISE.lastIndex = at;
   const match = DISGUISE.exec(text);
   if (match === null) return { letter: text.charAt(at), length: 1 };

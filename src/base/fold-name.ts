@@ -22,7 +22,7 @@ export function foldName(name: string): string {
  * The words of a name in the form of `foldName`, with `-` between them: for patterns, in which `code-*`
  * does not mean `codec`.
  */
-export function foldWords(name: string): string {
+export function foldNameWords(name: string): string {
   const words = name.normalize('NFKC').replaceAll(WORD_ENDS(), '-');
   return foldCase(words).replaceAll(SEPARATORS(), '-');
 }

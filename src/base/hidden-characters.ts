@@ -14,7 +14,7 @@ const HIDDEN = lazy(
 );
 
 /** A text as a person sees it, its lines ended by `\n`: what hides in it could tell a model what nobody was meant to read. Pure. */
-export function withoutHidden(text: string): {
+export function removeHiddenCharacters(text: string): {
   readonly text: string;
   /** Characters that were taken out. */
   readonly hidden: number;

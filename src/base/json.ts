@@ -6,12 +6,12 @@ export interface JsonObject {
 
 /** Whether it has objects and lists within each other on more than `most` levels. However deep it is. */
 export function isDeeperThan(value: JsonValue, most: number): boolean {
-  for (const { level } of eachValue(value)) if (level > most) return true;
+  for (const { level } of visitJsonValues(value)) if (level > most) return true;
   return false;
 }
 
 /** A value and all values in it, each with the number of objects and lists that it is and lies in. */
-export function* eachValue(
+export function* visitJsonValues(
   root: JsonValue,
 ): Generator<{ readonly value: JsonValue; readonly level: number }> {
   const left = [{ value: root, level: isScalar(root) ? 0 : 1 }];

@@ -7,7 +7,7 @@ export interface LineSpan {
 }
 
 /** The whole lines of a buffer. What follows the last newline is no line: it may still be written. */
-export function* lineSpans(bytes: Uint8Array): Generator<LineSpan, void, undefined> {
+export function* findLines(bytes: Uint8Array): Generator<LineSpan, void, undefined> {
   let start = 0;
   for (;;) {
     const end = bytes.indexOf(NEWLINE, start);
@@ -18,7 +18,7 @@ export function* lineSpans(bytes: Uint8Array): Generator<LineSpan, void, undefin
 }
 
 /** How many bytes of a buffer are whole lines. */
-export function wholeLinesLength(bytes: Uint8Array): number {
+export function completeLinesLength(bytes: Uint8Array): number {
   return bytes.lastIndexOf(NEWLINE) + 1;
 }
 

@@ -24,7 +24,7 @@ export class LoopQueue {
   }
 
   /** Resolves when it is taken up, as a piece of its own. */
-  round(): Promise<void> {
+  waitForTurn(): Promise<void> {
     return new Promise((resolve) => this.add(resolve));
   }
 

@@ -49,7 +49,7 @@ type State =
  * between chunks. Its output holds no C0 (but tab and newline; `plain`: carriage return), DEL, C1 or
  * lone surrogate. A sequence that does not end swallows no more than its line, and no more than a bound.
  */
-export class TerminalText {
+export class TerminalSanitizer {
   private readonly context: TerminalContext;
   private state: State = 'ground';
   /** Characters of the sequence so far. */
@@ -213,15 +213,15 @@ export class TerminalText {
 }
 
 /** A whole text. */
-export function terminalText(text: string, context: TerminalContext): string {
+export function sanitizeForTerminal(text: string, context: TerminalContext): string {
   if (HARMLESS[context].test(text)) return text;
-  const machine = new TerminalText(context);
+  const machine = new TerminalSanitizer(context);
   return machine.write(text) + machine.end();
 }
 
 /** All of a command or path on one line: what would stand on a line of its own is not taken for words of this one. */
-export function exactLine(text: string): string {
-  return terminalText(text, 'exact').replaceAll('\n', '␊');
+export function sanitizeLine(text: string): string {
+  return sanitizeForTerminal(text, 'exact').replaceAll('\n', '␊');
 }
 
 /** Most of what there is: Latin letters, and signs as in quotes, in lists and in our own lines. */

@@ -26,7 +26,7 @@ export function byteLength(text: string): number {
 }
 
 /** Each run of white space as one blank: for a list in which a line is one thing. */
-export function oneLine(text: string): string {
+export function collapseWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 

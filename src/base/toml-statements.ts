@@ -17,7 +17,7 @@ const TOKENS =
  * Every key of a *valid* document with its line: the parser that read the document gives values and
  * no positions, so each statement is given to it once more alone.
  */
-export function* statements(
+export function* locateKeys(
   document: string,
   parse: (text: string) => unknown,
 ): Generator<KeyLine, void, undefined> {
@@ -66,7 +66,7 @@ function newlines(token: string): number {
 
 /** The path of each key and table in a parsed value, outer before inner; arrays count as values. */
 function keyPaths(value: unknown, base: readonly string[] = []): readonly (readonly string[])[] {
-  if (!isTable(value)) return [];
+  if (!isTomlTable(value)) return [];
   const found: (readonly string[])[] = [];
   for (const [name, inner] of Object.entries(value)) {
     const path = [...base, name];
@@ -76,6 +76,6 @@ function keyPaths(value: unknown, base: readonly string[] = []): readonly (reado
 }
 
 /** A table of TOML: not an array, not a date. */
-export function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isTomlTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return isJsonObject(value) && !(value instanceof Date);
 }

@@ -1,6 +1,6 @@
-import { isTable } from '../base/toml-statements.ts';
+import { isTomlTable } from '../base/toml-statements.ts';
 import type { JsonObject } from '../base/json.ts';
-import { nearestFirst } from '../base/near-names.ts';
+import { sortByNearness } from '../base/name-suggestions.ts';
 import { ATTACHMENT_KINDS, type AttachmentKind, type ModelOverride } from '../model/overrides.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
@@ -81,7 +81,7 @@ export interface CatalogueReading {
 export function readCatalogue(value: unknown, file: TomlFile): CatalogueReading {
   const path = ['models', 'catalogue'];
   const models = new Map<string, CatalogueConfig>();
-  if (!isTable(value)) {
+  if (!isTomlTable(value)) {
     const message = 'write it as [models.catalogue."PROVIDER/MODEL"]';
     return { models, problems: [{ where: file.where(path), message }] };
   }
@@ -90,7 +90,7 @@ export function readCatalogue(value: unknown, file: TomlFile): CatalogueReading 
     const at = [...path, name];
     const where = file.where(at);
     if (!MODEL_NAME().test(name)) problems.push({ where, message: wrongName(name) });
-    else if (!isTable(table)) {
+    else if (!isTomlTable(table)) {
       problems.push({ where, message: `write it as a table: [${catalogueKey(name)}]` });
     } else {
       const reading = readModel(Object.entries(table), at, file);
@@ -173,8 +173,10 @@ function expects({ min, max, isWhole }: NumberKey): string {
 }
 
 function unknownKey(name: string, model: string): string {
-  const valid = nearestFirst(name, [...MODEL_KEYS.keys(), ...PRICE_KEYS.keys(), ATTACHMENTS]).join(
-    ', ',
-  );
+  const valid = sortByNearness(name, [
+    ...MODEL_KEYS.keys(),
+    ...PRICE_KEYS.keys(),
+    ATTACHMENTS,
+  ]).join(', ');
   return `unknown key "${oneLine(name)}" in [${model}]; valid: ${valid}`;
 }

@@ -3,11 +3,11 @@ import type { ConfigProblem, ValueSource } from './source.ts';
 import { KEY_BINDINGS, readKeyBindings, type KeyBindingsReading } from './key-bindings.ts';
 import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
 import { wrongValue, type Assignment, type Layer } from './layer.ts';
-import { nearestFirst } from '../base/near-names.ts';
+import { sortByNearness } from '../base/name-suggestions.ts';
 import { readProviders, type ProvidersReading } from './providers.ts';
 import { oneLine } from './quote.ts';
 import type { TomlFile } from './toml-file.ts';
-import { isTable } from '../base/toml-statements.ts';
+import { isTomlTable } from '../base/toml-statements.ts';
 
 const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
 const NO_MODELS: CatalogueReading = { models: new Map(), problems: [] };
@@ -24,7 +24,7 @@ export function fileLayer(file: TomlFile): Layer {
     const keys = KEYS_BY_SECTION.get(section);
     if (section === KEY_BINDINGS) keyBindings = readKeyBindings(table, file);
     else if (keys === undefined) problems.push(unknownSection(section, file));
-    else if (!isTable(table)) {
+    else if (!isTomlTable(table)) {
       problems.push({
         where: file.where([section]),
         message: `write it as a section: [${section}]`,
@@ -72,11 +72,11 @@ function readKey(key: FileKey, assignments: Assignment[], problems: ConfigProble
 function unknownKey(section: string, name: string): string {
   const names = [...(KEYS_BY_SECTION.get(section)?.keys() ?? [])];
   if (section === 'models') names.push('providers.NAME', 'catalogue."PROVIDER/MODEL"');
-  return `unknown key "${oneLine(name)}" in [${section}]; valid: ${nearestFirst(name, names).join(', ')}`;
+  return `unknown key "${oneLine(name)}" in [${section}]; valid: ${sortByNearness(name, names).join(', ')}`;
 }
 
 function unknownSection(section: string, file: TomlFile): ConfigProblem {
-  const sections = nearestFirst(section, [...KEYS_BY_SECTION.keys(), KEY_BINDINGS]).map(
+  const sections = sortByNearness(section, [...KEYS_BY_SECTION.keys(), KEY_BINDINGS]).map(
     (name) => `[${name}]`,
   );
   return {

@@ -7,10 +7,10 @@ import {
 } from '../model/model-settings.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
-import { nearestFirst } from '../base/near-names.ts';
+import { sortByNearness } from '../base/name-suggestions.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { TomlFile } from './toml-file.ts';
-import { isTable } from '../base/toml-statements.ts';
+import { isTomlTable } from '../base/toml-statements.ts';
 
 /** `[models.providers.NAME]` of a file. What is absent follows from the name, where it is a known one. */
 export interface ProviderConfig extends ProviderSettings {
@@ -104,7 +104,7 @@ export interface ProvidersReading {
 /** Reads `[models.providers.*]` of a file. No message repeats a value: it could be a key. */
 export function readProviders(value: unknown, file: TomlFile): ProvidersReading {
   const path = ['models', 'providers'];
-  if (!isTable(value)) {
+  if (!isTomlTable(value)) {
     return {
       providers: new Map(),
       problems: [{ where: file.where(path), message: 'write it as [models.providers.NAME]' }],
@@ -116,7 +116,7 @@ export function readProviders(value: unknown, file: TomlFile): ProvidersReading 
     const at = [...path, name];
     const where = file.where(at);
     if (!PROVIDER_NAME.test(name)) problems.push({ where, message: wrongName(name) });
-    else if (isTable(table)) {
+    else if (isTomlTable(table)) {
       providers.set(name, readProvider(Object.entries(table), at, file, problems));
     } else {
       problems.push({ where, message: `write it as a table: [models.providers.${name}]` });
@@ -141,7 +141,7 @@ function readProvider(
     const key = PROVIDER_KEYS.get(name);
     const read = key?.read(value);
     if (key === undefined) {
-      const valid = nearestFirst(name, [...PROVIDER_KEYS.keys()]).join(', ');
+      const valid = sortByNearness(name, [...PROVIDER_KEYS.keys()]).join(', ');
       problems.push({
         where,
         message: `unknown key "${oneLine(name)}" in [${oneLine(at.join('.'))}]; valid: ${valid}`,

@@ -1,4 +1,4 @@
-import { terminalText } from '../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
 
 const LONGEST = 60;
@@ -13,7 +13,7 @@ export function quoted(value: unknown): string {
 
 /** A name or path for a one-line message: whole, but with nothing in it that a terminal would act on. */
 export function oneLine(text: string): string {
-  return terminalText(text, 'exact').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+  return sanitizeForTerminal(text, 'exact').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
 /** Files give numbers, dates, arrays and tables beside strings; `nan` has no JSON. */

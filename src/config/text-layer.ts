@@ -3,7 +3,7 @@ import type { ConfigNotice, ConfigProblem } from './source.ts';
 import { keyEntry } from './key-entry.ts';
 import { ALL_KEYS, KEYS_BY_SECTION, type ConfigKey, type KeyEntry } from './keys.ts';
 import { EMPTY_LAYER, wrongValue, type Assignment, type Layer } from './layer.ts';
-import { nearestFirst } from '../base/near-names.ts';
+import { sortByNearness } from '../base/name-suggestions.ts';
 import { oneLine } from './quote.ts';
 
 /** A flag of the command line that sets a key; several values for a list. */
@@ -110,9 +110,9 @@ function unknownVariable(variable: string): string {
   }
   const section = sectionOf(variable);
   if (section === undefined) {
-    const nearest = nearestFirst(variable, [...KEYS_BY_VARIABLE.keys()])[0];
+    const nearest = sortByNearness(variable, [...KEYS_BY_VARIABLE.keys()])[0];
     return `no configuration key has this variable; ignored. The nearest is ${nearest}`;
   }
   const names = [...(KEYS_BY_SECTION.get(section)?.values() ?? [])].map((entry) => entry.variable);
-  return `no key of [${section}] has this variable; valid: ${nearestFirst(variable, names).join(', ')}`;
+  return `no key of [${section}] has this variable; valid: ${sortByNearness(variable, names).join(', ')}`;
 }

@@ -1,4 +1,4 @@
-import { splitIdentifier } from '../base/words.ts';
+import { splitIdentifier } from '../base/word-stems.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Tier } from '../protocol/model.ts';
 

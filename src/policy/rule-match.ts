@@ -1,4 +1,4 @@
-import { foldName, foldWords } from '../base/fold-name.ts';
+import { foldName, foldNameWords } from '../base/fold-name.ts';
 import type { Access, PermissionRule, RuleSet } from '../protocol/permission.ts';
 import { pathsOf } from './call.ts';
 import type { JudgedCall, ResolvedPath } from './call.ts';
@@ -162,8 +162,8 @@ function agentSurelyMatches(specifier: string, agent: string): boolean {
 /** Whether a rule that denies or asks may mean this agent, however the words of its name are separated. */
 export function agentCouldMatch(specifier: string, agent: string): boolean {
   if (agentSurelyMatches(specifier, agent)) return true;
-  const words = foldWords(specifier);
-  if (wildcardMatches(words, foldWords(agent))) return true;
+  const words = foldNameWords(specifier);
+  if (wildcardMatches(words, foldNameWords(agent))) return true;
   // `review-*` does not mean Review, which it would without its separator.
   return !/-\*|\*-/.test(words) && wildcardMatches(foldName(specifier), foldName(agent));
 }

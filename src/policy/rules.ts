@@ -1,4 +1,4 @@
-import { nearNames } from '../base/near-names.ts';
+import { suggestNames } from '../base/name-suggestions.ts';
 import { TOOL_NAMES } from '../protocol/tool-names.ts';
 import { canonicalToolName, narrowerName } from '../protocol/tool-aliases.ts';
 import type { PermissionRule, RuleSet, RuleSource } from '../protocol/permission.ts';
@@ -106,7 +106,7 @@ function noSuchTool(name: string, knownTools: readonly string[]): string {
 /** The tool that a name may mean: `Bsh` and `bash_tool` are near Bash. Which tools a server has, nobody knows. */
 function nearestTool(name: string, knownTools: readonly string[]): string | undefined {
   if (name.startsWith('mcp__')) return undefined;
-  const [nearest] = nearNames(name, [...TOOL_NAMES, ...knownTools]);
+  const [nearest] = suggestNames(name, [...TOOL_NAMES, ...knownTools]);
   return (
     nearest ??
     name

@@ -1,4 +1,4 @@
-import { oneLine, truncate } from '../base/text.ts';
+import { collapseWhitespace, truncate } from '../base/text.ts';
 
 const KINDS = ['tool', 'denial', 'rule', 'isolation'] as const;
 type UnmetKind = (typeof KINDS)[number];
@@ -33,7 +33,7 @@ const SHOWN_LENGTH = 300;
 export function unmetLines(requests: readonly UnmetRequest[]): readonly string[] {
   const lines = requests.slice(0, SHOWN_REQUESTS).map(({ kind, name, reason }) => {
     const what = kind === 'tool' ? name : `${kind === 'denial' ? 'denial of' : kind} ${name}`;
-    return truncate(oneLine(`${what}: ${reason}`), SHOWN_LENGTH);
+    return truncate(collapseWhitespace(`${what}: ${reason}`), SHOWN_LENGTH);
   });
   const more = requests.length - SHOWN_REQUESTS;
   return more > 0 ? [...lines, `and ${more} more`] : lines;

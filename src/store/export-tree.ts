@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isId } from '../base/ids.ts';
-import { wholeLinesLength } from '../base/jsonl.ts';
+import { completeLinesLength } from '../base/jsonl.ts';
 import { referencesIn } from './blob-references.ts';
 import { recordLine } from './export-format.ts';
 import { filePieces, LineReader, PIECE_BYTES } from './line-reader.ts';
@@ -110,7 +110,7 @@ async function* piecesOf(
     const part = { start, end: Math.min(end, start + PIECE_BYTES) };
     const bytes = Buffer.concat(Array.from(filePieces(files, path, part), Buffer.from));
     if (bytes.length === 0) return;
-    const length = wholeLinesLength(bytes) || bytes.length;
+    const length = completeLinesLength(bytes) || bytes.length;
     yield bytes.subarray(0, length);
     start += length;
     await new Promise(setImmediate);

@@ -1,5 +1,5 @@
 import { systemErrorCode } from '../base/errors.ts';
-import { lineSpans, wholeLinesLength } from '../base/jsonl.ts';
+import { findLines, completeLinesLength } from '../base/jsonl.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
 import { taskNotFound } from './task-ids.ts';
@@ -72,7 +72,7 @@ export class LineReader implements Iterable<Line> {
   }
 
   *#split(chunk: Buffer): Generator<Line, void, undefined> {
-    for (const { start, end } of lineSpans(chunk)) {
+    for (const { start, end } of findLines(chunk)) {
       const last = chunk.subarray(start, end);
       const length = this.#begun + last.length + 1;
       const bytes = length > MAX_LINE_BYTES ? undefined : this.#joined(last);
@@ -81,7 +81,7 @@ export class LineReader implements Iterable<Line> {
       this.#position += length;
       yield { bytes, start: from, length };
     }
-    this.#hold(chunk.subarray(wholeLinesLength(chunk)));
+    this.#hold(chunk.subarray(completeLinesLength(chunk)));
   }
 
   #joined(last: Buffer): Buffer {

@@ -1,4 +1,4 @@
-import { clockShift, type Clock } from '../base/clock.ts';
+import { measureClockShift, type Clock } from '../base/clock.ts';
 import { ERROR_CODES, MusterError } from '../base/errors.ts';
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../protocol/events/event.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
@@ -41,7 +41,7 @@ const PROTOCOL_WORDS: ReadonlySet<string> = new Set([
 export function createStamp(clock: Clock, redact: Redact | undefined): Stamp {
   return (bodies, { task, epoch, seq }) => {
     const ts = clock.now();
-    const shift = clockShift(clock, ts);
+    const shift = measureClockShift(clock, ts);
     const time = { ts, ...(shift === 0 ? {} : { clockShift: shift }) };
     return bodies.map((body, offset) => {
       const event = { v: LOG_VERSION, seq: seq + offset, ...time, task, epoch, ...body };

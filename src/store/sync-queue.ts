@@ -1,7 +1,7 @@
 import { deferred, type Deferred } from '../base/async.ts';
 import type { MusterError } from '../base/errors.ts';
-import { Bursts } from '../base/bursts.ts';
-import { Lanes } from '../base/lanes.ts';
+import { BatchGate } from '../base/batch-gate.ts';
+import { ConcurrencyLimit } from '../base/concurrency-limit.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
@@ -13,7 +13,7 @@ const SHARE_OF_DESCRIPTORS = 1 / 4;
  * To wake a thread for each log costs more than its sync: two hundred tasks whose answers end together do
  * better together.
  */
-const BURSTS = { periodMs: 250, many: 100, waitMs: 8 } as const;
+const BURSTS = { periodMs: 250, threshold: 100, maxWaitMs: 8 } as const;
 
 interface Round {
   /** What each log's callers wait for. */
@@ -32,8 +32,8 @@ interface Round {
 export class SyncQueue {
   readonly #files: FilePort;
   readonly #descriptors: Descriptors;
-  readonly #lanes: Lanes;
-  readonly #bursts = new Bursts(BURSTS);
+  readonly #lanes: ConcurrencyLimit;
+  readonly #bursts = new BatchGate(BURSTS);
   readonly #blobs = new Set<string>();
   readonly #directories = new Set<string>();
   #next: Round | undefined;
@@ -44,7 +44,7 @@ export class SyncQueue {
     this.#files = files;
     this.#descriptors = descriptors;
     const share = Math.floor(descriptors.cap * SHARE_OF_DESCRIPTORS);
-    this.#lanes = new Lanes(Math.max(1, share));
+    this.#lanes = new ConcurrencyLimit(Math.max(1, share));
   }
 
   /** A blob (or any file that logs point to) to be made durable with the next round. */
@@ -59,7 +59,7 @@ export class SyncQueue {
 
   /** Resolves once all bytes written to the log before this call, and its name, are durable. */
   async sync(log: string): Promise<void> {
-    const turn = this.#hasShared() ? null : this.#bursts.turn();
+    const turn = this.#hasShared() ? null : this.#bursts.waitForRelease();
     if (turn !== null) await turn;
     if (!this.#hasShared()) {
       this.#throwFailure(await this.#syncLog(log));
@@ -84,7 +84,7 @@ export class SyncQueue {
     await this.#bursts.release();
     while (this.#next !== undefined) await this.#next.done;
     await this.#running;
-    await this.#lanes.empty();
+    await this.#lanes.waitUntilIdle();
   }
 
   /** Whether a log may name what is not durable yet, or have a name that is not. */

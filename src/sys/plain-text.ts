@@ -1,11 +1,11 @@
-import { terminalText } from '../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../base/terminal-text.ts';
 
 /**
  * What a program wrote as it would stay on a screen: no escape sequences and control characters but
  * tab and line feed; of a line that was written over (carriage return) only what it ended as.
  */
 export function plainText(text: string): string {
-  const plain = terminalText(text, 'plain');
+  const plain = sanitizeForTerminal(text, 'plain');
   return plain.includes('\r') ? plain.split('\n').map(asItEnded).join('\n') : plain;
 }
 

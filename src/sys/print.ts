@@ -1,11 +1,11 @@
-import { jsonText } from '../base/json-text.ts';
-import { terminalText, type TerminalContext } from '../base/terminal-text.ts';
+import { toPrintableJson } from '../base/printable-json.ts';
+import { sanitizeForTerminal, type TerminalContext } from '../base/terminal-text.ts';
 
 /** The one place where stdout and stderr are written to: nothing from outside gets there as it came. */
 
 /** Text for a person. `exact` shows all there is in it, as paths and commands need. */
 export function printText(text: string, context: TerminalContext = 'exact'): void {
-  process.stdout.write(terminalText(text, context));
+  process.stdout.write(sanitizeForTerminal(text, context));
 }
 
 /**
@@ -18,17 +18,17 @@ export function printAnswer(text: string): void {
 
 /** A line of JSON, or a document with an indent. */
 export function printJson(value: unknown, indent = 0): void {
-  process.stdout.write(`${jsonText(value, indent)}\n`);
+  process.stdout.write(`${toPrintableJson(value, indent)}\n`);
 }
 
 /** What is no answer: notices, errors, live lines. */
 export function printError(text: string, context: TerminalContext = 'exact'): void {
-  process.stderr.write(terminalText(text, context));
+  process.stderr.write(sanitizeForTerminal(text, context));
 }
 
 /** A line at the bottom of a terminal, in the place of the one before; empty: it is gone. */
 export function drawErrorLine(text: string): void {
-  process.stderr.write(`${CLEAR_LINE}${terminalText(text, 'prose')}`);
+  process.stderr.write(`${CLEAR_LINE}${sanitizeForTerminal(text, 'prose')}`);
 }
 
 /**
@@ -36,7 +36,7 @@ export function drawErrorLine(text: string): void {
  * in one piece, and the cursor is at their beginning: whatever is printed next takes their place.
  */
 export function drawErrorLines(lines: readonly string[]): void {
-  const texts = lines.map((line) => terminalText(line, 'prose'));
+  const texts = lines.map((line) => sanitizeForTerminal(line, 'prose'));
   const back = lines.length > 1 ? `\u001b[${lines.length - 1}A` : '';
   process.stderr.write(`${AT_ONCE}\r${CLEAR_BELOW}${texts.join('\n')}${back}\r${AT_ONCE_ENDS}`);
 }

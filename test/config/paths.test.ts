@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearestFirst } from '../../src/base/near-names.ts';
+import { sortByNearness } from '../../src/base/name-suggestions.ts';
 import { dataDir, userConfigDir } from '../../src/config/paths.ts';
 import { quoted } from '../../src/config/quote.ts';
 
@@ -31,7 +31,7 @@ it.each([
 });
 
 it('sorts by nearness', () => {
-  expect(nearestFirst('Max_Dept', ['nested', 'max_tasks', 'max_depth'])).toEqual([
+  expect(sortByNearness('Max_Dept', ['nested', 'max_tasks', 'max_depth'])).toEqual([
     'max_depth',
     'max_tasks',
     'nested',

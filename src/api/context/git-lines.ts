@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import { oneLine, plural, truncate } from '../../base/text.ts';
+import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { GitSnapshot } from '../../sys/git/snapshot.ts';
 import type { ChangedPath } from '../../sys/git/status.ts';
 
@@ -30,5 +30,5 @@ function changeLine(
 }
 
 function onLine(text: string): string {
-  return truncate(oneLine(text), MAX_LENGTH);
+  return truncate(collapseWhitespace(text), MAX_LENGTH);
 }

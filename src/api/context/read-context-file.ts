@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { decodeUtf8 } from '../../agents/loader/read-text.ts';
 import { errorMessage } from '../../base/errors.ts';
-import { withoutHidden } from '../../base/hidden-characters.ts';
+import { removeHiddenCharacters } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
 import { openFileInRoots } from '../../sys/files/open-in-roots.ts';
 import { readWithLimit } from '../../sys/files/read-at-most.ts';
@@ -63,7 +63,7 @@ function readRegular(real: string, boundary: string): ContextReading {
     if (bytes === undefined) return refused(`is larger than the limit of ${MAX_FILE_BYTES} bytes`);
     const read = decodeUtf8(bytes);
     if (!read.ok) return refused(`is no text: ${read.reason}`);
-    const { text, hidden } = withoutHidden(read.text);
+    const { text, hidden } = removeHiddenCharacters(read.text);
     const note = `holds ${plural(hidden, 'character')} that nobody sees; left out`;
     return { kind: 'read', real, text: text.trim(), ...(hidden === 0 ? {} : { note }) };
   } finally {

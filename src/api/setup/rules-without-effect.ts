@@ -1,4 +1,4 @@
-import { nearNames } from '../../base/near-names.ts';
+import { suggestNames } from '../../base/name-suggestions.ts';
 import { agentCouldMatch } from '../../policy/rule-match.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
@@ -34,7 +34,7 @@ function whyNoCallMatches(
   if (tool !== 'Task' || specifier === undefined || specifier === '*') return null;
   const words = agents.flatMap(({ name }) => agentNames(name, agents));
   if (words.some((word) => agentCouldMatch(specifier, word))) return null;
-  if (!isFlag && nearNames(specifier, words).length === 0) return null;
+  if (!isFlag && suggestNames(specifier, words).length === 0) return null;
   const found = findAgent(specifier, agents);
   return found.ok ? null : found.error.message;
 }

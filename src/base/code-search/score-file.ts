@@ -1,6 +1,6 @@
 import { fileKind, type FileKind } from '../code/file-kind.ts';
-import { languageOf, type Language } from '../code/language.ts';
-import { splitIdentifier, stem } from '../words.ts';
+import { detectLanguage, type Language } from '../code/language.ts';
+import { splitIdentifier, stem } from '../word-stems.ts';
 import type { Query } from './query.ts';
 import type { BestSection, WeighedTerm } from './sections.ts';
 
@@ -70,7 +70,7 @@ const FOR_PLACE: Weights = {
 };
 
 /** Returns the weights for a question. */
-export function weightsFor({ asksForPlace }: Query): Weights {
+export function selectWeights({ asksForLocation: asksForPlace }: Query): Weights {
   return asksForPlace ? FOR_PLACE : FOR_REPORT;
 }
 
@@ -82,9 +82,9 @@ export interface TypedFile extends SearchedFile {
 }
 
 /** Adds what the path of a file says. */
-export function typedFile(file: SearchedFile): TypedFile {
+export function classifySearchedFile(file: SearchedFile): TypedFile {
   const { path, size, counts } = file;
-  return { path, size, counts, kind: fileKind(path), isCode: languageOf(path) !== null };
+  return { path, size, counts, kind: fileKind(path), isCode: detectLanguage(path) !== null };
 }
 
 /** The score of a file before it is opened. */
@@ -102,7 +102,7 @@ export interface UnopenedScore {
 }
 
 /** What a file is scored by. */
-export interface Measures {
+export interface ScoringInput {
   readonly query: Query;
   readonly terms: readonly WeighedTerm[];
   /** The average size of the measured files. */
@@ -113,7 +113,7 @@ export interface Measures {
 /** Scores a file by its path and by the counts of its terms. */
 export function scoreUnopened(
   file: TypedFile,
-  { query, terms, average, weights }: Measures,
+  { query, terms, average, weights }: ScoringInput,
 ): UnopenedScore {
   const length = file.size / average;
   const inText: WeighedTerm[] = [];
@@ -239,7 +239,7 @@ const IMPORTS: Partial<Record<Language, readonly RegExp[]>> = {
 
 /** Counts the different modules that a file imports. */
 function countImports(path: string, text: string): number {
-  const language = languageOf(path);
+  const language = detectLanguage(path);
   const patterns = language === null ? [] : (IMPORTS[language] ?? []);
   return new Set(patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name]) => name)))
     .size;

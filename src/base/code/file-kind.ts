@@ -1,4 +1,4 @@
-import { languageOf } from './language.ts';
+import { detectLanguage } from './language.ts';
 
 /** The kind of a file, as far as its path tells. */
 export type FileKind =
@@ -41,5 +41,5 @@ export function fileKind(path: string): FileKind {
 
 /** Whether a file is text or data, in which a line such as `type checking is …` defines nothing. */
 export function isProse(path: string): boolean {
-  return languageOf(path) === null && ['docs', 'data', 'style'].includes(fileKind(path));
+  return detectLanguage(path) === null && ['docs', 'data', 'style'].includes(fileKind(path));
 }

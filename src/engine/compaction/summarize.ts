@@ -8,7 +8,7 @@ import { NO_USAGE, type RequestPrefix } from '../../protocol/model.ts';
 import { requestWithRetries, type FullAnswer } from '../turn/request-with-retries.ts';
 import { requestOf } from '../turn/begin-turn.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import { estimateInput, estimatePrompt, type NextRequest } from '../limits/estimate.ts';
 import { limitMessage } from '../limits/limits.ts';
 import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
@@ -97,7 +97,7 @@ function outcomeOf(run: TaskRun, turn: number, { answer, cost, ms }: FullAnswer)
   const { open } = run.state.conversation.compaction;
   if (open === null) throw new Error('no summary was asked for');
   if (!open.isHandover) return { ...ended, size: sizeAfter(run, open, summary) };
-  const size = { ...open.size, after: Math.ceil(tokensIn(summary)) };
+  const size = { ...open.size, after: Math.ceil(estimateTokensUnrounded(summary)) };
   return { ...ended, size, nonce: drawNonce(summary) };
 }
 
@@ -135,7 +135,10 @@ function sizeAfter(
   const { messages } = conversation;
   const { size } = open;
   const replaced = estimatePrompt(NO_PREFIX, messages.slice(0, open.upTo));
-  const place = [...open.head, summary].reduce((sum, text) => sum + tokensIn(text), 0);
+  const place = [...open.head, summary].reduce(
+    (sum, text) => sum + estimateTokensUnrounded(text),
+    0,
+  );
   const ratio = size.before / Math.max(1, estimateInput(conversation, prefix));
   const after = Math.round(size.before - (replaced - place) * ratio);
   return { ...size, after: Math.max(0, after) };

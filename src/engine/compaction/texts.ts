@@ -2,7 +2,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import { plural, truncate } from '../../base/text.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { Said } from '../../protocol/state/compaction.ts';
-import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import type { LaidResult } from './layout.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 
@@ -103,9 +103,9 @@ function saidTexts(said: readonly Said[], most: number, parent: string | null): 
   for (const each of said.toReversed()) {
     if (each === prompt) continue;
     const whole = saidText(each, parent);
-    if (left < Math.min(LEAST_SAID, tokensIn(whole))) break;
+    if (left < Math.min(LEAST_SAID, estimateTokensUnrounded(whole))) break;
     const text = shortened(whole, left);
-    left = Math.max(0, left - tokensIn(text));
+    left = Math.max(0, left - estimateTokensUnrounded(text));
     kept.set(each, text);
   }
   const texts = said.flatMap((each) => {
@@ -119,7 +119,7 @@ function saidTexts(said: readonly Said[], most: number, parent: string | null): 
 
 /** Beginning and end, since both say what matters. */
 function shortened(text: string, most: number): string {
-  const tokens = tokensIn(text);
+  const tokens = estimateTokensUnrounded(text);
   if (tokens <= most) return text;
   const length = Math.floor((text.length * most) / tokens / 2);
   const begin = truncate(text, length);

@@ -47,7 +47,7 @@ export async function startChild(
   call: TaskCall,
 ): Promise<string | MusterError> {
   const { caller, callId, input } = call;
-  await engine.beginnings.round();
+  await engine.beginnings.waitForTurn();
   caller.cancellation.turnSignal.throwIfAborted();
   const announced = childOfCall(caller.state, callId);
   if (announced !== null && !isLeftUndone(engine, call, announced)) return announced;

@@ -1,4 +1,4 @@
-import { oneLine, plural, truncate } from '../../base/text.ts';
+import { collapseWhitespace, plural, truncate } from '../../base/text.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
 import { visibleTasks, type VisibleTask } from './visible-tasks.ts';
 import { briefCommand, describeEnd } from '../shells/shell-end.ts';
@@ -112,7 +112,7 @@ function shellNode(
 }
 
 function brief(text: string): string {
-  const line = oneLine(text);
+  const line = collapseWhitespace(text);
   const shown = truncate(line, SHOWN_LENGTH);
   return shown.length < line.length ? `${shown}…` : shown;
 }

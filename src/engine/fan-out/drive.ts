@@ -81,7 +81,7 @@ async function begin(
   run: TaskRun,
   { step, ...at }: StepInRun,
 ): Promise<LimitHit | null> {
-  await engine.beginnings.round();
+  await engine.beginnings.waitForTurn();
   if (step.kind === 'make') return makeItem(engine, run, { ...at, step });
   const resumed = await resumeChild(engine, {
     caller: run,

@@ -1,4 +1,4 @@
-import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import { ratesFor } from '../../model/cost.ts';
 import type { Conversation } from '../../protocol/state/conversation.ts';
 import { attachedTokens } from '../../protocol/attachment.ts';
@@ -42,8 +42,9 @@ export function estimateInput(
   let tokens = estimatePrompt(prefix, messages);
   for (const result of results.values()) tokens += resultTokens(result);
   for (const { text, enclosed = [] } of queued) {
-    tokens += tokensIn(text);
-    for (const each of enclosed) tokens += tokensIn(each.text) + attachedTokens(each.attachments);
+    tokens += estimateTokensUnrounded(text);
+    for (const each of enclosed)
+      tokens += estimateTokensUnrounded(each.text) + attachedTokens(each.attachments);
   }
   return Math.ceil(tokens);
 }
@@ -129,10 +130,10 @@ const MOST_KNOWN_TEXTS = 32;
 const LEAST_KNOWN_TEXT = 1_000;
 
 function systemTokens(text: string): number {
-  if (text.length < LEAST_KNOWN_TEXT) return tokensIn(text);
+  if (text.length < LEAST_KNOWN_TEXT) return estimateTokensUnrounded(text);
   const known = knownTexts.get(text);
   if (known !== undefined) return known;
-  const tokens = tokensIn(text);
+  const tokens = estimateTokensUnrounded(text);
   const [oldest] = knownTexts.keys();
   if (oldest !== undefined && knownTexts.size >= MOST_KNOWN_TEXTS) knownTexts.delete(oldest);
   knownTexts.set(text, tokens);
@@ -140,17 +141,17 @@ function systemTokens(text: string): number {
 }
 
 function toolTokens(tool: RequestPrefix['tools'][number]): number {
-  return once(tool, () => tokensIn(JSON.stringify(tool)));
+  return once(tool, () => estimateTokensUnrounded(JSON.stringify(tool)));
 }
 
 function messageTokens(message: Message): number {
   return once(message, () => {
     let tokens = 0;
     for (const part of message.content) {
-      if (part.type === 'tool_call') tokens += tokensIn(JSON.stringify(part.input));
+      if (part.type === 'tool_call') tokens += estimateTokensUnrounded(JSON.stringify(part.input));
       else if (part.type === 'tool_result') tokens += resultTokens(part);
-      else if (part.type === 'reasoning') tokens += tokensIn(part.text);
-      else tokens += tokensIn(part.text) + attachedTokens(part.attachments);
+      else if (part.type === 'reasoning') tokens += estimateTokensUnrounded(part.text);
+      else tokens += estimateTokensUnrounded(part.text) + attachedTokens(part.attachments);
     }
     return tokens;
   });
@@ -158,7 +159,10 @@ function messageTokens(message: Message): number {
 
 /** Of the outcome of a call, with what it shows. */
 export function resultTokens(result: ToolResultPart): number {
-  return once(result, () => tokensIn(result.text) + attachedTokens(result.attachments));
+  return once(
+    result,
+    () => estimateTokensUnrounded(result.text) + attachedTokens(result.attachments),
+  );
 }
 
 /** Neither a prefix nor a tool, a message nor a part of one changes once it is there. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { withoutHidden } from '../../base/hidden-characters.ts';
+import { removeHiddenCharacters } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { MemoryPlace } from '../../protocol/memory.ts';
@@ -68,7 +68,7 @@ function openingNow(
     const warning = `the notes of agent ${agent.name} in ${directory} are left out of its prompt, because you have not trusted them: see \`muster trust list\`, then \`muster trust add\``;
     return { directory, text: HOW, warning };
   }
-  const { text, hidden } = withoutHidden(index);
+  const { text, hidden } = removeHiddenCharacters(index);
   const warning =
     hidden === 0
       ? null

@@ -1,5 +1,5 @@
 import { escapeTags } from '../../base/control-tags.ts';
-import { oneLine } from '../../base/text.ts';
+import { collapseWhitespace } from '../../base/text.ts';
 import { nameCovers, ruleCovers } from '../../policy/tool-cover.ts';
 import type { AgentDefinition, LimitedTools, ToolLimit } from '../../protocol/agent.ts';
 
@@ -41,7 +41,7 @@ function isCovered(tool: string, limit: ToolLimit, purpose: 'widen' | 'narrow'):
 
 function waysOf({ tool, rules, newFiles }: ToolLimit): readonly string[] {
   return [
-    ...rules.map((rule) => `\`${escapeTags(oneLine(rule))}\``),
+    ...rules.map((rule) => `\`${escapeTags(collapseWhitespace(rule))}\``),
     ...(newFiles === true ? [`${tool} for files that do not exist yet`] : []),
   ];
 }

@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentParameter } from '../../protocol/agent.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 
 /** Characters of what is said of one parameter. */
 const MAX_SHOWN = 400;
@@ -23,5 +23,5 @@ function parameterLine({ name, description, default: preset }: AgentParameter): 
 }
 
 function shown(text: string): string {
-  return truncate(oneLine(text), MAX_SHOWN);
+  return truncate(collapseWhitespace(text), MAX_SHOWN);
 }

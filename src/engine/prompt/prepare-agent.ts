@@ -1,4 +1,4 @@
-import { localDay } from '../../base/local-time.ts';
+import { formatLocalDay } from '../../base/local-time.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
@@ -132,7 +132,7 @@ function promptInput(
     environment: {
       cwd,
       platform: deps.platform,
-      date: localDay(deps.clock.now()),
+      date: formatLocalDay(deps.clock.now()),
     },
     ...(opening === null ? {} : { memory: opening.text }),
     context: contextFor(deps, post),

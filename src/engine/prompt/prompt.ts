@@ -2,7 +2,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 import { typeList } from './agent-types.ts';
 import { limitedToolsText } from './limited-tools.ts';
 import { ownPrompt } from './own-prompt.ts';
@@ -137,7 +137,7 @@ function notAvailable(lines: readonly string[]): string {
 
 /** The last system line: what is particular to one task. */
 export function taskLine(description: string, schema: JsonObject | null = null): string {
-  const line = `# Task\n${oneLine(description)}`;
+  const line = `# Task\n${collapseWhitespace(description)}`;
   return schema === null ? line : `${line}\n\n${answerForm(schema)}`;
 }
 
@@ -148,7 +148,7 @@ export function answerForm(schema: JsonObject): string {
 
 /** A description for a task whose caller gave none: the first words of its prompt. */
 export function describePrompt(prompt: string): string {
-  return truncate(oneLine(prompt).split(' ').slice(0, 6).join(' '), 60);
+  return truncate(collapseWhitespace(prompt).split(' ').slice(0, 6).join(' '), 60);
 }
 
 function environmentText({ cwd, platform, date }: PromptEnvironment): string {

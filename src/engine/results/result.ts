@@ -17,7 +17,7 @@ import { cutAtParagraph } from './text-page.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
-import { parseLocations } from '../../base/code-search/report.ts';
+import { parseLocations } from '../../base/code-search/format-ranking.ts';
 
 export interface ResultPaths {
   readonly transcript: string | null;

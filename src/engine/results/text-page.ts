@@ -1,4 +1,4 @@
-import { lengthWithin, tokensIn } from '../../base/token-estimate.ts';
+import { prefixLengthWithin, estimateTokensUnrounded } from '../../base/token-estimate.ts';
 
 export interface Cut {
   readonly text: string;
@@ -21,7 +21,7 @@ export function cutAtParagraph(whole: string, offset: number, maxTokens: number)
   const start = splitsPair(whole, offset) ? offset - 1 : offset;
   const left = whole.length - start;
   const window = whole.slice(start, start + maxTokens * MOST_CHARACTERS_A_TOKEN);
-  if (window.length === left && tokensIn(window) <= maxTokens) {
+  if (window.length === left && estimateTokensUnrounded(window) <= maxTokens) {
     return { text: window, next: null };
   }
   const length = goodEnd(window, fittingLength(window, maxTokens));
@@ -30,10 +30,10 @@ export function cutAtParagraph(whole: string, offset: number, maxTokens: number)
 
 /** At least 1. */
 function fittingLength(text: string, maxTokens: number): number {
-  let length = lengthWithin(text, maxTokens);
+  let length = prefixLengthWithin(text, maxTokens);
   // A part of a run can take more than its share of the whole.
   while (length > 1) {
-    const tokens = tokensIn(text.slice(0, length));
+    const tokens = estimateTokensUnrounded(text.slice(0, length));
     if (tokens <= maxTokens) return length;
     length = Math.floor((length * maxTokens) / tokens);
   }

@@ -1,7 +1,7 @@
 import { dereference, format, validate, type OutputUnit, type Schema } from '@cfworker/json-schema';
 import { errorMessage } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { oneLine, truncate } from '../../base/text.ts';
+import { collapseWhitespace, truncate } from '../../base/text.ts';
 import { lazy } from '../../base/lazy.ts';
 import { endlessRef } from './endless-ref.ts';
 import { metaschema } from './metaschema.ts';
@@ -80,7 +80,7 @@ export function compileSchema(
   try {
     lookup = dereference(schema);
   } catch (thrown) {
-    return `its $id, $anchor and $ref can't be read: ${oneLine(errorMessage(thrown))}`;
+    return `its $id, $anchor and $ref can't be read: ${collapseWhitespace(errorMessage(thrown))}`;
   }
   const fault = faultIn(lookup);
   if (fault !== null) return fault;
@@ -133,7 +133,7 @@ function keywordFault(schema: Schema, lookup: Lookup): string | null {
     try {
       RegExp(source, 'u');
     } catch (thrown) {
-      return oneLine(errorMessage(thrown));
+      return collapseWhitespace(errorMessage(thrown));
     }
   }
   // One that is unknown checks nothing; the validator looks it up among what every object inherits, too.
@@ -153,7 +153,7 @@ function findings(value: JsonValue, { schema, lookup, draft }: Compiled): Findin
   const telling = errors.filter((unit, index) => isTelling(unit, errors[index + 1]));
   const lines = new Set(
     (telling.length === 0 ? errors : telling).map(({ instanceLocation, error }) =>
-      truncate(oneLine(`${instanceLocation}: ${error}`), FINDING_LENGTH),
+      truncate(collapseWhitespace(`${instanceLocation}: ${error}`), FINDING_LENGTH),
     ),
   );
   const shown = [...lines].slice(0, SHOWN_FINDINGS);

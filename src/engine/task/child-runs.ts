@@ -1,4 +1,4 @@
-import { Batched } from '../../base/batched.ts';
+import { CoalescedWork } from '../../base/coalesced-work.ts';
 import { orderForChild, type StopOrder } from './stop.ts';
 
 /** A child at work. */
@@ -11,11 +11,11 @@ interface ChildRun {
 /** The children of one task that are at work in this process. */
 export class ChildRuns {
   private readonly running = new Set<ChildRun>();
-  private readonly synced: Batched;
+  private readonly synced: CoalescedWork;
 
   /** `sync` writes the parent's log to the disk. */
   constructor(sync: () => Promise<void>) {
-    this.synced = new Batched(sync);
+    this.synced = new CoalescedWork(sync);
   }
 
   add(child: ChildRun): void {
@@ -43,6 +43,6 @@ export class ChildRuns {
 
   /** Resolves when a loss of power can no longer make the parent forget the children that it has created. */
   persisted(): Promise<void> {
-    return this.synced.ask();
+    return this.synced.request();
   }
 }

@@ -1,4 +1,4 @@
-import { localDay } from '../../base/local-time.ts';
+import { formatLocalDay } from '../../base/local-time.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { noticeInput } from '../../protocol/notice-text.ts';
@@ -11,11 +11,11 @@ const NOTICE = /^<notice>It is (\d{4}-\d{2}-\d{2}) now\.<\/notice>$/;
  * names the day of its beginning, must stay the same bytes for the provider's cache.
  */
 export function queueNewDate(
-  { clock, today = () => localDay(clock.now()) }: Pick<EngineDeps, 'clock' | 'today'>,
+  { clock, today = () => formatLocalDay(clock.now()) }: Pick<EngineDeps, 'clock' | 'today'>,
   { journal, spec, state }: Pick<TaskRun, 'journal' | 'spec' | 'state'>,
 ): void {
   const date = today();
-  const first = spec.date ?? localDay(state.createdAt);
+  const first = spec.date ?? formatLocalDay(state.createdAt);
   // A clock that is set back makes no new day.
   if (date === null || date <= first) return;
   const { messages, queued } = state.conversation;

@@ -1,4 +1,4 @@
-import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import { toolCalls } from '../../protocol/message.ts';
 import type { ModelRequest, ProgressPart, Usage } from '../../protocol/model.ts';
 import type { LastPart } from './answer.ts';
@@ -50,7 +50,7 @@ export class Streamed {
 function callTokens(last: LastPart): number {
   if (last.type === 'failed') return tokensOf(last.argumentCharacters ?? 0);
   return toolCalls(last.message).reduce(
-    (sum, { input }) => sum + tokensIn(JSON.stringify(input)),
+    (sum, { input }) => sum + estimateTokensUnrounded(JSON.stringify(input)),
     0,
   );
 }
@@ -68,6 +68,6 @@ class Growing {
   /** What is not kept is taken to be as the rest. */
   get tokens(): number {
     if (this.length === 0) return 0;
-    return (tokensIn(this.kept) * this.length) / this.kept.length;
+    return (estimateTokensUnrounded(this.kept) * this.length) / this.kept.length;
   }
 }

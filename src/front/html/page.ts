@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { costText, countText } from '../../report/cost-text.ts';
 import { utcText } from '../../report/figures.ts';
 import type { TreeReport, TreeRow } from '../../report/tree-report.ts';
-import { formatDuration, oneLine, plural } from '../../base/text.ts';
+import { formatDuration, collapseWhitespace, plural } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
 import { LOG_VERSION } from '../../protocol/events/event.ts';
 import type { Use } from '../../protocol/state/ledger.ts';
@@ -81,7 +81,8 @@ function overview({ rows, from, to, reported, estimated }: TreeReport): string {
       : [['and about (estimated)', `${tokensText(estimated)}, ${costText(estimated)}`] as const]),
   ];
   const items = facts.map(
-    ([name, value]) => `<div><dt>${html(name)}</dt><dd>${html(oneLine(value))}</dd></div>`,
+    ([name, value]) =>
+      `<div><dt>${html(name)}</dt><dd>${html(collapseWhitespace(value))}</dd></div>`,
   );
   return `<dl>${items.join('')}</dl>`;
 }

@@ -106,7 +106,7 @@ export function parseMonitorReport(stderr: string): MonitorReport {
     const [line = ''] = stderr.trim().split('\n');
     return { hasStarted: begun, remaining: 0, processes: [], problem: line.slice(0, 300) };
   }
-  const left = Number(/^left (\d{1,6})$/m.exec(stderr)?.[1] ?? 0);
+  const remaining = Number(/^left (\d{1,6})$/m.exec(stderr)?.[1] ?? 0);
   const processes = [...stderr.matchAll(/^process (\d{1,10}) (\d{1,10}) (.*)$/gm)].map(
     ([, pid, parent, command = '']) => ({ pid: Number(pid), parent: Number(parent), command }),
   );

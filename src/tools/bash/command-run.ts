@@ -2,7 +2,7 @@ import type { CleanupResult } from '../../base/cleanup-result.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { deferred, onAbort } from '../../base/async.ts';
-import { deadlineAfter } from '../../base/deadlines.ts';
+import { startDeadline } from '../../base/deadlines.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import type { CommandLimits, ToolContext } from '../../protocol/tool.ts';
 import { takePipe } from '../../sys/processes/pipes.ts';
@@ -153,7 +153,7 @@ export async function supervise(
   const closed = collect(running, (chunk) => {
     if (!take(chunk)) end('output_limit');
   });
-  const limit = timeoutMs === null ? null : deadlineAfter(timeoutMs, () => end('timeout'));
+  const limit = timeoutMs === null ? null : startDeadline(timeoutMs, () => end('timeout'));
   const cancel = (): void => end('cancel');
   signal.addEventListener('abort', cancel);
   if (signal.aborted) cancel();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { terminalText } from '../../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../../base/terminal-text.ts';
 import { plural } from '../../base/text.ts';
 import { describeProcesses, type RunningProcess } from '../../sys/processes/process-table.ts';
 import type { ProcessGroup } from '../../sys/processes/process-group.ts';
@@ -68,7 +68,7 @@ export function summarizeRemainingProcesses(
 function oneLine(text: string): string {
   // The last character may have been cut.
   const complete = text.replace(/\uFFFD+$/, '');
-  return terminalText(complete.replaceAll(/\s+/g, ' ').trim(), 'exact');
+  return sanitizeForTerminal(complete.replaceAll(/\s+/g, ' ').trim(), 'exact');
 }
 
 /** The note on processes that still ran when the shell had ended; null when there were none. */

@@ -2,8 +2,8 @@ import { closeSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { readQuery } from '../../base/code-search/query.ts';
-import { countTerms, rankPlaces } from '../../base/code-search/rank.ts';
-import { reportRanking } from '../../base/code-search/report.ts';
+import { countTerms, rankLocations } from '../../base/code-search/rank.ts';
+import { formatRanking } from '../../base/code-search/format-ranking.ts';
 import type { SearchedFile } from '../../base/code-search/score-file.ts';
 import { TermFinder } from '../../base/code-search/term-finder.ts';
 import { fileKind } from '../../base/code/file-kind.ts';
@@ -52,13 +52,16 @@ export async function searchCode(
   const finder = new TermFinder(query.terms);
   const reader = new FileReader(scope);
   const files = await readFiles(paths, { reader, finder, context });
-  const ranking = rankPlaces(query, finder, { files, readText: (each) => reader.readText(each) });
+  const ranking = rankLocations(query, finder, {
+    files,
+    readText: (each) => reader.readText(each),
+  });
   const notes =
     listed.stopped === undefined
       ? []
       : [`Only the first ${files.length} files were searched: name a path to search fewer.`];
   const show = (each: string) => displayPath(join(scope.directory, each), context.cwd);
-  const text = [reportRanking(ranking, { maxPlaces: limit, show }), ...notes].join('\n\n');
+  const text = [formatRanking(ranking, { maxPlaces: limit, show }), ...notes].join('\n\n');
   return { text: cutToBytes(text, context.caps.resultBytes) };
 }
 

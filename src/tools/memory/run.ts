@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { nearNames } from '../../base/near-names.ts';
+import { suggestNames } from '../../base/name-suggestions.ts';
 import { byteLength, plural } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { hashContent } from '../../sys/files/read-file.ts';
@@ -185,7 +185,7 @@ function noteCall(tool: string, { file, scope }: FileInput, context: ToolContext
 }
 
 function notThere({ place, name }: NoteCall): MusterError {
-  const near = nearNames(
+  const near = suggestNames(
     name,
     listNotes(place).notes.map((note) => note.name),
   );

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { deadlineAfter } from '../../base/deadlines.ts';
+import { startDeadline } from '../../base/deadlines.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { registerForShutdown } from '../../sys/processes/process-group.ts';
 
@@ -68,7 +68,7 @@ export function runRipgrep(
     let rest = '';
     let enough = false;
     const stop = (): boolean => child.kill('SIGKILL');
-    const limit = deadlineAfter(options.timeMs, () => {
+    const limit = startDeadline(options.timeMs, () => {
       timedOut = true;
       stop();
     });

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { nearNames } from '../../base/near-names.ts';
+import { suggestNames } from '../../base/name-suggestions.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { firstDirectoryNames } from '../../sys/files/directory-names.ts';
 import { withHeldDirectory } from '../../sys/files/open-in-roots.ts';
@@ -20,7 +20,7 @@ function describeSuggestion(path: string, at: ToolContext): string {
   if (!resolved.inside) return '';
   if (!resolved.exists)
     return ` Its directory ${displayPath(parent, at.cwd)} does not exist either.`;
-  const near = nearNames(basename(path), readableNames(parent, resolved.real, at));
+  const near = suggestNames(basename(path), readableNames(parent, resolved.real, at));
   const shown = near.map((name) => displayPath(join(parent, name), at.cwd));
   return shown.length === 0 ? '' : ` Near it: ${shown.join(', ')}.`;
 }

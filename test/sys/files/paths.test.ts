@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nearNames } from '../../../src/base/near-names.ts';
+import { suggestNames } from '../../../src/base/name-suggestions.ts';
 import { firstDirectoryNames } from '../../../src/sys/files/directory-names.ts';
 import {
   toAbsolutePath,
@@ -217,8 +217,8 @@ test.each([
 
 test('names that may have been meant', () => {
   const names = ['config.ts', 'confog.js', 'README.md', 'Config.js', 'x'];
-  expect(nearNames('config.js', names)).toEqual(['Config.js', 'config.ts', 'confog.js']);
-  expect(nearNames('zzzzzz', names)).toEqual([]);
+  expect(suggestNames('config.js', names)).toEqual(['Config.js', 'config.ts', 'confog.js']);
+  expect(suggestNames('zzzzzz', names)).toEqual([]);
   expect(firstDirectoryNames('/no/such/directory')).toEqual([]);
 });
 

@@ -113,7 +113,7 @@ it('gives what has come until its turn as one piece', async () => {
   const seen = read(new IncomingBody(message, queue, undefined));
   // They flow from the next round on.
   for (const piece of ['a', 'bc', 'def']) message.write(piece);
-  const others = Array.from({ length: 12 }, () => queue.round());
+  const others = Array.from({ length: 12 }, () => queue.waitForTurn());
   await Promise.all(others);
   for (const piece of ['g', 'hi']) message.write(piece);
   message.end();

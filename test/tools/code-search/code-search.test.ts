@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { parseLocations } from '../../../src/base/code-search/report.ts';
+import { parseLocations } from '../../../src/base/code-search/format-ranking.ts';
 import type { ToolContext } from '../../../src/protocol/tool.ts';
 import { makeWorkspace, type Workspace } from '../workspace.ts';
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { errorMessage } from '../../../base/errors.ts';
-import { terminalText } from '../../../base/terminal-text.ts';
+import { sanitizeForTerminal } from '../../../base/terminal-text.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
 import { defineCommand, type CommandContext } from '../command.ts';
 import type { DataOptions } from '../run-options.ts';
@@ -72,9 +72,9 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
   const state = await sandbox.state();
   if (!state.on) {
     context.err(
-      `muster: no sandbox, so nothing was run: ${terminalText(state.because, 'exact')}\n`,
+      `muster: no sandbox, so nothing was run: ${sanitizeForTerminal(state.because, 'exact')}\n`,
     );
-    context.err(`muster: to get one: ${terminalText(state.hint, 'exact')}\n`);
+    context.err(`muster: to get one: ${sanitizeForTerminal(state.hint, 'exact')}\n`);
     return 1;
   }
   const access = options.readOnly ? 'read-only' : 'workspace';
@@ -103,12 +103,14 @@ async function runInSandbox(options: SandboxOptions, context: CommandContext): P
           ? `${entry.path} could not be removed: ${entry.problem}`
           : `${entry.path} was moved to ${entry.keptAt}`;
       context.err(
-        `muster: a command may not make protected files: ${terminalText(outcome, 'exact')}\n`,
+        `muster: a command may not make protected files: ${sanitizeForTerminal(outcome, 'exact')}\n`,
       );
     }
     return code;
   } catch (thrown) {
-    context.err(`muster: the sandbox failed: ${terminalText(errorMessage(thrown), 'exact')}\n`);
+    context.err(
+      `muster: the sandbox failed: ${sanitizeForTerminal(errorMessage(thrown), 'exact')}\n`,
+    );
     return 1;
   } finally {
     confined.release();

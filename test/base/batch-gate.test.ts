@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Bursts } from '../../src/base/bursts.ts';
+import { BatchGate } from '../../src/base/batch-gate.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -9,10 +9,10 @@ afterEach(() => {
 });
 
 function bursts() {
-  const made = new Bursts({ periodMs: 100, many: 5, waitMs: 8 });
+  const made = new BatchGate({ periodMs: 100, threshold: 5, maxWaitMs: 8 });
   const begun: string[] = [];
   const ask = (name: string): void => {
-    const turn = made.turn();
+    const turn = made.waitForRelease();
     if (turn === null) begun.push(name);
     else void turn.then(() => begun.push(name));
   };

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Batched } from '../../src/base/batched.ts';
+import { CoalescedWork } from '../../src/base/coalesced-work.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 function workOf(ms: number, fails: (time: number) => boolean = () => false) {
   const begun: number[] = [];
   const start = performance.now();
-  const batched = new Batched(() => {
+  const batched = new CoalescedWork(() => {
     const time = begun.push(Math.round(performance.now() - start));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     setTimeout(() => (fails(time) ? reject(new Error(`time ${time}`)) : resolve()), ms);
@@ -20,12 +20,12 @@ function workOf(ms: number, fails: (time: number) => boolean = () => false) {
 
 it('is done at once for the first, and together for those who ask meanwhile', async () => {
   const { begun, batched } = workOf(3);
-  const asked = [batched.ask(), batched.ask(), batched.ask()];
+  const asked = [batched.request(), batched.request(), batched.request()];
   expect(begun).toEqual([0]);
   await vi.advanceTimersByTimeAsync(100);
   await Promise.all(asked);
   expect(begun).toEqual([0, 3]);
-  void batched.ask();
+  void batched.request();
   expect(begun).toEqual([0, 3, 100]);
 });
 
@@ -41,7 +41,7 @@ it('serves each who asks by work that begins after that, and never twice at the 
         const at = Math.round(performance.now() - start);
         const before = begun.length;
         const isServed = async () => {
-          await batched.ask();
+          await batched.request();
           const by = begun.findIndex((_, time) => time >= before);
           expect(begun[by]).toBeGreaterThanOrEqual(at);
           expect(begun[by]).toBeLessThanOrEqual(at + ms);
@@ -60,7 +60,7 @@ it('serves each who asks by work that begins after that, and never twice at the 
 
 it('tells a failure to those whom it served, and works for the next', async () => {
   const { begun, batched } = workOf(2, (time) => time === 1);
-  const told = [batched.ask(), batched.ask()].map((asked) =>
+  const told = [batched.request(), batched.request()].map((asked) =>
     asked.then(
       () => 'done',
       ({ message }: Error) => message,

@@ -9,7 +9,7 @@ const UNSAFE = lazy(
  * A value as JSON that is safe to print, whatever it quotes: the same value, what could steer or
  * deceive a terminal written as `\u202e`.
  */
-export function jsonText(value: unknown, indent = 0): string {
+export function toPrintableJson(value: unknown, indent = 0): string {
   const json = JSON.stringify(value, null, indent);
   return json.replace(UNSAFE(), (character) => {
     const units = character.split('');

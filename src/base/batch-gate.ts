@@ -1,35 +1,35 @@
 import { deferred, type Deferred } from './async.ts';
 
-export interface BurstOptions {
+export interface BatchGateOptions {
   /** In this time, in milliseconds, … */
   readonly periodMs: number;
   /** … so many pieces are many: in the next such time they begin together, … */
-  readonly many: number;
+  readonly threshold: number;
   /** … each after so many milliseconds at most. */
-  readonly waitMs: number;
+  readonly maxWaitMs: number;
 }
 
 /**
  * Lets pieces of work begin: each at once while few come, and together while many do, for what costs less so
  * (one that wakes a thread, say, which then does all of them).
  */
-export class Bursts {
-  private readonly options: BurstOptions;
+export class BatchGate {
+  private readonly options: BatchGateOptions;
   private period = { endsAt: -Infinity, asked: 0 };
   private areMany = false;
   private next: { readonly begins: Deferred<void>; readonly timer: NodeJS.Timeout } | null = null;
 
-  constructor(options: BurstOptions) {
+  constructor(options: BatchGateOptions) {
     this.options = options;
   }
 
   /** Resolves when a piece may begin; null: at once. */
-  turn(): Promise<void> | null {
+  waitForRelease(): Promise<void> | null {
     this.count();
     if (!this.areMany) return null;
     this.next ??= {
       begins: deferred<void>(),
-      timer: setTimeout(() => this.release(), this.options.waitMs),
+      timer: setTimeout(() => this.release(), this.options.maxWaitMs),
     };
     return this.next.begins.promise;
   }
@@ -47,7 +47,7 @@ export class Bursts {
   private count(): void {
     const now = performance.now();
     if (now >= this.period.endsAt) {
-      const { periodMs, many } = this.options;
+      const { periodMs, threshold: many } = this.options;
       const followed = now < this.period.endsAt + periodMs;
       this.areMany = followed && this.period.asked >= many;
       this.period = { endsAt: now + periodMs, asked: 0 };

@@ -6,7 +6,7 @@ import { lazy } from './lazy.ts';
  * parts the words of programs' messages in about a hundred languages, of documents and of code. Of ASCII
  * and Latin letters; can be less than nothing.
  */
-export function pairTokens(text: string, start: number, end: number): number {
+export function estimatePairTokens(text: string, start: number, end: number): number {
   const length = end - start;
   // No word, but a run of letters, in which one pair could stand a thousand times.
   if (length > LENGTHS.length) return 0;

@@ -6,7 +6,7 @@ const COMPARED = 100;
  * All candidates, nearest to a word first, ties as given: for messages that list what is valid. A common
  * beginning counts: who writes `tasks` means `task_tool` rather than `keys`.
  */
-export function nearestFirst(word: string, candidates: readonly string[]): readonly string[] {
+export function sortByNearness(word: string, candidates: readonly string[]): readonly string[] {
   return candidates
     .map((candidate) => ({ candidate, far: distance(folded(word), folded(candidate)) }))
     .toSorted((a, b) => a.far - b.far)
@@ -17,7 +17,7 @@ export function nearestFirst(word: string, candidates: readonly string[]): reado
  * Names that somebody who wrote `name` may have meant, nearest first, at most three; a name that
  * differs by its extension alone is near.
  */
-export function nearNames(name: string, candidates: readonly string[]): string[] {
+export function suggestNames(name: string, candidates: readonly string[]): string[] {
   const wanted = folded(name);
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   return candidates

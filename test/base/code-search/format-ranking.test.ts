@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatLocations, parseLocations } from '../../../src/base/code-search/report.ts';
+import { formatLocations, parseLocations } from '../../../src/base/code-search/format-ranking.ts';
 
 const LINE = fc.string().map((text) => text.replaceAll(/[\n\r\u2028\u2029]/g, ' '));
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitIdentifier, stem } from '../../src/base/words.ts';
+import { splitIdentifier, stem } from '../../src/base/word-stems.ts';
 
 describe('splitIdentifier', () => {
   test.each([

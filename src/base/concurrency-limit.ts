@@ -1,7 +1,7 @@
 import { deferred, type Deferred } from './async.ts';
 
 /** Runs pieces of work, so many at a time; the rest wait in order. */
-export class Lanes {
+export class ConcurrencyLimit {
   #free: number;
   readonly #count: number;
   readonly #waiting: Deferred<void>[] = [];
@@ -27,7 +27,7 @@ export class Lanes {
   }
 
   /** Resolves once nothing runs and nothing waits. */
-  empty(): Promise<void> {
+  waitUntilIdle(): Promise<void> {
     if (this.#free === this.#count) return Promise.resolve();
     this.#emptied ??= deferred<void>();
     return this.#emptied.promise;

@@ -2,7 +2,7 @@
  * Work that is done for all who have asked for it: at once for the first, and together for those who ask while
  * it runs.
  */
-export class Batched {
+export class CoalescedWork {
   private readonly work: () => Promise<void>;
   private running: Promise<void> | null = null;
   private next: Promise<void> | null = null;
@@ -12,7 +12,7 @@ export class Batched {
   }
 
   /** Settles as the work does, which begins after this call. */
-  ask(): Promise<void> {
+  request(): Promise<void> {
     if (this.next !== null) return this.next;
     if (this.running === null) return this.begin();
     this.next = this.later(this.running);

@@ -1,7 +1,7 @@
 import { WEAK_WORDS } from '../code/vocabulary.ts';
-import { oneLine, truncate } from '../text.ts';
-import { splitIdentifier } from '../words.ts';
-import type { RankedPlace, Ranking } from './rank.ts';
+import { collapseWhitespace, truncate } from '../text.ts';
+import { splitIdentifier } from '../word-stems.ts';
+import type { RankedLocation, Ranking } from './rank.ts';
 
 /** A place in the code as an answer shows it. */
 export interface CodeLocation {
@@ -27,8 +27,8 @@ const QUOTED_CHARS = 160;
  *
  * @param show returns a path as it is shown
  */
-export function reportRanking(
-  { places, absent }: Ranking,
+export function formatRanking(
+  { locations: places, absent }: Ranking,
   { maxPlaces, show }: { readonly maxPlaces: number; readonly show: (path: string) => string },
 ): string {
   const shown = places.filter(({ coverage }) => coverage >= LEAST_COVERAGE).slice(0, maxPlaces);
@@ -68,18 +68,18 @@ export function parseLocations(text: string): readonly CodeLocation[] {
 
 /** A line of a file on one line, without control characters, which could steer a terminal. */
 export function quoteLine(line: string): string {
-  const flat = oneLine(line.replace(/\p{Cc}+/gu, ' '));
+  const flat = collapseWhitespace(line.replace(/\p{Cc}+/gu, ' '));
   const cut = truncate(flat, QUOTED_CHARS);
   return cut.length < flat.length ? `${cut}…` : cut;
 }
 
-function locationOf(place: RankedPlace, path: string): CodeLocation {
+function locationOf(place: RankedLocation, path: string): CodeLocation {
   const { line, text } = place;
   const quote = text.trim() === '' ? null : quoteLine(text);
   return { path, line: line ?? 1, reason: reasonFor(place), quote };
 }
 
-function reasonFor({ line, name, isDefinition, kind, ...place }: RankedPlace): string {
+function reasonFor({ line, name, isDefinition, kind, ...place }: RankedLocation): string {
   const [matched, inPath] = [place.matched, place.inPath].map(withoutPartsOfNames);
   const parts: string[] = [];
   if (name !== null) parts.push(`${isDefinition ? 'defines' : 'in'} \`${name}\``);
