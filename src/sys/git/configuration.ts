@@ -4,22 +4,22 @@ import { parseGitConfig, type GitSetting } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 
 const MAX_BYTES = 256 * 1024;
-/** As many as git follows. */
+/** The depth to which git follows includes. */
 const MAX_DEPTH = 10;
 const MAX_FILES = 100;
 
-/** What configuration files say, with all that they include. */
+/** The settings of configuration files and all files that they include. */
 export interface GitConfiguration {
   readonly settings: readonly GitSetting[];
-  /** The files that they include, absolute and real as far as they exist. */
+  /** The included files, absolute and real as far as they exist. */
   readonly included: readonly string[];
-  /** False: a part could not be read, and what it sets is not known. */
+  /** False if a part could not be read, so that its settings are not known. */
   readonly isComplete: boolean;
 }
 
 /**
- * Reads the files (absolute) that are there. What is included under a condition counts as included,
- * since what the condition is about changes.
+ * Reads the files (absolute) that exist. Conditional includes always count as included, because the condition
+ * may change. `homes`: possible meanings of `~`.
  */
 export function readGitConfiguration(
   files: readonly string[],
@@ -58,8 +58,8 @@ function isInclude(name: string): boolean {
 }
 
 /**
- * Where a path of a configuration leads, as the kernel follows it from `base` (absolute): to several
- * places where it is not known what `~` means. Null: that can't be told.
+ * Resolves a path in a configuration, relative to `base` (absolute), following links. Returns several paths if
+ * `~` has several meanings, and null if the path cannot be resolved.
  */
 export function resolveConfiguredPaths(
   value: string,
@@ -74,7 +74,7 @@ export function resolveConfiguredPaths(
   return [resolveInRoots(isAbsolute(value) ? value : `${base}/${value}`, []).real];
 }
 
-/** Null: it is there, and is not what git could read, or too much of it. */
+/** Returns null if the file exists but git could not read it, or if it is too large. */
 function settingsIn(file: string): readonly GitSetting[] | null {
   const content = readGitFile(file, MAX_BYTES);
   if (content === 'missing') return [];

@@ -3,7 +3,7 @@ import { isInside } from '../files/paths.ts';
 import { resolveConfiguredPaths, readGitConfiguration } from './configuration.ts';
 import type { Repository } from './repository.ts';
 
-/** githooks(5). */
+/** The names of hooks (githooks(5)). */
 const HOOKS = [
   'applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg',
   'commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update',
@@ -11,15 +11,21 @@ const HOOKS = [
   'post-rewrite sendemail-validate fsmonitor-watchman post-index-change',
 ].flatMap((names) => names.split(' '));
 
-/** What git obeys beside a git directory, because the configuration in that one says so. Absolute, real. */
+/**
+ * Files outside a git directory that control git, because the configuration in that directory names them.
+ * Absolute, real.
+ */
 export interface GitControlPaths {
-  /** With programs that git runs (`core.hooksPath`). */
+  /** Directories with programs that git runs (`core.hooksPath`). */
   readonly hookDirectories: readonly string[];
-  /** Single hooks, and configuration files that are included. */
+  /** Single hooks, and included configuration files. */
   readonly files: readonly string[];
 }
 
-/** Of a directory of hooks in which a whole root lies only the hooks count. `homes`: what `~` may mean. */
+/**
+ * Finds these files. If a hook directory contains a root, only the hooks in it count. `homes`: possible
+ * meanings of `~`.
+ */
 export function findGitControlPaths(
   { top, gitDirectory, commonDirectory }: Repository,
   { homes, roots }: { readonly homes: readonly string[]; readonly roots: readonly string[] },

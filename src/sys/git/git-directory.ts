@@ -2,15 +2,16 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isInside } from '../files/paths.ts';
 
-/** What git needs to find in a directory to take it for a repository and obey its `config`. */
+/** Entries that make git treat a directory as a repository and obey its `config`. */
 const PARTS = ['HEAD', 'objects', 'refs'];
-/** In the place of the last two where a worktree shares them. */
+/** The entries of a git directory that shares the others with another worktree. */
 const SHARED_PARTS = ['HEAD', 'commondir'];
 
 /**
- * Whether a path (absolute, real) lies in a git directory under another name than `.git`, or would
- * make its directory one: the gitdir of a worktree or submodule, a bare repository. Git runs what
- * `config` and `hooks` of such a directory say. Looked for from the path up to the root that holds it.
+ * Tells whether a path (absolute, real) lies in a git directory that has another name than `.git`, or would
+ * turn its directory into one: the gitdir of a worktree or submodule, or a bare repository. Git runs programs
+ * that `config` and `hooks` of such a directory name. The directories from the path up to the root that
+ * contains it are checked.
  */
 export function isInGitDirectory(path: string, root: string): boolean {
   for (let at = dirname(path); isInside(root, at); at = dirname(at)) {

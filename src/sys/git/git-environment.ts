@@ -1,16 +1,22 @@
 import type { Environment } from '../env.ts';
 
-/** How a command that may run git is held. */
+/** The restrictions on a command that may run git. */
 export interface GitLimits {
-  /** `read-only`: it is only looked at; `workspace`: what the user allowed goes on working. */
+  /**
+   * `read-only`: the command only looks at the repository. `workspace`: programs that the user allowed still
+   * work.
+   */
   readonly access: 'read-only' | 'workspace';
-  /** Whether a sandbox holds the command. */
+  /** True if a sandbox confines the command. */
   readonly confined: boolean;
 }
 
 type Pair = readonly [key: string, value: string];
 
-/** Nobody is there to be asked, to page or to edit; and no monitor or transport of the repository runs. */
+/**
+ * No prompts, pagers or editors, since nobody is there to use them, and no monitors or transports of the
+ * repository.
+ */
 const ALWAYS: readonly Pair[] = [
   ['core.fsmonitor', 'false'],
   ['core.pager', 'cat'],
@@ -18,21 +24,22 @@ const ALWAYS: readonly Pair[] = [
   ['protocol.ext.allow', 'never'],
 ];
 
-/** Neither its hooks, nor a bare repository that lies in the workspace. */
+/** Disables the hooks of the repository and bare repositories inside the workspace. */
 const READ_ONLY: readonly Pair[] = [
   ['core.hooksPath', '/dev/null'],
   ['safe.bareRepository', 'explicit'],
 ];
 
 /**
- * An empty program keeps git from running the repository's, but `git diff` then fails without
- * `--no-ext-diff`. In a read-only sandbox the program can do no harm, and the diff comes.
+ * An empty program prevents git from running the repository's program, but makes `git diff` fail without
+ * `--no-ext-diff`. In a read-only sandbox the program can do no harm, and the diff works.
  */
 const UNCONFINED: readonly Pair[] = [['diff.external', '']];
 
 /**
- * Variables that keep git from running programs that a hostile repository names. They go before every configuration file, and do not reach drivers by name
- * (`diff.NAME.command`, `filter.NAME.clean`), which only a sandbox stops.
+ * Builds variables that keep git from running programs that a hostile repository names. They override every
+ * configuration file. They do not affect drivers by name (`diff.NAME.command`, `filter.NAME.clean`), which only
+ * a sandbox stops.
  */
 export function buildGitEnvironment({ access, confined }: GitLimits): Environment {
   const isReadOnly = access === 'read-only';

@@ -3,18 +3,19 @@ import { createHash } from 'node:crypto';
 import { buildGitEnvironment } from './git-environment.ts';
 import { stdioWithoutInherited } from '../processes/inherited-descriptors.ts';
 
+/** An object of a git repository. */
 export interface GitObject {
   readonly type: 'commit' | 'tree' | 'blob' | 'tag';
   readonly content: Buffer;
 }
 
-/** A larger object is taken for unreadable. */
+/** A larger object counts as unreadable. */
 const MAX_OBJECT_BYTES = 32 * 1024 * 1024;
 const HEADER = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 
 /**
- * Reads objects of a repository by their ids with one `git cat-file --batch`. What is read is checked against
- * its id: commands can write any file of the object store, and git itself believes what it finds there.
+ * Reads objects of a repository by their ids with one `git cat-file --batch`. Each object is checked against
+ * its id, because commands can write any file of the object store and git itself does not check.
  */
 export class ObjectReader {
   private readonly child: ChildProcess;
@@ -42,7 +43,10 @@ export class ObjectReader {
     this.child.stdin?.on('error', () => this.end());
   }
 
-  /** One at a time. Null: there is no such object, or what is stored under the id is another one. */
+  /**
+   * Reads one object at a time. Returns null if there is no such object, or if its content does not match the
+   * id.
+   */
   read(id: string): Promise<GitObject | null> {
     if (this.isOver) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -94,7 +98,7 @@ export class ObjectReader {
   }
 }
 
-/** The id that git gives an object; of `length` 64 in repositories that use SHA-256. */
+/** Computes the id of an object; `length` is 64 in repositories that use SHA-256. */
 export function hashGitObject(type: string, content: Buffer, length: number): string {
   const hash = createHash(length === 64 ? 'sha256' : 'sha1');
   return hash.update(`${type} ${content.length}\0`).update(content).digest('hex');

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { findUnsafeSetting } from './config-check.ts';
 
-/** What leads git elsewhere, or names filters. A new repository has none of it. */
+/** Files that redirect git or name filters. A new repository has none of them. */
 const LEADING = ['commondir', 'config.worktree', 'info/attributes'];
 
 /**
- * Whether a directory is a repository as `git init` or `git clone` makes one: its settings name no program and no
- * other place, and it has no hooks but examples.
+ * Tells whether a directory is a repository as `git init` or `git clone` creates it: its settings name no
+ * program and no other location, and it has no hooks except samples.
  */
 export function isPlainRepository(directory: string): boolean {
   const isPlainEntry = (name: string): boolean => {

@@ -3,7 +3,7 @@ import { readGitConfiguration } from './configuration.ts';
 import { resolveInRoots } from '../files/real-path.ts';
 import { findRepository, type Repository } from './repository.ts';
 
-/** A place that a repository fetches from or pushes to. */
+/** A URL that a repository fetches from or pushes to. */
 export interface RemoteUrl {
   readonly remote: string;
   readonly url: string;
@@ -11,7 +11,10 @@ export interface RemoteUrl {
 
 const URL_OF_REMOTE = /^remote\.(.+)\.(?:push)?url$/;
 
-/** Returns what the configuration of a repository names; `homes`: what `~` of an include may mean. */
+/**
+ * Returns the URLs of the remotes in a repository's configuration; `homes`: possible meanings of `~` in
+ * includes.
+ */
 export function readRemoteUrls(
   { commonDirectory }: Repository,
   homes: readonly string[],
@@ -23,7 +26,7 @@ export function readRemoteUrls(
   });
 }
 
-/** All that the configuration of a repository says of its remotes, to be compared. */
+/** Returns all settings of the remotes in a repository's configuration, for comparison. */
 export function readRemoteSettings(
   { commonDirectory }: Repository,
   homes: readonly string[],
@@ -34,7 +37,10 @@ export function readRemoteSettings(
     .map(({ name, value }) => `${name}=${value}`);
 }
 
-/** The repository that a URL names on this machine; undefined: it is on another one, or there is none. */
+/**
+ * Returns the repository that a URL names on this machine; undefined if it is on another machine or does not
+ * exist.
+ */
 export function findLocalRepository(url: string, top: string): Repository | undefined {
   const path = url.replace(/^file:\/\//, '');
   const isElsewhere = /^[\w+.-]+:\/\//.test(path) || /^[^/]+:/.test(path);

@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { readGitFile } from './read-git-file.ts';
 import { readGitText, type Repository } from './repository.ts';
 
-/** Files of refs that are read, and directories that are looked at; a repository with more keeps most of them packed. */
+/**
+ * The maximum number of ref files and directories that are read. A repository with more keeps most of them
+ * packed.
+ */
 const MOST_REFS = 5_000;
 const MAX_PACKED_BYTES = 8 * 1024 * 1024;
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
-/** What names commits beside the refs, of the working tree or of the repository. */
+/** Files besides the refs that name commits, in a working tree or a repository. */
 const PSEUDO_REFS = ['HEAD', 'ORIG_HEAD', 'MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REBASE_HEAD'];
 
-/** Returns the ids of the objects that branches, tags, stashes and heads name: commits, and tags with a message. */
+/** Returns the ids of the objects that branches, tags, stashes and heads name: commits, and annotated tags. */
 export function readTips(repository: Repository): ReadonlySet<string> {
   const { gitDirectory, commonDirectory } = repository;
   const worktrees = join(commonDirectory, 'worktrees');
@@ -25,7 +28,7 @@ export function readTips(repository: Repository): ReadonlySet<string> {
   return new Set([...heads, ...refsBelow(commonDirectory, 'refs/')].filter((id) => ID.test(id)));
 }
 
-/** Returns the ids that a remote of this name has, as far as it was fetched. */
+/** Returns the ids of the refs that were fetched from this remote. */
 export function readRemoteTips({ commonDirectory }: Repository, remote: string): readonly string[] {
   return refsBelow(commonDirectory, `refs/remotes/${remote}/`).filter((id) => ID.test(id));
 }

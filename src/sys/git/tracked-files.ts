@@ -7,15 +7,16 @@ const FIXED_BYTES = 62;
 const EXTENDED_FLAG = 0x4000;
 const SUBMODULE = 0o160000;
 
+/** The files in the index of a repository. */
 export interface TrackedFiles {
-  /** Relative to the top of the working tree. */
+  /** Paths relative to the top of the working tree. */
   readonly names: readonly string[];
   readonly hasSubmodules: boolean;
 }
 
 /**
- * The files that git keeps, read from its index (gitformat-index, versions 2 to 4, SHA-1). Null: they can't be
- * told, because it is too large or of another form.
+ * Reads the tracked files from the index (gitformat-index, versions 2 to 4, SHA-1). Returns null if the index
+ * is too large or has another format.
  */
 export function readTrackedFiles({ gitDirectory }: Repository): TrackedFiles | null {
   const path = join(gitDirectory, 'index');
@@ -58,7 +59,7 @@ function parseIndex(data: Buffer): TrackedFiles | null {
   return hasSplitIndex(data, at) ? null : { names, hasSubmodules };
 }
 
-/** The variable-length number of version 4, as in pack files. */
+/** Reads the variable-length number of version 4, which has the format of pack files. */
 function offsetAt(data: Buffer, start: number): { readonly value: number; readonly end: number } {
   let at = start;
   let byte = data.readUInt8(at);
@@ -71,7 +72,7 @@ function offsetAt(data: Buffer, start: number): { readonly value: number; readon
   return { value, end: at + 1 };
 }
 
-/** Whether most of the entries lie in another file. */
+/** Tells whether most of the entries are in another file. */
 function hasSplitIndex(data: Buffer, start: number): boolean {
   let at = start;
   while (at + 8 <= data.length - 20) {

@@ -13,8 +13,8 @@ interface HttpModule {
 }
 
 /**
- * Idle connections are kept as long as the server keeps them, and all of them: by default the agent
- * closes those over 256, and a thousand tasks whose answers end together connect anew for the next.
+ * All idle connections are kept for as long as the server keeps them. By default the agent closes those over
+ * 256, and a thousand tasks whose answers end together would have to connect again.
  */
 const AGENT_OPTIONS = {
   keepAlive: true,
@@ -23,12 +23,18 @@ const AGENT_OPTIONS = {
   scheduling: 'lifo',
 };
 
-/** A client that keeps its connections: no proxy, no redirect, no time limit, no cap on sockets. */
+/**
+ * An HTTP client that keeps its connections open. It has no proxy, no redirects, no time limit and no limit on
+ * sockets.
+ */
 export class DirectClient {
   private readonly agents = new Map<string, Agent>();
   private readonly bodies = new LoopQueue();
 
-  /** Rejects as `fetch` does: a TypeError `fetch failed` with the cause, or the signal's reason. */
+  /**
+   * Sends a request. Rejects like `fetch`: with a TypeError `fetch failed` that has a cause, or with the
+   * signal's reason.
+   */
   async fetch(
     url: URL,
     request: HttpRequest,
@@ -86,7 +92,10 @@ export class DirectClient {
   }
 }
 
-/** As Node's own `signal` option does, without its dozen listeners for each request. */
+/**
+ * Aborts a request with the signal. Node's own `signal` option does the same with a dozen listeners for each
+ * request.
+ */
 function endWith(sent: ClientRequest, signal: AbortSignal): void {
   const forget = onAbort(signal, () => sent.destroy(abortError(signal.reason)));
   sent.once('close', forget);
@@ -99,7 +108,10 @@ function abortError(cause: unknown): Error {
   });
 }
 
-/** Not by `import`, which runs every getter among a module's exports: one loads all of `fetch`. */
+/**
+ * Returns Node's module for a protocol. An `import` would run every getter among the module's exports, one of
+ * which loads all of `fetch`.
+ */
 function moduleFor({ protocol }: URL): HttpModule {
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
 }
@@ -133,7 +145,7 @@ class DirectResponse implements HttpResponse {
   }
 }
 
-/** Of names and values in turn. */
+/** Builds headers from a list of alternating names and values. */
 function plainHeaders(raw: readonly string[]): HeaderMap {
   const headers = new HeaderMap();
   for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? '', raw[at + 1] ?? '');
@@ -142,7 +154,7 @@ function plainHeaders(raw: readonly string[]): HeaderMap {
 
 type Zlib = typeof import('node:zlib');
 
-/** Nothing that is packed is asked for; some proxies pack all the same. */
+/** Decoders by content encoding. Requests never ask for compression, but some proxies compress anyway. */
 const UNPACK: Readonly<Record<string, (zlib: Zlib) => Duplex>> = {
   gzip: (zlib) => zlib.createGunzip(),
   'x-gzip': (zlib) => zlib.createGunzip(),
@@ -150,7 +162,10 @@ const UNPACK: Readonly<Record<string, (zlib: Zlib) => Duplex>> = {
   br: (zlib) => zlib.createBrotliDecompress(),
 };
 
-/** Of `headers`, as the message's own are an object that Node builds anew of all of them. */
+/**
+ * Decodes the body. The encoding is read from `headers`, because Node builds the message's own headers anew for
+ * each access.
+ */
 function decoded(message: IncomingMessage, headers: HeaderMap): Readable {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;

@@ -5,11 +5,11 @@ import type { ProxyClient } from './proxy-client.ts';
 import type { HttpFetch, HttpResponse } from './http-types.ts';
 
 /**
- * The network for model providers, over the proxies and certificates that the environment names
- * (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` in both cases, `SSL_CERT_FILE`;
- * `NODE_EXTRA_CA_CERTS` is Node's own). Not the global `fetch`: what stands behind it takes 30 ms to
- * load, half of a start (docs/decisions/0004). No time limit here: a slow local model may think for
- * minutes before its first byte, and whoever asks has limits of its own.
+ * Creates the HTTP client for model providers. It uses the proxies and certificates that the environment names
+ * (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` in both cases, `SSL_CERT_FILE`; `NODE_EXTRA_CA_CERTS`
+ * is handled by Node). The global `fetch` is not used because it takes 30 ms to load, half of a start
+ * (docs/decisions/0004). There is no time limit here: a slow local model may think for minutes before its first
+ * byte, and callers have limits of their own.
  */
 export function createHttpFetch(env: Environment): HttpFetch {
   const direct = new DirectClient();

@@ -1,27 +1,29 @@
-/** What can be seen of one request on the wire. Called from inside the socket's read: be quick. */
+/** Observes one request on the wire. The methods are called from inside the socket's read and must be quick. */
 export interface TrafficObserver {
-  /** TCP and TLS are up and the request is being sent. */
+  /** The connection (TCP and TLS) is established and the request is being sent. */
   connected?(): void;
-  /** A piece of the answer's body arrived. It is not the observer's: it may be written over later. */
+  /** A piece of the response body has arrived. The buffer may be overwritten after the call. */
   bytes?(chunk: Uint8Array): void;
 }
 
+/** An HTTP request without its URL. */
 export interface HttpRequest {
-  /** Default GET. */
+  /** Default: GET. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
 }
 
+/** The body of a response, read piece by piece. */
 export interface ResponseBody {
-  /** The next piece; null at the end. Rejects, as `fetch` does, with what broke it off. */
+  /** Returns the next piece; null at the end. Rejects like `fetch` if the transfer failed. */
   read(): Promise<Uint8Array | null>;
-  /** Ends the transfer: nobody reads on. */
+  /** Ends the transfer. */
   cancel(): Promise<void>;
 }
 
-/** The part of a `Response` that is needed. */
+/** The part of the standard `Response` that Muster needs. */
 export interface HttpResponse {
   readonly status: number;
   readonly statusText: string;
@@ -34,8 +36,8 @@ export interface HttpResponse {
 }
 
 /**
- * Rejects as `fetch` does; a wrong proxy or CA file is a UsageError. Redirects are errors: they
- * would carry a key to another server.
+ * Sends an HTTP request. Rejects like `fetch`; a wrong proxy or CA file is a UsageError. Redirects are errors,
+ * because they would send a key to another server.
  */
 export type HttpFetch = (
   url: string | URL,

@@ -2,7 +2,7 @@ import type { ReadableStreamDefaultReader } from 'node:stream/web';
 import { Dispatcher, fetch, ProxyAgent, type Response } from 'undici';
 import type { HttpRequest, HttpResponse, ResponseBody, TrafficObserver } from './http-types.ts';
 
-/** No time limit here, and idle connections outlive a usual tool call. */
+/** There is no time limit here, and idle connections outlive a usual tool call. */
 const AGENT_OPTIONS = {
   headersTimeout: 0,
   bodyTimeout: 0,
@@ -11,20 +11,20 @@ const AGENT_OPTIONS = {
   allowH2: false,
 };
 
-/** A request, and who sees what happens to it. */
+/** A request and its observer. */
 interface ObservedRequest {
   readonly request: HttpRequest;
   readonly observer: TrafficObserver | undefined;
 }
 
-/** Asks a URL through a proxy. */
+/** Sends a request through a proxy. */
 export type ProxyClient = (
   url: URL,
   proxy: URL,
   observed: ObservedRequest,
 ) => Promise<HttpResponse>;
 
-/** Makes a client that keeps its connections to each proxy. */
+/** Creates a client that keeps its connections to each proxy open. */
 export function createProxyClient(): ProxyClient {
   const agents = new Map<string, ProxyAgent>();
   return async (url, proxy, { request, observer }) => {
@@ -51,7 +51,9 @@ function httpResponse(response: Response): HttpResponse {
   };
 }
 
-/** The reader is taken at the first piece: until then the response may be read as a whole. */
+/**
+ * The reader is created with the first piece. Until then the response can still be read with `text` or `json`.
+ */
 function responseBody(stream: NonNullable<Response['body']>): ResponseBody {
   let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   const taken = () => (reader ??= stream.getReader());
@@ -64,7 +66,7 @@ function responseBody(stream: NonNullable<Response['body']>): ResponseBody {
   };
 }
 
-/** Tells the observer of what passes by, and passes it on. */
+/** Notifies the observer of the traffic and passes it on. */
 class ObservedDispatcher extends Dispatcher {
   private readonly agent: Dispatcher;
   private readonly observer: TrafficObserver;
@@ -83,7 +85,10 @@ class ObservedDispatcher extends Dispatcher {
   }
 }
 
-/** The handler as it was, the observer told first. Its methods share state, so all run on itself. */
+/**
+ * Wraps a handler so that the observer is notified first. The handler's methods share state, so all of them are
+ * called on the handler itself.
+ */
 function observed(
   handler: Dispatcher.DispatchHandler,
   observer: TrafficObserver,

@@ -5,18 +5,21 @@ import type { Environment } from '../env.ts';
 
 /** The proxies that the environment names. */
 export interface ProxySettings {
-  /** For requests over HTTP; null: they go directly. */
+  /** The proxy for HTTP requests; null for direct connections. */
   readonly http: URL | null;
-  /** For requests over HTTPS; null: they go directly. */
+  /** The proxy for HTTPS requests; null for direct connections. */
   readonly https: URL | null;
-  /** `NO_PROXY`. */
+  /** The value of `NO_PROXY`. */
   readonly none: string;
 }
 
 const HTTP_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'];
 const HTTPS_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
-/** Reads the proxies from the environment, lower case first; null: it names none. */
+/**
+ * Reads the proxies from the environment. Lower-case variables take precedence. Returns null if there are no
+ * proxies.
+ */
 export function readProxySettings(env: Environment): ProxySettings | null {
   const http = proxyIn(HTTP_VARIABLES, env);
   const https = proxyIn(HTTPS_VARIABLES, env);
@@ -34,7 +37,7 @@ function proxyIn(variables: readonly string[], env: Environment): URL | null {
 
 const SCHEMES = new Set(['http:', 'https:', 'socks5:', 'socks:']);
 
-/** As curl does, takes an address without a scheme for one of HTTP. */
+/** Parses the address of a proxy. Like curl, it assumes HTTP if the scheme is missing. */
 function parseProxy(text: string, variable: string): URL {
   const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(text);
   const url = URL.parse(hasScheme ? text.replace(/^socks5h:/i, 'socks5:') : `http://${text}`);
@@ -68,20 +71,21 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Returns the proxy that a request goes through; null: it goes directly. */
+/** Returns the proxy for a request; null for a direct connection. */
 export function selectProxy(url: URL, { http, https, none }: ProxySettings): URL | null {
   if (isLoopback(url) || isExemptFromProxy(url, none)) return null;
   return url.protocol === 'https:' ? https : http;
 }
 
-/** Loopback never goes through a proxy: there is no other way to a model on this machine. */
+/** Requests to loopback addresses never use a proxy, which could not reach a model on this machine. */
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
 /**
- * Whether `NO_PROXY` names the host of a URL. As with curl, a name stands for the host and all below it, with or
- * without a dot or `*.` before it; there are also `*`, addresses, networks such as `10.0.0.0/8`, and ports.
+ * Tells whether `NO_PROXY` names the host of a URL. Like in curl, a name covers the host and its subdomains,
+ * with or without a dot or `*.` before it. Other entries are `*`, addresses, networks such as `10.0.0.0/8`, and
+ * ports.
  */
 export function isExemptFromProxy(url: URL, none: string): boolean {
   const host = bare(url.hostname);
@@ -113,7 +117,7 @@ function isInNetwork(host: string, address: string, bits: number): boolean {
   return network.check(host, type);
 }
 
-/** An IPv6 address without its brackets; a name without the dot of the root. */
+/** Removes the brackets of an IPv6 address and the dot at the end of a host name. */
 function bare(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

@@ -2,13 +2,15 @@ import type { Readable } from 'node:stream';
 import type { LoopQueue } from '../../base/loop-queue.ts';
 import type { ResponseBody, TrafficObserver } from './http-types.ts';
 
-/** Pieces of one body, and their bytes, that may wait for its turn before it is read no further. */
+/**
+ * The number of pieces of one body, and their bytes, that may wait for their turn before the body is paused.
+ */
 const MOST_WAITING = 16;
 const MOST_WAITING_BYTES = 16_384;
-/** Joined pieces that may wait for their reader before the body is paused. */
+/** The number of joined pieces that may wait for their reader before the body is paused. */
 const MOST_UNREAD = 16;
 
-/** As `fetch` fails. */
+/** Creates an error like the one that `fetch` rejects with. */
 export function createFetchError(cause: unknown): Error {
   return new TypeError('fetch failed', { cause });
 }
@@ -16,9 +18,9 @@ export function createFetchError(cause: unknown): Error {
 type End = { readonly failed: false } | { readonly failed: true; readonly error: Error };
 
 /**
- * The body of a message, read as fast as it is taken and handed out in its turn among all bodies of the
- * queue. What came until its turn is one piece, since each piece costs its way through all that reads it.
- * Pieces that came before an error are read before it. Node's web streams are not used: they take several
+ * The body of an incoming message. Bodies take turns in the queue, so that no body holds up the others. Pieces
+ * that arrive before the body's turn are joined into one, because each piece has a cost in every reader. Pieces
+ * that arrived before an error are delivered before it. Node's web streams are not used: they take several
  * promises for each piece, and 30 ms to load.
  */
 export class IncomingBody implements ResponseBody {
@@ -92,7 +94,7 @@ export class IncomingBody implements ResponseBody {
     else if (this.message.isPaused()) this.message.resume();
   }
 
-  /** In its turn, too: what came before the end is given first. */
+  /** Ends the body in its turn, so that pieces that arrived earlier are delivered first. */
   private finish(settle: () => void): void {
     this.queue.add(settle);
   }
@@ -101,7 +103,7 @@ export class IncomingBody implements ResponseBody {
     if (this.end === null) this.settle({ failed: true, error: createFetchError(cause) });
   }
 
-  /** The first end stands. */
+  /** Only the first end counts. */
   private settle(end: End): void {
     if (this.end !== null) return;
     this.end = end;

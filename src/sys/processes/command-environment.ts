@@ -5,13 +5,13 @@ import { buildNetworkEnvironment } from './network-environment.ts';
 import { UNATTENDED } from './unattended-environment.ts';
 
 const PASSED_ON = new Set(['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ']);
-/** Holds the id of the task that a process was started by. */
+/** The variable that holds the id of the task that started a process. */
 export const TASK_VARIABLE = 'MUSTER_TASK';
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
- * Variables by which shells, loaders, git and rg run programs or read settings that no word of a command
- * names. What proves a command harmless relies on their absence. Who a commit is by is harmless.
+ * Variables that make shells, loaders, git and rg run programs or read settings that the command line does not
+ * name. The proof that a command is harmless relies on their absence. The author of a commit is harmless.
  */
 const STEERING =
   /^(?:BASH_.*|ENV|SHELLOPTS|BASHOPTS|PS4|IFS|CDPATH|GLOBIGNORE|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|GIT_(?!(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$).*|RIPGREP_CONFIG_PATH|LESSOPEN|LESSCLOSE|PAGER|MUSTER_.*)$/;
@@ -19,9 +19,10 @@ const STEERING =
 const NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * What a task may not set for its commands: where shells, loaders, runtimes, package managers and
- * clients look for programs, code and settings that they run, and what Muster itself sets. It can't be
- * whole, so setting any other is an effect all the same, and what was proved without one runs without it.
+ * Variables that a task must not set for its commands: they name programs, code and settings that shells,
+ * loaders, runtimes, package managers and clients run or read, or Muster itself sets them. The list cannot be
+ * complete. Setting any other variable therefore still counts as an effect, and a command that was proved
+ * harmless runs without the task's variables.
  */
 const OF_THE_USER: readonly RegExp[] = [
   // The shell, and where it and all others look.
@@ -40,38 +41,40 @@ const OF_THE_USER: readonly RegExp[] = [
   /(?:PATH|FLAGS|_PROXY|_OPTIONS|_(?:ADD)?OPTS|_HOME|_PRELOAD|_WRAPPER|_COMMAND|_CMD|_PROGRAM|_BIN|_EXECUTABLE|_CONFIG|_CONFIG_FILE|_EDITOR|_SHELL|_RSH|_SSH|_ASKPASS|_PLUGINS?|_MODULES|_HOOKS?)$/,
 ];
 
-/** Whether a name is one that a shell takes for a variable. */
+/** Tells whether a shell accepts a name as the name of a variable. */
 export function isVariableName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Whether a task may set this variable for its own commands. Names count whatever their case. */
+/** Tells whether a task may set this variable for its own commands. The case of the name does not matter. */
 export function isSettableByTask(name: string): boolean {
   const upper = name.toUpperCase();
   return isPassableToCommands(upper) && !OF_THE_USER.some((names) => names.test(upper));
 }
 
-/** Whether a user may have this variable passed on (`sandbox.env`). */
+/** Tells whether a user may pass this variable on to commands (`sandbox.env`). */
 export function isPassableToCommands(name: string): boolean {
   return isVariableName(name) && !STEERING.test(name);
 }
 
+/** The sources of a command's environment. */
 export interface CommandVariables {
-  /** Absent: it belongs to none. */
+  /** The task that runs the command. Default: none. */
   readonly taskId?: string;
-  /** Names of further variables that are passed on (`sandbox.env`). */
+  /** Names of additional variables that are passed on (`sandbox.env`). */
   readonly extraNames?: readonly string[];
-  /** What the task has set for its commands (`mayBeSet`). */
+  /** Variables that the task has set for its commands (`isSettableByTask`). */
   readonly taskVariables?: Readonly<Record<string, string>>;
   readonly git: GitLimits;
-  /** Whether it can reach servers; undefined: that is not known. */
+  /** True if the command can reach servers; undefined if that is not known. */
   readonly network?: boolean;
 }
 
 /**
- * The environment of a command: what a program needs to find its way and to do without a person, what the user
- * lists, and nothing else that could be a secret. `PATH` loses its relative entries, so that a file in the workspace cannot
- * take a program's place. `TASK_VARIABLE` lets a later run find what this one left behind.
+ * Builds the environment of a command: the variables that a program needs to work without a person, the ones
+ * that the user lists, and nothing else that could be a secret. Relative entries are removed from `PATH`, so
+ * that a file in the workspace cannot take the place of a program. `TASK_VARIABLE` lets a later run find
+ * processes that this one left behind.
  */
 export function buildCommandEnvironment(
   own: Environment,
@@ -89,7 +92,7 @@ export function buildCommandEnvironment(
   };
 }
 
-/** What of the user's own environment a command sees. */
+/** Selects the variables of the user's own environment that a command sees. */
 export function listPassedVariables(
   own: Environment,
   further: readonly string[],
@@ -103,7 +106,7 @@ export function listPassedVariables(
   return Object.fromEntries(passed);
 }
 
-/** Where a command's programs are looked for. */
+/** Returns the PATH of a command. */
 export function buildCommandPath(own: Environment): string {
   const entries = (own['PATH'] ?? '').split(delimiter).filter((entry) => isAbsolute(entry));
   return entries.length === 0 ? DEFAULT_PATH : entries.join(delimiter);

@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The directory in which a program is found by its name, links resolved; undefined: in none. */
+/** Returns the real path of the directory in PATH that holds a program; undefined if there is none. */
 export function findProgramDirectory(name: string, path: string): string | undefined {
   return path.split(delimiter).flatMap((directory) => {
     return isProgram(join(directory, name)) ? [realpathSync(directory)] : [];

@@ -1,8 +1,8 @@
 import { openSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Higher ones are left alone: each start would cost a table of as many entries. */
+/** Higher descriptors are ignored, because each start would pay for a table of that many entries. */
 const MOST = 1024;
-/** Of the flags in /proc/PID/fdinfo (proc(5)). */
+/** The close-on-exec bit among the flags in /proc/PID/fdinfo (proc(5)). */
 const CLOSED_ON_EXEC = 0o2000000;
 
 type Entry = 'ignore' | number;
@@ -10,8 +10,9 @@ type Entry = 'ignore' | number;
 let entries: readonly Entry[] | undefined;
 
 /**
- * For the `stdio` of a child process, from 3 on: the descriptors that whoever started Muster left open
- * lead to /dev/null there. What Muster opens itself no child has. Linux only; elsewhere none.
+ * Returns `stdio` entries for a child process, from descriptor 3 on, that redirect to /dev/null the descriptors
+ * that this process inherited when it was started. Descriptors that Muster itself opens are never inherited by
+ * a child. Linux only; empty elsewhere.
  */
 export function stdioWithoutInherited(): readonly Entry[] {
   try {

@@ -1,6 +1,6 @@
 import type { Environment } from '../env.ts';
 
-/** Files of certificates that the user trusts, by the programs that are told of them so. */
+/** Variables that name certificates that the user trusts, in the programs that read them. */
 const CERTIFICATES = [
   'SSL_CERT_FILE', // OpenSSL
   'SSL_CERT_DIR',
@@ -20,7 +20,7 @@ const PROXIES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'].flatMap((
   name.toUpperCase(),
 ]);
 
-/** Where no server can be reached, trying again is only waiting. */
+/** Without a network, retries of package managers only waste time. */
 const NO_RETRIES: Environment = {
   npm_config_fetch_retries: '0',
   PIP_RETRIES: '0',
@@ -30,8 +30,9 @@ const NO_RETRIES: Environment = {
 };
 
 /**
- * What of the user's own environment a command needs to reach servers as the user does: certificates, and
- * proxies without a password. Without a network: what keeps package managers from trying again.
+ * Selects the variables of the user's environment that a command needs to reach servers as the user does:
+ * certificates, and proxies without a password. Without a network it returns settings that keep package
+ * managers from retrying.
  */
 export function buildNetworkEnvironment(own: Environment, network: boolean): Environment {
   if (!network) return NO_RETRIES;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How many files this process may have open (`ulimit -n`); null where that can't be known. */
+/** Returns how many files this process may have open (`ulimit -n`); null if that is not known. */
 export function readOpenFileLimit(): number | null {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');

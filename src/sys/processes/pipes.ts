@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { stdioWithoutInherited } from './inherited-descriptors.ts';
 
-/** Pipes that one helper makes. Each that waits for its use is one descriptor of this process. */
+/** The number of pipes that one helper makes. Each unused pipe takes one descriptor of this process. */
 const BATCH = 8;
-/** With fewer than these the next ones are made meanwhile, so that no command has to wait for them. */
+/** If fewer pipes than this are left, more are made in advance, so that no command has to wait for one. */
 const LOW = 2;
 /** The descriptors of the pipes in the helper. */
 const DESCRIPTORS = Array.from({ length: BATCH }, (_, index) => index + 3);
 /**
- * Bash makes a pipe for each process substitution. The helper holds their read ends until they have been
- * opened here, and ends when its stdin does, which is also the case when this process is killed.
+ * Bash creates a pipe for each process substitution. The helper holds their read ends until this process has
+ * opened them, and ends when its stdin closes, which also happens if this process is killed.
  */
 const HELPER = [
   ...DESCRIPTORS.map((descriptor) => `exec ${descriptor}< <(:)`),
@@ -19,11 +19,11 @@ const HELPER = [
 ].join('\n');
 
 /**
- * A pipe of the kernel that nothing has been written to. Node's own "pipes" are socket pairs, and a socket
- * cannot be opened by a name, so `echo x > /dev/stderr` fails in a command whose output goes to one.
+ * A kernel pipe that nothing has been written to. Node's own "pipes" are socket pairs. A socket cannot be
+ * opened by a name, so `echo x > /dev/stderr` fails in a command whose output goes to one.
  */
 export class Pipe {
-  /** A descriptor of this process, which no child inherits. Whoever takes it closes it. */
+  /** A descriptor of this process that no child inherits. The caller closes it. */
   readonly readEnd: number;
 
   constructor(readEnd: number) {
@@ -43,7 +43,7 @@ export class Pipe {
 const waiting: Pipe[] = [];
 let making: Promise<void> | undefined;
 
-/** Returns a pipe that was never used, or null where none can be had: not on Linux, or without /proc or bash. */
+/** Returns an unused pipe; null if none is available: not on Linux, or without /proc or bash. */
 export async function takePipe(): Promise<Pipe | null> {
   if (process.platform !== 'linux') return null;
   if (waiting.length === 0) await makePipes();
@@ -86,7 +86,10 @@ async function makeBatch(): Promise<void> {
   }
 }
 
-/** Nobody writes to it yet, and reading must never wait for somebody. */
+/**
+ * Opens the read end without blocking. Nobody has written to the pipe yet, and a read must never block the
+ * process.
+ */
 function openReadEnd(path: string): number {
   return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
 }

@@ -11,35 +11,36 @@ import type { Pipe } from './pipes.ts';
 import { findProcesses, readStartTime, type ProcessQuery } from './process-table.ts';
 import { answerStartCheck } from './start-check.ts';
 
-/** From asking (TERM) to forcing (KILL). */
+/** Time between TERM and KILL. */
 const END_GRACE_MS = 1800;
-/** The same when everything has to go within 2 s. */
+/** The same time if everything has to end within 2 s. */
 const END_ALL_GRACE_MS = 1500;
-/** The same for what a dead owner left: a resume has 3 s for it, its own start included. */
+/** The same time for processes that a dead owner left: a resume has 3 s for it, including its own start. */
 const LEFTOVER_GRACE_MS = 1000;
 const POLL_MS = 40;
-/** A fork bomb is killed in rounds: what was born during one round dies in the next. */
+/** A fork bomb is killed in rounds: processes that start during one round die in the next. */
 const KILL_ROUNDS = 50;
-/** The variable by which a process that left its group is still found. */
+/** The variable by which a process that left its group is found. */
 const MARK_VARIABLE = 'MUSTER_PROCESS';
 
+/** Options for starting a process group. */
 export interface SpawnGroupOptions {
   readonly cwd: string;
-  /** The whole environment; the mark is added. */
+  /** The full environment. The mark is added to it. */
   readonly env: Environment;
   /**
-   * The leader stands outside of what it started, waits for its end, and takes all of it along when it
-   * ends itself (a sandbox's monitor): asked to end are those inside. Default false.
+   * True if the leader stays outside, waits for the end of the processes that it started, and takes them along
+   * when it ends itself (a sandbox's monitor). TERM is then sent to the processes inside. Default: false.
    */
   readonly monitored?: boolean;
   /**
-   * Whether the program begins with the shell code `START_CHECK` (start-check.ts), which waits on descriptor 3 for
-   * an answer of this process before the rest runs. Default false.
+   * True if the program begins with the shell code `START_CHECK` (start-check.ts), which waits on descriptor 3
+   * for an answer of this process before it goes on. Default: false.
    */
   readonly startCheck?: boolean;
   /**
-   * Where stdout goes, so that the program can open it by name (`/dev/stdout`). It is closed in any case. Default: a
-   * socket, with which that fails.
+   * The pipe for stdout, which the program can open by name (`/dev/stdout`). It is closed in any case. Default:
+   * a socket, which cannot be opened by name.
    */
   readonly output?: Pipe | null;
 }
@@ -51,30 +52,32 @@ interface ProcessExit {
 }
 
 /**
- * A process, leader of its own group and session, with what it started. stdin is closed, and of the other
- * descriptors of this process it has none.
+ * A process that leads its own group and session, with the processes that it started. stdin is closed, and the
+ * process inherits none of the other descriptors of this process.
  */
 export interface ProcessGroup {
-  /** Of its leader; undefined when it could not start. */
+  /** The pid of the leader; undefined if it could not start. */
   readonly pid: number | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Once it runs. Rejects when it could not start. */
+  /** Resolves when the process runs. Rejects if it could not start. */
   readonly started: Promise<void>;
-  /** When the leader has ended; what it started may live on. Rejects when it could not start. */
+  /**
+   * Resolves when the leader has ended; processes that it started may still run. Rejects if it could not start.
+   */
   readonly exited: Promise<ProcessExit>;
-  /** The pids of it and all it started that are alive; undefined where that cannot be known. */
+  /** Returns the pids of all living processes of the group; undefined if that cannot be known. */
   members(): readonly number[] | undefined;
   /**
-   * End it and all it started: TERM, after `graceMs` KILL. Resolves when nothing is left. True: it
-   * took KILL. May be called at any time and more than once.
+   * Ends the group with TERM, and after `graceMs` with KILL. Resolves to whether KILL was needed, when no
+   * process is left. May be called at any time and more than once.
    */
   end(options?: { readonly graceMs?: number }): Promise<boolean>;
 }
 
-/** Whom to end. */
+/** The processes to end. */
 interface EndQuery extends ProcessQuery {
-  /** Ends by itself once the others have, and is only ever killed. */
+  /** A process that ends by itself after the others, and is never sent TERM. */
   readonly monitor?: number;
 }
 
@@ -83,15 +86,18 @@ type End = (graceMs: number) => Promise<unknown>;
 const living = new Set<End>();
 
 /**
- * Have `end` called by `killAllProcesses`, until the function that is returned is called: for a
- * process that was not started with `spawnGroup`.
+ * Registers a function that `killAllProcesses` calls, for a process that was not started with
+ * `spawnProcessGroup`. Returns the function that removes it.
  */
 export function registerForShutdown(end: End): () => void {
   living.add(end);
   return () => living.delete(end);
 }
 
-/** Start a program as leader of its own group, so that it and what it starts can be ended together. */
+/**
+ * Starts a program as the leader of its own group, so that it can be ended together with the processes that it
+ * starts.
+ */
 export function spawnProcessGroup(
   file: string,
   args: readonly string[],
@@ -142,7 +148,7 @@ interface ChildWithOutput {
   readonly stdout: Readable | null;
 }
 
-/** Starts a child whose stdout is the pipe; where that cannot be opened, or there is none, it is a socket. */
+/** Starts a child whose stdout is the pipe, or a socket if there is no pipe or it cannot be opened. */
 function spawnWithOutput(
   pipe: Pipe | null,
   start: (output: 'pipe' | number) => ChildProcess,
@@ -174,7 +180,7 @@ function openedWriteEnd(pipe: Pipe): number | null {
   }
 }
 
-/** Entries of `stdio` from 3 on. */
+/** Returns the entries of `stdio` from 3 on. */
 function furtherDescriptors({
   startCheck,
 }: SpawnGroupOptions): readonly ('pipe' | 'ignore' | number)[] {
@@ -183,17 +189,17 @@ function furtherDescriptors({
 }
 
 /**
- * End everything that this process started and that is not yet settled, within 2 s: for a signal
- * handler, before exit. With `graceMs` 0 all of them have been sent KILL when this returns, whether
- * its promise is awaited or not.
+ * Ends everything that this process started and that still runs, within 2 s: for a signal handler, before exit.
+ * With `graceMs` 0, KILL has been sent to all processes when this function returns, before its promise
+ * resolves.
  */
 export async function killAllProcesses({ graceMs = END_ALL_GRACE_MS } = {}): Promise<void> {
   await Promise.all([...living].map((end) => end(graceMs)));
 }
 
 /**
- * End every process on this machine (of this user) that carries one of these values in the variable:
- * for what a run that was killed left behind. At once when there is none. True: it took KILL.
+ * Ends every process of this user that has one of these values in the variable: processes that a killed run
+ * left behind. Returns at once if there is none. Resolves to whether KILL was needed.
  */
 export async function endMarkedProcesses(name: string, values: Iterable<string>): Promise<boolean> {
   const marks = new Set([...values].map((value) => `${name}=${value}`));
@@ -226,8 +232,8 @@ function isAlive(query: ProcessQuery): boolean {
 }
 
 /**
- * TERM to those inside that were not told yet: more of them come while a sandbox is being set up, and
- * its first process is deaf. One that has not yet started anything is told itself.
+ * Sends TERM to processes inside that have not got it yet. More of them appear while a sandbox is being set up,
+ * whose first process ignores signals. A monitor that has not started anything yet gets the signal itself.
  */
 function askInside(monitor: number, query: EndQuery, told: Set<number>): void {
   const inside = othersThan(monitor, query);
@@ -248,7 +254,7 @@ function signalAll(query: ProcessQuery, signal: NodeJS.Signals): void {
   for (const pid of found) sendSignal(pid, signal);
 }
 
-/** False when nobody is there (any more) or it is not ours to signal. */
+/** Returns false if the process no longer exists or belongs to another user. */
 function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

@@ -1,22 +1,21 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
-/** What to look for: members of a process group, and whoever carries a mark in its environment. */
+/** Selects the members of a process group and the processes that have a mark in their environment. */
 export interface ProcessQuery {
   readonly group?: number;
-  /** `NAME=value` each, as they stand in the environment a process was started with. One is enough. */
+  /** `NAME=value` entries of the environment with which a process was started. One match is enough. */
   readonly marks: ReadonlySet<string>;
   /**
-   * The `startTime` of the first process that can carry a mark: the environment of older ones is not read.
-   * Absent: that of all is.
+   * The `startTime` of the first process that can have a mark. The environment of older processes is not read.
+   * Default: every environment is read.
    */
   readonly since?: number;
 }
 
 /**
- * The pids of living processes (zombies are dead) that belong to the group, descend from its leader
- * or carry a mark. A process that left the group with setsid keeps its mark; one that also cleared
- * its environment is found as long as its chain of parents is whole. Linux only: elsewhere there is
- * no /proc, and the answer is undefined.
+ * Returns the pids of the living processes (not zombies) that belong to the group, descend from its leader or
+ * have a mark. A process that left the group with setsid keeps its mark. One that also cleared its environment
+ * is found as long as its chain of parents is unbroken. Linux only: undefined without /proc.
  */
 export function findProcesses(query: ProcessQuery): readonly number[] | undefined {
   const pids = listPids();
@@ -34,18 +33,21 @@ export function findProcesses(query: ProcessQuery): readonly number[] | undefine
   return [...found].filter((pid) => !dead.has(pid));
 }
 
-/** A process as a person knows it. */
+/** A running process as shown to people. */
 export interface RunningProcess {
   readonly pid: number;
   readonly parent: number;
-  /** Its arguments with a space between them; control characters are spaces, too. It may be cut. */
+  /**
+   * The arguments separated by spaces. Control characters are replaced by spaces, and long command lines are
+   * cut.
+   */
   readonly command: string;
 }
 
-/** Bytes of a command line. */
+/** The maximum length of a command line in bytes. */
 const COMMAND_BYTES = 200;
 
-/** What these processes are; without those that have ended meanwhile. */
+/** Describes the processes that still run. */
 export function describeProcesses(pids: readonly number[]): readonly RunningProcess[] {
   return pids.flatMap((pid) => {
     const row = readRow(pid);
@@ -61,7 +63,7 @@ function commandText(bytes: Buffer): string {
   return bytes.toString('utf8').replaceAll(/[\u0000-\u001f\u007f]/g, ' ');
 }
 
-/** When a process began, in clock ticks since the start of the machine; undefined where that is not known. */
+/** Returns when a process started, in clock ticks since boot; undefined if that is not known. */
 export function readStartTime(pid: number): number | undefined {
   return process.platform === 'linux' ? readRow(pid)?.startTime : undefined;
 }
@@ -75,7 +77,7 @@ interface Row {
   readonly startTime: number;
 }
 
-/** Longer than any `stat`: 52 numbers, and a name of 16 bytes. */
+/** Larger than any `stat` file, which holds 52 numbers and a name of 16 bytes. */
 const statBuffer = Buffer.allocUnsafe(2048);
 /** Index of `starttime`, counted from `state` (proc_pid_stat(5)). */
 const START_TIME = 19;
@@ -122,8 +124,8 @@ function readRow(pid: number): Row | undefined {
 }
 
 /**
- * The beginning of a small file of /proc, until the next call. In one read, since this is done for all processes
- * of the machine at the end of each command.
+ * Returns the beginning of a small file of /proc; the buffer is reused by the next call. It is read at once,
+ * because this is done for all processes of the machine at the end of each command.
  */
 function readStart(path: string): Buffer | undefined {
   let file: number | undefined;

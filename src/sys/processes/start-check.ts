@@ -1,14 +1,14 @@
 import type { Duplex } from 'node:stream';
 
-/** The descriptor on which a program asks the process that started it whether to go on. */
+/** The descriptor on which a program asks the process that started it whether to continue. */
 const DESCRIPTOR = 3;
 
 /**
- * Lines of POSIX sh that end the shell, with code 125, unless the process that started it is alive and
- * answers. `--die-with-parent` of bwrap(1) asks the kernel to send a signal when a parent ends, and a
- * parent that has ended before is missed: its sandbox would run on without anybody. All of these requests
- * have been made when the program in the sandbox starts, so it asks once at its start, and a parent that
- * answers then is known to be seen by them when it ends later.
+ * Lines of POSIX sh that end the shell with code 125 unless the process that started it is alive and answers.
+ * `--die-with-parent` of bwrap(1) asks the kernel to send a signal when the parent ends, but a parent that
+ * ended earlier is missed, and its sandbox would run on. When the program in the sandbox starts, all of these
+ * requests have been made. It therefore asks once at its start: if the parent answers then, its later end will
+ * be noticed.
  */
 export const START_CHECK: readonly string[] = [
   `echo ready >&${DESCRIPTOR}`,

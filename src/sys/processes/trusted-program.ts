@@ -2,10 +2,12 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { isInside } from '../files/paths.ts';
 
-/** Where systems put programs: looked at before PATH, which may name a directory of the workspace. */
+/**
+ * System directories for programs. They are searched before PATH, which may name a directory of the workspace.
+ */
 const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
 
-/** A program's path; never one that lies in `untrusted`, where the commands themselves can write. */
+/** Finds the path of a program outside the directories in `untrusted`, to which commands can write. */
 export function findTrustedProgram(
   name: string,
   path: string,

@@ -1,9 +1,9 @@
 import type { Environment } from '../env.ts';
 
 /**
- * Tells programs that nobody is there who reads page by page, answers a prompt or wants to hear of a newer version.
- * A check for a newer version waits for a network that a sandbox does not have: `npm init` took minutes. Each name stands
- * in the documentation of its program, and none changes what a program does otherwise (`CI=1` would).
+ * Variables that tell programs that nobody reads page by page, answers a prompt or wants to hear of a newer
+ * version. A check for a newer version would wait for a network that a sandbox does not have: `npm init` took
+ * minutes. Each name is in the documentation of its program, and none changes other behavior (as `CI=1` would).
  */
 export const UNATTENDED: Environment = {
   // Pagers: the one that all ask for (`PAGER`) and git's own are in git-environment.ts.

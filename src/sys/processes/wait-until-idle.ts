@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Of the time of the event loop: above it, the process is at work. */
+/** The utilization of the event loop above which the process counts as busy. */
 const AT_WORK = 0.5;
 
+/** Time limits for `waitUntilIdle`. */
 export interface IdleWaitOptions {
-  /** The time over which is looked whether the process is at work, in milliseconds: the least that is waited. */
+  /** The time over which the load is measured, in milliseconds. It is also the shortest wait. */
   readonly sampleMs: number;
-  /** The longest that is waited, in milliseconds. */
+  /** The longest wait, in milliseconds. */
   readonly maxMs: number;
 }
 
 /**
- * Resolves when the process has little else to do: for work that nobody waits for, and that would hold
- * up what somebody does. It keeps no process alive.
+ * Resolves when the process has little to do: for work that nobody waits for and that would delay other work.
+ * It does not keep the process alive.
  */
 export async function waitUntilIdle({
   sampleMs: lookMs,

@@ -18,39 +18,49 @@ import type { ProtectedPathState } from './cleanup/new-entries.ts';
 import { isHidden, isWritable, layerRules, type GuardedPaths, type PathRule } from './plan.ts';
 import type { Confinement } from './sandbox.ts';
 
-/** The places of this machine and user, and what is to be kept from commands there. */
+/** Paths of this machine and user that are protected from commands. */
 export interface HostPaths {
-  /** Absolute: what `~` means to programs; there may be several. */
+  /** The possible meanings of `~` for programs. Absolute. */
   readonly homes: readonly string[];
-  /** Muster's own. */
+  /** Muster's own state directories. */
   readonly stateDirectories: readonly string[];
-  /** Where sockets of the user's programs lie. */
+  /** Directories that hold the sockets of the user's programs. */
   readonly runtimeDirectories: readonly string[];
   /** Sockets that the environment names. */
   readonly sockets: readonly string[];
-  /** Where programs are looked for (PATH). Default: nowhere. */
+  /** Directories in which programs are looked up (PATH). Default: none. */
   readonly path?: string;
   /** Directories of caches that may be written to beside the roots. Default: none. */
   readonly caches?: readonly string[];
 }
 
-/** Of a socket or program's state: nothing that a command needs is there but what KEPT names. */
+/**
+ * Directories that hold sockets and program state. A command needs nothing in them except the paths in `KEPT`.
+ */
 const PRIVATE = ['/tmp', '/run', '/var/run'];
 /** Programs, drivers and the name servers of some systems lie below /run. */
 const KEPT = ['/run/current-system', '/run/opengl-driver', '/etc/resolv.conf'];
-/** Who can write here can log in as the user, or act in their name. */
+/**
+ * Directories that give whoever can write to them the ability to log in as the user or to act in the user's
+ * name.
+ */
 const NEVER_MADE = ['.ssh', '.gnupg', '.aws', '.azure', '.config/gh'];
 const SYSTEM_SECRETS = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
 
-/** What a command may see and change, and what it must not have made when it has ended. */
+/**
+ * The paths that a command may see and change, and the paths that it must not have created when it has ended.
+ */
 export interface CommandAccess {
   readonly rules: readonly PathRule[];
   readonly protectedPaths: ProtectedPathState;
-  /** What is not held because git runs alone; null: nothing. */
+  /**
+   * Protected paths that are left writable because the command runs git and nothing else; null if there are
+   * none.
+   */
   readonly gitWritable: GitWritablePaths | null;
 }
 
-/** What a command may see and change, from what is on the disk now. */
+/** Determines from the present state of the disk what a command may see and change. */
 export function determineAccess(
   { access, roots, denied, runsGitAlone = false }: Confinement,
   hostPaths: HostPaths,
@@ -112,7 +122,10 @@ export function determineAccess(
   };
 }
 
-/** A repository is not opened for writing where nothing of it is to be seen. */
+/**
+ * Returns a filter that drops writable rules for paths that are hidden: a repository is not made writable if it
+ * must not be seen.
+ */
 function isOpenedUnless(seen: readonly PathRule[]): (rule: PathRule) => boolean {
   return ({ kind, path }) => kind !== 'writable' || !isHidden(path, seen);
 }
@@ -126,7 +139,7 @@ function cacheRule(path: string): readonly PathRule[] {
   return real === undefined ? [] : [rule('writable', real)];
 }
 
-/** None where it is missing or a link: what a link leads to has a rule of its own. */
+/** Returns no rule for a path that is missing or a link: the target of the link has a rule of its own. */
 function privateRule(path: string): readonly PathRule[] {
   return lstatIfPresent(path)?.isDirectory() === true ? [rule('private', path)] : [];
 }
@@ -147,7 +160,9 @@ function gitPlaces(root: string): readonly GuardedPaths[] {
   ];
 }
 
-/** For the protected names that are there, at the top of a root or in the directories that they name. */
+/**
+ * Returns rules for the protected names that exist at the top of a root or in the directories that they name.
+ */
 function presentRules(root: string): readonly PathRule[] {
   return [...directoryNames(root).filter(isProtectedName), ...DEEPER]
     .filter((name) => name !== '.git')
@@ -160,7 +175,7 @@ function missingNames(root: string): readonly string[] {
   );
 }
 
-/** A missing path without links in the way. Undefined: one of them leads nowhere. */
+/** Returns a missing path with the links above it resolved; undefined if one of these links leads nowhere. */
 function missingPlace(path: string): string | undefined {
   const first = firstMissing(path);
   if (first === undefined) return undefined;
@@ -168,7 +183,10 @@ function missingPlace(path: string): string | undefined {
   return place === undefined ? undefined : `${place}${path.slice(first.length)}`;
 }
 
-/** What lies in the roots, and the configuration of their repositories makes git obey. */
+/**
+ * Returns rules for the files outside git directories that git obeys because the configuration of a repository
+ * names them.
+ */
 function obeyedPlaces(roots: readonly string[], homes: readonly string[]): GuardedPaths {
   const rules: PathRule[] = [];
   const missing: string[] = [];

@@ -2,7 +2,7 @@ import { isInside } from '../files/paths.ts';
 import { lstatIfPresent, resolveMissingPath, realPathIfPresent } from '../files/path-lookup.ts';
 import { isWritable, type GuardedPaths, type PathRule } from './plan.ts';
 
-/** How what is at a path is kept from being seen; nothing of what is missing. */
+/** Returns the rule that hides the file or directory at a path; none if it does not exist. */
 export function hidingRules(path: string): readonly PathRule[] {
   const real = realPathIfPresent(path);
   const found = real === undefined ? undefined : lstatIfPresent(real);
@@ -10,7 +10,10 @@ export function hidingRules(path: string): readonly PathRule[] {
   return [{ kind: found.isDirectory() ? 'hidden' : 'masked', path: real }];
 }
 
-/** What a root (real) is to a command of workspace access, by the places that are read-only. */
+/**
+ * Returns the kind of rule for a root (real path) of a command with workspace access: read-only if a read-only
+ * path contains the root.
+ */
 export function rootRuleKind(root: string, readOnly: readonly string[]): 'writable' | 'shown' {
   return readOnly.some((place) => isInside(realPathIfPresent(place) ?? place, root))
     ? 'shown'
@@ -18,9 +21,9 @@ export function rootRuleKind(root: string, readOnly: readonly string[]): 'writab
 }
 
 /**
- * The places that a command may not change, where it could: those that are there, and those that it must
- * not make. Of one whose directory is missing, too, nothing is said: what else may come to lie there is
- * nobody's to forbid. `laid` says what is writable.
+ * Returns rules for read-only paths that would otherwise be writable, and the ones that do not exist and must
+ * not be created. A path whose directory does not exist either is ignored. `laid` are the layered rules that
+ * say what is writable.
  */
 export function readOnlyRules(places: readonly string[], laid: readonly PathRule[]): GuardedPaths {
   const rules: PathRule[] = [];

@@ -1,6 +1,9 @@
 import { addContainerHint } from './container.ts';
 
-/** What of this machine tells why bubblewrap does not work; the text of each file, undefined without it. */
+/**
+ * Details of this machine that explain why bubblewrap does not work: the text of each file, undefined if the
+ * file does not exist.
+ */
 export interface MachineDetails {
   /** /proc/sys/kernel/apparmor_restrict_unprivileged_userns */
   readonly apparmorRestricts: string | undefined;
@@ -13,6 +16,7 @@ export interface MachineDetails {
   readonly inContainer: boolean;
 }
 
+/** The reason why there is no sandbox, and a hint how to get one. */
 export interface SandboxDiagnosis {
   readonly because: string;
   readonly hint: string;
@@ -27,6 +31,10 @@ const INSTALL: readonly (readonly [RegExp, string])[] = [
   [/nixos/, 'add pkgs.bubblewrap to environment.systemPackages'],
 ];
 
+/**
+ * Returns the diagnosis for a machine on which bubblewrap is not installed, with the install command of its
+ * distribution.
+ */
 export function diagnoseMissingBubblewrap({
   osRelease = '',
   inContainer,
@@ -38,7 +46,7 @@ export function diagnoseMissingBubblewrap({
   return { because, hint: addContainerHint(how, inContainer) };
 }
 
-/** Why bwrap ended with this on stderr. */
+/** Explains why bwrap ended with this text on stderr. */
 export function diagnoseBubblewrapFailure(stderr: string, facts: MachineDetails): SandboxDiagnosis {
   const { because, hint } = failureOf(stderr, facts);
   return { because, hint: addContainerHint(hint, facts.inContainer) };

@@ -7,20 +7,23 @@ import { isInside } from '../files/paths.ts';
 import { lstatIfPresent, realPathIfPresent } from '../files/path-lookup.ts';
 import type { GuardedPaths, PathRule } from './plan.ts';
 
-/** What of a repository says which programs git runs, or where it finds what says so (gitrepository-layout(5)). */
+/**
+ * Files and directories of a repository that name programs for git to run, or that tell git where to find such
+ * settings (gitrepository-layout(5)).
+ */
 const OBEYED = ['hooks', 'config', 'config.worktree', 'info/attributes', 'commondir'];
-/** Of a linked working tree, by its directory below `worktrees`. */
+/** The corresponding files of a linked working tree, in its directory below `worktrees`. */
 const OBEYED_OF_WORKTREE = ['gitdir', 'commondir', 'config.worktree'];
-/** Submodules of submodules count, too. */
+/** The limit includes submodules of submodules. */
 const MOST_MODULES = 500;
 const MAX_CONFIG_BYTES = 256 * 1024;
 
 const NOWHERE: GuardedPaths = { rules: [], missing: [] };
 
 /**
- * The rules for a repository by its `.git`: a directory, or the file that leads to one. Commits can be
- * made, and what git would run can't be changed. The directory is held in its place, since moved away
- * it would take its hooks along.
+ * Returns the rules for a repository, given the path of its `.git`: a directory, or a file that points to one.
+ * Commits remain possible; settings and hooks that make git run programs cannot be changed. The directory
+ * cannot be renamed, because its hooks would move along.
  */
 export function gitDirectoryRules(path: string): GuardedPaths {
   const real = realPathIfPresent(path);
@@ -33,9 +36,10 @@ export function gitDirectoryRules(path: string): GuardedPaths {
 }
 
 /**
- * The rules for the repository that a directory (absolute, real) belongs to, where that lies outside of the
- * directories that may be written to: above them, or where a linked working tree or a submodule keeps it.
- * It must lead back to this working tree: a `.git` file of a hostile workspace may name any repository.
+ * Returns the rules for the repository of a directory (absolute, real) if it lies outside the writable
+ * directories: above them, or in the location where a linked working tree or a submodule keeps it. The
+ * repository must point back to this working tree, because the `.git` file of a hostile workspace may name any
+ * repository.
  */
 export function outerRepositoryRules(root: string, roots: readonly string[]): GuardedPaths {
   const repository = findRepository(root);
@@ -73,7 +77,10 @@ function belongs({ top, gitDirectory, commonDirectory }: Repository): boolean {
   );
 }
 
-/** A repository of somebody else is not opened for writing, even where their permissions would let us. */
+/**
+ * Tells whether the user owns the repository. A repository of another user is never made writable, even if its
+ * permissions would allow it.
+ */
 function isOwn(path: string): boolean {
   const stats = lstatIfPresent(path);
   return stats !== undefined && (process.getuid === undefined || stats.uid === process.getuid());
@@ -105,12 +112,15 @@ function joined(places: readonly GuardedPaths[]): GuardedPaths {
   };
 }
 
-/** The directories that git keeps for linked working trees, relative. */
+/** Lists the directories that git keeps for linked working trees, relative to the git directory. */
 export function listWorktrees(directory: string): readonly string[] {
   return directoriesIn(join(directory, 'worktrees')).map((name) => join('worktrees', name));
 }
 
-/** The repositories of the submodules of a repository, whose names may have several parts. Absolute, real. */
+/**
+ * Lists the repositories of the submodules of a repository. Submodule names may have several parts. Absolute,
+ * real paths.
+ */
 export function listSubmoduleRepositories(directory: string): readonly string[] {
   const modules: string[] = [];
   const waiting = [join(directory, 'modules')];

@@ -6,6 +6,7 @@ import type { MachineDetails } from './diagnosis.ts';
 /** Docker, Podman and CRI-O, and systemd-nspawn with its kind make these. */
 const MARKERS = ['/.dockerenv', '/run/.containerenv', '/run/systemd/container'];
 
+/** Reads the details of this machine for a diagnosis. */
 export function readMachineDetails(): MachineDetails {
   return {
     apparmorRestricts: readText('/proc/sys/kernel/apparmor_restrict_unprivileged_userns'),
@@ -16,7 +17,7 @@ export function readMachineDetails(): MachineDetails {
   };
 }
 
-/** Whether this process seems to run in a container. */
+/** Tells whether this process seems to run in a container. */
 export function isInContainer(environment: Environment): boolean {
   return isContainer({
     markers: MARKERS.filter((path) => existsSync(path)),

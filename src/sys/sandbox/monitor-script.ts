@@ -70,16 +70,16 @@ const MONITOR = [
 ].join('\n');
 
 /**
- * Runs the command inside a process namespace of its own, and says on stderr, which the command itself
- * does not get (its errors go to stdout): `begun` before, and after it `left N`, the number of processes that
- * were still there, and for the first of them `process PID PARENT COMMAND`. It outlives TERM, which is for the
- * command; all end when it ends.
+ * Wraps a command in a shell that runs inside the command's process namespace and reports on stderr: `begun`
+ * before the command, and after it `left N`, the number of processes that still existed, and `process PID
+ * PARENT COMMAND` for the first of them. The command itself does not get this stderr (its errors go to stdout).
+ * The shell survives TERM, which is meant for the command; all processes end when it ends.
  */
 export function withMonitor(argv: readonly string[]): readonly string[] {
   return ['/bin/sh', '-c', MONITOR, 'sh', ...argv];
 }
 
-/** Runs the command within the same limits, in the place of the shell that sets them. */
+/** Wraps a command in a shell that sets the same limits and is then replaced by the command. */
 export function withLimits(
   argv: readonly string[],
   { startCheck }: { readonly startCheck: boolean },
@@ -88,18 +88,19 @@ export function withLimits(
   return ['/bin/sh', '-c', lines.join('\n'), 'sh', ...argv];
 }
 
-/** What was said on stderr of a monitored command, or of what should have started it. */
+/** The report on the stderr of a monitored command, or of the program that should have started it. */
 export interface MonitorReport {
-  /** Whether the command itself ran. */
+  /** True if the command itself ran. */
   readonly hasStarted: boolean;
-  /** Processes that it left; they are gone. */
+  /** The number of processes that the command left running. They have been ended. */
   readonly remaining: number;
-  /** The first of these. */
+  /** Details of the first of these processes. */
   readonly processes: readonly RunningProcess[];
-  /** Where it did not begin: why not, one line. */
+  /** The reason why the command did not start, on one line; empty if it started. */
   readonly problem: string;
 }
 
+/** Reads the report from the stderr of a monitored command. */
 export function parseMonitorReport(stderr: string): MonitorReport {
   const begun = /^begun$/m.test(stderr);
   if (!begun) {

@@ -29,21 +29,25 @@ import { buildSeatbeltArguments } from './seatbelt.ts';
 import { testSandbox } from './self-test.ts';
 import { determineAccess, type HostPaths, type CommandAccess } from './access-rules.ts';
 
+/** The settings that a sandbox is opened with. */
 export interface SandboxSettings {
   readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'container' | 'off';
   readonly platform: NodeJS.Platform;
   /** The user's PATH. */
   readonly path: string;
-  /** Where commands can write: no program from there is used to hold them. */
+  /** Directories that commands can write to. Programs in them are never used to confine commands. */
   readonly roots: readonly string[];
   readonly hostPaths: HostPaths;
-  /** Default: caches go with the temporary directory of each command. */
+  /** Default: caches are kept in the temporary directory of each command. */
   readonly caches?: CacheSettings;
-  /** A private directory for notes about running commands, and for what they must not leave; null: none is used. Made when needed. */
+  /**
+   * A private directory for notes about running commands and for quarantined files, created when needed; null
+   * if there is none.
+   */
   readonly records: string | null;
 }
 
-/** Nothing is looked at before the first call of `state`. */
+/** Opens the sandbox of this machine. Nothing is inspected before the first call of `state`. */
 export function openSandbox(settings: SandboxSettings): Sandbox {
   const { kind, platform } = settings;
   if (kind === 'off')
@@ -134,7 +138,10 @@ class Bubblewrap implements Sandbox {
     };
   }
 
-  /** Nothing is opened to git that could not be put back afterwards. */
+  /**
+   * Determines the access of a command. Protected files are left writable for git only if they can be restored
+   * afterwards.
+   */
   private surveyFor(confinement: Confinement, caches: readonly string[]): Surveyed {
     const { records, path } = this.settings;
     const hostPaths = { ...this.settings.hostPaths, path, caches };
@@ -168,7 +175,7 @@ interface Surveyed extends Omit<CommandAccess, 'opened'> {
   readonly opened: ProtectedFileBackup | null;
 }
 
-/** There were none; nor are there to be any while more is open than usual. */
+/** Adds a git setting that disables hooks while more files than usual are writable. */
 function withoutHooks(env: CommandToConfine['env']): CommandToConfine['env'] {
   const count = Number(env['GIT_CONFIG_COUNT'] ?? 0);
   return {
@@ -180,7 +187,7 @@ function withoutHooks(env: CommandToConfine['env']): CommandToConfine['env'] {
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 
-/** macOS. There a path that is not there needs no placeholder, and a private directory is a real one. */
+/** The sandbox of macOS. A missing path needs no placeholder there, and a private directory is a real one. */
 class Seatbelt implements Sandbox {
   private readonly settings: SandboxSettings;
   private tried: Promise<SandboxState> | undefined;
@@ -193,7 +200,7 @@ class Seatbelt implements Sandbox {
     return (this.tried ??= this.tryOut());
   }
 
-  /** There the network is all or nothing. */
+  /** Does nothing: on macOS the network is allowed or denied as a whole. */
   useLoopback(): Promise<() => void> {
     return Promise.resolve(() => {});
   }
@@ -260,7 +267,10 @@ class Seatbelt implements Sandbox {
 
 type Confine = (command: CommandToConfine) => ConfinedCommand;
 
-/** What is to be hidden may go while it is being hidden: once does not show that there is none. */
+/**
+ * The self-test is repeated because a file that is to be hidden may disappear while the sandbox is being set
+ * up. One such failure does not show that the sandbox does not work.
+ */
 const MOST_TRIES = 4;
 
 async function tested(confine: Confine, home: string): ReturnType<typeof testSandbox> {
@@ -290,7 +300,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, '; ').slice(0, 200);
 }
 
-/** What has no variable of its own goes there. */
+/** Points temporary files, and caches that have no variable of their own, to the scratch directory. */
 function withScratch(env: CommandToConfine['env'], scratch: string): CommandToConfine['env'] {
   return { ...env, TMPDIR: scratch, XDG_CACHE_HOME: join(scratch, '.cache') };
 }

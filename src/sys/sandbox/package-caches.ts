@@ -3,29 +3,29 @@ import { join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import type { Environment } from '../env.ts';
 
-/** Where the caches of package managers lie for commands. */
+/** Settings for the caches of package managers in commands. */
 export interface CacheSettings {
-  /** `private`: Muster's own, which only commands use. `shared`: those of the user. */
+  /** `private`: Muster's own caches, which only commands use. `shared`: the caches of the user. */
   readonly kind: 'private' | 'shared';
-  /** Of the private ones; absolute. Made when needed. */
+  /** The directory of the private caches; absolute. Created when needed. */
   readonly directory: string;
   readonly home: string;
-  /** The user's own: what it says of a cache holds for `shared`. */
+  /** The user's environment. Its cache variables apply to `shared`. */
   readonly environment: Environment;
 }
 
 interface Cache {
-  /** By which the package manager is told of the place. */
+  /** The variable that tells the package manager the location of its cache. */
   readonly variable: string;
-  /** In the directory of the private caches. */
+  /** The name in the directory of the private caches. */
   readonly name: string;
-  /** Where the package manager has it otherwise, from the home directory. */
+  /** The usual location, relative to the home directory. */
   readonly usual: string;
-  /** Packages that were downloaded before are of use without a network, also where nothing can be added. */
+  /** True if downloaded packages are useful without a network, even if the cache cannot be written. */
   readonly isLibrary?: true;
 }
 
-/** Each from the manual of its program. Others go by `XDG_CACHE_HOME`. */
+/** Each row comes from the manual of its program. Other programs follow `XDG_CACHE_HOME`. */
 const CACHES: readonly Cache[] = [
   { variable: 'npm_config_cache', name: 'npm', usual: '.npm' },
   { variable: 'PNPM_HOME', name: 'pnpm', usual: '.local/share/pnpm' },
@@ -54,28 +54,35 @@ const CACHES: readonly Cache[] = [
 const USERS =
   /\b(?:npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|bun|bunx|deno|node-gyp|pip|pip3|uv|uvx|poetry|pipenv|cargo|go|gradle|gradlew|dotnet|nuget|composer|bundle|dart|flutter|ccache|sccache|make)\b/;
 
-/** Whether a command line names a program that keeps caches. Others use private caches once there are some. */
+/**
+ * Tells whether a command line names a program that keeps caches. Other commands use private caches only if
+ * they already exist.
+ */
 export function usesPackageCaches(argv: readonly string[]): boolean {
   return argv.some((word) => USERS.test(word));
 }
 
+/** The locations of the caches for one command. */
 export interface CacheLocations {
-  /** By the temporary directory of the command (absolute), where there are no others. */
+  /**
+   * Returns the cache variables for a command, given its temporary directory (absolute), which is used if there
+   * are no other caches.
+   */
   variables(scratch: string): Readonly<Record<string, string>>;
-  /** Directories that are there and may be written to. Absolute. */
+  /** Existing directories that the command may write to. Absolute. */
   readonly writable: readonly string[];
 }
 
-/** How a command is held, as far as it matters to caches. */
+/** Properties of a command's confinement that matter to caches. */
 export interface CacheUse {
-  /** Whether anything may be written but to the temporary directory. */
+  /** True if the command may write to more than its temporary directory. */
   readonly mayWrite: boolean;
   readonly network: boolean;
-  /** Whether private caches are made where there are none. */
+  /** True if missing private caches are created. */
   readonly makes: boolean;
 }
 
-/** The places of the caches for one command; makes the directories that it may write to. */
+/** Locates the caches for one command, and creates the directories that it may write to. */
 export function locateCaches(settings: CacheSettings | null, use: CacheUse): CacheLocations {
   const { mayWrite, network, makes } = use;
   if (settings?.kind === 'shared' && mayWrite) return sharedPlaces(settings);
@@ -110,7 +117,7 @@ function isDirectory(path: string): boolean {
   return stats?.isDirectory() === true;
 }
 
-/** Null where it is missing, can't be made, or others could change what is in it. */
+/** Returns null if the directory is missing or cannot be created, or if others could change its content. */
 function privateDirectory(path: string, makes: boolean): string | null {
   if (!makes && !existsSync(path)) return null;
   try {

@@ -10,8 +10,8 @@ import type { CommandToConfine, ConfinedCommand } from './sandbox.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * One line for each thing that should not have been possible. The lowest process numbers are taken in
- * every namespace, so one of ours among them would show nothing.
+ * Prints one line for each thing that should not have been possible. The lowest process numbers exist in every
+ * namespace, so if this process has one of them, the signal test is skipped.
  */
 const SCRIPT = `
 umask 077
@@ -31,14 +31,18 @@ fi
 echo done
 `;
 
-/** What the sandbox fails to keep from a command; null: nothing. `stderr`: what it said, if it did not start. */
+/**
+ * The result of a self-test. `said` is the first protection that failed, or the error output if the sandbox did
+ * not start.
+ */
 export type SelfTestResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly started: boolean; readonly said: string };
 
 /**
- * Tries a sandbox out with one command in it: it must write in its workspace, and neither elsewhere nor
- * see or signal processes of this machine, set up its kernel, nor reach a server on its loopback, nor have a capability.
+ * Tests a sandbox by running one command in it. The command must be able to write in its workspace. It must not
+ * be able to write elsewhere, see or signal processes of this machine, configure its kernel or reach a server
+ * on its loopback, and it must not have a capability.
  */
 export async function testSandbox(
   confine: (command: CommandToConfine) => ConfinedCommand,
@@ -100,7 +104,9 @@ async function run(command: ConfinedCommand, cwd: string): Promise<SelfTestResul
   }
 }
 
-/** By what is on the disk: the command may have written to a directory of its own with that name. */
+/**
+ * Checks the files on disk, because the command may have written to a directory of its own with the same name.
+ */
 function checkFiles(paths: Record<'inside' | 'outside' | 'canary', string>): SelfTestResult {
   const wrote = readFileSync(join(paths.inside, 'canary'), 'utf8') === 'canary\n';
   const escaped = existsSync(join(paths.outside, 'canary')) || existsSync(paths.canary);

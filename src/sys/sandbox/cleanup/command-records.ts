@@ -18,15 +18,18 @@ import { NewEntries, type ProtectedPathState } from './new-entries.ts';
 import type { ProtectedFileBackup } from './file-backup.ts';
 import { serializeBackup, parseBackup } from './opened-record.ts';
 
-/** `PID-STARTTIME-ID`: a later process of the same number is another one. */
+/** `PID-STARTTIME-ID`. The start time tells apart processes that had the same pid. */
 const RECORD = /^(\d+)-(\d+)-[a-z0-9]+$/;
 const START_TIME_FIELD = 22;
 const TOUCH_MS = 1_000;
-/** What was made later than this after the last sign of life of its process is somebody else's. */
+/**
+ * Entries that were created later than this after the last update of a record were not created by its command.
+ */
 const TOLERANCE_MS = 2 * TOUCH_MS;
 
+/** The record of one running command. */
 export interface CommandRecord {
-  /** Notes the files that may stay, by path, with the time of their last change. */
+  /** Records the files that may stay, by path, with the time of their last change. */
   accept(files: ReadonlyMap<string, number>): void;
   remove(): void;
 }
@@ -34,8 +37,9 @@ export interface CommandRecord {
 const NO_RECORD: CommandRecord = { accept: () => {}, remove: () => {} };
 
 /**
- * Notes about running commands, one file each in `directory` (null: none are kept), by which what they made under
- * protected names is found when the process that ran them was killed.
+ * Records of running commands, one file each in `directory` (null: no records are kept). If the process that
+ * ran a command is killed, a later process uses the record to find the entries that the command created under
+ * protected names.
  */
 export class CommandRecords {
   private readonly directory: string | null;
@@ -45,8 +49,8 @@ export class CommandRecords {
   }
 
   /**
-   * Writes one. A directory that can't be written to keeps no command from running.
-   * `opened`: what git alone may change; null: nothing.
+   * Writes a record. A directory that cannot be written does not prevent the command from running. `opened`: a
+   * backup of the files that git may change; null if there are none.
    */
   add({ missing, present }: ProtectedPathState, opened: ProtectedFileBackup | null): CommandRecord {
     const own = ownName();
@@ -81,7 +85,7 @@ export class CommandRecords {
     };
   }
 
-  /** Puts aside, below `keepIn`, what commands of killed processes have made. */
+  /** Quarantines, below `keepIn`, the entries that commands of killed processes have created. */
   sweep(keepIn: string | null): readonly QuarantinedEntry[] {
     const { directory } = this;
     if (directory === null) return [];
@@ -96,7 +100,7 @@ export class CommandRecords {
   }
 }
 
-/** Whole at any moment. */
+/** Replaces the record atomically. */
 function writeRecord(path: string, record: Readonly<Record<string, unknown>>): void {
   const draft = `${path}.draft`;
   writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
@@ -161,7 +165,7 @@ function touch(path: string): void {
 
 let own: string | null | undefined;
 
-/** Null where there is no /proc. */
+/** Returns the beginning of the names of this process's records; null without /proc. */
 function ownName(): string | null {
   if (own === undefined) {
     const startTime = startTimeOf(process.pid);

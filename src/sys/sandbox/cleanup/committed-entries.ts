@@ -7,7 +7,10 @@ import type { TipsAtStart, TrustedTips } from './trusted-tips.ts';
 
 const EXECUTABLE = 0o100;
 
-/** The paths of the files whose content is that of a commit that the user or a remote has made. */
+/**
+ * Returns the paths of the files whose content and mode equal those in a commit that the user or a remote has
+ * made.
+ */
 export async function selectCommitted(
   files: readonly EntryContent[],
   begun: readonly TipsAtStart[],
@@ -29,12 +32,15 @@ export async function selectCommitted(
   return committed;
 }
 
-/** Git writes no such file from a commit, though a hostile one may have it. */
+/**
+ * Tells whether a path lies in a `.git` directory. Git never writes such a file from a commit, though a hostile
+ * commit may contain one.
+ */
 function isOfGit(path: string): boolean {
   return path.split('/').some((name) => name.toLowerCase() === '.git');
 }
 
-/** As git would store it, where no filter changes it. */
+/** Returns the file in the form in which git would store it, if no filter changes it. */
 function storedFile(
   { path, kind, content, mode }: EntryContent,
   top: string,

@@ -28,13 +28,16 @@ import { quarantineEntry } from './quarantine.ts';
 const MOST_FILES = 2_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Protected files and directories that a command of git alone may write to. Absolute real paths. */
+/** Protected files and directories that a command which runs only git may write to. Absolute real paths. */
 export interface GitWritablePaths {
-  /** Of the working tree: what a commit has there. */
+  /** Files of the working tree, whose content may come from a commit. */
   readonly trees: readonly string[];
   /** Configuration files. */
   readonly configurations: readonly string[];
-  /** Of linked working trees: they go with the directory that they lie in, and stay as they are otherwise. */
+  /**
+   * Files of linked working trees. They may be deleted together with their directory, and must not change
+   * otherwise.
+   */
   readonly links: readonly string[];
 }
 
@@ -42,8 +45,8 @@ type Restored = Required<Pick<CleanupResult, 'removed' | 'putBack'>>;
 type Files = ReadonlyMap<string, EntryContent>;
 
 /**
- * Protected files as they were before git ran alone. What is not as git writes it from a commit, or adds more
- * than harmless settings, is put back.
+ * A backup of protected files, made before a command that runs only git. Afterwards it restores every file that
+ * git did not write from a commit, except configuration files with harmless additions.
  */
 export class ProtectedFileBackup {
   readonly paths: GitWritablePaths;
@@ -56,13 +59,16 @@ export class ProtectedFileBackup {
     this.directory = directory;
   }
 
-  /** Null: they are too many, or too large, to be put back. `directory`: where what is put aside goes. */
+  /**
+   * Creates a backup; null if the files are too many or too large. `directory`: the directory for quarantined
+   * files.
+   */
   static create(places: GitWritablePaths, directory: string | null): ProtectedFileBackup | null {
     const before = filesOf(places);
     return before === null ? null : new ProtectedFileBackup(places, before, directory);
   }
 
-  /** The files as they were. */
+  /** Returns the files as they were. */
   files(): Iterable<EntryContent> {
     return this.before.values();
   }
@@ -81,8 +87,8 @@ export class ProtectedFileBackup {
   }
 
   /**
-   * Puts all back as it was. `isOfCommand`: whether what is at a path now was left by the command at all.
-   * Default: all was.
+   * Restores all files. `isOfCommand` tells whether the command left the entry that is at a path now. Default:
+   * always true.
    */
   restoreAll(isOfCommand: (path: string) => boolean = () => true): Restored {
     const now = filesOf(this.paths);
@@ -92,7 +98,7 @@ export class ProtectedFileBackup {
     );
   }
 
-  /** There is more than can be compared: all of it goes, and what was there comes back. */
+  /** Removes everything at these paths and restores the backup, because there is too much to compare. */
   private restoreWhole(): Restored {
     const { trees, configurations, links } = this.paths;
     return this.restore([
@@ -168,7 +174,7 @@ function filesOf({ trees, configurations, links }: GitWritablePaths): Files | nu
   return files;
 }
 
-/** Whether a place that the configuration of a submodule names is one of the repository around it. */
+/** Tells whether the working tree that a submodule's configuration names lies in the enclosing repository. */
 function isTreeOfSubmodule(configuration: string, tree: string): boolean {
   const [top = '', ...below] = configuration.split('/.git/modules/');
   if (below.length === 0 || isAbsolute(tree)) return false;
@@ -177,7 +183,10 @@ function isTreeOfSubmodule(configuration: string, tree: string): boolean {
   return isInTop && findFirstLink(join(path, 'x')) === undefined;
 }
 
-/** Null: it was put back. One that can't be keeps no other from it. */
+/**
+ * Returns null if the file was restored, and the problem otherwise. One failure does not prevent the other
+ * files from being restored.
+ */
 function problemOf(putBack: () => void): string | null {
   try {
     putBack();
@@ -188,7 +197,7 @@ function problemOf(putBack: () => void): string | null {
   }
 }
 
-/** Follows no link on the way: git may have put one there. */
+/** Writes a file without following links above it, because git may have created one there. */
 function write({ path, kind, content, mode }: EntryContent): void {
   const parent = holdDirectory('/', dirname(path), { create: true });
   try {

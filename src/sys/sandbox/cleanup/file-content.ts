@@ -3,21 +3,21 @@ import { systemErrorCode } from '../../../base/errors.ts';
 import { readGitFile } from '../../git/read-git-file.ts';
 import { lstatIfPresent } from '../../files/path-lookup.ts';
 
-/** What a file or a symbolic link is, as far as git keeps it. */
+/** The content of a file or a symbolic link, as far as git stores it. */
 export interface EntryContent {
   /** Absolute. */
   readonly path: string;
   readonly kind: 'file' | 'link';
-  /** Of a link: where it leads. */
+  /** The bytes of a file, or the target of a link. */
   readonly content: Buffer;
-  /** Permission bits; 0 of a link. */
+  /** Permission bits; 0 for a link. */
   readonly mode: number;
 }
 
 const MAX_BYTES = 8 * 1024 * 1024;
 const PERMISSIONS = 0o777;
 
-/** Null: it is missing, neither a file nor a link, larger than 8 MB, or can't be read. */
+/** Reads a file or link. Returns null if it is missing, something else, larger than 8 MB, or not readable. */
 export function readEntryContent(path: string): EntryContent | null {
   const stats = lstatIfPresent(path);
   if (stats?.isSymbolicLink() === true) {

@@ -11,7 +11,7 @@ import { lstatIfPresent, directoryNames, realPathIfPresent } from '../../files/p
 import type { GitWritablePaths } from './file-backup.ts';
 import { isWritable, type PathRule } from '../plan.ts';
 
-/** What names no program, and is daily work in repositories with submodules. */
+/** Settings that name no program and are common in repositories with submodules. */
 const OF_SUBMODULES = new Set(
   [
     'submodule.url submodule.active submodule.alternatelocation submodule.alternateerrorstrategy',
@@ -19,7 +19,7 @@ const OF_SUBMODULES = new Set(
     'extensions.partialclone remote.promisor remote.partialclonefilter',
   ].flatMap((names) => names.split(' ')),
 );
-/** Programs that git runs for files by their attributes. */
+/** Programs that git runs for files because of their attributes. */
 const BY_ATTRIBUTE =
   /^(?:filter|diff|merge)\..+\.(?:clean|smudge|process|textconv|command|driver)$/;
 const HARMLESS_FILTER = /^git-lfs [\w %-]+$/;
@@ -27,9 +27,10 @@ const MAX_STEPS_BYTES = 1024 * 1024;
 const EXECUTABLE = 0o111;
 
 /**
- * The protected files that git alone may change: those of the working tree that lie at the top of a root, and the
- * settings of its repository. Null: the repository, a submodule of it or a place that it pushes to makes git run
- * something else, such as hooks, or programs are looked for in a root. `held`: the rules for any other command.
+ * Finds the protected files that a command which runs only git may change: files of the working tree at the top
+ * of a root, and the settings of its repository. Returns null if the repository, one of its submodules or a
+ * local repository that it pushes to makes git run other programs such as hooks, or if PATH contains a
+ * directory in a root. `held`: the rules for any other command.
  */
 export function findGitWritablePaths(
   roots: readonly string[],
@@ -75,7 +76,10 @@ export function findGitWritablePaths(
   };
 }
 
-/** Hooks of the user run whatever the repository holds, and programs by the attributes that it gives its files. */
+/**
+ * Tells whether the user's own git settings run programs. Hooks of the user run in every repository, and a
+ * repository chooses by attributes which of the user's filters run.
+ */
 function hasProgramsOfUser(homes: readonly string[]): boolean {
   const files = [
     '/etc/gitconfig',
@@ -92,7 +96,10 @@ function hasProgramsOfUser(homes: readonly string[]): boolean {
   );
 }
 
-/** Whether a repository makes git run nothing else: no program of its settings, no hooks, no steps of a rebase. */
+/**
+ * Tells whether a repository makes git run no other program: no program in its settings, no hooks, and no
+ * commands in an interrupted rebase.
+ */
 export function runsNoPrograms(repository: Repository): boolean {
   if (findUnsafeSetting(repository, OF_SUBMODULES) !== undefined || hasStepsToRun(repository)) {
     return false;
@@ -105,14 +112,14 @@ export function runsNoPrograms(repository: Repository): boolean {
   });
 }
 
-/** A command may have written them into a rebase that was interrupted. */
+/** Tells whether an interrupted rebase contains commands to run. A command may have written them there. */
 function hasStepsToRun({ gitDirectory }: Repository): boolean {
   const steps = readGitFile(join(gitDirectory, 'rebase-merge/git-rebase-todo'), MAX_STEPS_BYTES);
   if (steps === 'missing') return false;
   return steps === null || /^\s*(?:x|exec)\s/m.test(steps.toString('latin1'));
 }
 
-/** The repositories on this machine among the remotes: what receives a push runs its own hooks. */
+/** Returns the remotes that lie on this machine. A repository that receives a push runs its own hooks. */
 function pushTargets(
   repositories: readonly Repository[],
   homes: readonly string[],

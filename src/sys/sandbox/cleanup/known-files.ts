@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { EntryContent } from './file-content.ts';
 import { existsWithoutLinks } from '../../files/path-lookup.ts';
 
-/** The oldest are forgotten first. */
+/** The maximum number of remembered states. The oldest are forgotten first. */
 const MOST = 5_000;
 
-/** What protected files of the user held before git ran: git may bring it back, as after a stash. */
+/** Earlier states of the user's protected files. Git may bring them back, for example from a stash. */
 export class KnownFileStates {
   private readonly states = new Set<string>();
 
@@ -19,7 +19,7 @@ export class KnownFileStates {
     }
   }
 
-  /** The paths of those that are there, as they were once. */
+  /** Returns the paths of the files that exist in a remembered state. */
   among(files: readonly EntryContent[]): ReadonlySet<string> {
     const known = files.filter(
       (file) => existsWithoutLinks(file.path) && this.states.has(stateOf(file)),
@@ -28,7 +28,10 @@ export class KnownFileStates {
   }
 }
 
-/** Git keeps of the mode only whether a file can be run. */
+/**
+ * Identifies the state of a file. As in git, the only part of the mode that counts is whether the file is
+ * executable.
+ */
 function stateOf({ path, kind, content, mode }: EntryContent): string {
   const hash = createHash('sha256').update(content).digest('hex');
   return [hash, kind, mode & 0o100, path].join(' ');

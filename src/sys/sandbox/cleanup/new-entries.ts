@@ -13,11 +13,11 @@ import {
 } from '../../files/path-lookup.ts';
 import { quarantineEntry } from './quarantine.ts';
 
-/** What was not there when a command began, and what was. Absolute real paths. */
+/** The protected paths that existed and that did not exist when a command began. Absolute real paths. */
 export interface ProtectedPathState {
-  /** Nothing was at these paths. */
+  /** Paths that did not exist. */
   readonly missing: readonly string[];
-  /** By each directory that can be written to: the protected names that it had at its top. */
+  /** The protected names that existed at the top of each writable directory. */
   readonly present: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -28,10 +28,10 @@ export type FindCommitted = (files: readonly EntryContent[]) => Promise<Readonly
 const MOST_FILES = 2_000;
 
 /**
- * The entries that a command makes under protected names that were missing when it began. Nothing keeps
- * a command from making them; they are put aside when it has ended, or while it runs in the background.
- * What stays is what git has written with the content of a commit, a new repository that makes git run nothing,
- * and what Muster itself has written.
+ * Entries that a command creates under protected names that did not exist when it began. The sandbox cannot
+ * prevent their creation, so they are quarantined when the command has ended, or while it runs in the
+ * background. Three kinds may stay: files that git wrote with the content of a commit, a new repository that
+ * makes git run no programs, and files that Muster itself wrote.
  */
 export class NewEntries {
   private readonly places: ProtectedPathState;
@@ -41,24 +41,24 @@ export class NewEntries {
   private readonly accepted = new Map<string, number>();
   private settling: Promise<CleanupResult> | null = null;
 
-  /** `directory`: where they are put. */
+  /** `directory`: the directory for quarantined entries. */
   constructor(places: ProtectedPathState, committed: FindCommitted, directory: string | null) {
     this.places = places;
     this.committed = committed;
     this.directory = directory;
   }
 
-  /** Lets files stay as long as they are as they were at that time. */
+  /** Lets files stay while they are unchanged since the given time. */
   accept(files: ReadonlyMap<string, number>): void {
     for (const [path, time] of files) this.accepted.set(path, time);
   }
 
-  /** The files that may stay, with the time of their last change. */
+  /** Returns the files that may stay, with the time of their last change. */
   acceptedFiles(): ReadonlyMap<string, number> {
     return this.accepted;
   }
 
-  /** Puts aside what may not stay. */
+  /** Quarantines the entries that may not stay. */
   settle(): Promise<CleanupResult> {
     this.settling ??= this.compareAndRemove().finally(() => {
       this.settling = null;
@@ -67,8 +67,8 @@ export class NewEntries {
   }
 
   /**
-   * The same at once: what was not compared with commits before may not stay either. `isOfCommand`: whether
-   * an entry was made by the command at all. Default: all were.
+   * Quarantines at once, without comparing with commits: files that were not compared earlier may not stay.
+   * `isOfCommand` tells whether the command created an entry. Default: always true.
    */
   settleNow(isOfCommand: (path: string) => boolean = () => true): readonly QuarantinedEntry[] {
     return this.found()
@@ -76,7 +76,7 @@ export class NewEntries {
       .flatMap((entry) => this.remove(entry));
   }
 
-  /** Whether there is anything that was not compared, or may not stay. */
+  /** Tells whether there is an entry that was not compared, or that may not stay. */
   hasUnknown(): boolean {
     return this.found().some(
       ({ files }) => files === null || files.some((file) => !this.mayStay(file)),
@@ -145,7 +145,9 @@ interface NewFile {
 
 interface NewEntry {
   readonly path: string;
-  /** It, or all that lies in it but directories; null: too many, or a part of it can't be looked at. */
+  /**
+   * The file itself, or all files below a directory; null if there are too many or some cannot be inspected.
+   */
   readonly files: readonly NewFile[] | null;
 }
 

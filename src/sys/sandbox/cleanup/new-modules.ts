@@ -5,15 +5,15 @@ import { runsNoPrograms } from './git-writable-paths.ts';
 import { quarantineEntry } from './quarantine.ts';
 
 /**
- * The repositories of submodules that a command makes in the git directories of a workspace. git obeys them once a
- * submodule of that name is set up, so one with hooks or programs is put aside.
+ * Repositories of submodules that a command creates in the git directories of a workspace. Git obeys such a
+ * repository once a submodule of its name is set up, so one with hooks or programs is quarantined.
  */
 export class NewSubmodules {
   private readonly repositories: readonly string[];
   private readonly before: ReadonlySet<string>;
   private readonly directory: string | null;
 
-  /** `directory`: where they are put. */
+  /** `directory`: the directory for quarantined repositories. */
   constructor(repositories: readonly Repository[], directory: string | null) {
     this.repositories = [...new Set(repositories.map(({ commonDirectory }) => commonDirectory))];
     this.before = new Set(this.repositories.flatMap(listSubmoduleRepositories));

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../base/json.ts';
 import type { EntryContent } from './file-content.ts';
 import { ProtectedFileBackup, type GitWritablePaths } from './file-backup.ts';
 
-/** What is needed to put opened files back in another process; JSON. */
+/** Converts a backup to JSON data from which another process can restore the files. */
 export function serializeBackup(opened: ProtectedFileBackup): unknown {
   const files = [...opened.files()].map(({ path, kind, mode, content }) => {
     return { path, kind, mode, content: content.toString('base64') };
@@ -10,7 +10,7 @@ export function serializeBackup(opened: ProtectedFileBackup): unknown {
   return { places: opened.paths, files };
 }
 
-/** Null where nothing was opened. `directory`: where what is put aside goes. */
+/** Reads a backup from a record; null if there is none. `directory`: the directory for quarantined files. */
 export function parseBackup(value: unknown, directory: string | null): ProtectedFileBackup | null {
   if (!isJsonObject(value) || !isJsonObject(value['places'])) return null;
   const { trees, configurations, links } = value['places'];

@@ -13,32 +13,38 @@ import { CommandRecords } from './command-records.ts';
 
 export const EMPTY_CLEANUP: CleanupResult = { removed: [], fromCommits: [] };
 
-/** Where what is taken out of a workspace goes; `records`: the private directory of the sandbox. */
+/**
+ * Returns the directory for entries that are removed from a workspace; `records`: the private directory of the
+ * sandbox.
+ */
 export function quarantineDirectory(records: string | null): string | null {
   return records === null ? null : join(records, 'removed');
 }
 
 export interface ProtectedFileCheckSettings {
-  /** The user's PATH, where git is looked for. */
+  /** The user's PATH, in which git is looked up. */
   readonly path: string;
-  /** A private directory for notes about running commands; null: none are kept. */
+  /** A private directory for records of running commands; null if none are kept. */
   readonly records: string | null;
 }
 
 interface ProtectedCommand {
   readonly places: ProtectedPathState;
-  /** What git alone may change; null: nothing. */
+  /** A backup of the files that git may change; null if there are none. */
   readonly opened: ProtectedFileBackup | null;
   readonly roots: readonly string[];
 }
 
 interface Running {
-  /** Null once it was looked at. */
+  /** Null after the files have been checked. */
   opened: ProtectedFileBackup | null;
   readonly entries: NewEntries;
 }
 
-/** Looks, when commands have ended, at the protected files that nothing kept them from making or changing. */
+/**
+ * Checks, when commands have ended, the protected files that the sandbox could not prevent them from creating
+ * or changing.
+ */
 export class ProtectedFileChecks {
   private readonly settings: ProtectedFileCheckSettings;
   private readonly records: CommandRecords;
@@ -51,14 +57,14 @@ export class ProtectedFileChecks {
     this.records = new CommandRecords(settings.records);
   }
 
-  /** Takes away what commands of killed processes have made. */
+  /** Quarantines entries that commands of killed processes have created. */
   sweep(): void {
     this.records.sweep(quarantineDirectory(this.settings.records));
   }
 
   /**
-   * Whether protected files are as the user left them. Otherwise another command, which runs now, may have changed
-   * them, and what is found there must not be kept as what was there before.
+   * Tells whether protected files are as the user left them. If not, a running command may have changed them,
+   * and their present content must not be taken for the user's.
    */
   isSettled(): boolean {
     return [...this.running].every(
@@ -66,7 +72,7 @@ export class ProtectedFileChecks {
     );
   }
 
-  /** To be called before the command starts. */
+  /** Must be called before the command starts. */
   begin({ places, opened, roots }: ProtectedCommand): Pick<ConfinedCommand, 'settle' | 'release'> {
     if (places.missing.length === 0 && places.present.size === 0 && opened === null) {
       return { settle: () => Promise.resolve(EMPTY_CLEANUP), release: () => {} };

@@ -16,15 +16,16 @@ import { errorMessage, systemErrorCode } from '../../../base/errors.ts';
 import { newId } from '../../../base/ids.ts';
 import { holdDirectory, type HeldDirectory } from '../../files/held-directory.ts';
 
-/** All rights of its owner. */
+/** All permissions of the owner. */
 const OWNER = 0o700;
 /** Linux: a descriptor that needs no right to read. */
 const O_PATH = 0o10000000;
 
 /**
- * Moves an entry (absolute, no links in the way) out of the workspace into a new directory below `directory` (made when
- * needed), and says where it is. `directory` null: nothing is kept outside, so it gets a harmless name beside its own.
- * Null: it is gone already. Commands may go on meanwhile: a link that turns up in the way is never followed.
+ * Moves an entry (absolute path without links) out of the workspace into a new directory below `directory`,
+ * which is created when needed, and returns its new location. If `directory` is null, the entry is renamed to a
+ * harmless name in its own directory. Returns null if the entry no longer exists. Commands may still run: a
+ * link that appears above the entry is never followed.
  */
 export function quarantineEntry(path: string, directory: string | null): QuarantinedEntry | null {
   try {
@@ -44,7 +45,7 @@ export function quarantineEntry(path: string, directory: string | null): Quarant
 interface HeldEntry {
   readonly parent: HeldDirectory;
   readonly name: string;
-  /** As it is told. */
+  /** The path for messages. */
   readonly path: string;
 }
 
@@ -75,7 +76,10 @@ function moveOut({ parent, name, path }: HeldEntry, directory: string | null): Q
   return { path, keptAt };
 }
 
-/** A command may close the directory, or the one it lies in, to keep what it has made there. */
+/**
+ * Moves an entry, and restores the owner's permissions if needed: a command may remove them from a directory to
+ * keep what it created there.
+ */
 function openAndMove(parent: HeldDirectory, name: string, to: string): void {
   const from = parent.at(name);
   try {
@@ -88,7 +92,7 @@ function openAndMove(parent: HeldDirectory, name: string, to: string): void {
   }
 }
 
-/** Gives the owner of a directory all rights to it. Nothing happens to a file or a link. */
+/** Gives the owner of a directory all permissions. Does nothing to a file or a link. */
 function open(path: string): void {
   if (!lstatSync(path).isDirectory()) return;
   const { O_DIRECTORY, O_NOFOLLOW } = constants;
@@ -100,7 +104,7 @@ function open(path: string): void {
   }
 }
 
-/** No program obeys a file of this name. */
+/** Returns a name that no program obeys. */
 function harmlessName(name: string): string {
   return `removed-${newId()}-${name.replace(/^\.+/, '')}`;
 }

@@ -4,25 +4,25 @@ import { readRemoteTips, readTips } from '../../git/tips.ts';
 import type { Repository } from '../../git/repository.ts';
 import { isInside } from '../../files/paths.ts';
 
-/** What a repository named when a command began. */
+/** The refs of a repository when a command began. */
 export interface TipsAtStart extends RepositoryUse {
   readonly repository: Repository;
   readonly named: ReadonlySet<string>;
-  /** Those whose commits the user or a remote has made. */
+  /** The ids whose commits the user or a remote has made. */
   readonly trusted: ReadonlySet<string>;
 }
 
-/** How a command uses a repository. */
+/** The use of a repository by a command. */
 export interface RepositoryUse {
   readonly roots: readonly string[];
-  /** Whether nothing but git runs: then what a remote has was fetched from it. */
+  /** True if only git runs. Refs of a remote that appear then were fetched from it. */
   readonly isGitAlone: boolean;
 }
 
 /** A remote that was there before the first command. */
 interface Remote {
   readonly name: string;
-  /** Undefined: it is on another machine. */
+  /** The remote's repository on this machine; undefined if the remote is on another machine. */
   readonly local: Repository | undefined;
 }
 
@@ -31,15 +31,15 @@ interface RepositoryTips {
   readonly made: Set<string>;
   readonly running: Set<TipsAtStart>;
   readonly remotes: readonly Remote[];
-  /** All that was said of them. */
+  /** All settings of the remotes. */
   readonly settings: readonly string[];
 }
 
 /**
- * Tells the commits of the user from those that commands have made. What a command brings under a protected
- * name may stay only if git has it from the former: any command can make a commit of its own, and name it as
- * that of a remote. What was fetched counts where the remote lies on this machine and has it, or where git alone
- * ran and fetched it from a remote that was there before.
+ * Tells the commits of the user from the commits that commands have made. A file that a command creates under a
+ * protected name may stay only if it is in a commit of the user or of a remote. Any command can make a commit
+ * and name it as a commit of a remote. A fetched commit is therefore trusted only if the remote lies on this
+ * machine and has it, or if nothing but git ran and fetched it from a remote that existed before.
  */
 export class TrustedTips {
   private readonly byDirectory = new Map<string, RepositoryTips>();
@@ -55,7 +55,7 @@ export class TrustedTips {
     return before;
   }
 
-  /** What may be trusted while the command runs: it may have fetched more. */
+  /** Returns the ids that are trusted while the command runs. It may have fetched more. */
   trustedNow(before: TipsAtStart): ReadonlySet<string> {
     return new Set([...before.trusted, ...this.fetched(before)]);
   }
@@ -77,7 +77,10 @@ export class TrustedTips {
     return [...ofNeighbours, ...this.fetchedByGitAlone(before)];
   }
 
-  /** Any other command that runs at the same time could name a commit as that of a remote. */
+  /**
+   * Returns nothing if another command runs at the same time, because it could name a commit as that of a
+   * remote.
+   */
   private fetchedByGitAlone({ repository, named }: TipsAtStart): readonly string[] {
     const { made, running, remotes, settings } = this.tipsAt(repository);
     if (![...running].every(({ isGitAlone }) => isGitAlone)) return [];
@@ -88,7 +91,7 @@ export class TrustedTips {
       .filter((id) => !named.has(id) && !made.has(id));
   }
 
-  /** Linked working trees share what is told here. */
+  /** Returns the tips of a repository, which linked working trees share. */
   private tipsAt(repository: Repository): RepositoryTips {
     const { commonDirectory, top } = repository;
     const known = this.byDirectory.get(commonDirectory);
@@ -106,7 +109,7 @@ export class TrustedTips {
   }
 }
 
-/** Whether commands can write to any part of it. */
+/** Tells whether commands can write to any part of the repository. */
 function isWithin(
   { gitDirectory, commonDirectory }: Repository,
   roots: readonly string[],
