@@ -1,6 +1,6 @@
 import { suggestNames } from '../base/name-suggestions.ts';
 import { TOOL_NAMES } from '../protocol/tool-names.ts';
-import { canonicalToolName, narrowerName } from '../protocol/tool-aliases.ts';
+import { canonicalToolName, findNarrowerMeaning } from '../protocol/tool-aliases.ts';
 import type { PermissionRule, RuleSet, RuleSource } from '../protocol/permission.ts';
 import { escapeSpecifier, readSpecifier } from './specifier-text.ts';
 import { specifierProblem } from './specifiers.ts';
@@ -66,7 +66,7 @@ export function parseRule(
   const tool = ruleTool(name, knownTools);
   if (tool === undefined) return fail('tool', noSuchTool(name, knownTools));
   const rest = trimmed.slice(name.length);
-  const narrower = knownTools.includes(name) ? undefined : narrowerName(name);
+  const narrower = knownTools.includes(name) ? undefined : findNarrowerMeaning(name);
   const made = (specifier?: string): ParsedRule => {
     const rule = { text: trimmed, tool, ...(specifier === undefined ? {} : { specifier }), source };
     if (narrower === undefined) return { ok: true, rule };

@@ -133,7 +133,7 @@ export interface AgentDefinition {
 }
 
 /** The models that a definition asks for, the most wanted first. */
-export function requestedModels({
+export function listRequestedModels({
   model,
   models,
 }: Pick<AgentDefinition, 'model' | 'models'>): readonly string[] {
@@ -141,7 +141,7 @@ export function requestedModels({
 }
 
 /** A definition without what only says where it is from, and how it is chosen and shown. */
-export function actingPart(agent: AgentDefinition) {
+export function pickBehavior(agent: AgentDefinition) {
   const {
     aliases: _aliases,
     description: _description,
@@ -162,7 +162,7 @@ export const NEW_FILES_WORD = 'create_file';
  * The tools that a definition lists, as a list of tools has them: those that it limits as the rules that limit
  * them, `Bash(git log:*)`.
  */
-export function listedTools({
+export function formatToolList({
   tools,
   limitedTools: [first] = [],
 }: Pick<AgentDefinition, 'tools' | 'limitedTools'>): readonly string[] {

@@ -88,7 +88,7 @@ export function describeAttachment({
 const HASH = /^[0-9a-f]{64}$/;
 
 /** Whether a part of a log, which may come from anywhere, is such a list. */
-export function areAttachments(value: unknown): value is readonly Attachment[] {
+export function isAttachmentList(value: unknown): value is readonly Attachment[] {
   return Array.isArray(value) && value.every(isAttachment);
 }
 
@@ -102,6 +102,6 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-export function attachedTokens(attachments: readonly Attachment[] | undefined): number {
+export function sumAttachmentTokens(attachments: readonly Attachment[] | undefined): number {
   return (attachments ?? []).reduce((sum, { tokens }) => sum + (isCount(tokens) ? tokens : 0), 0);
 }

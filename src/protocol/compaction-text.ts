@@ -2,7 +2,7 @@ import { plural } from '../base/text.ts';
 import type { CompactionEvent, ContextSize } from './events/compaction-event.ts';
 
 /** What is done about a context that nears its window, in a line for a person. */
-export function compactionText(event: CompactionEvent): string {
+export function describeCompaction(event: CompactionEvent): string {
   switch (event.type) {
     case 'context.cleared':
       return `${plural(event.calls.length, 'old result')} cleared: ${sizes(event.size)}`;

@@ -1,7 +1,7 @@
 import type { FailureKind } from './model.ts';
 
 /** What can be wrong with an answer that came to its end. */
-export type MalformedAnswer =
+export type AnswerFault =
   /** No text and no call. */
   | 'empty_answer'
   /** Ended by the model's output limit: in its text, or before there was any. */
@@ -23,4 +23,4 @@ export type MalformedAnswer =
   | 'repeated_call';
 
 /** What went wrong between a task and its model: a request that failed, or a faulty answer. */
-export type Fault = Exclude<FailureKind, 'cancelled'> | MalformedAnswer;
+export type ModelFault = Exclude<FailureKind, 'cancelled'> | AnswerFault;

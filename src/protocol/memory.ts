@@ -3,7 +3,7 @@ export const MEMORY_SCOPES = ['user', 'project', 'local'] as const;
 export type MemoryScope = (typeof MEMORY_SCOPES)[number];
 
 /** A directory of notes. */
-export interface MemoryPlace {
+export interface MemoryLocation {
   readonly scope: MemoryScope;
   /** The agent whose own it is, as its directory is called; null: all that have the tools share it. */
   readonly owner: string | null;
@@ -21,7 +21,7 @@ export interface MemoryPort {
    * Where a call of a tool goes; `scope` as the model wrote it. Throws MusterError for a wrong one, and
    * for one that the task has no right to.
    */
-  place(tool: string, scope: string | undefined): MemoryPlace;
+  place(tool: string, scope: string | undefined): MemoryLocation;
   /** Runs `work` while nobody else, in this process or another one, changes the directory, which exists. */
   locked<T>(directory: string, work: () => Promise<T>): Promise<T>;
 }

@@ -100,7 +100,7 @@ export function isBoundToModel({ content }: AssistantMessage): boolean {
 }
 
 /** The images and documents that these show. */
-export function attachmentsOf(messages: readonly Message[]): readonly Attachment[] {
+export function listAttachments(messages: readonly Message[]): readonly Attachment[] {
   return messages.flatMap((message) =>
     message.role === 'assistant'
       ? []

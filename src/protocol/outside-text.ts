@@ -21,18 +21,18 @@ export function drawNonce(text: string): string {
  * control tags in it escaped (see `escapeTags`). The system prompt says what it means.
  */
 export function markOutside(text: string, nonce: string): string {
-  return withBoundary(escapeTags(text), nonce);
+  return addBoundary(escapeTags(text), nonce);
 }
 
 /** For a text that is escaped already. */
-export function withBoundary(escaped: string, nonce: string): string {
+export function addBoundary(escaped: string, nonce: string): string {
   return `<outside ${nonce}>\n${escaped}\n</outside ${nonce}>`;
 }
 
 const MARKED = /^<outside ([a-z0-9]+)>\n([\s\S]*)\n<\/outside \1>$/;
 
 /** The text that was marked; what is not marked comes back as it is. */
-export function bareOutside(marked: string): string {
+export function unmarkOutside(marked: string): string {
   const body = MARKED.exec(marked)?.[2];
   return body === undefined ? marked : unescapeTags(body);
 }

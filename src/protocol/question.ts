@@ -108,12 +108,15 @@ export type AnsweredBy = 'user' | 'rule';
  * Whether a person who types this may mean the question: its whole id, or a beginning of it before
  * its number. Not one that cuts that: `…q1`, once settled, is not `…q10`.
  */
-export function isMeantBy({ id, task }: Pick<Question, 'id' | 'task'>, word: string): boolean {
+export function matchesQuestionId(
+  { id, task }: Pick<Question, 'id' | 'task'>,
+  word: string,
+): boolean {
   return id === word || (word !== '' && `${task}q`.startsWith(word));
 }
 
 /** What is asked for, on one line: the command, the paths, the hosts, or the question. */
-export function questionSubject(question: Question): string {
+export function describeQuestionSubject(question: Question): string {
   if (question.kind !== 'permission') return question.text;
   const { commands, paths, hosts, input } = question;
   const touched = commands.length > 0 ? commands : [...new Set([...paths, ...hosts])];

@@ -1,7 +1,7 @@
 import { escapeTags, unescapeTags } from '../base/control-tags.ts';
 import { isJsonObject } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
-import { areAttachments, type Attachment } from './attachment.ts';
+import { isAttachmentList, type Attachment } from './attachment.ts';
 import { markOutside } from './outside-text.ts';
 import type { FileSeen } from './tool.ts';
 
@@ -31,7 +31,7 @@ const LEADS = {
 } as const satisfies Record<QuotedItem['kind'], string>;
 
 /** What a model reads of it, behind the words that it came with. */
-export function quotedItemText({ kind, name, outcome, text, nonce }: QuotedItem): string {
+export function formatQuotedItem({ kind, name, outcome, text, nonce }: QuotedItem): string {
   const lead = `${LEADS[kind]}: ${escapeTags(JSON.stringify(name))}`;
   const head = outcome === '' ? `${lead}.` : `${lead}. ${escapeTags(outcome)}`;
   return text === ''
@@ -44,20 +44,20 @@ const FILE_LEAD = `<notice>${LEADS.file}: `;
 const JSON_STRING = lazy(() => /^"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iu);
 
 /** The file whose `enclosureText` it is, as the person named it; null: it is none. */
-export function quotedFileName(text: string): string | null {
+export function parseQuotedFileName(text: string): string | null {
   if (!text.startsWith(FILE_LEAD)) return null;
   const name = JSON_STRING().exec(text.slice(FILE_LEAD.length))?.[0];
   return name === undefined ? null : String(JSON.parse(unescapeTags(name)));
 }
 
 /** One line for a person. */
-export function quotedItemLine({ kind, name, outcome }: QuotedItem): string {
+export function summarizeQuotedItem({ kind, name, outcome }: QuotedItem): string {
   const named = kind === 'command' ? `! ${name}` : kind === 'file' ? `@${name}` : name;
   return outcome === '' ? named : `${named}: ${outcome}`;
 }
 
 /** Whether a part of a log, which may come from anywhere, is such a list. */
-export function areQuotedItems(value: unknown): boolean {
+export function isQuotedItemList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isEnclosure);
 }
 
@@ -68,7 +68,7 @@ function isEnclosure(value: unknown): boolean {
     typeof kind === 'string' &&
     Object.hasOwn(LEADS, kind) &&
     [name, outcome, text, nonce].every((each) => typeof each === 'string') &&
-    (attachments === undefined || areAttachments(attachments)) &&
+    (attachments === undefined || isAttachmentList(attachments)) &&
     (read === undefined || (Array.isArray(read) && read.every(isSeen)))
   );
 }

@@ -1,6 +1,6 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
-import type { Fault } from './fault.ts';
+import type { ModelFault } from './fault.ts';
 import type { PermissionMode } from './permission.ts';
 import type { GrantScope, ProposedEdit } from './question.ts';
 import type { CommandRun, FileChange, FileSeen } from './tool.ts';
@@ -74,7 +74,7 @@ export interface Receipt {
   readonly refusals: readonly string[];
   readonly models: readonly string[];
   /** Faults of the model or its provider after which Muster tried again or told the model. */
-  readonly faults: readonly { readonly fault: Fault; readonly count: number }[];
+  readonly faults: readonly { readonly fault: ModelFault; readonly count: number }[];
   /** The earlier task whose result this is, and when it ended (ms since the epoch). Absent: it is the task's own. */
   readonly reused?: { readonly task: string; readonly at: number };
   readonly endedBecause: string;

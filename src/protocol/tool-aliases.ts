@@ -164,7 +164,7 @@ export function grantedTools(word: string, vendor: string): readonly ToolGrant[]
 }
 
 /** The rules that deny what a name stands for, where that is less than a tool; undefined: deny the tool. */
-export function denyingRules(word: string): readonly string[] | undefined {
+export function findDenyRules(word: string): readonly string[] | undefined {
   const limit = PARTIAL.get(word.toLowerCase());
   return limit === undefined || limit.rules.length === 0 ? undefined : limit.rules;
 }
@@ -177,7 +177,7 @@ export type NarrowerName =
   | { readonly specifier?: never };
 
 /** For rules: how much less a name means than its tool; undefined: it means the tool. */
-export function narrowerName(name: string): NarrowerName | undefined {
+export function findNarrowerMeaning(name: string): NarrowerName | undefined {
   const folded = name.toLowerCase();
   const limit = PARTIAL.get(folded);
   if (limit === undefined) return TOO_NARROW.has(folded) ? {} : undefined;

@@ -128,7 +128,7 @@ export interface JudgedPath {
 }
 
 /** Whether a path below a directory, relative with `/` (a directory's with one at its end), is kept back: by which rule. */
-export type Withheld = (path: string) => string | undefined;
+export type PathExclusion = (path: string) => string | undefined;
 
 /** Where a call may open files, as it was judged. */
 export interface FileAccess {
@@ -140,7 +140,10 @@ export interface FileAccess {
    * What rules keep from a call that was allowed for the directory as a whole; null: nothing. Both
    * absolute.
    */
-  withheldBelow(directory: { readonly asked: string; readonly real: string }): Withheld | null;
+  excludedPathsBelow(directory: {
+    readonly asked: string;
+    readonly real: string;
+  }): PathExclusion | null;
 }
 
 /** The ports a tool gets. Nothing in it belongs to the engine, so that a tool is tested alone. */

@@ -30,7 +30,7 @@ const SHOWN_REQUESTS = 12;
 const SHOWN_LENGTH = 300;
 
 /** One line for each request. */
-export function unmetLines(requests: readonly UnmetRequest[]): readonly string[] {
+export function formatUnmetRequests(requests: readonly UnmetRequest[]): readonly string[] {
   const lines = requests.slice(0, SHOWN_REQUESTS).map(({ kind, name, reason }) => {
     const what = kind === 'tool' ? name : `${kind === 'denial' ? 'denial of' : kind} ${name}`;
     return truncate(collapseWhitespace(`${what}: ${reason}`), SHOWN_LENGTH);
@@ -40,7 +40,10 @@ export function unmetLines(requests: readonly UnmetRequest[]): readonly string[]
 }
 
 /** Tells people and parents what a task of an agent does not get; null: it gets all that it asks for. */
-export function unmetWarning(agent: string, requests: readonly UnmetRequest[]): string | null {
+export function formatUnmetWarning(
+  agent: string,
+  requests: readonly UnmetRequest[],
+): string | null {
   if (requests.length === 0) return null;
-  return `${agent} does not get all that its definition asks for: ${unmetLines(requests).join(' ')}`;
+  return `${agent} does not get all that its definition asks for: ${formatUnmetRequests(requests).join(' ')}`;
 }

@@ -1,4 +1,4 @@
-import { bodyOf } from '../protocol/events/event-body.ts';
+import { stripStamp } from '../protocol/events/event-body.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { truncate } from '../base/text.ts';
 import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
@@ -20,7 +20,7 @@ export interface Difference {
 
 /** How an event would differ from the one in the log, a line a field; empty: it is the same. */
 export function differingFields(made: EventBody, logged: TaskEvent): readonly string[] {
-  const body = bodyOf(logged);
+  const body = stripStamp(logged);
   const before = overJson(body);
   const after = overJson(made);
   if (isDeepStrictEqual(before, after)) return [];

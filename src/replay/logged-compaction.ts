@@ -1,4 +1,4 @@
-import { bodyOf } from '../protocol/events/event-body.ts';
+import { stripStamp } from '../protocol/events/event-body.ts';
 import type { CompactionStep } from '../engine/task/compaction-step.ts';
 import { isFromOutside } from './outside.ts';
 import type { Script } from './script.ts';
@@ -15,7 +15,7 @@ export function loggedCompaction(script: Script): CompactionStep {
     const event = script.next(ahead);
     if (event === undefined) return { kind: 'none' };
     if (isFromOutside(event)) continue;
-    const body = bodyOf(event);
+    const body = stripStamp(event);
     switch (body.type) {
       case 'context.cleared':
       case 'context.dropped':

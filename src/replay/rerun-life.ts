@@ -1,4 +1,4 @@
-import { bodyOf } from '../protocol/events/event-body.ts';
+import { stripStamp } from '../protocol/events/event-body.ts';
 import { setImmediate as settled } from 'node:timers/promises';
 import { deferred } from '../base/async.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
@@ -235,7 +235,7 @@ function loggedReuse(script: Script): ReuseOutcome | null {
     const event = script.next(ahead);
     if (event === undefined) return null;
     if (isFromOutside(event)) continue;
-    const body = bodyOf(event);
+    const body = stripStamp(event);
     return body.type === 'task.reused' || body.type === 'reuse.missed' ? body : null;
   }
 }

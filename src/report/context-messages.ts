@@ -3,7 +3,7 @@ import { isImage, type Attachment } from '../protocol/attachment.ts';
 import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import type { Message } from '../protocol/message.ts';
-import { counted } from '../protocol/model.ts';
+import { toCount } from '../protocol/model.ts';
 import { markOutside } from '../protocol/outside-text.ts';
 import { canonicalToolName } from '../protocol/tool-aliases.ts';
 import { requestText, type RequestText } from './request-texts.ts';
@@ -34,9 +34,9 @@ export function messageSources(
 
 function attachmentSource(attachment: Attachment): RequestText {
   // As base64 has them.
-  const bytes = Math.ceil(counted(attachment.bytes) / 3) * 4;
+  const bytes = Math.ceil(toCount(attachment.bytes) / 3) * 4;
   const name = isImage(attachment) ? 'images' : 'documents';
-  return { name, bytes, tokens: counted(attachment.tokens) };
+  return { name, bytes, tokens: toCount(attachment.tokens) };
 }
 
 /** What the log tells of the texts that stand in messages. */

@@ -1,7 +1,7 @@
-import type { Use } from '../protocol/state/ledger.ts';
+import type { UsageTotal } from '../protocol/state/ledger.ts';
 
 /** `$0.0123`, `at least $0.0123` where the price of a part is not known, or `unknown`. */
-export function costText({ costUsd, unpriced, answers }: Use): string {
+export function costText({ costUsd, unpriced, answers }: UsageTotal): string {
   if (unpriced === 0) return usd(costUsd);
   return unpriced === answers ? 'unknown' : `at least ${usd(costUsd)}`;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../base/json.ts';
-import { areAttachments } from '../protocol/attachment.ts';
+import { isAttachmentList } from '../protocol/attachment.ts';
 import { isMarked } from './large-strings.ts';
 
 /** Its messages are sent, so they are looked at closely; moved to a blob they are to be unpacked yet. */
@@ -55,7 +55,7 @@ function isMessage(value: unknown): boolean {
 
 function isPart(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  return value['attachments'] === undefined || areAttachments(value['attachments']);
+  return value['attachments'] === undefined || isAttachmentList(value['attachments']);
 }
 
 function isSaid(value: unknown): boolean {

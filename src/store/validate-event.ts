@@ -1,7 +1,7 @@
 import { isId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import { areAttachments } from '../protocol/attachment.ts';
-import { areQuotedItems } from '../protocol/quoted-item.ts';
+import { isAttachmentList } from '../protocol/attachment.ts';
+import { isQuotedItemList } from '../protocol/quoted-item.ts';
 import type { EventType, TaskEvent } from '../protocol/events/event.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { isGiven, isInherited, isSummarised } from './validate-context.ts';
@@ -96,7 +96,7 @@ function isSpec(spec: unknown, task: string): boolean {
     (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
     (spec['inherited'] === undefined || isInherited(spec['inherited'])) &&
     (spec['summarised'] === undefined || isSummarised(spec['summarised'])) &&
-    (spec['enclosed'] === undefined || areQuotedItems(spec['enclosed'])) &&
+    (spec['enclosed'] === undefined || isQuotedItemList(spec['enclosed'])) &&
     (spec['given'] === undefined || isGiven(spec['given']))
   );
 }
@@ -239,7 +239,7 @@ function isRestored({ rewind, left }: JsonObject): boolean {
 
 /** They are read and sent, so they are looked at closely. */
 function mayBeAttached(value: unknown): boolean {
-  return value === undefined || areAttachments(value);
+  return value === undefined || isAttachmentList(value);
 }
 
 function isItemList(value: unknown): boolean {

@@ -35,7 +35,7 @@ export const lsTool = defineTool({
     const shown = displayPath(path, context.cwd);
     try {
       const { lines, total, more, withheld } = withHeldDirectory(path, context, (directory, real) =>
-        list(directory, new WithheldCounter(context.withheldBelow({ asked: path, real }))),
+        list(directory, new WithheldCounter(context.excludedPathsBelow({ asked: path, real }))),
       );
       const notes = withheld.notes(['entry', 'entries']);
       if (total === 0) {

@@ -62,7 +62,7 @@ function makeContext(root: string, progress: string[]): ToolContext {
     cwd: root,
     roots: [root],
     judged: new Map(),
-    withheldBelow: () => null,
+    excludedPathsBelow: () => null,
     signal: new AbortController().signal,
     clock: systemClock,
     caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 2_000_000, toolMs: 600_000 },

@@ -1,4 +1,8 @@
-import { summarisable, summaryMessages, type Compaction } from '../../protocol/state/compaction.ts';
+import {
+  messagesToSummarize,
+  summaryMessages,
+  type Compaction,
+} from '../../protocol/state/compaction.ts';
 import type { ContextSize } from '../../protocol/events/compaction-event.ts';
 import type { Conversation } from '../../protocol/state/conversation.ts';
 import type { EventBody } from '../../protocol/events/event.ts';
@@ -70,7 +74,7 @@ function sentOf({ state: { conversation } }: TaskRun, begin: SummaryStarted | nu
   const { upTo, ask } = begin ?? conversation.compaction.open ?? { upTo: 0, ask: '' };
   const asked: Message = userMessage(ask);
   return {
-    messages: [...summarisable(conversation).slice(0, upTo), asked],
+    messages: [...messagesToSummarize(conversation).slice(0, upTo), asked],
     results: NONE,
     queued: [],
   };
@@ -113,7 +117,7 @@ function whyRefused(
   const { open } = conversation.compaction;
   if (open === null) return null;
   const place = [...open.head, summary].reduce((sum, text) => sum + text.length, 0);
-  const replaced = charactersOf(summarisable(conversation).slice(0, open.upTo));
+  const replaced = charactersOf(messagesToSummarize(conversation).slice(0, open.upTo));
   return place < replaced ? null : 'it is longer than what it would replace';
 }
 

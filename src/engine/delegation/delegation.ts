@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
+import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { prepareModels } from './plan-child.ts';
@@ -96,7 +96,7 @@ function isLeftUndone(
   if (running.get(id) !== undefined) return false;
   if (caller.state.children.get(id)?.status !== null) return false;
   if (!deps.store.exists(id)) return true;
-  return !isBegunBy(foldLog(deps.store, id).activation, caller.spec.id, callId);
+  return !isStartedBy(foldLog(deps.store, id).activation, caller.spec.id, callId);
 }
 
 /** Waits for a child in the foreground, as long as a call may wait; else says how it goes on. */

@@ -2,14 +2,14 @@ import { MusterError } from '../../base/errors.ts';
 import { runningShells } from '../../protocol/state/owned-work.ts';
 import { unansweredCalls } from '../../protocol/state/conversation.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
+import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import { expenseOf } from '../limits/budget.ts';
 import { requestPrefix } from './create-task.ts';
 import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { readUnmetRequests, unmetLines } from '../../protocol/unmet-request.ts';
+import { readUnmetRequests, formatUnmetRequests } from '../../protocol/unmet-request.ts';
 import { prepareAgent, promptNow, toolsNamed, type Placement } from '../prompt/prepare-agent.ts';
 import { foldLog, LogFold } from '../task/fold-log.ts';
 import { openJournal } from '../task/journal.ts';
@@ -90,7 +90,7 @@ function madeAnew(
   spec: TaskSpec,
   tools: readonly AnyTool[],
 ): RequestPrefix {
-  const unmet = unmetLines(readUnmetRequests(spec.unmet));
+  const unmet = formatUnmetRequests(readUnmetRequests(spec.unmet));
   return prefixes.get({ ...promptNow(deps, postOf(spec), tools), unmet }, tools).prefix;
 }
 
@@ -140,5 +140,5 @@ function isLeftToItsCall(parent: TaskRun, id: string, child: TaskState | null): 
     // A call that makes several children numbers them: `ID/0`.
     ({ id: call }) => callId === call || callId.startsWith(`${call}/`),
   );
-  return isOpen && (child === null || !isBegunBy(child.activation, parent.spec.id, callId));
+  return isOpen && (child === null || !isStartedBy(child.activation, parent.spec.id, callId));
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
-import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
+import { listRequestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
+import { isStartedBy } from '../../protocol/state/activation.ts';
 import { recordLoss, tasksBelow } from './delivery.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { recoverTasks } from './recover-task.ts';
@@ -117,7 +117,7 @@ async function goOn(
       const made = delegation === null ? {} : { delegation };
       caller.journal.record({ type: 'child.resumed', child: id, callId, background, ...made });
     }
-    if (!isBegunBy(child.state.activation, call.by, callId)) {
+    if (!isStartedBy(child.state.activation, call.by, callId)) {
       recordResume(deps, child, {
         by: call.by,
         callId,
@@ -201,7 +201,7 @@ function chosenModel(
   if (model === undefined) return null;
   return deps.models.forTask({
     call: model,
-    definition: requestedModels(spec.agent),
+    definition: listRequestedModels(spec.agent),
     agent: spec.agent,
     prompt: message.text,
     parent: caller.spec.model,

@@ -1,7 +1,7 @@
 import { estimateTokensUnrounded } from '../../base/token-estimate.ts';
 import { ratesFor } from '../../model/cost.ts';
 import type { Conversation } from '../../protocol/state/conversation.ts';
-import { attachedTokens } from '../../protocol/attachment.ts';
+import { sumAttachmentTokens } from '../../protocol/attachment.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import {
   addAmounts,
@@ -44,7 +44,7 @@ export function estimateInput(
   for (const { text, enclosed = [] } of queued) {
     tokens += estimateTokensUnrounded(text);
     for (const each of enclosed)
-      tokens += estimateTokensUnrounded(each.text) + attachedTokens(each.attachments);
+      tokens += estimateTokensUnrounded(each.text) + sumAttachmentTokens(each.attachments);
   }
   return Math.ceil(tokens);
 }
@@ -151,7 +151,7 @@ function messageTokens(message: Message): number {
       if (part.type === 'tool_call') tokens += estimateTokensUnrounded(JSON.stringify(part.input));
       else if (part.type === 'tool_result') tokens += resultTokens(part);
       else if (part.type === 'reasoning') tokens += estimateTokensUnrounded(part.text);
-      else tokens += estimateTokensUnrounded(part.text) + attachedTokens(part.attachments);
+      else tokens += estimateTokensUnrounded(part.text) + sumAttachmentTokens(part.attachments);
     }
     return tokens;
   });
@@ -161,7 +161,7 @@ function messageTokens(message: Message): number {
 export function resultTokens(result: ToolResultPart): number {
   return once(
     result,
-    () => estimateTokensUnrounded(result.text) + attachedTokens(result.attachments),
+    () => estimateTokensUnrounded(result.text) + sumAttachmentTokens(result.attachments),
   );
 }
 

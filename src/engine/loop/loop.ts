@@ -19,7 +19,7 @@ import { compactNow } from '../compaction/compact-now.ts';
 import { makeRoom } from '../compaction/make-room.ts';
 import { limitMessage } from '../limits/limits.ts';
 import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
-import { noticeInput } from '../../protocol/notice-text.ts';
+import { createNotice } from '../../protocol/notice-text.ts';
 import { mayReuse } from '../reuse/may-reuse.ts';
 import { sleep } from '../task/sleep.ts';
 import { isStopOrder, limitOrder, orderOf } from '../task/stop.ts';
@@ -199,7 +199,7 @@ function takeChecked(run: TaskRun, answer: string, check: AnswerCheck | null): E
     run.end.decide();
     return next.ending;
   }
-  run.journal.record({ type: 'input.queued', input: noticeInput(next.id, next.text) });
+  run.journal.record({ type: 'input.queued', input: createNotice(next.id, next.text) });
   return null;
 }
 
@@ -218,7 +218,7 @@ async function take(
     case 'limit':
       return announceLast(run, step.hit);
     case 'tell': {
-      const input = noticeInput(step.id ?? newId(), step.text);
+      const input = createNotice(step.id ?? newId(), step.text);
       run.journal.record({ type: 'input.queued', input });
       return null;
     }
@@ -251,7 +251,7 @@ async function take(
 function announceLast(run: TaskRun, hit: LimitHit): null {
   const text = `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`;
   // The notice first, told once a stint: a crash in the middle of the batch makes both be written again.
-  const input = noticeInput(`limit-${run.state.activation.number}`, text);
+  const input = createNotice(`limit-${run.state.activation.number}`, text);
   run.journal.record({ type: 'input.queued', input }, { type: 'limit.reached', ...hit });
   return null;
 }

@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import { MEMORY_SCOPES, type MemoryPlace, type MemoryPort } from '../../protocol/memory.ts';
+import { MEMORY_SCOPES, type MemoryLocation, type MemoryPort } from '../../protocol/memory.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { ownPlace, sharedPlace, type MemorySource } from './memory-source.ts';
 
@@ -20,7 +20,7 @@ const DEFAULT_SCOPE = 'project';
 export function memoryPort({ source, spec, sleep }: PortParts): MemoryPort {
   const { agent, cwd } = spec;
   return {
-    place(tool, said): MemoryPlace {
+    place(tool, said): MemoryLocation {
       const own = ownPlace(source, agent, cwd);
       const word = said?.trim().toLowerCase() ?? '';
       if (word === '') return own ?? sharedPlace(source, DEFAULT_SCOPE, cwd);

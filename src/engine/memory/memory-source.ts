@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { agentId } from '../../agents/agent-id.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { MemoryPlace, MemoryScope } from '../../protocol/memory.ts';
+import type { MemoryLocation, MemoryScope } from '../../protocol/memory.ts';
 import { locateMemoryDirectory } from '../../sys/files/memory-directories.ts';
 import { projectRoot } from '../../sys/files/project-directories.ts';
 import { resolveInRoots } from '../../sys/files/real-path.ts';
@@ -15,7 +15,7 @@ export interface MemorySource {
 }
 
 /** The notes that tasks in `cwd` (absolute, real) share. Looks for the root of the project. */
-export function sharedPlace(source: MemorySource, scope: MemoryScope, cwd: string): MemoryPlace {
+export function sharedPlace(source: MemorySource, scope: MemoryScope, cwd: string): MemoryLocation {
   return linked(
     locateMemoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
   );
@@ -26,14 +26,14 @@ export function ownPlace(
   source: MemorySource,
   agent: Pick<AgentDefinition, 'memory' | 'name' | 'origin'>,
   cwd: string,
-): MemoryPlace | null {
+): MemoryLocation | null {
   if (agent.memory === undefined) return null;
   const bases = { user: source.userDirectory, project: projectRoot(cwd) };
   return linked(locateMemoryDirectory(agent.memory, agentId(agent), bases));
 }
 
 /** Follows a link in the user's own directories, and refuses one in a project's. */
-function linked(place: MemoryPlace): MemoryPlace {
+function linked(place: MemoryLocation): MemoryLocation {
   if (place.scope !== 'user') return place;
   const { real: directory, exists } = resolveInRoots(place.directory, []);
   if (directory === place.directory) return place;

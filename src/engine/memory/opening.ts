@@ -4,7 +4,7 @@ import { MusterError } from '../../base/errors.ts';
 import { removeHiddenCharacters } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { MemoryPlace } from '../../protocol/memory.ts';
+import type { MemoryLocation } from '../../protocol/memory.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';
 import { listNotes, readIndex } from '../../tools/memory/notes.ts';
@@ -52,7 +52,7 @@ export function memoryOpening(parts: OpeningParts): MemoryOpening | null {
 function openingNow(
   { agent, redact = (text) => text }: OpeningParts,
   source: MemorySource,
-  place: MemoryPlace,
+  place: MemoryLocation,
 ): MemoryOpening {
   const { directory } = place;
   const index = indexOf(place);
@@ -79,7 +79,7 @@ function openingNow(
 const HOW = `# Memory
 You keep notes from run to run in a directory of your own, which the Memory tools work in (leave \`scope\` out). Look up what fits the task; write down what will help in later runs and can't be seen in the files: a fact a line, corrected rather than repeated. ${INDEX_NAME} lists the notes, a line each, and is kept true for you.`;
 
-function indexOf(place: MemoryPlace): string | MusterError {
+function indexOf(place: MemoryLocation): string | MusterError {
   try {
     return readIndex(place, listNotes(place)).text;
   } catch (thrown) {

@@ -5,7 +5,7 @@ import { isInside, pathsOf, type JudgedCall, type PathCaution } from '../../poli
 import { CAUTIONS } from '../../policy/floor.ts';
 import { guardedBelow, withheldBelow, type SearchedDirectory } from '../../policy/withheld.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import type { FileAccess, Withheld } from '../../protocol/tool.ts';
+import type { FileAccess, PathExclusion } from '../../protocol/tool.ts';
 import { findGitControlPaths } from '../../sys/git/control-paths.ts';
 import { findRepository, type Repository } from '../../sys/git/repository.ts';
 import { isInGitDirectory } from '../../sys/git/git-directory.ts';
@@ -13,7 +13,11 @@ import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
 import { findRoot } from '../../sys/files/paths.ts';
 
 /** For a call that opens no files. */
-export const NO_FILES: FileAccess = { roots: [], judged: new Map(), withheldBelow: () => null };
+export const NO_FILES: FileAccess = {
+  roots: [],
+  judged: new Map(),
+  excludedPathsBelow: () => null,
+};
 
 interface ReachFacts {
   readonly rights: Rights;
@@ -36,7 +40,7 @@ export function fileAccess(
   return {
     roots: openRoots(call, rights.roots),
     judged: new Map(judged),
-    withheldBelow: (directory) => {
+    excludedPathsBelow: (directory) => {
       const ruled = withheldBelow(call, { rights, home }, directory);
       if (call.kind !== 'edit') return ruled;
       const guarded = guardedBelow(directory, { roots: rights.roots, stateDirectories });
@@ -47,7 +51,7 @@ export function fileAccess(
 }
 
 /** What of a directory that is changed as a whole a person would be asked about, and was not yet. */
-function cautionBelow({ real }: SearchedDirectory, place: FilePlace): Withheld {
+function cautionBelow({ real }: SearchedDirectory, place: FilePlace): PathExclusion {
   // The same for all that lies in one directory, and the dearest part of the look.
   const known = new Map<string, readonly string[]>();
   const obeyed = (directory: string): readonly string[] => {

@@ -10,7 +10,7 @@ import { isMainAgent } from '../task/main-agent.ts';
 import { memoryOpening, type MemoryOpening } from '../memory/opening.ts';
 import { withoutGit } from './project-context.ts';
 import type { PromptInput } from './prompt.ts';
-import { unmetLines, type UnmetRequest } from '../../protocol/unmet-request.ts';
+import { formatUnmetRequests, type UnmetRequest } from '../../protocol/unmet-request.ts';
 import { unmetRequests } from './unmet-requests.ts';
 import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts';
 
@@ -86,7 +86,7 @@ export function prepareAgent(deps: PlanDeps, post: Placement): AgentSetup {
     tools,
     dropped,
     unmet,
-    prompt: { ...promptInput(deps, post, tools, memory), unmet: unmetLines(unmet) },
+    prompt: { ...promptInput(deps, post, tools, memory), unmet: formatUnmetRequests(unmet) },
     preloaded: preloadedSkills(deps, agent),
     memory,
   };

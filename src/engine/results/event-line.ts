@@ -1,4 +1,4 @@
-import { bodyOf } from '../../protocol/events/event-body.ts';
+import { stripStamp } from '../../protocol/events/event-body.ts';
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 import { formatDuration, truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
@@ -9,7 +9,7 @@ const SHOWN_LINE = 800;
 
 /** An event in one line for a model: number, time since its log's steady time `start`, type, and its fields, long ones cut. */
 export function eventLine(event: TaskEvent, start: number): string {
-  const { type, ...fields } = bodyOf(event);
+  const { type, ...fields } = stripStamp(event);
   const since = Math.max(0, steadyTime(event) - start);
   const shown = event.type === 'task.created' ? createdFields(event) : fields;
   // As JSON it is one line, whatever stands in it.

@@ -1,6 +1,6 @@
 import type { ErrorInfo } from '../../base/errors.ts';
 import { formatDuration, plural, truncate } from '../../base/text.ts';
-import { knownCost, totalUse } from '../../protocol/state/ledger.ts';
+import { knownCost, sumLedger } from '../../protocol/state/ledger.ts';
 import { paidTokens, type Usage } from '../../protocol/model.ts';
 import type {
   EnvelopeStatus,
@@ -117,7 +117,7 @@ function envelopeUsage({ input, output, cacheRead, cacheWrite }: Usage): Envelop
 }
 
 function estimatedUse({ ledger }: TaskState): Pick<ResultEnvelope['data'], 'estimated'> {
-  const use = totalUse(ledger, { isEstimated: true });
+  const use = sumLedger(ledger, { isEstimated: true });
   if (use.answers === 0) return {};
   const { answers, usage } = use;
   return { estimated: { answers, usage: envelopeUsage(usage), cost_usd: knownCost(use) } };
@@ -176,7 +176,7 @@ function factsLine(state: TaskState): string {
 
 /** Returns the tokens of a task, with a `~` if a part was estimated because the server did not count it. */
 function tokensText({ usage, ledger }: TaskState): string {
-  const estimated = totalUse(ledger, { isEstimated: true });
+  const estimated = sumLedger(ledger, { isEstimated: true });
   const tokens = paidTokens(usage) + paidTokens(estimated.usage);
   return `${estimated.answers > 0 ? '~' : ''}${plural(tokens, 'token')}`;
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { TaskInput } from '../../protocol/input.ts';
-import { isBegunBy } from '../../protocol/state/activation.ts';
+import { isStartedBy } from '../../protocol/state/activation.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { findVisibleTask, visibleTasksIn } from '../delegation/visible-tasks.ts';
@@ -85,7 +85,7 @@ async function send(
   const run = running.get(id);
   const { activation, conversation } = run?.state ?? foldLog(engine.deps.store, id);
   // Run again after a crash, it finds what it did, wherever the task stands by now.
-  if (isBegunBy(activation, taskId, callId)) return goesOn(id);
+  if (isStartedBy(activation, taskId, callId)) return goesOn(id);
   const child = caller.state.children.get(id);
   // Announced by this very call: the message may be there, but nothing goes on with it yet.
   const isAnnounced = child?.callId === callId && child.status === null;

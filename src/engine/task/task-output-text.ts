@@ -1,10 +1,10 @@
-import { compactionText } from '../../protocol/compaction-text.ts';
+import { describeCompaction } from '../../protocol/compaction-text.ts';
 import { formatClockTime } from '../../base/local-time.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { messageText } from '../../protocol/message.ts';
-import { questionSubject } from '../../protocol/question.ts';
+import { describeQuestionSubject } from '../../protocol/question.ts';
 
 const SHOWN_INPUT = 200;
 
@@ -32,7 +32,7 @@ function textOf(event: TaskEvent): string | null {
     case 'context.summarised':
     case 'context.dropped':
     case 'context.handed':
-      return `~ ${compactionText(event)}\n`;
+      return `~ ${describeCompaction(event)}\n`;
     case 'call.started':
       return `→ ${event.tool} ${brief(event.input)}\n`;
     case 'call.ended':
@@ -40,7 +40,7 @@ function textOf(event: TaskEvent): string | null {
     case 'call.refused':
       return `✗ ${event.tool}: ${firstLine(event.text)}\n`;
     case 'question.asked':
-      return `? ${event.question.tool}: ${sanitizeLine(questionSubject(event.question))} [question ${event.question.id}]\n`;
+      return `? ${event.question.tool}: ${sanitizeLine(describeQuestionSubject(event.question))} [question ${event.question.id}]\n`;
     case 'question.answered':
       return `» ${answerText(event.answer, event.by)}\n`;
     case 'turn.retried':

@@ -1,6 +1,6 @@
 import { costUsd, priceSource } from '../../model/cost.ts';
-import type { EstimatedUse } from '../../protocol/used.ts';
-import { isNothing } from '../../protocol/state/ledger.ts';
+import type { EstimatedUsage } from '../../protocol/used.ts';
+import { isZeroUsage } from '../../protocol/state/ledger.ts';
 import { modelName, NO_USAGE, type ModelRequest, type Usage } from '../../protocol/model.ts';
 import type { ModelAnswer } from './answer.ts';
 import type { EngineDeps } from '../task/deps.ts';
@@ -14,7 +14,7 @@ export interface AnswerCost {
   readonly model: string;
   /** Where the price is from; absent: none is known. */
   readonly pricedBy?: string;
-  readonly estimated?: EstimatedUse;
+  readonly estimated?: EstimatedUsage;
 }
 
 /** Loads the catalogue at the first call. */
@@ -39,6 +39,6 @@ export async function answerCost(
 
 /** Of an answer that broke, nothing where it has used nothing. */
 export function brokenCost(cost: AnswerCost): { readonly usage: Usage } | AnswerCost {
-  const isFree = isNothing(cost.usage) && cost.estimated === undefined;
+  const isFree = isZeroUsage(cost.usage) && cost.estimated === undefined;
   return isFree ? { usage: cost.usage } : cost;
 }

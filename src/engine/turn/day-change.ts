@@ -1,7 +1,7 @@
 import { formatLocalDay } from '../../base/local-time.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { noticeInput } from '../../protocol/notice-text.ts';
+import { createNotice } from '../../protocol/notice-text.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
 const NOTICE = /^<notice>It is (\d{4}-\d{2}-\d{2}) now\.<\/notice>$/;
@@ -21,7 +21,7 @@ export function queueNewDate(
   const { messages, queued } = state.conversation;
   const known = latestDate([...messages, ...queued]);
   if (known !== undefined && date <= known) return;
-  const input = noticeInput(`date-${date}-turn-${state.turns + 1}`, `It is ${date} now.`);
+  const input = createNotice(`date-${date}-turn-${state.turns + 1}`, `It is ${date} now.`);
   journal.record({ type: 'input.queued', input });
 }
 

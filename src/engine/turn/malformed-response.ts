@@ -1,5 +1,5 @@
-import { findCallAsText } from '../../protocol/text-calls/call-as-text.ts';
-import { goOnNotice } from '../../protocol/state/faults.ts';
+import { findTextCall } from '../../protocol/text-calls/call-as-text.ts';
+import { continuationNoticeId } from '../../protocol/state/faults.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { LimitHit } from '../../protocol/state/activation.ts';
 import * as endings from '../task/endings.ts';
@@ -30,7 +30,7 @@ type Answer = NonNullable<TaskState['answer']>;
 export function afterCallAsText(state: TaskState, { text }: Answer): AfterMalformedAnswer | null {
   const { callsAsText } = state.activation;
   if (callsAsText === 0) return null;
-  const call = findCallAsText(text, state.spec.tools);
+  const call = findTextCall(text, state.spec.tools);
   if (callsAsText >= MOST_CALLS_AS_TEXT) {
     return {
       kind: 'end',
@@ -63,7 +63,7 @@ export function afterUnfinished(
     if (cut !== undefined) return { kind: 'end', ending: endings.cutByBudget(state, cut) };
     return { kind: 'end', ending: endings.cutOff(text, cutAnswers) };
   }
-  return { kind: 'tell', id: goOnNotice(state.turns), text: goOn(cut) };
+  return { kind: 'tell', id: continuationNoticeId(state.turns), text: goOn(cut) };
 }
 
 function nothingArrived(reason: Answer['reason'], cut: OutputCap | undefined): string {

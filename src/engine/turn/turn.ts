@@ -7,7 +7,7 @@ import { queueNewDate } from './day-change.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { bookAbandonedResponse } from './abandoned-response.ts';
 import { withMentioned } from './mentioned-calls.ts';
-import { noticeInput } from '../../protocol/notice-text.ts';
+import { createNotice } from '../../protocol/notice-text.ts';
 import { Spending, unpricedCap } from './spending.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { NoRoom, TurnOutcome } from './turn-outcome.ts';
@@ -91,6 +91,6 @@ function tellUse({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
     told: conversation.inputIds,
   });
   for (const { id, text } of due) {
-    run.journal.record({ type: 'input.queued', input: noticeInput(id, text) });
+    run.journal.record({ type: 'input.queued', input: createNotice(id, text) });
   }
 }

@@ -1,11 +1,11 @@
 import { formatClockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
-import { compactionText } from '../../protocol/compaction-text.ts';
+import { describeCompaction } from '../../protocol/compaction-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/events/event.ts';
 import type { Awaited } from '../../protocol/model.ts';
 import { answerText } from '../../protocol/state/questions.ts';
-import { questionSubject, type Question } from '../../protocol/question.ts';
+import { describeQuestionSubject, type Question } from '../../protocol/question.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 
@@ -147,11 +147,11 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'context.cleared':
     case 'summary.refused':
     case 'context.summarised':
-      return detail === 'calls' ? `${indent}~ ${name}: ${compactionText(event)}` : null;
+      return detail === 'calls' ? `${indent}~ ${name}: ${describeCompaction(event)}` : null;
     case 'summary.started':
     case 'context.dropped':
     case 'context.handed':
-      return `${indent}~ ${name}: ${compactionText(event)}`;
+      return `${indent}~ ${name}: ${describeCompaction(event)}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
@@ -191,7 +191,7 @@ function againText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried
 }
 
 function asked(question: Question): string {
-  const subject = questionSubject(question);
+  const subject = describeQuestionSubject(question);
   switch (question.kind) {
     case 'input':
       return `asks: ${subject}`;

@@ -5,7 +5,7 @@ import type { TreeReport, TreeRow } from '../../report/tree-report.ts';
 import { formatDuration, collapseWhitespace, plural } from '../../base/text.ts';
 import { VERSION } from '../../base/version.ts';
 import { LOG_VERSION } from '../../protocol/events/event.ts';
-import type { Use } from '../../protocol/state/ledger.ts';
+import type { UsageTotal } from '../../protocol/state/ledger.ts';
 import { html } from './escape.ts';
 import type { EventLines } from './event-lines.ts';
 import { axis, laneSvg, legend } from './lane.ts';
@@ -87,7 +87,7 @@ function overview({ rows, from, to, reported, estimated }: TreeReport): string {
   return `<dl>${items.join('')}</dl>`;
 }
 
-function tokensText({ usage }: Use): string {
+function tokensText({ usage }: UsageTotal): string {
   return `${countText(usage.input + usage.cacheWrite)} in, ${countText(usage.output)} out, ${countText(usage.cacheRead)} cached`;
 }
 

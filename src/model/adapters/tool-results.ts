@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { escapeTags } from '../../base/control-tags.ts';
 import type { ToolMessage, ToolResultPart } from '../../protocol/message.ts';
-import { withBoundary } from '../../protocol/outside-text.ts';
+import { addBoundary } from '../../protocol/outside-text.ts';
 import type { PromptRules } from './dialect.ts';
 import type { ShownByPart } from './shown-files.ts';
 
@@ -65,5 +65,5 @@ function resultText(part: ToolResultPart): string {
   if (nonce === undefined) return text;
   const escaped = escapedTexts.get(part) ?? escapeTags(text);
   escapedTexts.set(part, escaped);
-  return withBoundary(escaped, nonce);
+  return addBoundary(escaped, nonce);
 }

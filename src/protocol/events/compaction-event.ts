@@ -1,7 +1,7 @@
 import type { OutputCap } from '../output-cap.ts';
 import type { AssistantMessage } from '../message.ts';
 import type { FinishReason } from '../model.ts';
-import type { Used } from '../used.ts';
+import type { AnswerUsage } from '../used.ts';
 
 /** A result that is taken out of the conversation, and the line in its place. */
 export interface ClearedCall {
@@ -52,7 +52,7 @@ export type CompactionEvent =
       readonly of?: string;
     }
   /** It has come, and stands in the place of what it tells. */
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'context.summarised';
       readonly turn: number;
       readonly summary: string;
@@ -65,7 +65,7 @@ export type CompactionEvent =
       readonly nonce?: string;
     })
   /** What came is no summary that can stand there. */
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'summary.refused';
       readonly turn: number;
       readonly because: string;

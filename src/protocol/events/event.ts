@@ -23,7 +23,7 @@ import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from '../result.ts'
 import type { FileLeft, Rewound } from './rewound.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from '../task.ts';
 import type { CallDetails, FileChange, FileSeen, TodoItem } from '../tool.ts';
-import type { Used } from '../used.ts';
+import type { AnswerUsage } from '../used.ts';
 
 /**
  * The version of the log format that this code writes. Older ones replay; newer ones are refused.
@@ -151,7 +151,7 @@ export type EventBody =
   | (Silence & { readonly type: 'turn.quiet'; readonly turn: number })
   /** It has come on after that. */
   | { readonly type: 'turn.flowing'; readonly turn: number }
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'turn.retried';
       readonly turn: number;
       /** From 1; 0: it was asked by a process that died before the answer ended. */
@@ -161,7 +161,7 @@ export type EventBody =
       /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'turn.ended';
       readonly turn: number;
       readonly message: AssistantMessage;
@@ -172,7 +172,7 @@ export type EventBody =
       /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
-  | (Used & {
+  | (AnswerUsage & {
       readonly type: 'turn.failed';
       readonly turn: number;
       readonly failure: ModelFailure;

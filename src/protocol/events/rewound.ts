@@ -45,7 +45,7 @@ interface Numbered {
 }
 
 /** Which events of a log count after the event `at`: those that no rewind up to there has cut off. */
-export function liveBefore(
+export function liveEventFilter(
   rewinds: readonly { readonly seq: number; readonly to: number }[],
   at: number,
 ): (seq: number) => boolean {
@@ -72,12 +72,12 @@ export function liveBefore(
 }
 
 /** The events of a log that count at its end, in order. */
-export function liveEvents<E extends Numbered>(
+export function selectLiveEvents<E extends Numbered>(
   events: readonly (E & Partial<Pick<Rewound, 'to'>>)[],
 ): readonly E[] {
   const rewinds = events.flatMap(({ type, seq, to }) =>
     type === 'task.rewound' && to !== undefined ? [{ seq, to }] : [],
   );
-  const isLive = liveBefore(rewinds, events.at(-1)?.seq ?? -1);
+  const isLive = liveEventFilter(rewinds, events.at(-1)?.seq ?? -1);
   return events.filter(({ seq }) => isLive(seq));
 }

@@ -42,7 +42,7 @@ export interface OwnedWork {
   readonly shells: Map<string, ShellState>;
 }
 
-export function noOwnedWork(): OwnedWork {
+export function initialOwnedWork(): OwnedWork {
   return { children: new Map(), openChildren: new Set(), items: new Map(), shells: new Map() };
 }
 

@@ -117,7 +117,7 @@ const grep = defineTool({
     const result = await searchFilesInScope(query, scope, limits);
     const search = { asked: path, target, query, scope, filters, show };
     const exclusions = await exclusionNotes(result, search, context);
-    const withheld = context.withheldBelow({ asked: path, real: target.real });
+    const withheld = context.excludedPathsBelow({ asked: path, real: target.real });
     const notes = [
       ...exclusions,
       ...withheldCounter.notes(['file', 'files']),

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import type { MemoryPlace, MemoryScope } from '../../protocol/memory.ts';
+import type { MemoryLocation, MemoryScope } from '../../protocol/memory.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../../protocol/tool.ts';
 import { toFileError } from '../../sys/files/file-errors.ts';
@@ -83,7 +83,7 @@ async function retryWhenRaced<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /** Makes the directory. Unless it belongs to the project, only the user can open it and git ignores it. */
-function prepareDirectory(place: MemoryPlace): void {
+function prepareDirectory(place: MemoryLocation): void {
   const { base, directory, scope, top } = place;
   if (memoryExists(place)) return;
   try {
@@ -138,7 +138,7 @@ async function changeOnce(
   return { change, changed: { name, before: summarizeNote(before?.text ?? '') } };
 }
 
-function readCurrent(place: MemoryPlace, name: string) {
+function readCurrent(place: MemoryLocation, name: string) {
   try {
     const { bytes, stats } = readNoteFile(place, name, DIRECTORY_BYTES);
     if (BigInt(bytes.length) === stats.size) {

@@ -61,7 +61,7 @@ function pathsNotFound(
   search: NamedSearch,
   context: ToolContext,
 ): readonly NamedPath[] {
-  const withheld = context.withheldBelow(search);
+  const withheld = context.excludedPathsBelow(search);
   return globs.flatMap((glob) => {
     const path = glob.excludes || glob.isFullList ? undefined : literalPath(glob);
     if (path === undefined || path === search.asked || !isInside(search.asked, path)) return [];

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import type { ToolContext, Withheld } from '../../protocol/tool.ts';
+import type { ToolContext, PathExclusion } from '../../protocol/tool.ts';
 import { requirePathInRoots } from '../../sys/files/open-in-roots.ts';
 import { toFileError, describeFileType } from '../../sys/files/file-errors.ts';
 import { pathHasSuspiciousLinks } from '../../sys/files/hard-links.ts';
@@ -104,7 +104,7 @@ export function exclusionReasons(
   { real }: SearchTarget,
   context: ToolContext,
 ): (path: string) => ExclusionReason | undefined {
-  const withheld = context.withheldBelow({ asked, real });
+  const withheld = context.excludedPathsBelow({ asked, real });
   return (path) => {
     if (withheld?.(path) !== undefined) return 'rule';
     const absolute = join(real, path);
@@ -123,7 +123,7 @@ export async function countWithheldFiles(
   context: ToolContext,
 ): Promise<WithheldCounter> {
   const counter = new WithheldCounter(
-    target.isFile ? null : context.withheldBelow({ asked: target.asked, real: target.real }),
+    target.isFile ? null : context.excludedPathsBelow({ asked: target.asked, real: target.real }),
   );
   if (!counter.hasRules) return counter;
   const accepts: PathFilter = (path) => {
@@ -144,7 +144,7 @@ const MAX_UNREADABLE_NAMED = 5;
 export function unreadableNotes(
   unreadable: readonly string[] | undefined,
   show: (path: string) => string,
-  withheld: Withheld | null,
+  withheld: PathExclusion | null,
 ): readonly string[] {
   const all = (unreadable ?? []).filter((path) => withheld?.(path) === undefined);
   if (all.length === 0) return [];

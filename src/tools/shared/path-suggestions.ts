@@ -27,7 +27,7 @@ function describeSuggestion(path: string, at: ToolContext): string {
 
 /** The names in a directory that no rule withholds; none when it cannot be opened. */
 function readableNames(asked: string, real: string, at: ToolContext): readonly string[] {
-  const withheld = at.withheldBelow({ asked, real });
+  const withheld = at.excludedPathsBelow({ asked, real });
   try {
     const names = withHeldDirectory(asked, at, (directory) =>
       firstDirectoryNames(directory.at('.')),

@@ -55,7 +55,7 @@ function contextIn(root: string): ToolContext {
     cwd: root,
     roots: [root],
     judged: new Map(),
-    withheldBelow: () => null,
+    excludedPathsBelow: () => null,
     signal: new AbortController().signal,
     clock: systemClock,
     caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 52_428_800, toolMs: 600_000 },

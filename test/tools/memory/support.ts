@@ -50,7 +50,7 @@ export function noteTask(options: NoteTaskOptions): NoteTask {
     cwd: project,
     roots: [project],
     judged: new Map(),
-    withheldBelow: () => null,
+    excludedPathsBelow: () => null,
     signal: new AbortController().signal,
     clock: systemClock,
     caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 2_000_000, toolMs: 600_000 },

@@ -30,7 +30,7 @@ function scopeOf(directory: string): SearchScope {
 
 /** A context with the rule `deny Read(secret/**)`. */
 const withoutSecret: Pick<ToolContext, 'withheldBelow'> = {
-  withheldBelow: () => (path) =>
+  excludedPathsBelow: () => (path) =>
     path.startsWith('secret/') && path !== 'secret/' ? 'deny rule X' : undefined,
 };
 
@@ -59,7 +59,9 @@ describe('a file that a rule withholds', () => {
       '[no file matches *.rs in .]\n[2 files left out: deny rule X]',
     );
     expect((await at.call('LS', {}, withoutSecret)).text).toBe('a.txt  4 B\nsecret/');
-    const all: Pick<ToolContext, 'withheldBelow'> = { withheldBelow: () => () => 'ask rule Y' };
+    const all: Pick<ToolContext, 'withheldBelow'> = {
+      excludedPathsBelow: () => () => 'ask rule Y',
+    };
     expect((await at.call('LS', {}, all)).text).toBe('[2 entries left out: ask rule Y]');
   });
 

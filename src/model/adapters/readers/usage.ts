@@ -1,4 +1,4 @@
-import { counted, type Usage, type UsageMissing } from '../../../protocol/model.ts';
+import { toCount, type Usage, type UsageMissing } from '../../../protocol/model.ts';
 
 /** Tokens as a server reports them; a field that it did not send is absent. */
 export interface ReportedUsage {
@@ -38,5 +38,5 @@ export function toUsage(reported: ReportedUsage): {
 
 /** A negative number would lift a budget, and sums have to stay finite. */
 function count(tokens: number | undefined): number {
-  return Math.min(counted(tokens), Number.MAX_SAFE_INTEGER);
+  return Math.min(toCount(tokens), Number.MAX_SAFE_INTEGER);
 }

@@ -39,7 +39,7 @@ export const deleteFileTool = defineTool({
       return await withHeldEntry(path, context, async (entry) => {
         const { stats } = entry;
         if (stats === undefined) throw new MusterError('NOT_FOUND', `${path} does not exist`);
-        const withheld = [context.withheldBelow({ asked: path, real: entry.real })];
+        const withheld = [context.excludedPathsBelow({ asked: path, real: entry.real })];
         const { recursive = false } = input;
         const tree = await readFileTree({ ...entry, stats }, { recursive, withheld }, context);
         return await deleteTree(entry, tree, context);

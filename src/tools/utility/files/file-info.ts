@@ -110,7 +110,7 @@ async function describeInside(
 
 function countEntries(path: string, context: ToolContext): string {
   return withHeldDirectory(path, context, (directory, real) => {
-    const withheld = context.withheldBelow({ asked: path, real });
+    const withheld = context.excludedPathsBelow({ asked: path, real });
     const names = firstDirectoryNames(directory.at('.'));
     const count = names.filter((name) => withheld?.(name) === undefined).length;
     const atLeast = names.length === MAX_NAMES ? 'at least ' : '';

@@ -2,7 +2,7 @@ import { closeSync, opendirSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { MusterError } from '../../../base/errors.ts';
 import { plural } from '../../../base/text.ts';
-import type { ToolContext, Withheld } from '../../../protocol/tool.ts';
+import type { ToolContext, PathExclusion } from '../../../protocol/tool.ts';
 import { readEntryStats, type HeldEntry } from '../../../sys/files/entry-in-roots.ts';
 import { holdDirectory, type HeldDirectory } from '../../../sys/files/held-directory.ts';
 import { openHeldFile } from '../../../sys/files/open-in-roots.ts';
@@ -29,7 +29,7 @@ export interface TreeEntry {
 export interface TreeLimits {
   readonly recursive: boolean;
   /** The rules that withhold paths, for each location from which or to which the tree goes. */
-  readonly withheld: readonly (Withheld | null)[];
+  readonly withheld: readonly (PathExclusion | null)[];
 }
 
 /**

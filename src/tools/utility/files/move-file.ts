@@ -95,8 +95,8 @@ async function moveTo(
     throw new MusterError('INVALID_PARAM', message);
   }
   const withheld = [
-    context.withheldBelow({ asked: source, real: from.real }),
-    context.withheldBelow({ asked: destination, real: realTo }),
+    context.excludedPathsBelow({ asked: source, real: from.real }),
+    context.excludedPathsBelow({ asked: destination, real: realTo }),
   ];
   const tree = await readFileTree(from, { recursive, withheld }, context);
   const use = async (to: HeldEntry): Promise<ToolOutput> => {
