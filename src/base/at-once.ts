@@ -1,6 +1,6 @@
 import { deferred, type Deferred } from './async.ts';
 
-/** At most so many pieces of work at a time; the others wait in order. */
+/** Runs at most a given number of pieces of work at a time; the others wait in order. */
 export class AtOnce {
   private free: number;
   private readonly waiting: Deferred<void>[] = [];

@@ -1,17 +1,18 @@
 import { deferred, type Deferred } from './async.ts';
 
+/** Options of a `BatchGate`. */
 export interface BatchGateOptions {
-  /** In this time, in milliseconds, … */
+  /** The period over which pieces are counted, in milliseconds. */
   readonly periodMs: number;
-  /** … so many pieces are many: in the next such time they begin together, … */
+  /** The number of pieces in one period from which the pieces of the next period begin together. */
   readonly threshold: number;
-  /** … each after so many milliseconds at most. */
+  /** The longest time that a piece waits, in milliseconds. */
   readonly maxWaitMs: number;
 }
 
 /**
- * Lets pieces of work begin: each at once while few come, and together while many do, for what costs less so
- * (one that wakes a thread, say, which then does all of them).
+ * Decides when pieces of work begin: each at once while there are few, and several together while there are
+ * many. This suits work that is cheaper together, for example because it wakes a thread.
  */
 export class BatchGate {
   private readonly options: BatchGateOptions;
@@ -23,7 +24,7 @@ export class BatchGate {
     this.options = options;
   }
 
-  /** Resolves when a piece may begin; null: at once. */
+  /** Resolves when a piece may begin; null if it may begin at once. */
   waitForRelease(): Promise<void> | null {
     this.count();
     if (!this.areMany) return null;
@@ -34,7 +35,7 @@ export class BatchGate {
     return this.next.begins.promise;
   }
 
-  /** Lets all that wait begin now. Who awaits it goes on after them. */
+  /** Lets all waiting pieces begin now, and resolves after they have begun. */
   async release(): Promise<void> {
     const { next } = this;
     if (next === null) return;

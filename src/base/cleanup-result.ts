@@ -1,13 +1,16 @@
-/** An entry that a command made under a protected name, and where it is now; null: it is still there, and why. Absolute paths. */
+/**
+ * An entry that a command created under a protected name, and its new location; null with a problem if it could
+ * not be moved. Absolute paths.
+ */
 export type QuarantinedEntry =
   | { readonly path: string; readonly keptAt: string }
   | { readonly path: string; readonly keptAt: null; readonly problem: string };
 
-/** What was found under protected names when a command had ended. */
+/** The changes under protected names that were found after a command. */
 export interface CleanupResult {
   readonly removed: readonly QuarantinedEntry[];
   /** Paths that git wrote with the content of a commit. */
   readonly fromCommits: readonly string[];
-  /** Paths of protected files that git alone has changed or removed, and that are again as they were. Default: none. */
+  /** Paths of protected files that git changed or removed, and that were restored. Default: none. */
   readonly putBack?: readonly string[];
 }

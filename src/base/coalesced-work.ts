@@ -1,6 +1,6 @@
 /**
- * Work that is done for all who have asked for it: at once for the first, and together for those who ask while
- * it runs.
+ * Work that is done for everybody who requested it: at once for the first request, and once for all requests
+ * that come while it runs.
  */
 export class CoalescedWork {
   private readonly work: () => Promise<void>;
@@ -11,7 +11,7 @@ export class CoalescedWork {
     this.work = work;
   }
 
-  /** Settles as the work does, which begins after this call. */
+  /** Requests the work. The promise settles like a run of the work that begins after this call. */
   request(): Promise<void> {
     if (this.next !== null) return this.next;
     if (this.running === null) return this.begin();

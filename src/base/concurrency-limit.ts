@@ -1,6 +1,6 @@
 import { deferred, type Deferred } from './async.ts';
 
-/** Runs pieces of work, so many at a time; the rest wait in order. */
+/** Runs at most `count` pieces of work at a time; the rest wait in order. */
 export class ConcurrencyLimit {
   #free: number;
   readonly #count: number;

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from './clock.ts';
 
-/** A deadline that can be taken back; `cancel` after it fired, or twice, does nothing. */
+/** A deadline that can be cancelled. `cancel` does nothing after the deadline fired or was cancelled. */
 export interface Deadline {
   cancel(): void;
 }
@@ -12,8 +12,8 @@ interface Entry {
 }
 
 /**
- * All deadlines of a process in one binary heap behind one timer, so that thousands of tasks cost
- * no timer each. The timer keeps the process alive only while a deadline stands.
+ * Keeps all deadlines of a process in one binary heap with one timer, so that thousands of tasks need no timer
+ * each. The timer keeps the process alive only while there is a deadline.
  */
 export class Deadlines {
   private readonly heap: Entry[] = [];
@@ -111,7 +111,10 @@ export class Deadlines {
 /** Node caps timers at 2^31 - 1 ms and fires longer ones at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Of one piece of work, `ms` milliseconds from now: unlike a timer, it doesn't count those in which this process was stopped. */
+/**
+ * Starts a single deadline `ms` milliseconds from now. Unlike a timer, it does not count the time in which this
+ * process was stopped.
+ */
 export function startDeadline(ms: number, fire: () => void): Deadline {
   return new Deadlines(systemClock).after(ms, fire);
 }

@@ -1,10 +1,10 @@
 import { lazy } from './lazy.ts';
 
 /**
- * What the letters of a word tell of the tokens it takes, beyond its length: a tokenizer's vocabulary holds
- * the words of English whole, those of French and Spanish mostly, and few of Finnish. Fitted to how o200k
- * parts the words of programs' messages in about a hundred languages, of documents and of code. Of ASCII
- * and Latin letters; can be less than nothing.
+ * Estimates from the letters of a word how many more tokens it takes than its length says. The vocabulary of a
+ * tokenizer contains most words of English, many of French and Spanish, and few of Finnish. The values are
+ * fitted to how o200k splits the words of program messages in about a hundred languages, of documents and of
+ * code. For ASCII and Latin letters; the result may be negative.
  */
 export function estimatePairTokens(text: string, start: number, end: number): number {
   const length = end - start;

@@ -3,8 +3,8 @@ const MOST_SUGGESTIONS = 3;
 const COMPARED = 100;
 
 /**
- * All candidates, nearest to a word first, ties as given: for messages that list what is valid. A common
- * beginning counts: who writes `tasks` means `task_tool` rather than `keys`.
+ * Sorts the candidates by their nearness to a word, and keeps the order of equally near ones: for messages that
+ * list valid values. A common beginning counts: `tasks` is nearer to `task_tool` than to `keys`.
  */
 export function sortByNearness(word: string, candidates: readonly string[]): readonly string[] {
   return candidates
@@ -14,8 +14,8 @@ export function sortByNearness(word: string, candidates: readonly string[]): rea
 }
 
 /**
- * Names that somebody who wrote `name` may have meant, nearest first, at most three; a name that
- * differs by its extension alone is near.
+ * Returns at most three names that the writer of `name` may have meant, nearest first. A name that differs only
+ * by its extension is near.
  */
 export function suggestNames(name: string, candidates: readonly string[]): string[] {
   const wanted = folded(name);

@@ -3,7 +3,10 @@
 /** Most names and words: there is nothing in them to be taken apart. */
 const PLAIN_WORD = /^[a-z]+$/;
 
-/** `parseHTTPHeader_v2` → parse, http, header, v2. What is no letter or digit only separates. */
+/**
+ * Splits an identifier: `parseHTTPHeader_v2` → parse, http, header, v2. All characters except letters and
+ * digits are separators.
+ */
 export function splitIdentifier(name: string): readonly string[] {
   if (PLAIN_WORD.test(name)) return [name];
   return name
@@ -47,7 +50,7 @@ const SUFFIXES: readonly (readonly [string, string, number])[] = [
   ['y', 'i', 4],
 ];
 
-/** A light stem: a prefix that the common inflections of an English word share. */
+/** Returns a light stem: a prefix that the common inflections of an English word share. */
 export function stem(word: string): string {
   if (word.length <= 3 || WHOLE.has(word) || !/^[a-z]+$/.test(word)) return word;
   const singular = withoutPlural(word);

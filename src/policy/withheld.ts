@@ -21,7 +21,7 @@ export interface SearchedDirectory {
  * directory above, too. Ask rules count, but for those that the call was asked about as a whole. Null
  * where no rule can mean anything there.
  */
-export function withheldBelow(
+export function excludedPathsBelow(
   call: JudgedCall,
   { rights, home }: { readonly rights: Rights; readonly home: string },
   directory: SearchedDirectory,

@@ -2,8 +2,7 @@ import { sanitizeForTerminal } from '../base/terminal-text.ts';
 
 /**
  * Returns the output of a program as it would look on a screen at the end: without escape sequences and control
- * characters except tab and line feed. Of a line that carriage returns overwrote, only the last version
- * remains.
+ * characters except tab and line feed. If carriage returns overwrote a line, only its last version remains.
  */
 export function plainText(text: string): string {
   const plain = sanitizeForTerminal(text, 'plain');

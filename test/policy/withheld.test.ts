@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pathCouldMatch } from '../../src/policy/path-pattern.ts';
-import { guardedBelow, withheldBelow } from '../../src/policy/withheld.ts';
+import { guardedBelow, excludedPathsBelow } from '../../src/policy/withheld.ts';
 import { HOME, ROOT, call, path, rights, type RuleTexts } from './support.ts';
 
 function kept(texts: RuleTexts, tool: string, below = '', asked = below) {
   const searched = call(tool, 'read', { reads: [path(asked, below)] });
   const at = (part: string): string => (part === '' ? ROOT : `${ROOT}/${part}`);
   const directory = { asked: at(asked), real: at(below) };
-  return withheldBelow(searched, { rights: rights('default', texts), home: HOME }, directory);
+  return excludedPathsBelow(searched, { rights: rights('default', texts), home: HOME }, directory);
 }
 
 describe('what a call for a directory may not see of it', () => {

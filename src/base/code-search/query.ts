@@ -21,8 +21,8 @@ export interface Query {
   /** Kinds of files that the question asks for. They are not ranked down. */
   readonly kinds: ReadonlySet<FileKind>;
   /**
-   * Whether it asks where something is done, rather than reporting a fault. Such a question describes the
-   * code, so names tell more; a report describes what is seen.
+   * True if the question asks where something is done, and false if it reports a fault. A question for a
+   * location describes the code, so names are more telling; a report describes what is seen.
    */
   readonly asksForLocation: boolean;
 }
@@ -71,7 +71,7 @@ export function readQuery(question: string): Query {
   };
 }
 
-/** Whether a question says what is looked for. */
+/** Tells whether a question contains anything to search for. */
 export function hasSearchTerms({ terms, paths }: Query): boolean {
   return paths.length > 0 || terms.some(isSearchTerm);
 }
@@ -84,7 +84,7 @@ export function removePaths(question: string): string {
   return question.replace(PATH, ' ');
 }
 
-/** Whether the question itself has a term. A pair is only a hint. */
+/** Tells whether the question itself contains a term. A pair is only a hint. */
 export function isLiteralTerm({ kind }: QueryTerm): boolean {
   return kind !== 'pair';
 }

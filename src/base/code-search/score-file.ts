@@ -10,7 +10,7 @@ export interface SearchedFile {
   readonly path: string;
   /** The length of the part of its text that counts. */
   readonly size: number;
-  /** How often it has each term of the query; null when it has none. */
+  /** The number of occurrences of each term of the query; null if there are none. */
   readonly counts: Uint16Array | null;
 }
 
@@ -77,7 +77,7 @@ export function selectWeights({ asksForLocation: asksForPlace }: Query): Weights
 /** A file with what its path says about it. */
 export interface TypedFile extends SearchedFile {
   readonly kind: FileKind;
-  /** Whether its language is known. */
+  /** True if its language is known. */
   readonly isCode: boolean;
 }
 
@@ -101,7 +101,7 @@ export interface UnopenedScore {
   readonly lengthBonus: number;
 }
 
-/** What a file is scored by. */
+/** The input for scoring a file. */
 export interface ScoringInput {
   readonly query: Query;
   readonly terms: readonly WeighedTerm[];
@@ -183,7 +183,7 @@ function matchPath(path: string, terms: readonly WeighedTerm[]) {
   return { inPath, inName, inDirectory };
 }
 
-/** Whether a question means this path: by all of it, by its end, or by a directory above it. */
+/** Tells whether a question names this path: by its full path, its end, or a directory above it. */
 function isNamedBy(path: string, wanted: string): boolean {
   return (
     path === wanted ||

@@ -11,7 +11,7 @@ export interface WeighedTerm extends QueryTerm {
   readonly worth: number;
 }
 
-/** How well the sections of a file answer a query. */
+/** Scores of the sections of a file for a query. */
 export interface SectionScores {
   /** BM25 of the best section. */
   readonly section: number;

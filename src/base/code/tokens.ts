@@ -28,7 +28,7 @@ export function findTokenAround(
   return [start, end];
 }
 
-/** Whether a run of characters is an identifier or a word. Single letters and numbers are neither. */
+/** Tells whether a run of characters is an identifier or a word. Single letters and numbers are neither. */
 export function isToken(text: string): boolean {
   return text.length > 1 && text.length <= MAX_TOKEN_CHARS && classAt(text, 0) === START;
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { join } from 'node:path/posix';
 import { isInside, pathsOf, type JudgedCall, type PathCaution } from '../../policy/call.ts';
 import { CAUTIONS } from '../../policy/floor.ts';
-import { guardedBelow, withheldBelow, type SearchedDirectory } from '../../policy/withheld.ts';
+import { guardedBelow, excludedPathsBelow, type SearchedDirectory } from '../../policy/withheld.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { FileAccess, PathExclusion } from '../../protocol/tool.ts';
 import { findGitControlPaths } from '../../sys/git/control-paths.ts';
@@ -41,7 +41,7 @@ export function fileAccess(
     roots: openRoots(call, rights.roots),
     judged: new Map(judged),
     excludedPathsBelow: (directory) => {
-      const ruled = withheldBelow(call, { rights, home }, directory);
+      const ruled = excludedPathsBelow(call, { rights, home }, directory);
       if (call.kind !== 'edit') return ruled;
       const guarded = guardedBelow(directory, { roots: rights.roots, stateDirectories });
       const cautious = cautionBelow(directory, { roots: rights.roots, home });

@@ -3,7 +3,7 @@ import { systemErrorCode } from '../../base/errors.ts';
 
 const MAX_ENTRIES = 2000;
 
-/** The entries of a directory to choose from, the first 2,000; none when it cannot be read. */
+/** Returns the first 2,000 names in a directory, for suggestions; empty if the directory cannot be read. */
 export function firstDirectoryNames(directory: string): string[] {
   try {
     const names: string[] = [];

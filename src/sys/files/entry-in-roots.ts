@@ -6,24 +6,24 @@ import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { requirePathInRoots, type OpenScope } from './open-in-roots.ts';
 import { isInside } from './paths.ts';
 
-/** An entry of a directory, by its own name: where that is a link, the link and not what it leads to. */
+/** An entry of a directory by its own name. If the entry is a link, this is the link and not its target. */
 export interface HeldEntry {
-  /** Held as long as the entry is in use. */
+  /** The directory, which is held as long as the entry is in use. */
   readonly directory: HeldDirectory;
   readonly name: string;
-  /** Absolute, without links but for itself. */
+  /** The absolute path, without links except the entry itself. */
   readonly real: string;
   /** The root that holds it. */
   readonly root: string;
-  /** Undefined: there is none of that name. */
+  /** Undefined if there is no entry of that name. */
   readonly stats: BigIntStats | undefined;
 }
 
 /**
- * Do something with an entry inside the roots, for what works on names: moving, deleting. What is used is
- * what was judged: a link only by a path that has no other link in it, since what was judged of it is
- * that path and where it leads. No entry is a root, or holds one. Throws MusterError: INVALID_PARAM,
- * NOT_FOUND, PERMISSION_DENIED, CONFLICT.
+ * Calls `use` with an entry inside the roots, for operations on names such as moving and deleting. The entry is
+ * the one that was judged: a link is accepted only by a path without other links, because the decision was
+ * about that path and its target. An entry that is a root, or contains one, is refused. Throws MusterError:
+ * INVALID_PARAM, NOT_FOUND, PERMISSION_DENIED, CONFLICT.
  */
 export async function withHeldEntry<T>(
   path: string,
@@ -57,7 +57,7 @@ export async function withHeldEntry<T>(
   }
 }
 
-/** What an entry is at this moment; undefined: it is not there. */
+/** Returns the present stats of an entry; undefined if it does not exist. */
 export function readEntryStats(directory: HeldDirectory, name: string): BigIntStats | undefined {
   return lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false });
 }

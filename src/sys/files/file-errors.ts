@@ -18,7 +18,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   EMFILE: ['LIMIT_EXCEEDED', 'cannot be opened: too many open files'],
 };
 
-/** A failure of the file system as an error that names the file and says what is wrong with it. */
+/** Converts a failure of the file system to an error that names the file and the problem. */
 export function toFileError(path: string, thrown: unknown): MusterError {
   if (thrown instanceof MusterError) return thrown;
   const known = SYSTEM_ERRORS[systemErrorCode(thrown) ?? ''];
@@ -29,7 +29,7 @@ export function toFileError(path: string, thrown: unknown): MusterError {
   return new MusterError(code, `${path} ${message}`, { cause: thrown });
 }
 
-/** What something in the file system is, for messages: `a FIFO`, `a directory`. */
+/** Describes the type of a file for messages: `a FIFO`, `a directory`. */
 export function describeFileType(stats: Stats | BigIntStats): string {
   if (stats.isFile()) return 'a file';
   if (stats.isDirectory()) return 'a directory';

@@ -5,8 +5,9 @@ const PLAIN = /^[\x21-\x7e]*$/;
 const DROPPED_AT_THE_END = '. ';
 
 /**
- * A name as the most forgiving file system compares it: case, width, composition, invisible characters
- * and what is dropped at its end left out (CVE-2025-59944 and its kind).
+ * Returns a name in the form in which the most tolerant file system compares it: without differences in case,
+ * width and composition, invisible characters, and the characters dropped at its end (CVE-2025-59944 and
+ * similar).
  */
 export function foldFileName(name: string): string {
   const folded = PLAIN.test(name)
@@ -17,10 +18,10 @@ export function foldFileName(name: string): string {
   return folded.slice(0, end);
 }
 
-/** The 8.3 name that Windows file systems, below WSL too, give a long one: `GIT~1`, `MCP~1.JSO`. */
+/** The 8.3 name that Windows file systems (also below WSL) give to a long name: `GIT~1`, `MCP~1.JSO`. */
 const SHORT_NAME = /^([^.~]{1,6})~\d+(?:\.([^.]{0,3}))?$/;
 
-/** Whether a folded name may be the short form of another folded name. */
+/** Tells whether a folded name may be the short form of another folded name. */
 export function mayBeShortNameOf(name: string, long: string): boolean {
   const match = SHORT_NAME.exec(name);
   if (match === null) return false;

@@ -4,23 +4,23 @@ import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { listSecretPaths } from './secret-paths.ts';
 
-/** What package managers and git fill with hard links to their own stores. */
+/** Directories that package managers and git fill with hard links to their own stores. */
 const LINKED_DIRECTORIES =
   /\/(?:node_modules|\.pnpm-store|site-packages|\.git\/(?:[^/]+\/)*objects)\//;
-/** Entries of one secret directory that are looked at, and directories within it. */
+/** The number of entries of one secret directory that are checked, and the depth of directories within it. */
 const MAX_ENTRIES = 500;
 const MAX_DEPTH = 2;
-/** How long the secrets that were found are taken to be all. */
+/** The time for which the list of secrets is reused. */
 const KNOWN_MS = 10_000;
 
 /**
- * Whether a file that was opened by a path inside the roots may as well be one outside of them: it has
- * another name (a hard link), and no directory of packages or git objects explains that. Such a file is
- * asked of a person, for reading and for writing.
+ * Tells whether a file that was opened by a path inside the roots may also be a file outside of them: it has
+ * another name (a hard link), and no directory of packages or git objects explains that. A person is asked
+ * before such a file is read or written.
  *
- * pnpm, bun, uv and git make hard links by the thousand, and asking for each would be no use to anybody:
- * what lies in their directories is free, unless it belongs to another user than its directory does, or
- * is one of the known secrets of the home directory or the system.
+ * pnpm, bun, uv and git make thousands of hard links, and a question for each would help nobody. Files in their
+ * directories are therefore allowed, unless they belong to another user than their directory, or are one of the
+ * known secrets of the home directory or the system.
  */
 export function hasSuspiciousLinks(real: string, stats: BigIntStats): boolean {
   if (!stats.isFile() || stats.nlink <= 1n) return false;
@@ -28,7 +28,7 @@ export function hasSuspiciousLinks(real: string, stats: BigIntStats): boolean {
   return ownerOf(dirname(real)) !== stats.uid || knownSecrets().has(identity(stats));
 }
 
-/** The same for a path that is not opened yet; false for what is not there. */
+/** Does the same check for a path that is not open; false if nothing is there. */
 export function pathHasSuspiciousLinks(real: string): boolean {
   const stats = look(real);
   return stats !== undefined && hasSuspiciousLinks(real, stats);

@@ -13,36 +13,38 @@ import { join, relative, sep } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Linux: a descriptor that names a place only; needs no right to read the directory. */
+/** Linux: opens a descriptor that only refers to a location. It needs no right to read the directory. */
 const O_PATH = 0o10000000;
 
-/** A directory that stays the same one, whatever happens to the names above it. */
+/** A directory that stays the same even if a directory above it is renamed or replaced. */
 export interface HeldDirectory {
-  /** The path by which an entry of it is reached. */
+  /** Returns the path by which to reach an entry. */
   at(name: string): string;
   /**
-   * To be called after an entry was opened, with what `fstat` says of it: throws `ELOOP` when the way to
-   * it has changed.
+   * Must be called after an entry was opened, with the result of `fstat`. Throws `ELOOP` if the path to it has
+   * changed.
    */
   verify(opened?: OpenedEntry): void;
   close(): void;
 }
 
+/** An opened entry of the directory. */
 export interface OpenedEntry {
   readonly name: string;
   readonly stats: BigIntStats;
 }
 
+/** Options for holding a directory. */
 export interface HoldOptions {
-  /** Make what is missing on the way. Default false. */
+  /** True to create missing directories on the way. Default: false. */
   readonly create?: boolean;
-  /** Permission bits of what is made. Default: as the umask has it. */
+  /** Permission bits of created directories. Default: as the umask says. */
   readonly mode?: number;
 }
 
 /**
- * Hold `directory` (absolute, no links expected in it), which is `root` or lies below it. Throws the
- * system's error; `ELOOP` or `ENOTDIR` where a link turned up on the way.
+ * Holds `directory` (absolute, without links), which is `root` or lies below it. Throws the system's error;
+ * `ELOOP` or `ENOTDIR` if there is a link on the way.
  */
 export function holdDirectory(
   root: string,
@@ -60,8 +62,8 @@ function hasDescriptorPaths(): boolean {
 }
 
 /**
- * Linux: hold its descriptor. A link on the way is an error, above the root, too, where another root may
- * hold it.
+ * Holds a directory by its descriptor (Linux). A link on the way is an error, even above the root, which
+ * another root may contain.
  */
 export function holdByDescriptor(
   root: string,
@@ -79,8 +81,8 @@ export function holdByDescriptor(
 const HOLD = O_PATH | O_DIRECTORY | O_NOFOLLOW;
 
 /**
- * By its whole path at once: what was opened is the directory of that name, and no link was followed,
- * when the kernel calls it so (proc(5), /proc/pid/fd). Undefined where that does not show.
+ * Opens a directory by its full path. It is the directory of that name, and no link was followed, if the kernel
+ * reports the same path (proc(5), /proc/pid/fd). Returns undefined otherwise.
  */
 function openAsNamed(directory: string): number | undefined {
   let fd: number | undefined;
@@ -95,7 +97,7 @@ function openAsNamed(directory: string): number | undefined {
   return undefined;
 }
 
-/** Each component below its parent's descriptor, from the root of the file system on. */
+/** Opens each component relative to its parent's descriptor, from the root of the file system on. */
 function openStepByStep(root: string, directory: string, options: HoldOptions): number {
   let fd = openSync('/', HOLD);
   const enter = (name: string, how: HoldOptions): void => {
@@ -123,7 +125,10 @@ function openBelow(path: string, { create = false, mode }: HoldOptions): number 
   return openSync(path, HOLD);
 }
 
-/** Elsewhere: go by name, and afterwards look whether the name still means the same directory. */
+/**
+ * Holds a directory by its path (systems other than Linux), and checks afterwards that the name still means the
+ * same directory.
+ */
 export function holdByIdentity(
   root: string,
   directory: string,

@@ -7,12 +7,13 @@ const SHARED = 'memory';
 const OWN = 'agent-memory';
 const LOCAL = '-local';
 
-/** An agent's directory has a name of so many bytes at most, whatever the agent is called. */
+/** The maximum length of the name of an agent's directory in bytes. */
 const MAX_NAME_BYTES = 100;
 
-/** Whose notes; the same words as in the protocol, which is no neighbour to import from. */
+/** The owner of the notes. The protocol defines the same names, but this module cannot import it. */
 type Scope = 'user' | 'project' | 'local';
 
+/** The directories that contain the directories of notes. */
 export interface MemoryBases {
   /** The user's configuration directory. Absolute, without links. */
   readonly user: string;
@@ -21,8 +22,8 @@ export interface MemoryBases {
 }
 
 /**
- * The directory of notes of a scope, or there of an agent by the word that is typed for it; `base` is
- * the one of `bases` that it lies in. Pure.
+ * Returns the directory of notes of a scope, or of an agent (by its typed name) in that scope; `base` is the
+ * entry of `bases` that contains it. Pure.
  */
 export function locateMemoryDirectory(
   scope: Scope,
@@ -40,19 +41,19 @@ interface MemoryDirectory {
   readonly scope: Scope;
   readonly owner: string | null;
   readonly base: string;
-  /** Holds all directories of this kind and scope, or is the one. */
+  /** The directory of all notes of this kind and scope, which may be the directory itself. */
   readonly top: string;
   readonly directory: string;
 }
 
-/** Where a project keeps the directories of agents, below its root; not all are there. */
+/** The directories of agents' notes in a project, relative to its root. They may not exist. */
 export const PROJECT_MEMORY_DIRECTORIES: readonly string[] = [OWN, `${OWN}${LOCAL}`].map((name) =>
   join('.muster', name),
 );
 
 /**
- * One name for all spellings of an agent, who are one whatever the case; a `:` is no character of a
- * name everywhere, and `+` is none of an agent's word.
+ * Returns one directory name for all spellings of an agent's name, whose case does not matter. `:` is not
+ * allowed in names on every system, and `+` does not occur in names of agents.
  */
 function ownerName(agent: string): string {
   const name = agent.normalize('NFC').toLowerCase().replaceAll(':', '+').replaceAll('/', '+');

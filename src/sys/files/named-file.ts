@@ -4,14 +4,15 @@ import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { toFileError, describeFileType } from './file-errors.ts';
 import { expandHome } from './paths.ts';
 
+/** Options for reading a file that a person named. */
 export interface NamedFileOptions {
-  /** Ends the reading at once, also that of a pipe which nobody writes to. */
+  /** Stops reading at once, even from a pipe that nobody writes to. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The content of a file or a pipe that a person named (`~` is the home directory), piece by piece. A pipe that
- * nobody writes to is waited for without holding up anything else. Throws MusterError that begins with the path.
+ * Reads a file or pipe that a person named (`~` is the home directory) piece by piece. Waiting for a pipe that
+ * nobody writes to blocks nothing else. Throws MusterError with a message that begins with the path.
  */
 export async function* readNamedFileChunks(
   named: string,
@@ -29,7 +30,10 @@ export async function* readNamedFileChunks(
   }
 }
 
-/** All of it; LIMIT_EXCEEDED for more than `maxBytes`, read no further than that. Throws as `namedFileChunks`. */
+/**
+ * Reads the full content. Throws LIMIT_EXCEEDED for more than `maxBytes`, and reads no further; otherwise
+ * throws like `readNamedFileChunks`.
+ */
 export async function readNamedFile(
   path: string,
   { maxBytes, ...options }: NamedFileOptions & { readonly maxBytes: number },
@@ -50,8 +54,8 @@ export async function readNamedFile(
 }
 
 /**
- * Whether there is a file or a pipe to read, looking through links. Throws MusterError that says what is there
- * instead: a directory, a device, a link to nothing.
+ * Tells whether there is a file or pipe at a path, following links. Throws MusterError if there is something
+ * else: a directory, a device, or a link to nothing.
  */
 export function hasReadableFile(path: string): boolean {
   try {
@@ -88,7 +92,7 @@ async function openNamed(path: string, signal: AbortSignal | undefined): Promise
   return createReadStream(path, options);
 }
 
-/** Non-blocking: the opening of a pipe waits for a writer otherwise, and hears no signal. */
+/** Opens without blocking: opening a pipe would otherwise wait for a writer and ignore the signal. */
 function openNow(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -7,24 +7,28 @@ import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { isSystemPath, findPathProblem, findRoot } from './paths.ts';
 import { resolveInRoots, type PathResolution } from './real-path.ts';
 
-/** How often a way that changes under us is walked again before we give up. */
+/** The number of times that a path that changes during the check is resolved again. */
 const MAX_ATTEMPTS = 40;
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** Where files may be opened. A tool's context is one. */
+/** The directories in which files may be opened. The context of a tool call has this form. */
 export interface OpenScope {
   /** Absolute and real. */
   readonly roots: readonly string[];
-  /** What was decided about paths, absolute and as asked: one that leads elsewhere since is not opened. */
+  /**
+   * The decisions about paths, by absolute path as requested. A path that leads elsewhere since then is not
+   * opened.
+   */
   readonly judged?: ReadonlyMap<string, JudgedPath>;
 }
 
-/** The same as in the protocol, which is no neighbour to import from. */
+/** The decision about one path. The protocol defines the same type, but this module cannot import it. */
 interface JudgedPath {
   readonly real: string;
   readonly mayHaveOtherNames: boolean;
 }
 
+/** An open file. */
 export interface OpenFile {
   readonly fd: number;
   /** Absolute, without links. */
@@ -33,10 +37,10 @@ export interface OpenFile {
 }
 
 /**
- * Open a regular file inside the roots for reading. Links are followed as long as they lead to a
- * place inside; what is opened is reached without any link, so that nothing can be slipped in between
- * the check and the opening. A file with other names (hard links) only where that was judged. The
- * caller closes `fd`. Throws MusterError: INVALID_PARAM, NOT_FOUND, PERMISSION_DENIED, CONFLICT.
+ * Opens a regular file inside the roots for reading. Links are followed if they lead to a location inside. The
+ * file is then opened by a path without links, so that nothing can be exchanged between the check and the
+ * opening. A file with other names (hard links) is opened only if that was judged. The caller closes `fd`.
+ * Throws MusterError: INVALID_PARAM, NOT_FOUND, PERMISSION_DENIED, CONFLICT.
  */
 export function openFileInRoots(path: string, place: OpenScope): OpenFile {
   return untilSteady(path, () => {
@@ -54,8 +58,8 @@ export function openFileInRoots(path: string, place: OpenScope): OpenFile {
 }
 
 /**
- * The same for an entry of a directory that is held (see `inDirectory`): `real` is absolute, without
- * links and lies in it. For many of one directory.
+ * Does the same for an entry of a held directory (see `withHeldDirectory`), for many files of one directory.
+ * `real` is absolute, without links, and lies in the directory.
  */
 export function openHeldFile(directory: HeldDirectory, real: string, place: OpenScope): OpenFile {
   try {
@@ -81,8 +85,8 @@ function openEntry(path: string, directory: HeldDirectory, real: string): OpenFi
 }
 
 /**
- * Do something in a directory inside the roots that is held while `act` runs; its entries are reached
- * through `directory.at(name)`. Throws MusterError as `openFileInRoots` does.
+ * Calls `act` with a directory inside the roots that is held meanwhile; its entries are reached through
+ * `directory.at(name)`. Throws MusterError like `openFileInRoots`.
  */
 export function withHeldDirectory<T>(
   path: string,
@@ -103,7 +107,7 @@ export function withHeldDirectory<T>(
   });
 }
 
-/** A link that turned up on the way after it was resolved: resolve and judge it again. */
+/** Repeats the attempt if a link appeared on the path after it was resolved. */
 function untilSteady<T>(path: string, attempt: () => T): T {
   for (let attempts = 1; ; attempts += 1) {
     try {
@@ -116,7 +120,7 @@ function untilSteady<T>(path: string, attempt: () => T): T {
   }
 }
 
-/** The real path and the root that holds it. Throws what is wrong with it. */
+/** Returns the real path and the root that contains it. Throws MusterError if the path is not allowed. */
 export function requirePathInRoots(
   path: string,
   { roots, judged }: OpenScope,
@@ -190,7 +194,7 @@ function requireDirectory(path: string, stats: BigIntStats): void {
   throw new MusterError('INVALID_PARAM', `${path} is ${describeFileType(stats)}, not a directory`);
 }
 
-/** What was resolved is no link, unless it has become one since. */
+/** Throws if a resolved path has become a link since. */
 function requireSteady(stats: BigIntStats): void {
   if (stats.isSymbolicLink()) throw Object.assign(new Error('a link'), { code: 'ELOOP' });
 }

@@ -1,11 +1,11 @@
 import { lstatSync, type Stats } from 'node:fs';
 
-/** How the files that this process has written were left, by path. */
+/** The state in which this process left the files that it wrote, by path. */
 const written = new Map<string, string>();
-/** The oldest are forgotten first: what matters is what was written while a command ran. */
+/** The oldest entries are forgotten first: only writes during a running command matter. */
 const MOST = 2_000;
 
-/** Notes that Muster itself, and no command, has written the file. `path`: absolute, real. */
+/** Records that Muster itself, and no command, has written the file. `path`: absolute, real. */
 export function recordOwnWrite(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
@@ -15,7 +15,7 @@ export function recordOwnWrite(path: string): void {
   if (written.size > MOST && oldest !== undefined) written.delete(oldest);
 }
 
-/** Whether the file is as Muster itself left it. */
+/** Tells whether the file is unchanged since Muster wrote it. */
 export function isOwnWrite(path: string, stats: Stats): boolean {
   return written.get(path) === stateOf(stats);
 }

@@ -1,12 +1,12 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** None of what is missing or no directory. */
+/** Returns the names in a directory; empty if it cannot be listed. */
 export function directoryNames(directory: string): readonly string[] {
   return readDirectoryNames(directory) ?? [];
 }
 
-/** Null: it is missing, no directory, or can't be listed. */
+/** Returns the names in a directory; null if it is missing, not a directory, or not readable. */
 export function readDirectoryNames(directory: string): readonly string[] | null {
   try {
     return readdirSync(directory);
@@ -16,6 +16,7 @@ export function readDirectoryNames(directory: string): readonly string[] | null 
   }
 }
 
+/** Returns the stats of an entry without following a link; undefined if it cannot be inspected. */
 export function lstatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -25,6 +26,7 @@ export function lstatIfPresent(path: string): Stats | undefined {
   }
 }
 
+/** Returns the real path; undefined if the path does not exist or is a link to nothing. */
 export function realPathIfPresent(path: string): string | undefined {
   try {
     return realpathSync.native(path);
@@ -34,7 +36,7 @@ export function realPathIfPresent(path: string): string | undefined {
   }
 }
 
-/** The path by the real one of the directory that it is missing in. */
+/** Returns a missing path with its directory resolved; undefined if the directory does not exist either. */
 export function resolveMissingPath(missing: string | undefined): string | undefined {
   const parent = missing === undefined ? undefined : realPathIfPresent(dirname(missing));
   return missing === undefined || parent === undefined
@@ -42,7 +44,7 @@ export function resolveMissingPath(missing: string | undefined): string | undefi
     : join(parent, basename(missing));
 }
 
-/** The first part of a path (absolute) that is a link; undefined: none is, as far as it is there. */
+/** Returns the first directory in a path (absolute) that is a link; undefined if there is none. */
 export function findFirstLink(path: string): string | undefined {
   let at = '/';
   for (const name of dirname(path).split('/')) {
@@ -54,7 +56,7 @@ export function findFirstLink(path: string): string | undefined {
   return undefined;
 }
 
-/** What is reached through a link is something else. */
+/** Tells whether something exists at a path that has no link above it. */
 export function existsWithoutLinks(path: string): boolean {
   return findFirstLink(path) === undefined && lstatIfPresent(path) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** Names and parts of paths (`.git`, `.config/gh`), to be looked for anywhere in a path. */
+/** Names and partial paths (`.git`, `.config/gh`) that can be found anywhere in a path. */
 export class PathParts {
   readonly #byLastName: ReadonlyMap<string, readonly (readonly string[])[]>;
 
@@ -7,7 +7,7 @@ export class PathParts {
     this.#byLastName = Map.groupBy(parts, (names) => names.at(-1) ?? '');
   }
 
-  /** Whether one of them ends with the name at `index`. */
+  /** Tells whether one of them ends with the name at `index`. */
   endAt(names: readonly string[], index: number): boolean {
     const candidates = this.#byLastName.get(names[index] ?? '');
     return (

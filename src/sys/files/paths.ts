@@ -5,14 +5,14 @@ import { lazy } from '../../base/lazy.ts';
 
 export { isInside };
 
-/** The kernel's own limit for a whole path, in bytes. */
+/** The kernel's limit for a path, in bytes. */
 const MAX_PATH_BYTES = 4096;
-/** What lies here is no file of a workspace, whatever the roots say. */
+/** Directories whose entries never count as files of a workspace. */
 const SYSTEM_DIRECTORIES = ['/proc', '/sys', '/dev'];
 const PLAIN_NAME = /^[ -~]*$/;
 const CONTROL_CHARACTERS = lazy(() => /\p{Cc}|\p{Bidi_Control}/u);
 
-/** The root that holds `path`, the innermost one; undefined when it is outside all of them. */
+/** Returns the innermost root that contains `path`; undefined if there is none. */
 export function findRoot(path: string, roots: readonly string[]): string | undefined {
   let best: string | undefined;
   for (const root of roots) {
@@ -21,7 +21,7 @@ export function findRoot(path: string, roots: readonly string[]): string | undef
   return best;
 }
 
-/** What makes a path unusable as it stands, in words that follow its name; undefined: nothing. */
+/** Returns the reason why a path cannot be used, in words that follow its name; undefined if there is none. */
 export function findPathProblem(path: string): string | undefined {
   if (path.trim() === '') return 'is empty';
   if (path.includes('\0')) return 'contains a NUL character';
@@ -32,30 +32,36 @@ export function findPathProblem(path: string): string | undefined {
 }
 
 /**
- * The path with the home directory in place of a leading `~`, alone or before a `/`. Nothing else is expanded:
- * `~name` is a name.
+ * Replaces a leading `~`, alone or before a `/`, by the home directory. Nothing else is expanded: `~name` is an
+ * ordinary name.
  */
 export function expandHome(path: string, home: string = homedir()): string {
   if (path === '~') return home;
   return path.startsWith('~/') ? join(home, path.slice(2)) : path;
 }
 
-/** The absolute path that `path` means in `cwd`: `~` is the home directory, `..` is taken by name. */
+/**
+ * Returns the absolute path that `path` means in `cwd`. `~` is the home directory, and `..` is applied without
+ * following links.
+ */
 export function toAbsolutePath(path: string, cwd: string, home?: string): string {
   return resolve(cwd, expandHome(path, home));
 }
 
-/** `/dev/null` among them: commands may write to it, and no tool has a use for it as a file. */
+/**
+ * Tells whether a path lies in a system directory. This includes `/dev/null`, which commands may write to, but
+ * no tool needs as a file.
+ */
 export function isSystemPath(path: string): boolean {
   return SYSTEM_DIRECTORIES.some((directory) => isInside(directory, path));
 }
 
-/** A path as a person reads it: relative to `cwd` where that is shorter, odd characters escaped. */
+/** Formats a path for people: relative to `cwd` if it lies there, with unusual characters escaped. */
 export function displayPath(path: string, cwd: string): string {
   return displayName(isInside(cwd, path) ? relative(cwd, path) || '.' : path);
 }
 
-/** A name from the disk as it stands, or quoted when it holds line ends, controls or the like. */
+/** Returns a name from the disk, quoted if it contains line ends, control characters or similar. */
 export function displayName(name: string): string {
   if (PLAIN_NAME.test(name)) return name;
   return CONTROL_CHARACTERS().test(name) ? JSON.stringify(name) : name;

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * The directories of the project that `cwd` (absolute) lies in: itself and those above it, up to the
- * root of its repository, which is the last; outside of a repository itself alone.
+ * Lists the directories of the project that contains `cwd` (absolute): `cwd` and the directories above it, up
+ * to the root of its repository, which is the last. Outside a repository, only `cwd`.
  */
 export function listProjectDirectories(cwd: string): readonly string[] {
   const chain: string[] = [];
@@ -14,12 +14,12 @@ export function listProjectDirectories(cwd: string): readonly string[] {
   }
 }
 
-/** Where the project begins that `cwd` lies in. */
+/** Returns the root of the project that contains `cwd`. */
 export function projectRoot(cwd: string): string {
   return listProjectDirectories(cwd).at(-1) ?? cwd;
 }
 
-/** Whether something is there; what cannot be looked at counts as not there. Costs no error. */
+/** Tells whether something exists at a path; false if it cannot be inspected. Does not throw. */
 function exists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;

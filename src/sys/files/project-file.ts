@@ -8,11 +8,13 @@ import { hashContent } from './read-file.ts';
 import { resolveInRoots } from './real-path.ts';
 
 /**
- * What a file of a project is read as: trust is given for this alone, and not for what it also holds.
- * `memory`: the notes of an agent, which change as it works; they are trusted by path, and stay data.
+ * The purpose for which a file of a project is read. Trust is given for this purpose only, even if the file
+ * contains other things. `memory`: the notes of an agent, which change as it works; they are trusted by path,
+ * and remain data.
  */
 export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill' | 'template' | 'memory';
 
+/** The identity of a file of a project. */
 export interface ProjectFileName {
   readonly kind: ProjectFileKind;
   /**
@@ -22,26 +24,32 @@ export interface ProjectFileName {
   readonly path: string;
 }
 
+/** The decision about a file. `trustedOn`: the time (ISO 8601) at which its former content was trusted. */
 export type TrustVerdict =
   | { readonly state: 'trusted' }
   | { readonly state: 'new' }
   /** `trustedOn`: when its former content was trusted, ISO 8601. */
   | { readonly state: 'changed'; readonly trustedOn: string };
 
-/** Who says whether a file of a project may act (docs/trust.md). */
+/** Decides whether a file of a project may take effect (docs/trust.md). */
 export interface ProjectTrust {
-  /** `hash` reads the file, and is called only where the verdict hangs on what it holds. Never throws. */
+  /** Judges a file. `hash` reads it, and is called only if the verdict depends on its content. Never throws. */
   judge(file: ProjectFileName, hash: () => string): TrustVerdict;
 }
 
+/** A request to read a file of a project. */
 export interface ProjectFileRequest extends ProjectFileName {
-  /** Real path of the directory that no link may lead out of. */
+  /** The real path of the directory that no link may lead out of. */
   readonly boundary: string;
   readonly maxBytes: number;
 }
 
+/** A verdict on a file that may not take effect. */
 export type UntrustedVerdict = Exclude<TrustVerdict, { state: 'trusted' }>;
 
+/**
+ * The result of reading a file of a project. `refused`: it cannot or must not be read; `reason` is a sentence.
+ */
 export type ProjectFileReading =
   | { readonly kind: 'absent' }
   | { readonly kind: 'untrusted'; readonly verdict: UntrustedVerdict }
@@ -50,9 +58,9 @@ export type ProjectFileReading =
   | { readonly kind: 'read'; readonly bytes: Buffer };
 
 /**
- * A file of a project, when the user has trusted just this content of it. Only a regular file is read,
- * no larger than said, that no link leads to from outside; one that nobody has trusted is not even
- * opened. What was judged and what is given back are the same bytes.
+ * Reads a file of a project if the user has trusted exactly this content. Only a regular file of limited size
+ * is read, and only if no link leads out of the project. A file that nobody has trusted is not even opened. The
+ * bytes that are returned are the bytes that were judged.
  */
 export function readProjectFile(
   request: ProjectFileRequest,
@@ -62,12 +70,15 @@ export function readProjectFile(
   return files.read(request);
 }
 
-/** Reads as `readProjectFile` does. */
+/** Reads several files of a project. */
 export interface ProjectFiles extends Disposable {
   read(request: ProjectFileRequest): ProjectFileReading;
 }
 
-/** For many files: the directory of the last one is held, so that the next one in it is found at once. */
+/**
+ * Opens a reader for many files. It holds the directory of the last file, so that the next file in it is found
+ * at once.
+ */
 export function openProjectFiles(trust: ProjectTrust): ProjectFiles {
   let held: HeldPlace | undefined;
   const release = (): void => {
@@ -94,7 +105,7 @@ export function openProjectFiles(trust: ProjectTrust): ProjectFiles {
 
 interface HeldPlace {
   readonly boundary: string;
-  /** As it is asked for; null when only a file in it was, by a link. */
+  /** The path as requested; null if the file itself was a link. */
   readonly path: string | null;
   readonly real: string;
   readonly directory: HeldDirectory;
@@ -103,11 +114,11 @@ interface HeldPlace {
 interface Entry {
   /** Absolute, without links. */
   readonly real: string;
-  /** That of `real`. */
+  /** The directory of `real`. */
   readonly directory: HeldDirectory;
 }
 
-/** A file in the directory that is held; undefined for a link, which may lead anywhere. */
+/** Returns a file in the held directory; undefined for a link, which may lead anywhere. */
 function entryOf(held: HeldPlace, { path, boundary }: ProjectFileRequest): Entry | undefined {
   if (dirname(path) !== held.path || boundary !== held.boundary) return undefined;
   const name = basename(path);
@@ -186,7 +197,7 @@ function refused(code: string, reason: string): ProjectFileReading {
   return { kind: 'refused', code, reason };
 }
 
-/** Why an untrusted file is not used, and what to do, as sentences. */
+/** Explains why an untrusted file is not used, and what to do. */
 export function explainUntrusted(verdict: UntrustedVerdict): string {
   const what =
     verdict.state === 'new'
@@ -195,8 +206,8 @@ export function explainUntrusted(verdict: UntrustedVerdict): string {
   return `${what} Look at it, then run \`muster trust add\`.`;
 }
 
-/** Everything acts, whatever it holds. */
+/** Trusts every file, whatever it contains. */
 export const TRUST_ALL: ProjectTrust = { judge: () => ({ state: 'trusted' }) };
 
-/** Nothing acts. */
+/** Trusts no file. */
 export const TRUST_NOTHING: ProjectTrust = { judge: () => ({ state: 'new' }) };

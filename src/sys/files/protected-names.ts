@@ -1,12 +1,12 @@
 /**
- * What a workspace holds that makes programs run by themselves, or changes what an agent may do.
- * Names, or parts of a path, lower case; each counts at any depth, as a file or as
- * a directory with all in it. The one list: for decisions about tools, and for a sandbox to mount
+ * Files and directories of a workspace that make programs run by themselves, or that change what an agent may
+ * do. Lower-case names or partial paths; each counts at any depth, as a file or as a directory with its
+ * content. This one list serves both the decisions about tools and the sandbox, which mounts the entries
  * read-only.
  *
- * Not among them, since they act only where somebody builds, runs or pushes, and changing them is daily
- * work: `package.json`, Makefiles, `.github/workflows` and other CI files. Nor context files (AGENTS.md,
- * CLAUDE.md, GEMINI.md and their kind): what they say is marked as data and grants nothing.
+ * Some files are left out because they act only when somebody builds, runs or pushes, and changing them is
+ * daily work: `package.json`, Makefiles, `.github/workflows` and other CI files. Context files (AGENTS.md,
+ * CLAUDE.md, GEMINI.md and similar) are left out too: their content is marked as data and grants nothing.
  */
 export const PROTECTED_PATHS: readonly string[] = [
   // Version control, and what it runs. Commands may write to `.git` but for the paths below.
@@ -169,20 +169,20 @@ export const PROTECTED_PATHS: readonly string[] = [
   'usercustomize.py',
 ];
 
-/** Endings of names that are protected like those above. */
+/** Endings of names that are protected in the same way. */
 export const PROTECTED_ENDINGS: readonly string[] = ['.code-workspace'];
 
 const NAMES: ReadonlySet<string> = new Set(PROTECTED_PATHS);
 
-/** Whether a name, at the top of a workspace, is protected whatever its case. */
+/** Tells whether a name at the top of a workspace is protected, in any letter case. */
 export function isProtectedName(name: string): boolean {
   const folded = name.toLowerCase();
   return NAMES.has(folded) || PROTECTED_ENDINGS.some((ending) => folded.endsWith(ending));
 }
 
 /**
- * Of a git directory what a command that may use git must still not write: all else in it is git's own
- * business. A tool that writes files has none in any of it.
+ * Entries of a git directory that even a command which may use git must not write; git manages everything else
+ * in it. Tools that write files may write nothing in a git directory.
  */
 export const PROTECTED_IN_GIT_DIRECTORY: readonly string[] = [
   'hooks',

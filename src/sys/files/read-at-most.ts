@@ -1,11 +1,11 @@
 import { fstatSync, readSync } from 'node:fs';
 
-/** Bytes. */
+/** The smallest buffer for further reads, in bytes. */
 const SMALL = 4096;
 
 /**
- * The content of an open file; undefined when it has more than `maxBytes`, whatever size it claims to
- * have. Reads at most one byte over the limit.
+ * Reads an open file; undefined if it has more than `maxBytes`, whatever its reported size is. Reads at most
+ * one byte more than the limit.
  */
 export function readWithLimit(descriptor: number, maxBytes: number): Buffer | undefined {
   const { size: claimed } = fstatSync(descriptor);

@@ -8,10 +8,10 @@ import { openFileInRoots, type OpenFile, type OpenScope } from './open-in-roots.
 const readBytes = promisify(read);
 
 const CHUNK_BYTES = 65_536;
-/** For a file that is small, or does not say how large it is. */
+/** The chunk size for a small file, or one that does not report its size. */
 const SMALL_CHUNK_BYTES = 4_096;
 
-/** Run `use` on an open file and close it after, whatever happens. */
+/** Calls `use` with an open file, and closes it afterwards in any case. */
 export async function withFile<T>(
   path: string,
   place: OpenScope,
@@ -27,7 +27,7 @@ export async function withFile<T>(
   }
 }
 
-/** The bytes of an open file from the start, in chunks that are only good until the next one. */
+/** Yields the bytes of an open file in chunks. Each chunk is valid only until the next one. */
 export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
   // One byte more than the file, so that its end shows at once.
   const wanted = Number(file.stats.size) + 1;
@@ -48,14 +48,15 @@ export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGen
   }
 }
 
+/** The full content of a file. */
 export interface FullFile {
   readonly bytes: Buffer;
-  /** sha256 of the bytes, hex. */
+  /** The SHA-256 of the bytes, in hex. */
   readonly hash: string;
   readonly file: OpenFile;
 }
 
-/** A whole file of at most `maxBytes`; a larger one is LIMIT_EXCEEDED, read no further than that. */
+/** Reads a file of at most `maxBytes`. Throws LIMIT_EXCEEDED for a larger one, and reads no further. */
 export async function readFullFile(
   path: string,
   place: OpenScope,
@@ -78,7 +79,7 @@ function tooLarge(path: string, maxBytes: number): MusterError {
   return new MusterError('LIMIT_EXCEEDED', `${path} is larger than the limit of ${maxBytes} bytes`);
 }
 
-/** sha256, hex. */
+/** Computes the SHA-256 of a content, in hex. */
 export function hashContent(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
 }

@@ -3,16 +3,17 @@ import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { findRoot } from './paths.ts';
 
-/** The kernel gives up after as many links, too. */
+/** The kernel gives up after the same number of links. */
 const MAX_LINKS = 40;
 
-/** Why a path could not be followed to its end. */
+/** The reason why a path could not be followed to its end. */
 type PathProblem = 'link_loop' | 'not_a_directory' | 'name_too_long' | 'unreadable';
 
+/** A path with its links resolved. */
 export interface PathResolution {
   /** Absolute and without links, as far as it exists; the rest is appended by name. */
   readonly real: string;
-  /** Whether `real` is one of the roots or lies below one. */
+  /** True if `real` is one of the roots or lies below one. */
   readonly inside: boolean;
   readonly exists: boolean;
   readonly problem?: PathProblem;
@@ -21,10 +22,9 @@ export interface PathResolution {
 type Followed = Omit<PathResolution, 'inside'>;
 
 /**
- * Where an absolute path really leads, and whether that is inside the roots (absolute real paths).
- * Works for what does not exist yet; a dangling link leads to its target, not to its own name.
- * Looks at the disk and changes nothing; what it says may be outdated by the time a file is opened,
- * so opening goes through `openInRoots`.
+ * Resolves an absolute path, and tells whether the result lies inside the roots (absolute real paths). It also
+ * works for a path that does not exist yet; a dangling link resolves to its target. It changes nothing on disk.
+ * The result may be outdated when a file is opened, so files are opened with `openFileInRoots`.
  */
 export function resolveInRoots(path: string, roots: readonly string[]): PathResolution {
   const followed = realPath(path) ?? followLinks(path);
@@ -32,7 +32,7 @@ export function resolveInRoots(path: string, roots: readonly string[]): PathReso
   return { ...followed, inside };
 }
 
-/** In one call; undefined where it can't be told so, and each name has to be looked at. */
+/** Resolves an existing path in one call; undefined if each name has to be checked separately. */
 function realPath(path: string): Followed | undefined {
   // Elsewhere the system may spell a name otherwise than it was asked for.
   if (process.platform !== 'linux' || !path.startsWith('/')) return undefined;
@@ -95,7 +95,7 @@ function look(path: string): Stats | 'missing' | PathProblem {
   }
 }
 
-/** The target of a link that was just seen; one that vanished since leads nowhere new. */
+/** Returns the target of a link that was just seen, or its own path if it has disappeared since. */
 function readLink(path: string): string {
   try {
     return readlinkSync(path);

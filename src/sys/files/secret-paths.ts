@@ -1,7 +1,7 @@
 import { foldFileName } from './folded-name.ts';
 import { PathParts } from './path-parts.ts';
 
-/** Directories whose files are all secret, wherever they lie; mostly below the home directory. */
+/** Directories whose files are all secret, wherever they are; most lie below the home directory. */
 const SECRET_DIRECTORIES: readonly string[] = [
   '.ssh',
   '.gnupg',
@@ -112,7 +112,7 @@ const SECRET_NAMES: readonly string[] = [
 const DIRECTORIES = new PathParts(SECRET_DIRECTORIES);
 const FILES = new PathParts([...SECRET_FILES_IN, ...SECRET_NAMES]);
 
-/** `.env` and its kind; what is meant to be looked at and copied is none. */
+/** `.env` and similar files, except examples, which are meant to be read and copied. */
 const ENVIRONMENT_FILE = /^(?:\.env(?:[._-].*)?|.+\.env)$/;
 const EXAMPLE = /(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?|schema)(?:[._-]|$)/;
 
@@ -127,9 +127,9 @@ const SECRET_PATTERNS: readonly RegExp[] = [
 ];
 
 /**
- * Whether a file by its path (absolute, asked or real: test both) usually holds credentials: even
- * reading it is asked of a person, and searches leave its contents out. Names are compared as the most
- * forgiving file system does.
+ * Tells whether the file at a path (absolute; test both the requested and the real path) usually holds
+ * credentials. A person is asked even before it is read, and searches leave its content out. Names are compared
+ * as the most tolerant file system does.
  */
 export function isSecretPath(path: string): boolean {
   const parts = path
@@ -147,7 +147,10 @@ function isEnvironmentFile(name: string): boolean {
   return ENVIRONMENT_FILE.test(name) && !EXAMPLE.test(name);
 }
 
-/** Where the secrets of a home directory and of the system lie, for what cannot tell them by name. */
+/**
+ * Lists the locations of secrets in a home directory and in the system, for uses that cannot recognize them by
+ * name.
+ */
 export function listSecretPaths(home: string): readonly string[] {
   const atHome = [...SECRET_DIRECTORIES, ...SECRET_FILES_IN, ...SECRET_NAMES];
   return [...atHome.map((path) => `${home}/${path}`), ...SECRET_FILES_IN.map((path) => `/${path}`)];

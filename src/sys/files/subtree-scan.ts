@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemErrorCode } from '../../base/errors.ts';
 
+/** An entry that the scan has found. */
 export interface SubtreeEntry {
   /** Absolute. */
   readonly path: string;
@@ -10,25 +11,30 @@ export interface SubtreeEntry {
   readonly isLink: boolean;
 }
 
+/** The limits of a scan: entries and milliseconds. */
 export interface ScanLimits {
   readonly maxEntries: number;
   readonly maxMs: number;
 }
 
-/** `found`: the first path that the test says yes to. `limit`: there is more than was looked at. */
+/**
+ * `found`: the first path that passes the test. `limit`: the scan stopped at a limit. `none`: no path passes.
+ */
 export type SubtreeScanResult =
   | { readonly end: 'found'; readonly path: string }
   | { readonly end: 'limit' }
   | { readonly end: 'none' };
 
-/** What is not walked into: by number most of a workspace, and copies of what is found elsewhere. */
+/**
+ * Directories that are not searched. They hold most files of a workspace, and copies of files from elsewhere.
+ */
 const NOT_ENTERED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
-/** How long other work waits for the walk at a time. */
+/** The time after which the scan lets other work run. */
 const SLICE_MS = 10;
 
 /**
- * Looks for an entry below a directory; names in `.git` and `node_modules` are left out, and links not
- * followed. Directories that can't be read hold nothing that could be read.
+ * Searches the entries below a directory, without following links and without entering `.git` and
+ * `node_modules`. Directories that cannot be read are skipped.
  */
 export async function findInSubtree(
   directory: string,

@@ -4,20 +4,20 @@ import { systemErrorCode } from '../../base/errors.ts';
 import type { HeldDirectory } from './held-directory.ts';
 
 const NAME = /^\.muster-[a-z0-9]{8,32}\.tmp$/;
-/** One that is older was left behind by a process that was killed. */
+/** An older file was left behind by a process that was killed. */
 const ABANDONED_MS = 60 * 60 * 1000;
-/** Entries of a directory that are looked through. */
+/** The number of entries of a directory that are checked. */
 const MAX_ENTRIES = 10_000;
 const MAX_SWEPT = 1000;
 
-/** A name that nothing has, for a file that is written beside the one that it will replace. */
+/** Returns an unused name for a file that is written next to the file that it will replace. */
 export function temporaryName(): string {
   return `.muster-${newId()}.tmp`;
 }
 
 const swept = new Set<string>();
 
-/** Remove what killed writers have left in a directory; once a directory and process. */
+/** Removes files that killed writers have left in a directory, once for each directory and process. */
 export function sweepTemporaries(directory: HeldDirectory): void {
   try {
     if (isFirstSweep(directory)) {

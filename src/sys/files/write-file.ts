@@ -13,40 +13,41 @@ const writeBytes = promisify(fs.write);
 const syncFile = promisify(fs.fsync);
 const closeFile = promisify(fs.close);
 
-/** Read, write, execute: no setuid, setgid or sticky bit, which new content has not earned. */
+/** Read, write and execute bits. New content must not inherit a setuid, setgid or sticky bit. */
 const PERMISSION_BITS = 0o777n;
 const SPECIAL_BITS = 0o6000n;
 
-/** What was there when the content was decided; a file that differs from it is not replaced. */
+/** The state of the file when its new content was decided. A file that differs from it is not replaced. */
 export type ExpectedFile = fs.BigIntStats | 'nothing';
 
-/** What of a file that was replaced is not as before, its content aside. */
+/** A property of a replaced file, apart from its content, that could not be kept. */
 export type LostProperty = 'owner' | 'special_bits' | 'other_names';
 
+/** The result of a write. */
 export interface WrittenFile {
   readonly real: string;
   readonly lost: readonly LostProperty[];
 }
 
+/** Options for a write. */
 export interface WriteOptions {
-  /** Permission bits. Default: those of the file that is replaced; of a new one, as the umask has it. */
+  /** Permission bits. Default: those of the replaced file, or for a new file as the umask says. */
   readonly mode?: number;
 }
 
 interface WriteOrder extends WriteOptions {
-  /** Where it comes to lie, links resolved. */
+  /** The final path, with links resolved. */
   readonly real: string;
   readonly content: Buffer;
   readonly expected: ExpectedFile;
 }
 
 /**
- * Replace or create a file inside the roots, all or nothing: a temporary file beside it, synced,
- * renamed over it, the directory synced. Missing directories are made, and a link is written through
- * to the file it leads to. Of a file that is replaced its permissions are kept, and its owner where
- * the system allows; its setuid and setgid bits and its other names are not, which `lost` tells, nor
- * are access control lists and extended attributes, which cannot be seen from here. Throws
- * MusterError; CONFLICT when what is there is not what was `expected`.
+ * Replaces or creates a file inside the roots atomically: it writes and syncs a temporary file next to it,
+ * renames it, and syncs the directory. Missing directories are created, and a link is followed to its target.
+ * The permissions of a replaced file are kept, and its owner if the system allows it. Its setuid and setgid
+ * bits and its other names are lost, which `lost` reports; access control lists and extended attributes are
+ * lost too, but cannot be detected. Throws MusterError; CONFLICT if the file differs from `expected`.
  */
 export async function writeFileInRoots(
   path: string,
@@ -131,7 +132,10 @@ function keepProperties(fd: number, like: fs.BigIntStats): readonly LostProperty
   return lost;
 }
 
-/** Only root may give files away; anybody may give them to a group of their own. */
+/**
+ * Keeps the owner if possible. Only root may give files to another user; everybody may give them to one of
+ * their own groups.
+ */
 function keepOwner(fd: number, { uid, gid }: fs.BigIntStats): boolean {
   const made = fs.fstatSync(fd, { bigint: true });
   if (made.uid === uid && made.gid === gid) return true;
@@ -148,7 +152,7 @@ function giveTo(fd: number, uid: number, gid: number): boolean {
   }
 }
 
-/** Throws CONFLICT when what is there is not what was `expected`, and what it is that may not be written. */
+/** Throws CONFLICT if the file differs from `expected`, and other errors if it may not be written. */
 export function requireExpected(path: string, target: string, expected: ExpectedFile): void {
   const found = fs.lstatSync(target, { bigint: true, throwIfNoEntry: false });
   if (found !== undefined) requireWritable(path, target, found);
@@ -159,7 +163,7 @@ export function requireExpected(path: string, target: string, expected: Expected
   if (!same) throw changedMeanwhile(path);
 }
 
-/** A file is replaced through its directory, which must not get round the file's own permissions. */
+/** A file is replaced through its directory, which must not bypass the file's own permissions. */
 function requireWritable(path: string, target: string, found: fs.BigIntStats): void {
   if (!found.isFile()) {
     throw new MusterError(
@@ -178,7 +182,9 @@ function requireWritable(path: string, target: string, found: fs.BigIntStats): v
   }
 }
 
-/** Whether it is the same file with the same content, as far as the file system tells. */
+/**
+ * Tells whether two stats belong to the same file with the same content, as far as the file system reports it.
+ */
 export function isSameFile(a: fs.BigIntStats, b: fs.BigIntStats): boolean {
   return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs;
 }
@@ -191,7 +197,9 @@ function changedMeanwhile(path: string): MusterError {
   );
 }
 
-/** So that what became of its names survives a power cut; one that may not be opened is left alone. */
+/**
+ * Syncs a directory, so that changed names survive a power cut. A directory that may not be opened is skipped.
+ */
 export async function syncDirectory(path: string): Promise<void> {
   let fd: number;
   try {

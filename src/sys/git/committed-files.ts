@@ -6,6 +6,7 @@ export interface StoredFile {
   /** The path from the top of the repository, with `/`. */
   readonly path: string;
   readonly mode: '100644' | '100755' | '120000';
+  /** The id of the object. */
   readonly id: string;
 }
 

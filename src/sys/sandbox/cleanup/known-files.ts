@@ -29,7 +29,7 @@ export class KnownFileStates {
 }
 
 /**
- * Identifies the state of a file. As in git, the only part of the mode that counts is whether the file is
+ * Identifies the state of a file. Like in git, the only part of the mode that counts is whether the file is
  * executable.
  */
 function stateOf({ path, kind, content, mode }: EntryContent): string {
