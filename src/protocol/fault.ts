@@ -1,6 +1,6 @@
 import type { FailureKind } from './model.ts';
 
-/** What can be wrong with an answer that came to its end. */
+/** A fault of a complete answer. */
 export type AnswerFault =
   /** No text and no call. */
   | 'empty_answer'
@@ -22,5 +22,5 @@ export type AnswerFault =
   /** One call more often in a row than it runs. */
   | 'repeated_call';
 
-/** What went wrong between a task and its model: a request that failed, or a faulty answer. */
+/** A fault between a task and its model: a failed request, or a faulty answer. */
 export type ModelFault = Exclude<FailureKind, 'cancelled'> | AnswerFault;

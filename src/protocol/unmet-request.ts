@@ -13,7 +13,7 @@ export interface UnmetRequest {
   readonly reason: string;
 }
 
-/** Reads them from a log that anybody may have written: what has another form is left out. */
+/** Reads the requests from a log that anybody may have written; invalid ones are left out. */
 export function readUnmetRequests(logged: unknown): readonly UnmetRequest[] {
   return Array.isArray(logged) ? logged.filter(isUnmetRequest) : [];
 }
@@ -39,7 +39,10 @@ export function formatUnmetRequests(requests: readonly UnmetRequest[]): readonly
   return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 
-/** Tells people and parents what a task of an agent does not get; null: it gets all that it asks for. */
+/**
+ * Returns a warning for people and parents about what a task of an agent does not get; null if it gets
+ * everything.
+ */
 export function formatUnmetWarning(
   agent: string,
   requests: readonly UnmetRequest[],

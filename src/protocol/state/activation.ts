@@ -40,13 +40,13 @@ export interface LimitHit {
 }
 
 /**
- * The work of a task from its start, or its last resume, to its end: what its limits count. A crash
- * in between and a new owner are no end of it.
+ * The work of a task from its start, or its last resume, to its end. Its limits count this work. A crash in
+ * between and a new owner do not end it.
  */
 export interface Activation {
   /** From 0; grows with each resume. */
   readonly number: number;
-  /** Whose call made or resumed the task: a task id, or `user`; null for a root. */
+  /** The caller that created or resumed the task: a task id, or `user`; null for a root. */
   readonly by: string | null;
   /** That call, unique only among those of one task; null where a person did. */
   readonly callId: string | null;

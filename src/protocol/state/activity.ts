@@ -2,7 +2,7 @@ import type { Awaited } from '../model.ts';
 import { openQuestions, type InboxState } from './questions.ts';
 import type { Question } from '../question.ts';
 
-/** What a running task is doing, for every view. */
+/** The activity of a running task, for every view. */
 export type Activity =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }

@@ -16,7 +16,7 @@ import * as activations from './activation.ts';
 import { recordQuotedFiles } from './transferred-files.ts';
 import { type TaskState, initialState } from './task-state.ts';
 
-/** The fold: the whole log in order gives the state. Throws on an empty log. */
+/** Folds a complete log in order to the state of its task. Throws on an empty log. */
 export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   const log = Array.from(events);
   const rewinds = log.filter((event) => event.type === 'task.rewound');
@@ -31,14 +31,14 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   return state;
 }
 
-/** An event that a later rewind has cut off: what it has cost is all that stays of it. */
+/** Applies an event that a later rewind has cut off: only its costs remain. */
 export function applyCut(state: TaskState, event: TaskEvent): void {
   applyUsageOnly(state, event, state.spec);
 }
 
 /**
- * One more event. Before a `task.rewound`, `state` must be that of the event it goes back to, with what
- * `applyCut` makes of those in between: see `foldEvents`.
+ * Applies one event. Before a `task.rewound`, `state` must be the state of the event that it goes back to, with
+ * `applyCut` applied for the events in between: see `foldEvents`.
  */
 export function applyEvent(state: TaskState, event: TaskEvent): void {
   const { spec, activation } = state;

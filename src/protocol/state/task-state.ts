@@ -18,7 +18,7 @@ import type { TaskSpec } from '../task.ts';
 import { recordQuotedFiles, recordReadFiles } from './transferred-files.ts';
 import type { TodoItem } from '../tool.ts';
 
-/** A task as its log tells it: the one state that the engine and every view share. */
+/** The state of a task, folded from its log. The engine and every view share it. */
 export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   /** As it was made, with the terms that hold now. */
   spec: TaskSpec;
@@ -59,7 +59,10 @@ export interface TaskState extends Answers, OwnedWork, InboxState, CallRecord {
   epoch: number;
 }
 
-/** The state after a log's first event. Throws when that is not `task.created`: it is no task log. */
+/**
+ * Returns the state after a log's first event. Throws if that is not `task.created`, because the log is then
+ * not a task log.
+ */
 export function initialState(first: TaskEvent): TaskState {
   if (first.type !== 'task.created') {
     throw new Error(`a task log begins with task.created, not ${first.type}`);
