@@ -2,7 +2,7 @@ import type { Document, YAMLMap, YAMLSeq } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { truncate } from '../base/text.ts';
 import {
-  formatToolList,
+  listedTools,
   type AgentDefinition,
   type AgentParameter,
   type ToolSelection,
@@ -49,7 +49,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     name: agent.name,
     aliases: listOf(aliases),
     description: description === '' ? undefined : description,
-    tools: toolsField(tools.mode, formatToolList(agent)),
+    tools: toolsField(tools.mode, listedTools(agent)),
     'disallowed-tools': disallowedTools.length === 0 ? undefined : disallowedTools.join(', '),
     'delegates-to': agent.delegatesTo,
     'ask-rules': listOf(agent.rules?.ask ?? []),

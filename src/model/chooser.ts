@@ -1,6 +1,6 @@
 import type { MusterError } from '../base/errors.ts';
 import type { AttachmentRules } from '../protocol/attachment.ts';
-import { listRequestedModels, type AgentDefinition } from '../protocol/agent.ts';
+import { requestedModels, type AgentDefinition } from '../protocol/agent.ts';
 import { modelName, type ModelDetails, type ResolvedModel } from '../protocol/model.ts';
 import { isSameModel, loadKnownIds, modelFacts, NO_FACTS } from './catalogue.ts';
 import { isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
@@ -81,9 +81,7 @@ export function createChooser(
       return override?.outputLimit ?? outputLimit(provider, model.id);
     },
     fallbacks: (model, agent) =>
-      !allowOverride && namesOneModel(listRequestedModels(agent))
-        ? []
-        : fallbacksFor(model, fallbacks),
+      !allowOverride && namesOneModel(requestedModels(agent)) ? [] : fallbacksFor(model, fallbacks),
     async attachments(model) {
       const { provider, override } = known(setup, model);
       if (provider === undefined) return null;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
-import { pickBehavior, type AgentDefinition } from '../protocol/agent.ts';
+import { actingPart, type AgentDefinition } from '../protocol/agent.ts';
 import type {
   Decision,
   GrantedDefinition,
@@ -35,7 +35,7 @@ const digests = new WeakMap<AgentDefinition, string>();
 function definitionDigest(definition: AgentDefinition): string {
   const known = digests.get(definition);
   if (known !== undefined) return known;
-  const text = JSON.stringify({ ...pickBehavior(definition), description: definition.description });
+  const text = JSON.stringify({ ...actingPart(definition), description: definition.description });
   const digest = createHash('sha256').update(text).digest('hex');
   digests.set(definition, digest);
   return digest;

@@ -142,7 +142,7 @@ export interface AgentDefinition {
 }
 
 /** Returns the models that a definition asks for, most wanted first. */
-export function listRequestedModels({
+export function requestedModels({
   model,
   models,
 }: Pick<AgentDefinition, 'model' | 'models'>): readonly string[] {
@@ -150,7 +150,7 @@ export function listRequestedModels({
 }
 
 /** Returns a definition without the fields that only describe its origin, and how it is chosen and shown. */
-export function pickBehavior(agent: AgentDefinition) {
+export function actingPart(agent: AgentDefinition) {
   const {
     aliases: _aliases,
     description: _description,
@@ -171,7 +171,7 @@ export const NEW_FILES_WORD = 'create_file';
  * Formats the tools of a definition as in a tool list. Limited tools are written as the rules that limit them:
  * `Bash(git log:*)`.
  */
-export function formatToolList({
+export function listedTools({
   tools,
   limitedTools: [first] = [],
 }: Pick<AgentDefinition, 'tools' | 'limitedTools'>): readonly string[] {

@@ -105,7 +105,7 @@ export function isBoundToModel({ content }: AssistantMessage): boolean {
 }
 
 /** Returns the images and documents of these messages. */
-export function listAttachments(messages: readonly Message[]): readonly Attachment[] {
+export function attachmentsOf(messages: readonly Message[]): readonly Attachment[] {
   return messages.flatMap((message) =>
     message.role === 'assistant'
       ? []

@@ -111,15 +111,12 @@ export type AnsweredBy = 'user' | 'rule';
  * Tells whether a typed text identifies the question: its full id, or a beginning of it before its number. A
  * beginning that cuts the number does not count, because `…q1` must not mean `…q10`.
  */
-export function matchesQuestionId(
-  { id, task }: Pick<Question, 'id' | 'task'>,
-  word: string,
-): boolean {
+export function isMeantBy({ id, task }: Pick<Question, 'id' | 'task'>, word: string): boolean {
   return id === word || (word !== '' && `${task}q`.startsWith(word));
 }
 
 /** Returns the subject of a question on one line: the command, the paths, the hosts, or its text. */
-export function describeQuestionSubject(question: Question): string {
+export function questionSubject(question: Question): string {
   if (question.kind !== 'permission') return question.text;
   const { commands, paths, hosts, input } = question;
   const touched = commands.length > 0 ? commands : [...new Set([...paths, ...hosts])];

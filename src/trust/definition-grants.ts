@@ -3,7 +3,7 @@ import type { DefinitionFormat } from '../agents/loader/format.ts';
 import { decodeUtf8 } from '../agents/loader/read-text.ts';
 import { loadBuiltinAgents } from '../agents/builtin.ts';
 import { plural, truncate } from '../base/text.ts';
-import { formatToolList, type AgentDefinition } from '../protocol/agent.ts';
+import { listedTools, type AgentDefinition } from '../protocol/agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TemplateDefinition } from '../protocol/template.ts';
 
@@ -37,7 +37,7 @@ export async function definitionGrants<T>(
 
 export async function agentLines(agent: AgentDefinition): Promise<readonly string[]> {
   const { tools, disallowedTools, limits, extra, permissionMode, mode, model } = agent;
-  const names = formatToolList(agent).join(', ');
+  const names = listedTools(agent).join(', ');
   const toolText = {
     all: 'all of the core set',
     allow: names === '' ? 'none' : names,

@@ -1,5 +1,5 @@
 import type { Muster } from '../../src/api/index.ts';
-import { describeQuestionSubject } from '../../src/protocol/question.ts';
+import { questionSubject } from '../../src/protocol/question.ts';
 
 /** How a person answers every question. */
 export type Person = 'allow' | 'deny' | 'always';
@@ -20,7 +20,7 @@ export function answerAll(muster: Muster, person: Person): readonly Asked[] {
     for (const { question } of muster.questions()) {
       if (answered.has(question.id)) continue;
       answered.add(question.id);
-      asked.push({ chain: question.chain.join(' > '), subject: describeQuestionSubject(question) });
+      asked.push({ chain: question.chain.join(' > '), subject: questionSubject(question) });
       const scope = person === 'always' ? { scope: 'task' } : {};
       // Not in the midst of the change that it hears of.
       queueMicrotask(() => muster.answer({ question: question.id, text: WORDS[person], ...scope }));

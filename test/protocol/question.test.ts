@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { matchesQuestionId } from '../../src/protocol/question.ts';
+import { isMeantBy } from '../../src/protocol/question.ts';
 
 it.each([
   ['4o6fij6ze86hq10', true],
@@ -10,5 +10,5 @@ it.each([
   ['o6f', false],
   ['', false],
 ])('%j means question 10 of a task: %j', (word, means) => {
-  expect(matchesQuestionId({ id: '4o6fij6ze86hq10', task: '4o6fij6ze86h' }, word)).toBe(means);
+  expect(isMeantBy({ id: '4o6fij6ze86hq10', task: '4o6fij6ze86h' }, word)).toBe(means);
 });

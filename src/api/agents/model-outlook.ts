@@ -5,7 +5,7 @@ import { createChooser } from '../../model/chooser.ts';
 import { OFFLINE } from '../../model/choose.ts';
 import { resolveMain } from '../../model/resolve.ts';
 import { discoverModels } from '../../model/setup.ts';
-import { listRequestedModels, type AgentDefinition } from '../../protocol/agent.ts';
+import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { createHttpFetch } from '../../sys/http/http-fetch.ts';
 import { modelSettings } from '../setup/settings.ts';
@@ -28,7 +28,7 @@ export async function modelOutlooks({
     const chooser = createChooser(setup, { allowOverride: true });
     const isConfigured = parent.provider !== OFFLINE;
     return async (agent) => {
-      const definition = listRequestedModels(agent);
+      const definition = requestedModels(agent);
       await chooser.prepare(definition);
       const model = chooser.forTask({
         call: undefined,

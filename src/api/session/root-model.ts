@@ -1,7 +1,7 @@
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import type { ModelSetup } from '../../model/choose.ts';
 import { resolveForTask, resolveMain } from '../../model/resolve.ts';
-import { listRequestedModels, type AgentDefinition } from '../../protocol/agent.ts';
+import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 
 /**
@@ -13,16 +13,12 @@ export function rootModel(
   { agent, prompt }: { readonly agent: AgentDefinition | null; readonly prompt: string },
 ): ResolvedModel {
   const main = resolveMain(setup, { agent: agent ?? MAIN_AGENT, prompt });
-  if (
-    agent === null ||
-    listRequestedModels(agent).length === 0 ||
-    setup.settings.flag !== undefined
-  ) {
+  if (agent === null || requestedModels(agent).length === 0 || setup.settings.flag !== undefined) {
     return main;
   }
   const model = resolveForTask(setup, {
     call: undefined,
-    definition: listRequestedModels(agent),
+    definition: requestedModels(agent),
     agent,
     prompt,
     parent: main,

@@ -5,7 +5,7 @@ import { foldLog } from '../../engine/task/fold-log.ts';
 import { questionJson } from '../../engine/questions/question-json.ts';
 import { readAnswer, type AnswerRequest } from '../../engine/questions/read-answer.ts';
 import { answerText } from '../../protocol/state/questions.ts';
-import { matchesQuestionId, type Question } from '../../protocol/question.ts';
+import { isMeantBy, type Question } from '../../protocol/question.ts';
 import type { QuestionJson } from '../../protocol/result.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { askProcess, replyText, tasksAbove, type TaskPlace } from './tasks-process.ts';
@@ -66,7 +66,7 @@ export function findQuestion(
   if (prefix === '') throw new MusterError('INVALID_PARAM', 'a question id is empty');
   const all = allQuestions(place, onNotice);
   const whole = all.find(({ question }) => question.id === prefix);
-  const found = all.filter(({ question }) => matchesQuestionId(question, prefix));
+  const found = all.filter(({ question }) => isMeantBy(question, prefix));
   const one = whole ?? (found.length === 1 ? found[0] : undefined);
   if (one !== undefined) return one;
   if (found.length > 1) {

@@ -7,7 +7,7 @@ import {
   type AttachmentRules,
   type WhyNotShown,
 } from '../../protocol/attachment.ts';
-import { listAttachments } from '../../protocol/message.ts';
+import { attachmentsOf } from '../../protocol/message.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -111,5 +111,5 @@ function attachmentsIn({ state }: Pick<TaskRun, 'state'>): readonly Attachment[]
   const { messages, results, queued } = state.conversation;
   const enclosed = queued.flatMap((input) => input.enclosed ?? []);
   const waiting = [...results.values(), ...enclosed].flatMap(({ attachments = [] }) => attachments);
-  return [...listAttachments(messages), ...waiting];
+  return [...attachmentsOf(messages), ...waiting];
 }

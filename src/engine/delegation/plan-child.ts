@@ -2,7 +2,7 @@ import { MusterError } from '../../base/errors.ts';
 import { attenuate } from '../../policy/attenuate.ts';
 import { grantFor, modeToGrant } from '../../policy/mode-grants.ts';
 import { effectiveMode } from '../../policy/modes.ts';
-import { listRequestedModels, type AgentDefinition } from '../../protocol/agent.ts';
+import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { ModeGrant, ModeToGrant, PermissionMode, Rights } from '../../protocol/permission.ts';
@@ -74,7 +74,7 @@ export async function prepareModels(
   const found = findDelegable(subagentType, by, agents.agents());
   if (!found.ok) return;
   const model = ofSkill?.model;
-  await models.prepare(model === undefined ? listRequestedModels(found.agent) : [model]);
+  await models.prepare(model === undefined ? requestedModels(found.agent) : [model]);
 }
 
 /**
@@ -120,7 +120,7 @@ export function outlineChild(
   const sameMoment = moment === undefined ? {} : { moment };
   const model = deps.models.forTask({
     call: wish.model,
-    definition: listRequestedModels(agent),
+    definition: requestedModels(agent),
     agent,
     prompt: wish.prompt,
     parent: by.model,

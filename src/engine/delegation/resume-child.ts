@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
-import { listRequestedModels, type AgentDefinition } from '../../protocol/agent.ts';
+import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import { isStartedBy } from '../../protocol/state/activation.ts';
@@ -201,7 +201,7 @@ function chosenModel(
   if (model === undefined) return null;
   return deps.models.forTask({
     call: model,
-    definition: listRequestedModels(spec.agent),
+    definition: requestedModels(spec.agent),
     agent: spec.agent,
     prompt: message.text,
     parent: caller.spec.model,

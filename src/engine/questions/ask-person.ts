@@ -5,7 +5,7 @@ import { refuseUnanswered } from '../../policy/refusal.ts';
 import { ruleToOffer } from '../../policy/rule-to-offer.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import {
-  describeQuestionSubject,
+  questionSubject,
   type PermissionQuestion,
   type ProposedEdit,
 } from '../../protocol/question.ts';
@@ -154,7 +154,7 @@ const HIDDEN =
 /** Whether a person would not see all that runs, since secrets are redacted before they see it. */
 function isPartlyHidden(deps: EngineDeps, run: TaskRun, asked: AskedCall): boolean {
   const { redact } = deps;
-  const subject = describeQuestionSubject(questionOf(deps, run, asked, ''));
+  const subject = questionSubject(questionOf(deps, run, asked, ''));
   return redact !== undefined && changesByRedaction(subject, redact);
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import { pickBehavior } from '../../protocol/agent.ts';
+import { actingPart } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
@@ -43,7 +43,7 @@ export function reuseKey(work: GivenWork, redact?: (text: string) => string): st
     outputSchema,
   } = work;
   if (given !== undefined || inherited !== undefined || summarised !== undefined) return null;
-  const acting = { agent: pickBehavior(agent), model: modelName(model) };
+  const acting = { agent: actingPart(agent), model: modelName(model) };
   const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
   if (isRedacted(text) || (redact !== undefined && redact(text) !== text)) return null;
   return hashContent(text);

@@ -1,11 +1,6 @@
 import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
-import {
-  matchesQuestionId,
-  type GrantScope,
-  type OnAsk,
-  type Question,
-} from '../../protocol/question.ts';
+import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../../protocol/question.ts';
 import type { ModeGrantStore } from './mode-grant-store.ts';
 import type { StandingRules } from './standing-rules.ts';
 import type { Rights } from '../../protocol/permission.ts';
@@ -134,9 +129,7 @@ export class Inbox {
   find(prefix: string): WaitingAsker {
     const whole = this.waiting.get(prefix);
     if (whole !== undefined) return whole;
-    const found = [...this.waiting].filter(([, { question }]) =>
-      matchesQuestionId(question, prefix),
-    );
+    const found = [...this.waiting].filter(([, { question }]) => isMeantBy(question, prefix));
     const [first, second] = found;
     if (first === undefined) {
       throw new MusterError('NOT_FOUND', `no question ${prefix} waits in this process`);

@@ -4,7 +4,7 @@ import { sanitizeLine, sanitizeForTerminal } from '../../base/terminal-text.ts';
 import type { TaskEvent } from '../../protocol/events/event.ts';
 import { answerText } from '../../protocol/state/questions.ts';
 import { messageText } from '../../protocol/message.ts';
-import { describeQuestionSubject } from '../../protocol/question.ts';
+import { questionSubject } from '../../protocol/question.ts';
 
 const SHOWN_INPUT = 200;
 
@@ -40,7 +40,7 @@ function textOf(event: TaskEvent): string | null {
     case 'call.refused':
       return `✗ ${event.tool}: ${firstLine(event.text)}\n`;
     case 'question.asked':
-      return `? ${event.question.tool}: ${sanitizeLine(describeQuestionSubject(event.question))} [question ${event.question.id}]\n`;
+      return `? ${event.question.tool}: ${sanitizeLine(questionSubject(event.question))} [question ${event.question.id}]\n`;
     case 'question.answered':
       return `» ${answerText(event.answer, event.by)}\n`;
     case 'turn.retried':

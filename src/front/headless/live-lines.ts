@@ -5,7 +5,7 @@ import { describeCompaction } from '../../protocol/compaction-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/events/event.ts';
 import type { Awaited } from '../../protocol/model.ts';
 import { answerText } from '../../protocol/state/questions.ts';
-import { describeQuestionSubject, type Question } from '../../protocol/question.ts';
+import { questionSubject, type Question } from '../../protocol/question.ts';
 import type { TaskState } from '../../protocol/state/task-state.ts';
 import { steadyTime } from '../../protocol/state/steady-time.ts';
 
@@ -191,7 +191,7 @@ function againText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried
 }
 
 function asked(question: Question): string {
-  const subject = describeQuestionSubject(question);
+  const subject = questionSubject(question);
   switch (question.kind) {
     case 'input':
       return `asks: ${subject}`;

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 import type { Effort } from '../../protocol/agent.ts';
 import type { AttachmentRules } from '../../protocol/attachment.ts';
-import { listAttachments } from '../../protocol/message.ts';
+import { attachmentsOf } from '../../protocol/message.ts';
 import {
   modelName,
   type ModelPart,
@@ -246,7 +246,7 @@ async function callOptions(
   signal: AbortSignal,
   { dialect, endpoint, effort, deps }: Pick<Wiring, 'dialect' | 'endpoint' | 'effort' | 'deps'>,
 ): Promise<LanguageModelV4CallOptions> {
-  const shown = listAttachments(request.messages).length > 0 ? await shownBy(deps, request) : null;
+  const shown = attachmentsOf(request.messages).length > 0 ? await shownBy(deps, request) : null;
   const rules = dialect.rulesOf?.(endpoint, request.model.id) ?? dialect.rules;
   const maxOutputTokens = request.maxOutputTokens ?? dialect.maxOutputTokens?.(request.model.id);
   return {

@@ -1,11 +1,6 @@
 import type { TaskEvent } from '../events/event.ts';
 import type { ModeGrant, PermissionMode, PermissionRule } from '../permission.ts';
-import {
-  describeQuestionSubject,
-  type Answer,
-  type AnsweredBy,
-  type Question,
-} from '../question.ts';
+import { questionSubject, type Answer, type AnsweredBy, type Question } from '../question.ts';
 
 /** The question of a call that has no outcome yet. */
 export interface QuestionState {
@@ -151,7 +146,7 @@ function applyAnswer(
 }
 
 function denialLine(question: Question, reason: string | null): string {
-  const what = `${question.tool} ${describeQuestionSubject(question)}`.replaceAll(/\s+/g, ' ');
+  const what = `${question.tool} ${questionSubject(question)}`.replaceAll(/\s+/g, ' ');
   return reason === null ? what : `${what} (${reason.replaceAll(/\s+/g, ' ')})`;
 }
 

@@ -1,7 +1,7 @@
 import { MusterError } from '../../../base/errors.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
 import type { ForkedConversation } from '../../../protocol/initial-context.ts';
-import { listAttachments, type Message, type ToolMessage } from '../../../protocol/message.ts';
+import { attachmentsOf, type Message, type ToolMessage } from '../../../protocol/message.ts';
 import { modelName } from '../../../protocol/model.ts';
 import { whyUnusable, type AgentSetup } from '../../prompt/prepare-agent.ts';
 import type { ChildPlan } from '../plan-child.ts';
@@ -101,7 +101,7 @@ function conversationOf(caller: TaskRun): ForkedConversation {
 
 /** What messages show is kept for the log that names it: they may be in a blob themselves. */
 export function blobsOf(messages: readonly Message[]): { readonly blobs?: readonly string[] } {
-  const blobs = [...new Set(listAttachments(messages).map(({ blob }) => blob))];
+  const blobs = [...new Set(attachmentsOf(messages).map(({ blob }) => blob))];
   return blobs.length === 0 ? {} : { blobs };
 }
 

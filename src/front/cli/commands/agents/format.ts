@@ -2,11 +2,7 @@ import { homedir } from 'node:os';
 import { relative } from 'node:path';
 import { sanitizeLine } from '../../../../base/terminal-text.ts';
 import { collapseWhitespace, plural, truncate } from '../../../../base/text.ts';
-import {
-  formatToolList,
-  type AgentDefinition,
-  type AgentScope,
-} from '../../../../protocol/agent.ts';
+import { listedTools, type AgentDefinition, type AgentScope } from '../../../../protocol/agent.ts';
 import type { PermissionMode } from '../../../../protocol/permission.ts';
 import { isInside } from '../../../../sys/files/paths.ts';
 
@@ -45,7 +41,7 @@ export function shownMode({ permissionMode, effectiveMode }: Modes): string {
 
 export function shownTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools'>): string {
   const { mode, names } = agent.tools;
-  const list = sanitizeLine(formatToolList(agent).join(', '));
+  const list = sanitizeLine(listedTools(agent).join(', '));
   if (mode === 'all') return 'the core set';
   if (mode === 'deny') return `the core set without ${list}`;
   return names.length === 0 ? 'none' : list;
