@@ -132,7 +132,7 @@ test('setting everything up loads no provider package, no undici and no catalogu
     const { discoverProviders } = await import(${JSON.stringify(entry('model/providers.ts'))});
     const { createModelPort } = await import(${JSON.stringify(entry('model/connect.ts'))});
     const { createChooser } = await import(${JSON.stringify(entry('model/chooser.ts'))});
-    const { createHttpFetch } = await import(${JSON.stringify(entry('sys/http.ts'))});
+    const { createHttpFetch } = await import(${JSON.stringify(entry('sys/http/http-fetch.ts'))});
     const { discoverModels } = await import(${JSON.stringify(entry('model/setup.ts'))});
     discoverProviders({ providers: {} }, { ANTHROPIC_API_KEY: 'k' });
     createModelPort({ providers: [] });

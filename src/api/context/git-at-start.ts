@@ -9,11 +9,11 @@ import { projectRoot } from '../../sys/files/project-directories.ts';
  */
 export async function gitAtStart(cwd: string, environment: Environment): Promise<string | null> {
   if (!isRepository(join(projectRoot(cwd), '.git'))) return null;
-  const [{ takeGitSnapshot: takeSnapshot }, { gitLines }] = await Promise.all([
+  const [{ takeGitSnapshot }, { gitLines }] = await Promise.all([
     import('../../sys/git/snapshot.ts'),
     import('./git-lines.ts'),
   ]);
-  const snapshot = await takeSnapshot(cwd, { environment });
+  const snapshot = await takeGitSnapshot(cwd, { environment });
   return snapshot === null ? null : gitLines(snapshot, cwd);
 }
 

@@ -25,18 +25,15 @@ export function createHttpFetch(env: Environment): HttpFetch {
     }
     const proxy = mayBeProxied ? await proxyOf(url, env) : null;
     if (proxy === null) return withoutRedirect(await direct.fetch(url, request, observer));
-    proxied ??= import('./proxy-client.ts').then(({ createProxyClient: proxyClient }) =>
-      proxyClient(),
-    );
+    proxied ??= import('./proxy-client.ts').then(({ createProxyClient }) => createProxyClient());
     return withoutRedirect(await (await proxied)(url, proxy, { request, observer }));
   };
 }
 
 async function proxyOf(url: URL, env: Environment): Promise<URL | null> {
-  const { selectProxy: proxyFor, readProxySettings: proxySettings } =
-    await import('./proxy-settings.ts');
-  const settings = proxySettings(env);
-  return settings === null ? null : proxyFor(url, settings);
+  const { selectProxy, readProxySettings } = await import('./proxy-settings.ts');
+  const settings = readProxySettings(env);
+  return settings === null ? null : selectProxy(url, settings);
 }
 
 function withoutRedirect(response: HttpResponse): HttpResponse {

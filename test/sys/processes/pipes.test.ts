@@ -92,7 +92,7 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
   test('leaves no file and no process, also after kill -9', async () => {
     const before = readdirSync(tmpdir());
     const script = `
-      import { takePipe } from ${JSON.stringify(join(SOURCES, 'pipes.ts'))};
+      import { takePipe } from ${JSON.stringify(join(SOURCES, 'processes/pipes.ts'))};
       void takePipe();
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1);`;
     const environment = { PATH: '/usr/bin:/bin', TMPDIR: tmpdir() };
@@ -111,10 +111,10 @@ describe.runIf(process.platform === 'linux')('a pipe as stdout', () => {
 
   test.runIf(process.geteuid?.() === 0)('an ordinary user has it, too', () => {
     const script = `
-      import { takePipe } from ${JSON.stringify(join(SOURCES, 'pipes.ts'))};
-      import { spawnGroup } from ${JSON.stringify(join(SOURCES, 'processes.ts'))};
+      import { takePipe } from ${JSON.stringify(join(SOURCES, 'processes/pipes.ts'))};
+      import { spawnProcessGroup } from ${JSON.stringify(join(SOURCES, 'processes/process-group.ts'))};
       const output = await takePipe();
-      const group = spawnGroup('/bin/sh', ['-c', 'id -u > /dev/stdout'], { cwd: '/', env: { PATH: '/usr/bin:/bin' }, output });
+      const group = spawnProcessGroup('/bin/sh', ['-c', 'id -u > /dev/stdout'], { cwd: '/', env: { PATH: '/usr/bin:/bin' }, output });
       group.stdout.pipe(process.stdout);
       await group.exited;`;
     const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], {

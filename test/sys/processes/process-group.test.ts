@@ -96,8 +96,8 @@ test.runIf(process.platform === 'linux')(
   () => {
     const path = join(import.meta.dirname, '../../../src/sys/processes/process-group.ts');
     const script = `
-    import { spawnGroup } from ${JSON.stringify(path)};
-    const group = spawnGroup('/bin/bash', ['-c', 'cat <&251; readlink /proc/self/fd/* | grep -c passwd; echo hi'], { cwd: '/', env: { PATH: '/usr/bin:/bin' } });
+    import { spawnProcessGroup } from ${JSON.stringify(path)};
+    const group = spawnProcessGroup('/bin/bash', ['-c', 'cat <&251; readlink /proc/self/fd/* | grep -c passwd; echo hi'], { cwd: '/', env: { PATH: '/usr/bin:/bin' } });
     group.stdout.pipe(process.stdout);
     await group.exited;`;
     const start =

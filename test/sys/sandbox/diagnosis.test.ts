@@ -66,12 +66,12 @@ describe('why it does not work', () => {
 });
 
 test.each([
-  ['begun\nleft 2\n', { begun: true, left: 2, problem: '' }],
-  ['begun\n', { begun: true, left: 0, problem: '' }],
-  ['begun\nleft 99999999999\n', { begun: true, left: 0, problem: '' }],
-  ['bwrap: no\nmore\n', { begun: false, left: 0, problem: 'bwrap: no' }],
-  ['left 3\n', { begun: false, left: 0, problem: 'left 3' }],
-  ['', { begun: false, left: 0, problem: '' }],
+  ['begun\nleft 2\n', { hasStarted: true, remaining: 2, problem: '' }],
+  ['begun\n', { hasStarted: true, remaining: 0, problem: '' }],
+  ['begun\nleft 99999999999\n', { hasStarted: true, remaining: 0, problem: '' }],
+  ['bwrap: no\nmore\n', { hasStarted: false, remaining: 0, problem: 'bwrap: no' }],
+  ['left 3\n', { hasStarted: false, remaining: 0, problem: 'left 3' }],
+  ['', { hasStarted: false, remaining: 0, problem: '' }],
 ])('the report %j', (stderr, report) => {
   expect(parseMonitorReport(stderr)).toEqual({ ...report, processes: [] });
 });
