@@ -142,8 +142,8 @@ test('uses the report of the monitor', () => {
   expect(
     parseMonitorReport('begun\nleft 12\nprocess 5 2 sleep 3 \nprocess 7 1 left 3\nrest'),
   ).toEqual({
-    begun: true,
-    left: 12,
+    hasStarted: true,
+    remaining: 12,
     processes: [
       { pid: 5, parent: 2, command: 'sleep 3 ' },
       { pid: 7, parent: 1, command: 'left 3' },
@@ -151,8 +151,8 @@ test('uses the report of the monitor', () => {
     problem: '',
   });
   expect(parseMonitorReport('bwrap: no\nleft 3\n')).toEqual({
-    begun: false,
-    left: 0,
+    hasStarted: false,
+    remaining: 0,
     processes: [],
     problem: 'bwrap: no',
   });
